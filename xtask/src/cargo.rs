@@ -50,3 +50,17 @@ pub(crate) fn has_subcommand(folder: &Path, name: &str) -> bool {
         .status()
         .is_ok_and(|status| status.success())
 }
+
+/// The machine's own target triple.
+pub(crate) fn host() -> Result<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .arg("-vV")
+        .output()
+        .context("rustc does not start")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .map(str::to_owned)
+        .context("rustc does not tell its host")
+}

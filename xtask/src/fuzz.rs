@@ -1,9 +1,9 @@
 //! `cargo xtask fuzz`: the targets of `fuzz/`, seeded from the corpus, without cargo-fuzz.
 //!
-//! What cargo-fuzz does for a build is a few flags: coverage instrumentation by LLVM's own pass, and checks on. Plain
-//! cargo takes them on a stable toolchain, so a fresh machine needs a C++ compiler (for libFuzzer) and nothing else. There
-//! is no address sanitizer in it, which needs a nightly compiler: `unsafe` is forbidden outside of a few listed files, and
-//! what the targets look for is panics, endless loops and memory without bound.
+//! What cargo-fuzz does for a build is a few flags: coverage instrumentation by LLVM's own pass, and the address
+//! sanitizer, whose hooks show libFuzzer what is compared with what (without them it does not find a four-byte signature).
+//! Plain cargo takes the flags, so a fresh machine needs a C++ compiler (for libFuzzer) and nothing else. The sanitizer is
+//! an unstable flag of a stable compiler, and is switched on for this build alone, in a target folder of its own.
 //!
 //! Inputs that a run finds interesting are kept in the target folder and are the next run's start.
 
@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 
 use crate::{
-    cargo::{cargo, run as run_command},
+    cargo::{cargo, host, run as run_command},
     workspace::Workspace,
 };
 
@@ -103,7 +103,8 @@ fn build(source: &Path, folder: &Path) -> Result<PathBuf> {
         cargo(source)
             .args(["build", "--release", "--bins", "--target", &host])
             .env("CARGO_TARGET_DIR", folder)
-            .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}")),
+            .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
+            .env("RUSTC_BOOTSTRAP", "1"),
     )?;
     if !good {
         bail!("the fuzz targets do not build");
@@ -232,29 +233,19 @@ fn coverage(log: &str) -> Option<String> {
     Some(format!("coverage {}", numbers.split_whitespace().next()?))
 }
 
-fn host() -> Result<String> {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc)
-        .arg("-vV")
-        .output()
-        .context("rustc does not start")?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines()
-        .find_map(|line| line.strip_prefix("host: "))
-        .map(str::to_owned)
-        .context("rustc does not tell its host")
-}
-
 /// What libFuzzer needs from the compiler: an 8-bit counter per edge, the table of program counters, and the operands of
-/// comparisons (clang's documentation, SanitizerCoverage). `cfg(fuzzing)` is the name that crates know.
-const FLAGS: [&str; 7] = [
+/// comparisons (clang's documentation, SanitizerCoverage). Branches are not folded into one, so that each is seen; `cfg(fuzzing)`
+/// is the name that crates know.
+const FLAGS: [&str; 9] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
     "-Ccodegen-units=1",
+    "-Zsanitizer=address",
 ];
 
 const LONGEST_INPUT: usize = 1 << 16;

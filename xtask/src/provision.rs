@@ -5,12 +5,12 @@
 //! recipe needs and the machine lacks gives one line.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use tidemill_testkit::{Installation, Server, java};
 
 /// Fetches what is missing and tells about each server; false when one cannot be had.
@@ -81,6 +81,8 @@ fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
 /// ClickHouse from Debian's packages: apt works out which packages this machine lacks, and they are unpacked here.
 fn clickhouse(folder: &Path) -> Result<Installation> {
     eprintln!("provision: ClickHouse from Debian's packages");
+    answer(Command::new("dpkg").arg("--version"))?;
+    answer(Command::new("apt-get").arg("--version"))?;
     let mut simulation = simulate();
     if simulation.is_err() && is_root() {
         eprintln!("provision: apt-get update");
@@ -219,7 +221,10 @@ fn answer(command: &mut Command) -> Result<String> {
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
-        .with_context(|| format!("{program} is not installed"))?;
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => anyhow!("{program} is not installed"),
+            _ => anyhow!("{program}: {error}"),
+        })?;
     if !output.status.success() {
         let words = [output.stderr, output.stdout].concat();
         bail!("{program}: {}", last_line(&String::from_utf8_lossy(&words)));

@@ -11,6 +11,7 @@ mod dependencies;
 mod documents;
 mod exceptions;
 mod fuzzing;
+mod licences;
 mod lock;
 mod sources;
 mod unsafe_code;
@@ -25,67 +26,72 @@ use sources::Files;
 /// Checks every rule and prints where it is broken; true when none is.
 pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     let files = Files::tracked(&workspace.root)?;
+    let members = &workspace.members;
     let lock = files.text("Cargo.lock").map(lock::parse).unwrap_or_default();
-    let rules: [(&str, Vec<Breach>); 15] = [
-        (
-            "engines depend on none of each other",
-            dependencies::engines_stand_alone(&workspace.members),
-        ),
-        (
-            "DataFusion only where it belongs",
-            dependencies::datafusion_in_its_place(&workspace.members),
-        ),
-        (
-            "tokio only where it belongs",
-            dependencies::tokio_in_its_place(&workspace.members),
-        ),
-        (
-            "engines use the parts of Arrow, not the umbrella",
-            dependencies::arrow_by_parts(&workspace.members),
-        ),
-        (
-            "nothing that ships depends on the testkit",
-            dependencies::testkit_stays_behind(&workspace.members),
-        ),
-        ("one Arrow, the one of DataFusion", lock::one_arrow(&lock)),
-        ("one sqlparser, the one of DataFusion", lock::one_sqlparser(&lock)),
-        (
-            "unsafe only in listed files, each block explained",
-            unsafe_code::listed(&files, exceptions::UNSAFE),
-        ),
-        (
-            "no file of more than 800 lines",
-            sources::no_long_files(&files, exceptions::LONG),
-        ),
-        ("nothing unfinished", sources::nothing_unfinished(&files)),
-        ("no paths of build machines", sources::no_machine_paths(&files)),
-        (
-            "each crate is described, and named in ARCHITECTURE.md",
-            documents::crates_described(workspace, &files),
-        ),
-        (
-            "each folder of the corpus has a README.md",
-            documents::corpus_provenance(&files),
-        ),
-        ("README.md names its two commands", documents::readme_commands(&files)),
-        (
-            "each decoder has a fuzz target, each target its seeds",
-            fuzzing::targets(workspace, &files, crate::fuzz::TARGETS),
-        ),
-    ];
-    let mut good = true;
-    for (rule, breaches) in &rules {
+    let packages = workspace.packages()?;
+    let deny = files.text("deny.toml").unwrap_or_default();
+
+    let mut report = Report::default();
+    report.rule(
+        "engines depend on none of each other",
+        dependencies::engines_stand_alone(members),
+    );
+    report.rule(
+        "DataFusion only where it belongs",
+        dependencies::datafusion_in_its_place(members),
+    );
+    report.rule("tokio only where it belongs", dependencies::tokio_in_its_place(members));
+    report.rule(
+        "parts of Arrow, not the umbrella",
+        dependencies::arrow_by_parts(members),
+    );
+    report.rule(
+        "nothing that ships needs the testkit",
+        dependencies::testkit_stays_behind(members),
+    );
+    report.rule("one Arrow, the one of DataFusion", lock::one_arrow(&lock));
+    report.rule("one sqlparser, the one of DataFusion", lock::one_sqlparser(&lock));
+    report.rule("licences as deny.toml allows", licences::allowed(&packages, deny));
+    report.rule("every package from crates.io", licences::from_crates_io(&packages));
+    report.rule("TLS is rustls", licences::no_other_tls(&packages));
+    report.rule(
+        "unsafe only in listed files, each block argued",
+        unsafe_code::listed(&files, exceptions::UNSAFE),
+    );
+    report.rule(
+        "no file of more than 800 lines",
+        sources::no_long_files(&files, exceptions::LONG),
+    );
+    report.rule("nothing unfinished", sources::nothing_unfinished(&files));
+    report.rule("no paths of build machines", sources::no_machine_paths(&files));
+    report.rule(
+        "crates are described, and in ARCHITECTURE.md",
+        documents::crates_described(workspace, &files),
+    );
+    report.rule("goldens have a README.md", documents::corpus_provenance(&files));
+    report.rule("README.md names its two commands", documents::readme_commands(&files));
+    report.rule(
+        "decoders are fuzzed from the corpus",
+        fuzzing::targets(workspace, &files, crate::fuzz::TARGETS),
+    );
+    println!("tidy: {} rules, {} breaches", report.rules, report.breaches);
+    Ok(report.breaches == 0)
+}
+
+#[derive(Default)]
+struct Report {
+    rules: usize,
+    breaches: usize,
+}
+
+impl Report {
+    fn rule(&mut self, rule: &str, breaches: Vec<Breach>) {
+        self.rules += 1;
+        self.breaches += breaches.len();
         for breach in breaches {
             println!("{rule}: {breach}");
-            good = false;
         }
     }
-    println!(
-        "tidy: {} rules, {} breaches",
-        rules.len(),
-        rules.iter().map(|(_, breaches)| breaches.len()).sum::<usize>()
-    );
-    Ok(good)
 }
 
 /// A place where a rule is broken.

@@ -28,6 +28,16 @@ pub(crate) struct Member {
     pub(crate) has_library: bool,
 }
 
+/// A package of the dependency graph.
+#[derive(Debug, Default)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// An SPDX expression, in older packages with `/` for OR.
+    pub(crate) licence: Option<String>,
+    /// Where it comes from; `None` is a path.
+    pub(crate) source: Option<String>,
+}
+
 impl Workspace {
     /// Asks cargo about the workspace that this program was built from.
     pub(crate) fn load() -> Result<Self> {
@@ -45,6 +55,13 @@ impl Workspace {
             ));
         }
         Self::from_metadata(&serde_json::from_slice(&output.stdout).context("output of cargo metadata")?)
+    }
+
+    /// Every package that is built on this machine, members and others.
+    pub(crate) fn packages(&self) -> Result<Vec<Package>> {
+        let metadata = metadata(&self.root, &["--filter-platform", &crate::cargo::host()?])?;
+        let packages = metadata["packages"].as_array().context("metadata lacks packages")?;
+        Ok(packages.iter().map(Package::from_metadata).collect())
     }
 
     /// Members that do not build DataFusion, by name.
@@ -81,6 +98,32 @@ impl Workspace {
             members,
         })
     }
+}
+
+impl Package {
+    fn from_metadata(package: &Value) -> Self {
+        let text = |key: &str| package[key].as_str().map(str::to_owned);
+        Self {
+            name: text("name").unwrap_or_default(),
+            licence: text("license"),
+            source: text("source"),
+        }
+    }
+}
+
+fn metadata(folder: &Path, args: &[&str]) -> Result<Value> {
+    let output = crate::cargo::cargo(folder)
+        .args(["metadata", "--format-version", "1"])
+        .args(args)
+        .output()
+        .context("cargo metadata does not start")?;
+    if !output.status.success() {
+        return Err(anyhow!(
+            "cargo metadata: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        ));
+    }
+    serde_json::from_slice(&output.stdout).context("output of cargo metadata")
 }
 
 impl Member {
