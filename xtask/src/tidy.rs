@@ -13,6 +13,7 @@ mod exceptions;
 mod fuzzing;
 mod licences;
 mod lock;
+mod one_build;
 mod sources;
 mod unsafe_code;
 
@@ -29,6 +30,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     let members = &workspace.members;
     let lock = files.text("Cargo.lock").map(lock::parse).unwrap_or_default();
     let packages = workspace.packages()?;
+    let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+    let (command_line, tests) = one_build::trees(&workspace.root, &names)?;
     let deny = files.text("deny.toml").unwrap_or_default();
 
     let mut report = Report::default();
@@ -51,6 +54,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     );
     report.rule("one Arrow, the one of DataFusion", lock::one_arrow(&lock));
     report.rule("one sqlparser, the one of DataFusion", lock::one_sqlparser(&lock));
+    report.rule(
+        "tests and command line share one build of DataFusion",
+        one_build::shared(&command_line, &tests),
+    );
     report.rule("licences as deny.toml allows", licences::allowed(&packages, deny));
     report.rule("every package from crates.io", licences::from_crates_io(&packages));
     report.rule("TLS is rustls", licences::no_other_tls(&packages));
