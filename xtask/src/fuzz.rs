@@ -101,7 +101,7 @@ fn build(source: &Path, folder: &Path) -> Result<PathBuf> {
     // With `--target`, the flags stay away from build scripts and macros.
     let good = run_command(
         cargo(source)
-            .args(["build", "--release", "--bins", "--target", &host])
+            .args(["build", "--release", "--locked", "--bins", "--target", &host])
             .env("CARGO_TARGET_DIR", folder)
             .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
             .env("RUSTC_BOOTSTRAP", "1"),
