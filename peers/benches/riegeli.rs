@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use riegeli::CompressionType;
 use tidemill_peers::Comparison;
-use tidemill_riegeli::{ReaderOptions, RecordReader};
+use tidemill_riegeli::RecordReader;
 
 const RECORDS: u64 = 100_000;
 
@@ -21,7 +21,7 @@ fn main() {
 
 /// The length of all records.
 fn ours(file: Vec<u8>) -> u64 {
-    let mut reader = RecordReader::from_bytes(file, &ReaderOptions::default()).expect("a file");
+    let mut reader = RecordReader::from_bytes(file).expect("a file");
     let mut bytes = 0;
     while let Some(record) = reader.read_record().expect("a record") {
         bytes += record.len() as u64;

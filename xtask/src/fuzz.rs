@@ -85,23 +85,25 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
             TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ")
         );
     }
-    let wanted = |target: &&Target| args.target.is_empty() || args.target.iter().any(|name| name == target.name);
+    let is_wanted = |target: &&Target| args.target.is_empty() || args.target.iter().any(|name| name == target.name);
+    let wanted: Vec<&Target> = TARGETS.iter().filter(is_wanted).collect();
     let folder = workspace.target.join("fuzz");
-    let programs = build(&workspace.root.join("fuzz"), &folder)?;
+    let programs = build(&workspace.root.join("fuzz"), &folder, &wanted)?;
     let mut good = true;
-    for target in TARGETS.iter().filter(wanted) {
+    for target in wanted {
         good &= fuzz(workspace, target, &folder, &programs.join(target.name), args.seconds)?;
     }
     Ok(good)
 }
 
-/// Builds all targets and returns the folder of the programs.
-fn build(source: &Path, folder: &Path) -> Result<PathBuf> {
+/// Builds the targets and returns the folder of the programs.
+fn build(source: &Path, folder: &Path, targets: &[&Target]) -> Result<PathBuf> {
     let host = host()?;
     // With `--target`, the flags stay away from build scripts and macros.
     let good = run_command(
         cargo(source)
-            .args(["build", "--release", "--locked", "--bins", "--target", &host])
+            .args(["build", "--release", "--locked", "--target", &host])
+            .args(targets.iter().flat_map(|target| ["--bin", target.name]))
             .env("CARGO_TARGET_DIR", folder)
             .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
             .env("RUSTC_BOOTSTRAP", "1"),
