@@ -19,6 +19,7 @@ mod hash;
 mod metadata;
 mod reader;
 mod record_position;
+pub mod rows;
 mod simple_chunk;
 mod skipped_region;
 mod source;
