@@ -245,7 +245,7 @@ fn json(number: u64, size: usize) -> Vec<u8> {
         mixed % 5_000,
         mixed % 97,
         mixed % 1_000,
-        mixed % 2 == 0
+        mixed.is_multiple_of(2)
     )
     .into_bytes();
     while record.len() + 2 < size {
