@@ -24,8 +24,8 @@ pub struct RecordsMetadata {
     /// Number of records, as a hint.
     #[prost(int64, optional, tag = "5")]
     pub num_records: Option<i64>,
-    /// Extension of this library: the Arrow schema of typed rows, as an encapsulated IPC schema message (Arrow columnar
-    /// format, "Encapsulated message format"). The range from 1000 is free for extensions; `0x7469` spells `ti`.
+    /// Extension of this library: the Arrow schema of typed rows, as an IPC stream without batches (Arrow columnar format,
+    /// "IPC Streaming Format"). The range from 1000 is free for extensions; 29801 is `0x7469`, which spells `ti`.
     #[prost(bytes = "vec", optional, tag = "29801")]
     pub arrow_schema: Option<Vec<u8>>,
 }

@@ -9,7 +9,8 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tidemill_riegeli::{
-    ChunkType, Error, ReaderOptions, RecordReader, RecordWriter, Result, WriterOptions, verify,
+    BlockHeader, ChunkHeader, ChunkType, Error, ReaderOptions, RecordReader, RecordWriter, Result,
+    WriterOptions, verify,
 };
 
 fn corpus() -> PathBuf {
@@ -348,4 +349,34 @@ fn uncompressed_files_are_written_bit_by_bit() {
     println!("{compressed_equal} of {compressed} compressed files are equal; {sizes:?} bytes");
     assert!(seen >= 15, "only {seen} uncompressed files");
     assert!(sizes.0 * 100 < sizes.1 * 103, "{sizes:?} bytes");
+}
+
+#[test]
+fn the_hexdump_of_the_format_page_is_the_beginning_of_every_file() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/riegeli.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let dump = page
+        .split("```hexdump")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a hexdump");
+    let bytes: Vec<u8> = dump
+        .split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).expect("two digits"))
+        .collect();
+    let written = RecordWriter::new(Vec::new(), WriterOptions::new()).and_then(RecordWriter::close);
+    assert_eq!(written.expect("memory"), bytes);
+    let block: [u8; 24] = bytes[..24].try_into().expect("a block header");
+    let chunk: [u8; 40] = bytes[24..].try_into().expect("a chunk header");
+    let block = BlockHeader::from_bytes(&block);
+    let chunk = ChunkHeader::from_bytes(&chunk);
+    assert_eq!(block, BlockHeader::new(0, 64));
+    assert_eq!(chunk.header_hash, chunk.computed_hash());
+    assert_eq!(chunk.chunk_type, ChunkType::FileSignature);
+    for value in [block.header_hash, chunk.header_hash, chunk.data_hash] {
+        assert!(
+            page.contains(&format!("`0x{value:016x}`")),
+            "0x{value:016x}"
+        );
+    }
 }

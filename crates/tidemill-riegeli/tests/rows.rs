@@ -521,3 +521,11 @@ fn columns_without_a_mapping_are_named() {
         "{error}"
     );
 }
+
+#[test]
+fn nulls_of_a_wide_column_do_not_take_all_memory() {
+    let wide = Field::new("wide", DataType::FixedSizeBinary(i32::MAX), true);
+    let schema: SchemaRef = Arc::new(Schema::new(vec![wide]));
+    let mut decoder = RowDecoder::new(&schema, &[0]).expect("a decoder");
+    assert!(decoder.push(&[]).is_err());
+}

@@ -20,6 +20,8 @@ use crate::{
 
 /// The deepest nesting of groups that is skipped.
 const MAX_DEPTH: usize = 100;
+/// The most that nulls of a FixedSizeBinary column may fill in a batch.
+const MAX_FIXED_BYTES: usize = 256 << 20;
 
 /// Decodes messages into record batches. The seam for fuzzers: no files, any bytes.
 pub struct RowDecoder {
@@ -294,10 +296,18 @@ impl ColumnBuffer {
     #[inline]
     fn check(&self, slot: Option<&Slot>, record: &[u8]) -> Result<(), RowProblem> {
         let Some(slot) = slot else {
-            return if self.nullable {
-                Ok(())
-            } else {
-                Err(RowProblem::Missing)
+            return match (self.nullable, self.storage, &self.values) {
+                (false, ..) => Err(RowProblem::Missing),
+                // A null takes room here that the record does not have.
+                (true, Storage::FixedBytes(width), Values::Bytes { bytes, .. })
+                    if bytes
+                        .len()
+                        .saturating_add(usize::try_from(width).unwrap_or(0))
+                        > MAX_FIXED_BYTES =>
+                {
+                    Err(RowProblem::Range)
+                }
+                _ => Ok(()),
             };
         };
         let fits = match self.storage {

@@ -62,11 +62,15 @@ pub(super) fn arrow_schema(
     let Some(bytes) = &metadata.arrow_schema else {
         return Ok(None);
     };
-    let schema =
-        arrow_ipc::convert::try_schema_from_ipc_buffer(bytes).map_err(|error| Error::Metadata {
-            file: file.clone(),
-            problem: format!("the Arrow schema does not decode: {error}"),
-        })?;
+    let damaged = |problem: String| Error::Metadata {
+        file: file.clone(),
+        problem: format!("the Arrow schema does not decode: {problem}"),
+    };
+    // arrow-ipc 59.3 verifies the flatbuffer, but panics where an optional part of it is missing that a schema needs
+    // (`convert.rs`, `fb_to_schema`).
+    let schema = std::panic::catch_unwind(|| arrow_ipc::convert::try_schema_from_ipc_buffer(bytes))
+        .map_err(|_| damaged("a part of it is missing".to_owned()))?
+        .map_err(|error| damaged(error.to_string()))?;
     for field in schema.fields() {
         Storage::of(field)?;
     }
@@ -120,5 +124,43 @@ mod tests {
         check("", "_");
         check("-", "__2");
         check("amount_2", "amount_2_2");
+    }
+
+    #[test]
+    fn a_damaged_schema_is_an_error_or_another_schema() {
+        use arrow_schema::{DataType, Field, TimeUnit};
+        let schema = Schema::new(vec![
+            Field::new("a", DataType::Decimal128(10, 2), true),
+            Field::new(
+                "b",
+                DataType::Timestamp(TimeUnit::Second, Some("UTC".into())),
+                false,
+            ),
+            Field::new("c", DataType::FixedSizeBinary(4), true),
+        ]);
+        let sound = metadata(&schema).expect("metadata");
+        let bytes = sound.arrow_schema.clone().expect("a schema");
+        let file = FileName::default();
+        let found = arrow_schema(&sound, &file).expect("decodes");
+        assert_eq!(found.as_deref(), Some(&schema));
+        for at in 0..bytes.len() {
+            for mask in [1, 4, 0x80, 0xff] {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= mask;
+                let damaged = RecordsMetadata {
+                    arrow_schema: Some(flipped),
+                    ..Default::default()
+                };
+                drop(arrow_schema(&damaged, &file));
+            }
+            let cut = RecordsMetadata {
+                arrow_schema: Some(bytes[..at].to_vec()),
+                ..Default::default()
+            };
+            assert!(
+                arrow_schema(&cut, &file).is_err() || at + 8 >= bytes.len(),
+                "cut to {at}"
+            );
+        }
     }
 }

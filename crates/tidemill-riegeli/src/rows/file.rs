@@ -301,3 +301,16 @@ fn row_error(
         problem,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_shared_and_scans_are_sent_between_threads() {
+        fn shared<T: Send + Sync + 'static>() {}
+        fn sent<T: Send + 'static>() {}
+        shared::<RowFile>();
+        sent::<RowBatches>();
+    }
+}
