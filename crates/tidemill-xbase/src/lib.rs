@@ -1,1 +1,81 @@
-//! Under construction.
+//! xBase tables, decoded column-wise into Arrow.
+//!
+//! A DBF record has a fixed width, so a column is a strided slice of the file: this crate decodes each column that is
+//! asked for in one loop, from a window of the file into an Arrow array.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tidemill_xbase::{OpenOptions, Scan, Table};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let orders = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase/ord_cdx.dbf");
+//! let table = Arc::new(Table::open(orders, &OpenOptions::new())?);
+//! let mut rows = 0;
+//! for batch in table.scan(Scan::new().projection(vec![0, 3]))? {
+//!     rows += batch?.num_rows();
+//! }
+//! assert_eq!(rows, 600 - table.deleted_count()? as usize);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Fields and Arrow types
+//!
+//! | letter | field | Arrow type | null |
+//! |---|---|---|---|
+//! | `C` | text, up to 65535 bytes through the decimals byte | Utf8 without trailing blanks and NULs | never |
+//! | `C` binary | bytes | Binary, the whole width | never |
+//! | `N` (w, 0), w ≤ 18 | digits | Int64 | blank, NUL, stars |
+//! | `N` (w, d), `F` | digits; `F` may have an exponent | Decimal128(min(w + d, 38), d) | blank, NUL, stars |
+//! | `L` | one letter | Boolean | blank, `?` |
+//! | `D` 8 | YYYYMMDD | Date32 | blank, zeros |
+//! | `D` 3, 4 | Julian day | Date32 | 0 |
+//! | `I`, `+`, `V` 4 | 1 to 4 bytes | Int32 | never |
+//! | `I`, `+`, `^` 8 | 8 bytes | Int64 | never |
+//! | `I` with decimals d | scaled integer | Decimal128(digits of the width, d) | never |
+//! | `B` 8, `O` | double | Float64 | never |
+//! | `Y` | currency | Decimal128(19, 4) | never |
+//! | `T` 4 | milliseconds of the day | Time32(ms) | never |
+//! | `T` 8, `@` | Julian day, milliseconds | Timestamp(ms), no zone | 0 |
+//! | `M` | memo | Utf8; no memo is an empty text | never |
+//! | `M` binary, `G`, `P`, `W`, `B` 10 | memo | Binary | never |
+//! | `V` in Visual FoxPro | text with a length | Utf8 | never |
+//! | `Q` | bytes with a length | Binary | never |
+//! | `V` 3 | packed date (SIx, Harbour) | Date32 | 0 |
+//! | `V` 6 and more | any type (SIx, Harbour) | Utf8, as text | never |
+//!
+//! Whatever the table says, a NULL bit of Visual FoxPro is null, and so is what cannot be read while recovering. In
+//! dBASE 7 tables `I`, `+` and `O` of all zero bytes are blank, thus null.
+//!
+//! A number that is none (letters, two points) is an error that names record and field. Clipper's `VAL()` would make
+//! such a field 0 in silence; a damaged table should not add up. More digits behind the point than the field declares
+//! are an error for `N` unless they are zeros, and are rounded for `F`.
+//!
+//! # What this crate does not do
+//!
+//! It knows no SQL and starts no thread; it does not lock what it reads. Encrypted tables are refused.
+
+mod codepage;
+mod column;
+mod damage;
+mod digits;
+mod error;
+mod field;
+mod header;
+mod julian;
+mod memo;
+mod scan;
+mod source;
+mod table;
+mod verify;
+
+pub use codepage::CodePage;
+pub use damage::Damage;
+pub use error::{BadValue, Corrupt, Error, Result};
+pub use field::{Autoincrement, Field, FieldKind};
+pub use header::{CivilDate, Dialect, Header};
+pub use memo::{Memo, MemoDialect};
+pub use scan::{Batches, Deleted, RowFilter, Scan};
+pub use source::Access;
+pub use table::{Blank, OpenOptions, Table};
+pub use verify::Verification;

@@ -1,0 +1,136 @@
+//! What can go wrong, as facts: the file, what was being read, where, what was expected and what was found.
+
+use std::path::{Path, PathBuf};
+
+use arrow_schema::ArrowError;
+
+/// The result of everything in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a table could not be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused; `source` says why.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done: open, read, map, create, write, sync.
+        action: &'static str,
+        /// The operating system's answer.
+        source: std::io::Error,
+    },
+    /// The bytes of a file contradict its format or themselves.
+    #[error(transparent)]
+    Corrupt(Box<Corrupt>),
+    /// One field of one record holds something that its type does not allow.
+    #[error(transparent)]
+    Value(Box<BadValue>),
+    /// A memo column was asked for and its memo file is not there.
+    #[error(
+        "{}: field {field} keeps its values in a memo file, and none of {looked_for} is there; \
+         put it beside the table, leave the field out, or recover (the field is then null)",
+        path.display()
+    )]
+    MissingMemo {
+        /// The table.
+        path: PathBuf,
+        /// The first memo field that was asked for.
+        field: String,
+        /// The names that were tried.
+        looked_for: String,
+    },
+    /// The file is sound, and it is of a kind that this crate does not read.
+    #[error("{}: {what}", path.display())]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: String,
+    },
+    /// No code page has this name.
+    #[error("no code page is called {name:?}; names look like cp850, cp1252, koi8-r, utf-8, gbk")]
+    UnknownCodePage {
+        /// The name as it was given.
+        name: String,
+    },
+    /// A value exceeds what an Arrow column can hold.
+    #[error("{}: record {record}, field {field}: {bytes} bytes in one value, more than the {limit} that a column holds", path.display())]
+    Limit {
+        /// The file.
+        path: PathBuf,
+        /// The record, counted from 1.
+        record: u32,
+        /// The field.
+        field: String,
+        /// The size of the value.
+        bytes: u64,
+        /// The largest size allowed.
+        limit: u64,
+    },
+    /// The caller asked for something that makes no sense for this table.
+    #[error("{0}")]
+    Misuse(String),
+    /// Arrow refused to build or to cast an array.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+}
+
+/// Where and how a file contradicts its format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {what} at byte {offset}: expected {expected}, found {found}", path.display())]
+pub struct Corrupt {
+    /// The file.
+    pub path: PathBuf,
+    /// What was being read.
+    pub what: String,
+    /// The byte offset in the file.
+    pub offset: u64,
+    /// What the format demands there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+/// A field of a record that does not hold what its type allows, or cannot take the value given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: record {record}, field {field}: expected {expected}, found {found}", path.display())]
+pub struct BadValue {
+    /// The table.
+    pub path: PathBuf,
+    /// The record, counted from 1.
+    pub record: u32,
+    /// The field's name.
+    pub field: String,
+    /// What the field's type allows.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+impl Error {
+    pub(crate) fn io(path: &Path, action: &'static str, source: std::io::Error) -> Self {
+        Self::Io {
+            path: path.to_owned(),
+            action,
+            source,
+        }
+    }
+
+    pub(crate) fn corrupt(
+        path: &Path,
+        what: impl Into<String>,
+        offset: u64,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Self::Corrupt(Box::new(Corrupt {
+            path: path.to_owned(),
+            what: what.into(),
+            offset,
+            expected: expected.into(),
+            found: found.into(),
+        }))
+    }
+}

@@ -1,0 +1,474 @@
+//! Field descriptors: names, types and places of the columns.
+//!
+//! A descriptor has 32 bytes (dBASE III and later), 16 (dBASE II) or 48 (dBASE 7). Where a field lies in the record
+//! follows from the widths before it; the displacement that FoxPro stores is only checked. Decoding the values is the
+//! business of `column`.
+
+use std::collections::HashMap;
+
+use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
+
+use crate::codepage::CodePage;
+use crate::damage::{Damage, DamageLog};
+use crate::error::{Error, Result};
+use crate::header::{Dialect, Header, u32_at};
+use crate::source::Source;
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Field {
+    /// The name, decoded with the table's code page.
+    pub name: String,
+    /// How the bytes are to be read.
+    pub kind: FieldKind,
+    /// The type letter of the descriptor.
+    pub letter: char,
+    /// The width in the record, in bytes.
+    pub width: usize,
+    /// The digits after the decimal point.
+    pub decimals: u8,
+    /// The offset in the record; the deletion flag is at 0.
+    pub offset: usize,
+    /// Whether the field can be NULL by a bit of `_NullFlags`.
+    pub nullable: bool,
+    /// Whether the bytes are exempt from code page translation.
+    pub binary: bool,
+    /// What the next record gets, for an autoincrement field.
+    pub autoincrement: Option<Autoincrement>,
+    pub(crate) null_bit: Option<u16>,
+    pub(crate) varlength_bit: Option<u16>,
+}
+
+/// The counter of an autoincrement field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Autoincrement {
+    /// The value that the next record gets.
+    pub next: u32,
+    /// What is added after that.
+    pub step: u32,
+}
+
+/// How the bytes of a field are to be read. The crate's documentation has the table of Arrow types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// `C`: text padded with blanks.
+    Character,
+    /// `C` with the binary flag: bytes of a fixed width.
+    CharacterBinary,
+    /// `N`: decimal digits as text.
+    Numeric,
+    /// `F`: as `N`, and an exponent is allowed.
+    Float,
+    /// `L`: one of `TtYyFfNn?` or a blank.
+    Logical,
+    /// `D` of 8 bytes: YYYYMMDD.
+    Date,
+    /// `D` of 3 or 4 bytes: a Julian day number (Harbour).
+    DateBinary,
+    /// `V` of 3 bytes: year, month and day packed into bits (SIx, Harbour).
+    DatePacked,
+    /// `I`, `+`, `^`, `V` of 4 bytes: a little-endian integer of 1, 2, 3, 4 or 8 bytes, scaled by the decimals.
+    Integer,
+    /// `I`, `+` of dBASE 7: big-endian, the sign bit turned around; all zero is blank.
+    IntegerDbase7,
+    /// `B`, `O` of 8 bytes: an IEEE 754 double.
+    Double,
+    /// `O` of dBASE 7: a double that sorts by its bytes; all zero is blank.
+    DoubleDbase7,
+    /// `Y`: 64-bit integer of ten-thousandths.
+    Currency,
+    /// `T` of 4 bytes: milliseconds since midnight (Harbour).
+    Time,
+    /// `T`, `@` of 8 bytes: a Julian day number and milliseconds since midnight.
+    Timestamp,
+    /// `M`: text in the memo file.
+    Memo,
+    /// `M` with the binary flag, `G`, `P`, `W` and `B` of 10 bytes: bytes in the memo file.
+    MemoBinary,
+    /// `V` of Visual FoxPro: text up to a length that the last byte holds.
+    Varchar,
+    /// `Q`: bytes up to a length that the last byte holds.
+    Varbinary,
+    /// `V` of 6 bytes and more: a value of any type (SIx, Harbour), given as text.
+    Variant,
+    /// `0`: the null flags and other fields that belong to the system.
+    System,
+}
+
+impl FieldKind {
+    /// Whether values are kept in the memo file, always or when they are long.
+    pub fn uses_memo(self) -> bool {
+        matches!(self, Self::Memo | Self::MemoBinary | Self::Variant)
+    }
+}
+
+impl Field {
+    /// The Arrow type of the column.
+    pub fn data_type(&self) -> DataType {
+        let scale = i8::try_from(self.decimals).unwrap_or(i8::MAX).min(38);
+        match self.kind {
+            FieldKind::Character | FieldKind::Varchar | FieldKind::Memo | FieldKind::Variant => DataType::Utf8,
+            FieldKind::CharacterBinary | FieldKind::MemoBinary | FieldKind::Varbinary | FieldKind::System => {
+                DataType::Binary
+            }
+            FieldKind::Numeric if self.decimals == 0 && self.width <= 18 => DataType::Int64,
+            FieldKind::Numeric | FieldKind::Float => {
+                let digits = u8::try_from(self.width)
+                    .unwrap_or(u8::MAX)
+                    .saturating_add(self.decimals);
+                DataType::Decimal128(digits.clamp(1, 38), scale)
+            }
+            FieldKind::Integer | FieldKind::IntegerDbase7 if self.decimals == 0 => {
+                if self.width > 4 {
+                    DataType::Int64
+                } else {
+                    DataType::Int32
+                }
+            }
+            FieldKind::Integer | FieldKind::IntegerDbase7 => {
+                let digits = match self.width {
+                    1 => 3,
+                    2 => 5,
+                    3 => 7,
+                    4 => 10,
+                    _ => 19,
+                };
+                DataType::Decimal128(digits.max(self.decimals.min(38)), scale)
+            }
+            FieldKind::Logical => DataType::Boolean,
+            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => DataType::Date32,
+            FieldKind::Double | FieldKind::DoubleDbase7 => DataType::Float64,
+            FieldKind::Currency => DataType::Decimal128(19, 4),
+            FieldKind::Time => DataType::Time32(TimeUnit::Millisecond),
+            FieldKind::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, None),
+        }
+    }
+
+    /// The Arrow field: always nullable, because damage becomes null when recovering. Its metadata keeps what the type
+    /// cannot say (`xbase.type`, `xbase.width`, `xbase.decimals`), so that a copy has the same structure.
+    pub fn arrow_field(&self) -> ArrowField {
+        ArrowField::new(&self.name, self.data_type(), true).with_metadata(HashMap::from([
+            ("xbase.type".to_owned(), self.letter.to_string()),
+            ("xbase.width".to_owned(), self.width.to_string()),
+            ("xbase.decimals".to_owned(), self.decimals.to_string()),
+        ]))
+    }
+}
+
+/// The descriptors of a table: visible fields and what the hidden ones say.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    pub(crate) visible: Vec<Field>,
+    /// Offset and width of `_NullFlags` in the record.
+    pub(crate) null_flags: Option<(usize, usize)>,
+}
+
+impl Fields {
+    /// Reads every descriptor and gives each field its place.
+    ///
+    /// # Errors
+    /// When descriptors are cut off, have an unknown type or do not add up to the header's record length; while
+    /// recovering these are logged instead, and fields that cannot be read are left out.
+    pub(crate) fn read(
+        source: &Source,
+        header: &Header,
+        codepage: CodePage,
+        recover: Option<&DamageLog>,
+    ) -> Result<Self> {
+        let faults = Faults { source, recover };
+        let raw = read_descriptors(&faults, header)?;
+        let mut fields = Vec::with_capacity(raw.len());
+        let flags_count = header.dialect == Dialect::VisualFoxPro || raw.iter().any(|d| d.letter == b'0');
+        let long_names = raw.iter().map(|d| d.long_width()).sum::<usize>() + 1 == header.record_len as usize;
+        for descriptor in &raw {
+            let width = if long_names {
+                descriptor.long_width()
+            } else {
+                usize::from(descriptor.width)
+            };
+            match descriptor.field(header.dialect, codepage, width, flags_count) {
+                Ok(field) => fields.push(field),
+                Err(expected) => {
+                    let found = format!("{:?} of {width} bytes", char::from(descriptor.letter));
+                    faults.report(descriptor.offset, 32, "type of a field", expected, found)?;
+                    fields.push(descriptor.opaque(codepage, width));
+                }
+            }
+        }
+        place(&faults, header, &raw, &mut fields)?;
+        let null_flags = number_null_bits(&mut fields, header.dialect);
+        let record_len = header.record_len as usize;
+        fields.retain(|f| f.kind != FieldKind::System && f.offset + f.width <= record_len);
+        Ok(Self {
+            visible: fields,
+            null_flags: null_flags.filter(|(offset, width)| offset + width <= record_len),
+        })
+    }
+}
+
+/// A field descriptor as it is stored.
+struct Descriptor {
+    offset: u64,
+    name: Vec<u8>,
+    letter: u8,
+    width: u8,
+    decimals: u8,
+    displacement: u32,
+    flags: u8,
+    autoincrement: Autoincrement,
+}
+
+impl Descriptor {
+    fn parse(dialect: Dialect, offset: u64, bytes: &[u8]) -> Option<Self> {
+        let name_len = if dialect == Dialect::Dbase7 { 32 } else { 11 };
+        let name = bytes.get(..name_len)?;
+        let name = name
+            .split(|b| *b == 0)
+            .next()
+            .unwrap_or_default()
+            .trim_ascii_end()
+            .to_vec();
+        let letter = *bytes.get(name_len)?;
+        let none = Autoincrement { next: 0, step: 0 };
+        let (width, decimals, displacement, flags, autoincrement) = match dialect {
+            Dialect::Dbase2 => (*bytes.get(12)?, *bytes.get(15)?, 0, 0, none),
+            Dialect::Dbase7 => {
+                let next = bytes.get(40..)?.first_chunk().map(|b| u32::from_le_bytes(*b))?;
+                (*bytes.get(33)?, *bytes.get(34)?, 0, 0, Autoincrement { next, step: 1 })
+            }
+            _ => {
+                let autoincrement = Autoincrement {
+                    next: u32_at(bytes, 19)?,
+                    step: u32::from(*bytes.get(23)?),
+                };
+                (
+                    *bytes.get(16)?,
+                    *bytes.get(17)?,
+                    u32_at(bytes, 12)?,
+                    *bytes.get(18)?,
+                    autoincrement,
+                )
+            }
+        };
+        Some(Self {
+            offset,
+            name,
+            letter,
+            width,
+            decimals,
+            displacement,
+            flags,
+            autoincrement,
+        })
+    }
+
+    /// Clipper and Harbour keep the upper byte of a long character field's width where others keep the decimals.
+    fn long_width(&self) -> usize {
+        match self.letter {
+            b'C' => usize::from(u16::from_le_bytes([self.width, self.decimals])),
+            _ => usize::from(self.width),
+        }
+    }
+
+    /// The field, or what would have been allowed instead.
+    fn field(
+        &self,
+        dialect: Dialect,
+        codepage: CodePage,
+        width: usize,
+        flags_count: bool,
+    ) -> Result<Field, &'static str> {
+        let flags = if flags_count { self.flags } else { 0 };
+        let binary = flags & 4 != 0;
+        let dbase7 = dialect == Dialect::Dbase7;
+        let vfp = dialect == Dialect::VisualFoxPro;
+        let kind = match (self.letter, width) {
+            (b'C', 1..) if binary => FieldKind::CharacterBinary,
+            (b'C', 1..) => FieldKind::Character,
+            (b'N', 1..) => FieldKind::Numeric,
+            (b'F', 1..) => FieldKind::Float,
+            (b'L', 1) => FieldKind::Logical,
+            (b'D', 8) => FieldKind::Date,
+            (b'D', 3 | 4) => FieldKind::DateBinary,
+            (b'V', 1..) if vfp => FieldKind::Varchar,
+            (b'V', 3) => FieldKind::DatePacked,
+            (b'V', 4) => FieldKind::Integer,
+            (b'V', 6..) => FieldKind::Variant,
+            (b'I' | b'+', 4) if dbase7 => FieldKind::IntegerDbase7,
+            (b'I', 1..=4 | 8) | (b'+' | b'^', 4 | 8) | (b'2', 2) | (b'4', 4) => FieldKind::Integer,
+            (b'O', 8) if dbase7 => FieldKind::DoubleDbase7,
+            (b'B' | b'O' | b'8', 8) => FieldKind::Double,
+            (b'Y', 8) => FieldKind::Currency,
+            (b'T', 4) => FieldKind::Time,
+            (b'T' | b'@', 8) => FieldKind::Timestamp,
+            (b'M', 4 | 10) if binary => FieldKind::MemoBinary,
+            (b'M', 4 | 10) => FieldKind::Memo,
+            (b'G' | b'P' | b'W' | b'B', 4 | 10) => FieldKind::MemoBinary,
+            (b'Q', 1..) => FieldKind::Varbinary,
+            (b'0', 1..) => FieldKind::System,
+            (b'C' | b'N' | b'F' | b'Q' | b'0', _) => return Err("a width of at least 1"),
+            (b'L', _) => return Err("a width of 1"),
+            (b'D', _) => return Err("a width of 3, 4 or 8"),
+            (b'I' | b'+' | b'^', _) => return Err("a width of 1, 2, 3, 4 or 8"),
+            (b'M' | b'G' | b'P' | b'W', _) => return Err("a width of 4 or 10"),
+            (b'B' | b'Y' | b'T' | b'@' | b'O' | b'V', _) => return Err("a width of 8"),
+            _ => return Err("one of C N F D L M I B Y T @ + ^ O Q V P G W 0"),
+        };
+        let mut field = self.opaque(codepage, width);
+        field.kind = kind;
+        field.binary = binary;
+        field.nullable = flags & 2 != 0 && kind != FieldKind::System;
+        field.decimals = match kind {
+            FieldKind::Numeric | FieldKind::Float | FieldKind::Integer | FieldKind::Double => self.decimals,
+            FieldKind::Currency => 4,
+            _ => 0,
+        };
+        let counts = self.letter == b'+' || (vfp && flags & 8 != 0);
+        field.autoincrement = counts.then_some(self.autoincrement);
+        Ok(field)
+    }
+
+    /// A field that takes its place in the record and is not shown.
+    fn opaque(&self, codepage: CodePage, width: usize) -> Field {
+        Field {
+            name: codepage.decode(&self.name),
+            kind: FieldKind::System,
+            letter: char::from(self.letter),
+            width,
+            decimals: 0,
+            offset: 0,
+            nullable: false,
+            binary: false,
+            autoincrement: None,
+            null_bit: None,
+            varlength_bit: None,
+        }
+    }
+}
+
+/// Turns a fault into an error, or into damage while recovering.
+struct Faults<'a> {
+    source: &'a Source,
+    recover: Option<&'a DamageLog>,
+}
+
+impl Faults<'_> {
+    fn report(
+        &self,
+        offset: u64,
+        len: u64,
+        what: &str,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Result<()> {
+        let (expected, found) = (expected.into(), found.into());
+        let Some(log) = self.recover else {
+            return Err(Error::corrupt(self.source.path(), what, offset, expected, found));
+        };
+        let why = format!("{what}: expected {expected}, found {found}");
+        log.add(Damage {
+            begin: offset,
+            end: offset + len,
+            records: None,
+            why,
+        });
+        Ok(())
+    }
+}
+
+fn read_descriptors(faults: &Faults<'_>, header: &Header) -> Result<Vec<Descriptor>> {
+    let source = faults.source;
+    let begin = header.dialect.prologue_len();
+    let each = header.dialect.descriptor_len();
+    let mut end = u64::from(header.header_len);
+    if end > source.len() {
+        let found = format!("a file of {} bytes", source.len());
+        faults.report(8, 2, "header length", format!("{end} bytes"), found)?;
+        end = source.len();
+    }
+    if end < u64::from(begin) {
+        faults.report(
+            8,
+            2,
+            "header length",
+            format!("at least {begin} bytes"),
+            format!("{end}"),
+        )?;
+        end = u64::from(begin).min(source.len());
+    }
+    let mut window = Vec::new();
+    let len = usize::try_from(end.saturating_sub(u64::from(begin))).unwrap_or(0);
+    let bytes = source.read("field descriptors", u64::from(begin), len, &mut window)?;
+    let mut descriptors = Vec::new();
+    let mut offset = u64::from(begin);
+    for chunk in bytes.chunks(each as usize) {
+        // dBASE ends the array with 0x0D; some programs leave it out and let the header's length speak.
+        if matches!(chunk.first(), None | Some(0x0D)) {
+            break;
+        }
+        match Descriptor::parse(header.dialect, offset, chunk).filter(|_| chunk.len() == each as usize) {
+            Some(descriptor) => descriptors.push(descriptor),
+            None if chunk.iter().all(|b| *b == 0) => break,
+            None => {
+                let found = format!("{} bytes up to the end of the header", chunk.len());
+                faults.report(
+                    offset,
+                    chunk.len() as u64,
+                    "field descriptor",
+                    format!("0d or {each} bytes"),
+                    found,
+                )?;
+            }
+        }
+        offset += u64::from(each);
+    }
+    if descriptors.is_empty() {
+        faults.report(u64::from(begin), 1, "field descriptors", "at least one field", "none")?;
+    }
+    Ok(descriptors)
+}
+
+/// Gives each field its offset and compares the sum with the header.
+fn place(faults: &Faults<'_>, header: &Header, raw: &[Descriptor], fields: &mut [Field]) -> Result<()> {
+    let mut offset = 1;
+    for (field, descriptor) in fields.iter_mut().zip(raw) {
+        field.offset = offset;
+        let stored = descriptor.displacement as usize;
+        // dBASE keeps a memory address there, so only Visual FoxPro's displacement means anything.
+        if header.dialect == Dialect::VisualFoxPro && stored != 0 && stored != offset {
+            let what = format!("displacement of field {}", field.name);
+            faults.report(descriptor.offset + 12, 4, &what, offset.to_string(), stored.to_string())?;
+        }
+        offset += field.width;
+        if offset > header.record_len as usize {
+            let what = format!("end of field {}", field.name);
+            let expected = format!("at most the record length, {}", header.record_len);
+            faults.report(descriptor.offset, 32, &what, expected, offset.to_string())?;
+        }
+    }
+    if !fields.is_empty() && offset < header.record_len as usize {
+        let expected = format!("{offset}, the flag byte and the widths of the fields");
+        faults.report(10, 2, "record length", expected, header.record_len.to_string())?;
+    }
+    Ok(())
+}
+
+/// Hands out the bits of `_NullFlags` in field order: for a variable length first, then for NULL.
+fn number_null_bits(fields: &mut [Field], dialect: Dialect) -> Option<(usize, usize)> {
+    let flags = fields.iter().find(|f| f.letter == '0').map(|f| (f.offset, f.width));
+    let mut next = 0;
+    let mut take = |wanted: bool| {
+        let bit = (wanted && flags.is_some_and(|(_, width)| usize::from(next) < width * 8)).then_some(next);
+        next += u16::from(wanted);
+        bit
+    };
+    for field in fields {
+        let varies = matches!(field.kind, FieldKind::Varchar | FieldKind::Varbinary);
+        let varies = varies && (dialect == Dialect::VisualFoxPro || field.kind == FieldKind::Varbinary);
+        field.varlength_bit = take(varies);
+        field.null_bit = take(field.nullable);
+    }
+    flags
+}

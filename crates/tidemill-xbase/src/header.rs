@@ -1,0 +1,189 @@
+//! The file header: what kind of table this is, how many records it has and where they begin.
+//!
+//! Layouts: "Table File Structure (.dbc, .dbf, .frx, …)" of the Visual FoxPro documentation (dBASE III and later),
+//! "Data File Header Structure for the dBASE Version 7 Table File" (dbase.com knowledge base), and the dBASE II header
+//! of the HelpPC reference. docs/formats/dbf.md has the tables. Field descriptors are in `field`.
+
+use crate::error::{Error, Result};
+use crate::source::Source;
+
+/// The family of programs that a table's version byte points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// dBASE II and FoxBASE 1 (02): a header of 521 bytes with 16-byte descriptors.
+    Dbase2,
+    /// dBASE III PLUS, Clipper, Harbour, FoxBASE+ (03 without, 83 with memos) and FoxBASE (FB).
+    Dbase3,
+    /// dBASE IV (43, 63 SQL tables; 7B, 8B, 8E, CB with memos).
+    Dbase4,
+    /// dBASE 5 for Windows (05).
+    Dbase5,
+    /// Visual dBASE 7 (04, 8C with memos): a header of 68 bytes with 48-byte descriptors.
+    Dbase7,
+    /// FoxPro 2 and everything that writes FPT memos beside a DBF (F5).
+    FoxPro2,
+    /// Visual FoxPro (30, 31 with autoincrement, 32 with varchar, varbinary or blob).
+    VisualFoxPro,
+    /// HiPer-SIx and Harbour with SMT memos (E5).
+    Six,
+}
+
+/// A day as a header stores it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CivilDate {
+    /// The year, such as 2026.
+    pub year: u16,
+    /// The month, 1 to 12.
+    pub month: u8,
+    /// The day of the month, 1 to 31.
+    pub day: u8,
+}
+
+/// What the first bytes of a table say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Header {
+    /// The version byte, offset 0.
+    pub version: u8,
+    /// What the version byte means.
+    pub dialect: Dialect,
+    /// The day of the last change; `None` where the bytes are no date. A year byte below 80 counts from 2000 (FoxPro
+    /// writes the year modulo 100), others from 1900.
+    pub last_update: Option<CivilDate>,
+    /// The number of records as the header has it, deleted ones included.
+    pub record_count: u32,
+    /// The offset of the first record, in bytes.
+    pub header_len: u32,
+    /// The length of a record in bytes, the deletion flag included.
+    pub record_len: u32,
+    /// The language byte, offset 29; 0 where the table names no code page.
+    pub language: u8,
+    /// Whether a production index (CDX, MDX) belongs to the table: bit 0 of offset 28.
+    pub production_index: bool,
+    /// Whether the table is a database container (DBC): bit 2 of offset 28, Visual FoxPro only.
+    pub database: bool,
+    /// Whether a dBASE IV transaction was left incomplete: offset 14.
+    pub incomplete_transaction: bool,
+    /// Whether dBASE IV encrypted the records: offset 15.
+    pub encrypted: bool,
+}
+
+impl Dialect {
+    /// The dialect of a version byte; `None` for bytes that no program is known to write.
+    pub fn from_version(version: u8) -> Option<Self> {
+        Some(match version {
+            0x02 => Self::Dbase2,
+            0x03 | 0x83 | 0xFB => Self::Dbase3,
+            0x43 | 0x63 | 0x7B | 0x8B | 0x8E | 0xCB => Self::Dbase4,
+            0x05 => Self::Dbase5,
+            0x04 | 0x8C => Self::Dbase7,
+            0xF5 => Self::FoxPro2,
+            0x30..=0x32 => Self::VisualFoxPro,
+            0xE5 => Self::Six,
+            _ => return None,
+        })
+    }
+
+    /// Where the field descriptors begin.
+    pub(crate) fn prologue_len(self) -> u32 {
+        match self {
+            Self::Dbase2 => 8,
+            Self::Dbase7 => 68,
+            _ => 32,
+        }
+    }
+
+    /// The size of one field descriptor.
+    pub(crate) fn descriptor_len(self) -> u32 {
+        match self {
+            Self::Dbase2 => 16,
+            Self::Dbase7 => 48,
+            _ => 32,
+        }
+    }
+}
+
+impl Header {
+    /// dBASE II has room for 32 descriptors and a terminator, whatever it uses.
+    pub(crate) const DBASE2_LEN: u32 = 521;
+
+    pub(crate) fn read(source: &Source) -> Result<Self> {
+        let mut window = Vec::new();
+        let version = source
+            .read("version byte", 0, 1, &mut window)?
+            .first()
+            .copied()
+            .unwrap_or_default();
+        let dialect = Dialect::from_version(version).ok_or_else(|| {
+            Error::corrupt(
+                source.path(),
+                "version byte",
+                0,
+                "02 03 04 05 30 31 32 43 63 7b 83 8b 8c 8e cb e5 f5 or fb",
+                format!("{version:02x}"),
+            )
+        })?;
+        let len = dialect.prologue_len() as usize;
+        let bytes = source.read("table header", 0, len, &mut window)?;
+        let header = if dialect == Dialect::Dbase2 {
+            Self::dbase2(bytes)
+        } else {
+            Self::dbase3(bytes, dialect)
+        };
+        header.ok_or_else(|| Error::corrupt(source.path(), "table header", 0, format!("{len} bytes"), "fewer"))
+    }
+
+    fn dbase2(bytes: &[u8]) -> Option<Self> {
+        Some(Self {
+            version: *bytes.first()?,
+            dialect: Dialect::Dbase2,
+            last_update: date(*bytes.get(5)?, *bytes.get(3)?, *bytes.get(4)?),
+            record_count: u32::from(u16_at(bytes, 1)?),
+            header_len: Self::DBASE2_LEN,
+            record_len: u32::from(u16_at(bytes, 6)?),
+            language: 0,
+            production_index: false,
+            database: false,
+            incomplete_transaction: false,
+            encrypted: false,
+        })
+    }
+
+    fn dbase3(bytes: &[u8], dialect: Dialect) -> Option<Self> {
+        let flags = *bytes.get(28)?;
+        // Programs of the dBASE III family leave garbage of their LAN work area at 12..28.
+        let dbase4 = matches!(dialect, Dialect::Dbase4 | Dialect::Dbase5 | Dialect::Dbase7);
+        Some(Self {
+            version: *bytes.first()?,
+            dialect,
+            last_update: date(*bytes.get(1)?, *bytes.get(2)?, *bytes.get(3)?),
+            record_count: u32_at(bytes, 4)?,
+            header_len: u32::from(u16_at(bytes, 8)?),
+            record_len: u32::from(u16_at(bytes, 10)?),
+            language: *bytes.get(29)?,
+            production_index: flags & 1 != 0,
+            database: dialect == Dialect::VisualFoxPro && flags & 4 != 0,
+            incomplete_transaction: dbase4 && *bytes.get(14)? == 1,
+            encrypted: dbase4 && *bytes.get(15)? == 1,
+        })
+    }
+}
+
+fn date(year: u8, month: u8, day: u8) -> Option<CivilDate> {
+    let valid = (1..=12).contains(&month) && (1..=31).contains(&day);
+    let century = if year < 80 { 2000 } else { 1900 };
+    valid.then(|| CivilDate {
+        year: century + u16::from(year),
+        month,
+        day,
+    })
+}
+
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|b| u16::from_le_bytes(*b))
+}
+
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|b| u32::from_le_bytes(*b))
+}

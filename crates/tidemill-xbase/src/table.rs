@@ -1,0 +1,357 @@
+//! An open table: its header, its fields, its memo file and how to read them.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use arrow_schema::{Schema, SchemaRef};
+
+use crate::codepage::CodePage;
+use crate::damage::{Damage, DamageLog};
+use crate::error::{Error, Result};
+use crate::field::{Field, Fields};
+use crate::header::{Dialect, Header};
+use crate::memo::{self, Memo};
+use crate::scan::{Batches, Scan};
+use crate::source::{Access, Source};
+
+/// What blank numbers, starred numbers and undecided logicals become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Blank {
+    /// Null, since nobody entered a value. Default.
+    #[default]
+    Null,
+    /// 0 and false, as Clipper and ADS programs see them. Blank dates stay null, and so does a NULL of Visual FoxPro.
+    Zero,
+}
+
+/// How to open a table.
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    codepage: Option<CodePage>,
+    pub(crate) blank: Blank,
+    pub(crate) keep_trailing_blanks: bool,
+    pub(crate) recover: bool,
+    access: Access,
+}
+
+impl OpenOptions {
+    /// Every option at its default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads text in this code page, whatever the table says.
+    ///
+    /// Default: the `.cpg` file beside the table, else the language byte, else cp1252 for Visual FoxPro and cp437 for
+    /// all others.
+    #[must_use]
+    pub fn codepage(mut self, codepage: CodePage) -> Self {
+        self.codepage = Some(codepage);
+        self
+    }
+
+    /// What blank numbers and logicals become. Default: [`Blank::Null`].
+    #[must_use]
+    pub fn blank(mut self, blank: Blank) -> Self {
+        self.blank = blank;
+        self
+    }
+
+    /// Keeps the blanks at the end of character fields, so that every value has the field's width. Default: false.
+    #[must_use]
+    pub fn keep_trailing_blanks(mut self, keep: bool) -> Self {
+        self.keep_trailing_blanks = keep;
+        self
+    }
+
+    /// Goes on behind damage: what cannot be read becomes null or is left out, and [`Table::damage`] lists it.
+    /// Default: false, the first fault is an error.
+    #[must_use]
+    pub fn recover(mut self, recover: bool) -> Self {
+        self.recover = recover;
+        self
+    }
+
+    /// How the bytes are reached. Default: [`Access::Positional`].
+    #[must_use]
+    pub fn access(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+}
+
+/// A table that is open for reading. It is `Send` and `Sync`; scans share it through an [`Arc`].
+#[derive(Debug)]
+pub struct Table {
+    pub(crate) source: Source,
+    header: Header,
+    pub(crate) fields: Fields,
+    schema: SchemaRef,
+    codepage: CodePage,
+    memo: Result<Memo, String>,
+    pub(crate) options: OpenOptions,
+    record_count: u32,
+    deleted_count: OnceLock<u32>,
+    pub(crate) damage: Arc<DamageLog>,
+}
+
+impl Table {
+    /// Opens the table at `path` and finds its memo file and its `.cpg` file beside it, whatever their case.
+    ///
+    /// A missing memo file is no error here: scans that ask for a memo column give [`Error::MissingMemo`].
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Corrupt`] for a header that contradicts itself or the file's length (not while
+    /// recovering, as far as anything can be read), [`Error::Unsupported`] for encrypted tables, and
+    /// [`Error::UnknownCodePage`] for a `.cpg` file that names none.
+    pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let source = Source::open(path, options.access)?;
+        let header = Header::read(&source)?;
+        let codepage = match options.codepage {
+            Some(codepage) => Some(codepage),
+            None => cpg_file(path)?,
+        };
+        let memo = match memo::find(path, header.dialect) {
+            Ok(found) => Ok(Memo::open(&found, options.access, &header)),
+            Err(names) => Err(names),
+        };
+        Self::new(source, header, codepage, memo, options)
+    }
+
+    /// A table in memory, for tests, fuzzers and callers that have the bytes already. Errors call it `memory.dbf`.
+    ///
+    /// # Errors
+    /// As [`Table::open`].
+    pub fn from_bytes(dbf: Vec<u8>, memo: Option<Vec<u8>>, options: &OpenOptions) -> Result<Self> {
+        let source = Source::from_bytes("memory.dbf", dbf);
+        let header = Header::read(&source)?;
+        let memo = memo
+            .map(|bytes| Memo::from_bytes(bytes, &header))
+            .ok_or_else(|| "memory.memo".to_owned());
+        Self::new(source, header, options.codepage, memo, options)
+    }
+
+    fn new(
+        source: Source,
+        header: Header,
+        codepage: Option<CodePage>,
+        memo: Result<Result<Memo>, String>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        if header.encrypted {
+            let what =
+                "the records are encrypted (dBASE IV, byte 15); decrypt the table with the program that wrote it";
+            return Err(Error::Unsupported {
+                path: source.path().to_owned(),
+                what: what.to_owned(),
+            });
+        }
+        let damage = Arc::new(DamageLog::default());
+        let recover = options.recover.then_some(&*damage);
+        let codepage = codepage
+            .or_else(|| CodePage::from_language_byte(header.language))
+            .unwrap_or(match header.dialect {
+                Dialect::VisualFoxPro => CodePage::Cp1252,
+                _ => CodePage::Cp437,
+            });
+        let fields = Fields::read(&source, &header, codepage, recover)?;
+        let record_count = records_in_file(&source, &header, recover)?;
+        let memo = match (memo, recover) {
+            (Ok(Ok(memo)), _) => Ok(memo),
+            (Ok(Err(e)), None) if fields.visible.iter().any(|f| f.kind.uses_memo()) => {
+                return Err(e);
+            }
+            (Ok(Err(e)), _) => Err(format!("a sound memo file ({e})")),
+            (Err(names), _) => Err(names),
+        };
+        let schema = Arc::new(Schema::new(
+            fields.visible.iter().map(Field::arrow_field).collect::<Vec<_>>(),
+        ));
+        Ok(Self {
+            source,
+            header,
+            fields,
+            schema,
+            codepage,
+            memo,
+            options: options.clone(),
+            record_count,
+            deleted_count: OnceLock::new(),
+            damage,
+        })
+    }
+
+    /// The table's file.
+    pub fn path(&self) -> &Path {
+        self.source.path()
+    }
+
+    /// The file's length in bytes when it was opened.
+    pub fn file_len(&self) -> u64 {
+        self.source.len()
+    }
+
+    /// What the first bytes say.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The visible fields in table order; the system's own (`_NullFlags`) are left out. Indices into this slice are
+    /// what [`Scan`] and [`Table::schema`] use.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields.visible
+    }
+
+    /// The Arrow schema of the visible fields. Every column is nullable.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// The number of records, deleted ones included: the header's, and while recovering at most what the file holds.
+    pub fn record_count(&self) -> u32 {
+        self.record_count
+    }
+
+    /// The number of deleted records: one pass over the deletion flags, remembered.
+    ///
+    /// # Errors
+    /// When the file cannot be read to its end.
+    pub fn deleted_count(&self) -> Result<u32> {
+        if let Some(count) = self.deleted_count.get() {
+            return Ok(*count);
+        }
+        let stride = self.stride();
+        let per_window = self.window_records(8192);
+        let (mut next, mut deleted, mut window) = (0, 0, Vec::new());
+        while next < self.record_count {
+            let count = per_window.min(self.record_count - next);
+            let bytes = self.read_records(next, count, &mut window)?;
+            deleted += bytes
+                .chunks_exact(stride)
+                .map(|r| u32::from(r.first() == Some(&b'*')))
+                .sum::<u32>();
+            next += count;
+        }
+        Ok(*self.deleted_count.get_or_init(|| deleted))
+    }
+
+    /// The code page that text is read in.
+    pub fn codepage(&self) -> CodePage {
+        self.codepage
+    }
+
+    /// The memo file, where there is one.
+    pub fn memo(&self) -> Option<&Memo> {
+        self.memo.as_ref().ok()
+    }
+
+    /// What was left out so far while recovering, in file order; opening and every scan add to it.
+    pub fn damage(&self) -> Vec<Damage> {
+        self.damage.list()
+    }
+
+    /// Reads records as batches. Nothing is read before the first batch is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for columns or records that the table does not have, [`Error::MissingMemo`] when a memo column
+    /// is asked for and the memo file is not there.
+    pub fn scan(self: &Arc<Self>, scan: Scan) -> Result<Batches> {
+        Batches::new(Arc::clone(self), scan, Arc::clone(&self.damage), self.options.recover)
+    }
+
+    /// The names under which a missing memo file was looked for.
+    pub(crate) fn memo_looked_for(&self) -> &str {
+        self.memo.as_ref().err().map_or("", String::as_str)
+    }
+
+    pub(crate) fn stride(&self) -> usize {
+        self.header.record_len.max(1) as usize
+    }
+
+    pub(crate) fn record_offset(&self, record: u32) -> u64 {
+        u64::from(self.header.header_len) + u64::from(record) * u64::from(self.header.record_len)
+    }
+
+    /// How many records are read at once: about a mebibyte, more where a batch of wide records needs it, and a whole
+    /// batch where the bytes are lent.
+    pub(crate) fn window_records(&self, batch_rows: usize) -> u32 {
+        if self.source.lends() {
+            return u32::try_from(batch_rows).unwrap_or(u32::MAX).max(1);
+        }
+        let bytes = (batch_rows.saturating_mul(self.stride())).clamp(1 << 20, 4 << 20);
+        u32::try_from(bytes / self.stride()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The bytes of `count` records from `first` on.
+    pub(crate) fn read_records<'a>(&'a self, first: u32, count: u32, window: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        let len = (count as usize).saturating_mul(self.stride());
+        self.source.read(
+            &format!("record {}", u64::from(first) + 1),
+            self.record_offset(first),
+            len,
+            window,
+        )
+    }
+}
+
+/// The header's record count, checked against the file's length.
+fn records_in_file(source: &Source, header: &Header, recover: Option<&DamageLog>) -> Result<u32> {
+    let begin = u64::from(header.header_len);
+    let room = source
+        .len()
+        .saturating_sub(begin)
+        .checked_div(u64::from(header.record_len))
+        .unwrap_or(0);
+    let room = u32::try_from(room).unwrap_or(u32::MAX);
+    if header.record_count <= room {
+        return Ok(header.record_count);
+    }
+    let at = if header.dialect == Dialect::Dbase2 { 1 } else { 4 };
+    let expected = format!("at most {room}, what a file of {} bytes has room for", source.len());
+    let Some(log) = recover else {
+        return Err(Error::corrupt(
+            source.path(),
+            "record count",
+            at,
+            expected,
+            header.record_count.to_string(),
+        ));
+    };
+    log.add(Damage {
+        begin: begin + u64::from(room) * u64::from(header.record_len),
+        end: begin + u64::from(header.record_count) * u64::from(header.record_len),
+        records: Some(room..header.record_count),
+        why: format!("record count: expected {expected}, found {}", header.record_count),
+    });
+    Ok(room)
+}
+
+/// The code page that the `.cpg` file beside the table names.
+fn cpg_file(table: &Path) -> Result<Option<CodePage>> {
+    let Some((path, text)) = ["cpg", "CPG"].iter().find_map(|extension| {
+        let path: PathBuf = table.with_extension(OsStr::new(extension));
+        std::fs::read(&path).ok().map(|text| (path, text))
+    }) else {
+        return Ok(None);
+    };
+    let name = String::from_utf8_lossy(text.get(..64.min(text.len())).unwrap_or_default())
+        .trim()
+        .to_owned();
+    let bare = name
+        .trim_start_matches("OEM ")
+        .trim_start_matches("ANSI ")
+        .trim_start_matches("LDID/");
+    match (bare.parse(), bare.parse::<u8>()) {
+        (Ok(codepage), _) => Ok(Some(codepage)),
+        (Err(_), Ok(byte)) if CodePage::from_language_byte(byte).is_some() => Ok(CodePage::from_language_byte(byte)),
+        _ => Err(Error::corrupt(
+            &path,
+            "code page",
+            0,
+            "a name such as cp1252 or UTF-8 (an option overrides it)",
+            name,
+        )),
+    }
+}
