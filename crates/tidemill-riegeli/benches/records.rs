@@ -8,8 +8,7 @@
 use std::{hint::black_box, sync::Arc, time::Instant};
 
 use arrow_array::{
-    ArrayRef, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array, RecordBatch,
-    StringArray,
+    ArrayRef, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
 };
 use arrow_schema::{Field, Schema};
 use tidemill_riegeli::{
@@ -41,8 +40,7 @@ fn main() {
         for codec in CODECS {
             let options: WriterOptions = codec.parse().expect("options");
             let write = |capacity: usize| {
-                let mut writer = RecordWriter::new(Vec::with_capacity(capacity), options.clone())
-                    .expect("memory");
+                let mut writer = RecordWriter::new(Vec::with_capacity(capacity), options.clone()).expect("memory");
                 for record in &records {
                     writer.write_record(record).expect("memory");
                 }
@@ -137,10 +135,7 @@ fn codec_limits(name: &str, joined: &[u8], repetitions: usize) {
 fn rows() {
     let n = 200_000_i32;
     let columns: Vec<(&str, ArrayRef)> = vec![
-        (
-            "id",
-            Arc::new(Int64Array::from_iter_values((0..n).map(i64::from))),
-        ),
+        ("id", Arc::new(Int64Array::from_iter_values((0..n).map(i64::from)))),
         (
             "quantity",
             Arc::new(Int32Array::from_iter(
@@ -157,15 +152,11 @@ fn rows() {
         ),
         (
             "day",
-            Arc::new(Date32Array::from_iter_values(
-                (0..n).map(|i| 19_000 + i % 700),
-            )),
+            Arc::new(Date32Array::from_iter_values((0..n).map(|i| 19_000 + i % 700))),
         ),
         (
             "ratio",
-            Arc::new(Float64Array::from_iter_values(
-                (0..n).map(|i| f64::from(i) / 7.0),
-            )),
+            Arc::new(Float64Array::from_iter_values((0..n).map(|i| f64::from(i) / 7.0))),
         ),
         (
             "name",
@@ -179,11 +170,8 @@ fn rows() {
         .map(|(name, array)| Field::new(*name, array.data_type().clone(), true))
         .collect();
     let schema = Arc::new(Schema::new(fields));
-    let batch = RecordBatch::try_new(
-        schema.clone(),
-        columns.into_iter().map(|(_, array)| array).collect(),
-    )
-    .expect("a batch");
+    let batch =
+        RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect()).expect("a batch");
     // Bytes of the values: 8 + 4 + 16 + 4 + 8 + 4 (offset) + 21 (text).
     let payload = f64::from(n) * 65.0 / 1e6;
     let options: WriterOptions = "uncompressed,chunk_size:1M".parse().expect("options");
@@ -207,10 +195,7 @@ fn rows() {
                     rows += black_box(decoder.finish().expect("a batch")).num_rows();
                 }
             }
-            assert_eq!(
-                rows + decoder.finish().expect("a batch").num_rows(),
-                200_000
-            );
+            assert_eq!(rows + decoder.finish().expect("a batch").num_rows(), 200_000);
         });
         println!(
             "rows, {name}: decode {:.0} MB/s of Arrow data, {:.1} M rows/s",

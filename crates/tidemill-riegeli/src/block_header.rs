@@ -95,16 +95,14 @@ pub(crate) fn add_with_overhead(chunk_begin: u64, length: u64) -> u64 {
 
 /// Returns the number of chunk bytes from `chunk_begin` to `pos`, block headers left out.
 pub(crate) fn distance_without_overhead(chunk_begin: u64, pos: u64) -> u64 {
-    let without_headers =
-        |pos: u64| pos - (pos % BLOCK_SIZE).min(HEADER) - pos / BLOCK_SIZE * HEADER;
+    let without_headers = |pos: u64| pos - (pos % BLOCK_SIZE).min(HEADER) - pos / BLOCK_SIZE * HEADER;
     without_headers(pos).saturating_sub(without_headers(chunk_begin))
 }
 
 /// Returns where a chunk of `num_records` records with `stored_size` bytes (header and data) ends.
 pub(crate) fn chunk_end(chunk_begin: u64, stored_size: u64, num_records: u64) -> u64 {
     let by_records = chunk_begin.saturating_add(num_records);
-    let boundary = by_records
-        .saturating_add(remaining_in_block(by_records).saturating_sub(USABLE_BLOCK_SIZE - 1));
+    let boundary = by_records.saturating_add(remaining_in_block(by_records).saturating_sub(USABLE_BLOCK_SIZE - 1));
     add_with_overhead(chunk_begin, stored_size).max(boundary)
 }
 
@@ -115,8 +113,7 @@ mod tests {
     #[test]
     fn the_first_block_header_of_every_file() {
         let bytes = [
-            0x83, 0xaf, 0x70, 0xd1, 0x0d, 0x88, 0x4a, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0,
-            0, 0, 0, 0,
+            0x83, 0xaf, 0x70, 0xd1, 0x0d, 0x88, 0x4a, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0,
         ];
         assert_eq!(BlockHeader::from_bytes(&bytes), BlockHeader::new(0, 64));
         assert_eq!(BlockHeader::new(0, 64).to_bytes(), bytes);
@@ -143,11 +140,7 @@ mod tests {
             (65_536, 65_513, 131_097),
         ] {
             assert_eq!(add_with_overhead(begin, length), end, "{begin} + {length}");
-            assert_eq!(
-                distance_without_overhead(begin, end),
-                length,
-                "{begin}..{end}"
-            );
+            assert_eq!(distance_without_overhead(begin, end), length, "{begin}..{end}");
         }
     }
 

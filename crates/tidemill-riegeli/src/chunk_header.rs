@@ -158,10 +158,7 @@ mod tests {
         bytes[..8].copy_from_slice(&[0x91, 0xba, 0xc2, 0x3c, 0x92, 0x87, 0xe1, 0xa9]);
         bytes[16..25].copy_from_slice(&[0xe1, 0x9f, 0x13, 0xc0, 0xe9, 0xb1, 0xc3, 0x72, b's']);
         let header = ChunkHeader::from_bytes(&bytes);
-        assert_eq!(
-            header,
-            ChunkHeader::new(ChunkType::FileSignature, 0, hash(b""), 0, 0)
-        );
+        assert_eq!(header, ChunkHeader::new(ChunkType::FileSignature, 0, hash(b""), 0, 0));
         assert_eq!(header.to_bytes(), bytes);
         assert_eq!(header.chunk_end(0), 64);
     }

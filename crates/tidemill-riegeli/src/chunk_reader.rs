@@ -11,8 +11,8 @@ use std::{io, path::Path};
 use crate::{
     Error, Result, SkippedRegion,
     block_header::{
-        BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader, block_begin, distance_without_overhead,
-        is_possible_chunk_boundary, remaining_in_block, remaining_in_block_header,
+        BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader, block_begin, distance_without_overhead, is_possible_chunk_boundary,
+        remaining_in_block, remaining_in_block_header,
     },
     chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
     codec::Scratch,
@@ -250,9 +250,7 @@ impl<S: Source> ChunkReader<S> {
                             self.seek(next);
                             break next.min(self.source.size);
                         }
-                        Err(Stop::Damage {
-                            recovery: again, ..
-                        }) => recovery = again,
+                        Err(Stop::Damage { recovery: again, .. }) => recovery = again,
                         // The file ends in the block header: it is found truncated when reading goes on.
                         Err(Stop::End(_)) => break block,
                         Err(Stop::Io(error)) => return Err(error),
@@ -275,11 +273,7 @@ impl<S: Source> ChunkReader<S> {
             }
             Stop::Io(error) => return Err(error),
             Stop::Limit(damage) => return Err(damage.at(&self.file, chunk_begin, chunk_begin)),
-            Stop::Boundary => (
-                Damage::ChunkBoundary,
-                self.pos,
-                Recovery::FindChunk(self.pos),
-            ),
+            Stop::Boundary => (Damage::ChunkBoundary, self.pos, Recovery::FindChunk(self.pos)),
             Stop::Damage {
                 damage,
                 offset,
@@ -371,8 +365,7 @@ impl<S: Source> ChunkReader<S> {
             let length = room_in_block(src, usize::try_from(left).unwrap_or(usize::MAX));
             if complete {
                 let room = self.data.room(length);
-                self.source
-                    .read(&self.file, &mut src, &mut room[..length])?;
+                self.source.read(&self.file, &mut src, &mut room[..length])?;
                 self.data.advance(length);
             } else {
                 src = src.saturating_add(length as u64);
@@ -440,13 +433,7 @@ impl<S: Source> ChunkReader<S> {
         })
     }
 
-    fn check_end(
-        &self,
-        block: u64,
-        header: &BlockHeader,
-        chunk_end: u64,
-        src: u64,
-    ) -> Result<(), Stop> {
+    fn check_end(&self, block: u64, header: &BlockHeader, chunk_end: u64, src: u64) -> Result<(), Stop> {
         if header.next_chunk == chunk_end - block {
             return Ok(());
         }
@@ -554,10 +541,7 @@ impl<S: Source> Window<S> {
         }
         self.length = 0;
         self.begin = pos;
-        self.length = self
-            .source
-            .read_at(pos, &mut self.buffer[..wanted])?
-            .min(wanted);
+        self.length = self.source.read_at(pos, &mut self.buffer[..wanted])?.min(wanted);
         let length = self.length.min(out.len());
         out[..length].copy_from_slice(&self.buffer[..length]);
         Ok(length)

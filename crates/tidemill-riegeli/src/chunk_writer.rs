@@ -6,10 +6,7 @@
 use std::io::{self, Write};
 
 use crate::{
-    block_header::{
-        BlockHeader, chunk_end, distance_without_overhead, is_possible_chunk_boundary,
-        remaining_in_block,
-    },
+    block_header::{BlockHeader, chunk_end, distance_without_overhead, is_possible_chunk_boundary, remaining_in_block},
     chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
     hash::hash_parts,
 };
@@ -59,13 +56,7 @@ impl<W: Write> ChunkWriter<W> {
         decoded_data_size: u64,
     ) -> io::Result<()> {
         let data_size = parts.iter().map(|part| part.len() as u64).sum();
-        let header = ChunkHeader::new(
-            chunk_type,
-            data_size,
-            hash_parts(parts),
-            num_records,
-            decoded_data_size,
-        );
+        let header = ChunkHeader::new(chunk_type, data_size, hash_parts(parts), num_records, decoded_data_size);
         let begin = self.pos;
         let end = header.chunk_end(begin);
         self.write_section(begin, end, &header.to_bytes())?;
@@ -92,10 +83,7 @@ impl<W: Write> ChunkWriter<W> {
         let zeros = usize::try_from(data_size)
             .map(|size| vec![0; size])
             .map_err(|_| io::Error::other("padding does not fit memory"))?;
-        debug_assert_eq!(
-            chunk_end(begin, data_size + CHUNK_HEADER_SIZE as u64, 0),
-            end
-        );
+        debug_assert_eq!(chunk_end(begin, data_size + CHUNK_HEADER_SIZE as u64, 0), end);
         self.write_chunk(ChunkType::Padding, &[&zeros], 0, 0)
     }
 
@@ -123,9 +111,7 @@ impl<W: Write> ChunkWriter<W> {
 
     fn write_zeros(&mut self, mut length: u64) -> io::Result<()> {
         while length > 0 {
-            let now = usize::try_from(length)
-                .unwrap_or(usize::MAX)
-                .min(ZEROS.len());
+            let now = usize::try_from(length).unwrap_or(usize::MAX).min(ZEROS.len());
             self.dest.write_all(&ZEROS[..now])?;
             self.pos += now as u64;
             length -= now as u64;
@@ -149,9 +135,7 @@ fn position_after_padding(pos: u64, padding: u64) -> u64 {
         length += padding;
     }
     let mut end = pos + length;
-    while !is_possible_chunk_boundary(end)
-        || distance_without_overhead(pos, end) < CHUNK_HEADER_SIZE as u64
-    {
+    while !is_possible_chunk_boundary(end) || distance_without_overhead(pos, end) < CHUNK_HEADER_SIZE as u64 {
         end += padding;
     }
     end
@@ -185,9 +169,7 @@ mod tests {
     #[test]
     fn chunks_are_interrupted_by_block_headers() {
         let mut writer = ChunkWriter::new(Vec::new(), 0).expect("memory");
-        writer
-            .write_chunk(ChunkType::FileSignature, &[], 0, 0)
-            .expect("memory");
+        writer.write_chunk(ChunkType::FileSignature, &[], 0, 0).expect("memory");
         assert_eq!(writer.pos(), 64);
         let data = vec![1; 70_000];
         writer

@@ -144,26 +144,16 @@ impl Compressor {
     }
 
     /// Appends `section` to `out`, size prefix included. `size_hint` is what the section was expected to grow to.
-    pub(crate) fn append(
-        &mut self,
-        section: &[u8],
-        size_hint: Option<u64>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Damage> {
+    pub(crate) fn append(&mut self, section: &[u8], size_hint: Option<u64>, out: &mut Vec<u8>) -> Result<(), Damage> {
         if self.compression != Compression::None {
             write_varint64(section.len() as u64, out);
         }
         match self.compression {
             Compression::None => out.extend_from_slice(section),
-            Compression::Brotli {
-                quality,
-                window_log,
-            } => {
+            Compression::Brotli { quality, window_log } => {
                 brotli::append(section, quality, window_log.unwrap_or(22), size_hint, out)?;
             }
-            Compression::Zstd { level, window_log } => {
-                self.zstd.append(section, level, window_log, out)?
-            }
+            Compression::Zstd { level, window_log } => self.zstd.append(section, level, window_log, out)?,
             Compression::Snappy => self.snappy.append(section, out)?,
         }
         Ok(())
@@ -318,12 +308,7 @@ mod tests {
     ];
 
     fn sections() -> Vec<Vec<u8>> {
-        let text: Vec<u8> = b"customer,amount\n"
-            .iter()
-            .copied()
-            .cycle()
-            .take(70_000)
-            .collect();
+        let text: Vec<u8> = b"customer,amount\n".iter().copied().cycle().take(70_000).collect();
         let mixed: Vec<u8> = (0..40_000_u32)
             .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
             .collect();
@@ -338,9 +323,7 @@ mod tests {
             let mut compressor = Compressor::new(compression);
             for section in sections() {
                 let mut compressed = Vec::new();
-                compressor
-                    .append(&section, None, &mut compressed)
-                    .expect("compresses");
+                compressor.append(&section, None, &mut compressed).expect("compresses");
                 for size in [Size::Exactly(section.len()), Size::AtMost(section.len())] {
                     decompressor
                         .decompress(compression.compression_type(), &compressed, size, &mut out)
@@ -362,23 +345,10 @@ mod tests {
                     .append(&section, None, &mut compressed)
                     .expect("compresses");
                 let mut check = |compressed: &[u8], size: Size, why: &str| {
-                    let result = decompressor.decompress(
-                        compression.compression_type(),
-                        compressed,
-                        size,
-                        &mut out,
-                    );
-                    assert!(
-                        result.is_err(),
-                        "{compression:?}, {} bytes, {why}",
-                        section.len()
-                    );
+                    let result = decompressor.decompress(compression.compression_type(), compressed, size, &mut out);
+                    assert!(result.is_err(), "{compression:?}, {} bytes, {why}", section.len());
                 };
-                check(
-                    &compressed,
-                    Size::Exactly(section.len() + 1),
-                    "one byte more",
-                );
+                check(&compressed, Size::Exactly(section.len() + 1), "one byte more");
                 if let Some(less) = section.len().checked_sub(1) {
                     check(&compressed, Size::Exactly(less), "one byte less");
                     check(&compressed, Size::AtMost(less), "one byte less");

@@ -54,9 +54,7 @@ pub enum Error {
         offset: u64,
     },
     /// A size beyond a bound of [`ReaderOptions`](crate::ReaderOptions).
-    #[error(
-        "{file}{what} of the chunk at byte {offset} is {found} bytes, more than the limit of {limit}"
-    )]
+    #[error("{file}{what} of the chunk at byte {offset} is {found} bytes, more than the limit of {limit}")]
     Limit {
         /// The file.
         file: FileName,
@@ -152,9 +150,7 @@ pub enum Damage {
         computed: u64,
     },
     /// A block header places the interrupted chunk elsewhere.
-    #[error(
-        "the block header at byte {block} puts the {which} of its chunk at byte {found}, expected {expected}"
-    )]
+    #[error("the block header at byte {block} puts the {which} of its chunk at byte {found}, expected {expected}")]
     BlockHeaderDisagrees {
         /// Where the block begins.
         block: u64,
@@ -337,13 +333,8 @@ impl Error {
     pub(crate) fn skipped_region(&self, begin: u64, end: u64) -> SkippedRegion {
         let why = match self {
             Self::Corrupt(corrupt) => corrupt.damage.to_string(),
-            Self::Truncated {
-                found, expected, ..
-            } => {
-                format!(
-                    "truncated: the chunk has {found} bytes{}",
-                    Expected(*expected)
-                )
+            Self::Truncated { found, expected, .. } => {
+                format!("truncated: the chunk has {found} bytes{}", Expected(*expected))
             }
             other => other.to_string(),
         };

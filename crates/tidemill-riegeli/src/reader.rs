@@ -5,8 +5,7 @@ use std::{fs::File, path::Path};
 use prost::Message;
 
 use crate::{
-    Chunk, ChunkHeader, ChunkReader, ChunkType, Error, RecordPosition, RecordsMetadata, Result,
-    SkippedRegion,
+    Chunk, ChunkHeader, ChunkReader, ChunkType, Error, RecordPosition, RecordsMetadata, Result, SkippedRegion,
     codec::CompressionType,
     error::{Damage, FileName},
     simple_chunk::{RecordSlices, SimpleDecoder},
@@ -321,12 +320,10 @@ impl<S: Source> RecordReader<S> {
             self.chunk_begin = begin;
             let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
             let decoded = match header.chunk_type {
-                ChunkType::Simple => self.decoder.decode(
-                    self.chunks.data(),
-                    header.num_records,
-                    header.decoded_data_size,
-                    limit,
-                ),
+                ChunkType::Simple => {
+                    self.decoder
+                        .decode(self.chunks.data(), header.num_records, header.decoded_data_size, limit)
+                }
                 _ => check_no_records(&header),
             };
             if let Err(damage) = decoded {
@@ -342,10 +339,7 @@ impl<S: Source> RecordReader<S> {
                 self.chunks.seek(begin);
                 return Err(Error::Unsupported {
                     file: self.chunks.file().clone(),
-                    what: format!(
-                        "the {} chunk of {} records",
-                        header.chunk_type, header.num_records
-                    ),
+                    what: format!("the {} chunk of {} records", header.chunk_type, header.num_records),
                     offset: begin,
                 });
             }
@@ -480,11 +474,7 @@ fn check_no_records(header: &ChunkHeader) -> Result<(), Damage> {
     }
 }
 
-fn compression_type<S: Source>(
-    source: &S,
-    begin: u64,
-    header: &ChunkHeader,
-) -> Option<CompressionType> {
+fn compression_type<S: Source>(source: &S, begin: u64, header: &ChunkHeader) -> Option<CompressionType> {
     let has_one = matches!(
         header.chunk_type,
         ChunkType::Simple | ChunkType::Transposed | ChunkType::FileMetadata
@@ -493,10 +483,7 @@ fn compression_type<S: Source>(
         return None;
     }
     // The byte is the last one of a section that is one byte longer than the header.
-    let behind = crate::block_header::add_with_overhead(
-        begin,
-        crate::chunk_header::CHUNK_HEADER_SIZE as u64 + 1,
-    );
+    let behind = crate::block_header::add_with_overhead(begin, crate::chunk_header::CHUNK_HEADER_SIZE as u64 + 1);
     let mut byte = [0];
     match source.read_at(behind - 1, &mut byte) {
         Ok(1) => CompressionType::from_byte(byte[0]).ok(),

@@ -43,9 +43,7 @@ impl FromStr for RecordPosition {
     fn from_str(text: &str) -> Result<Self, Error> {
         text.split_once('/')
             .and_then(|(chunk, index)| Some(Self::new(chunk.parse().ok()?, index.parse().ok()?)))
-            .ok_or_else(|| Error::Position {
-                text: text.to_owned(),
-            })
+            .ok_or_else(|| Error::Position { text: text.to_owned() })
     }
 }
 
@@ -57,10 +55,7 @@ mod tests {
     fn positions_as_text() {
         let pos = RecordPosition::new(1_352, 299);
         assert_eq!(pos.to_string(), "1352/299");
-        assert_eq!(
-            "1352/299".parse::<RecordPosition>().expect("a position"),
-            pos
-        );
+        assert_eq!("1352/299".parse::<RecordPosition>().expect("a position"), pos);
         assert_eq!(pos.numeric(), 1_651);
         for wrong in ["", "1352", "1352/", "/1", "-1/0", "1/2/3"] {
             assert!(wrong.parse::<RecordPosition>().is_err(), "{wrong:?}");

@@ -61,16 +61,14 @@ impl SimpleEncoder {
         let values = &self.values[..self.values.len() - keep];
         let compression = self.compressor.compression();
         self.compressed.clear();
-        self.compressed
-            .push(compression.compression_type().to_byte());
+        self.compressed.push(compression.compression_type().to_byte());
         if compression == Compression::None {
             write_varint64(self.sizes.len() as u64, &mut self.compressed);
             self.compressed.extend_from_slice(&self.sizes);
         } else {
             // The size of the compressed sizes precedes them and is known only afterwards.
             let start = self.compressed.len();
-            self.compressor
-                .append(&self.sizes, None, &mut self.compressed)?;
+            self.compressor.append(&self.sizes, None, &mut self.compressed)?;
             let section = self.compressed.len() - start;
             let prefix = varint64_length(section as u64);
             let mut length = Vec::with_capacity(prefix);
@@ -80,11 +78,7 @@ impl SimpleEncoder {
                 .append(values, Some(self.size_hint), &mut self.compressed)?;
         }
         let decoded_data_size = values.len() as u64;
-        let values = if compression == Compression::None {
-            values
-        } else {
-            &[]
-        };
+        let values = if compression == Compression::None { values } else { &[] };
         Ok(EncodedChunk {
             parts: [&self.compressed, values],
             num_records: self.num_records,
@@ -228,12 +222,8 @@ impl SimpleDecoder {
             }
             self.values_in = Values::InData(data.len() - values.len());
         } else {
-            self.decompressor.decompress(
-                compression,
-                values,
-                Size::Exactly(decoded_size),
-                &mut self.values,
-            )?;
+            self.decompressor
+                .decompress(compression, values, Size::Exactly(decoded_size), &mut self.values)?;
             self.values_in = Values::Decompressed;
         }
         Ok(())
@@ -260,23 +250,12 @@ fn sections(data: &[u8]) -> Result<(CompressionType, &[u8], &[u8]), Damage> {
         })
 }
 
-fn read_limits(
-    mut sizes: &[u8],
-    num_records: u64,
-    decoded_size: usize,
-    limits: &mut Vec<usize>,
-) -> Result<(), Damage> {
+fn read_limits(mut sizes: &[u8], num_records: u64, decoded_size: usize, limits: &mut Vec<usize>) -> Result<(), Damage> {
     // Every size takes a byte, so there are no more records than bytes left.
-    limits.reserve(
-        usize::try_from(num_records)
-            .unwrap_or(usize::MAX)
-            .min(sizes.len()),
-    );
+    limits.reserve(usize::try_from(num_records).unwrap_or(usize::MAX).min(sizes.len()));
     let mut limit = 0_usize;
     for _ in 0..num_records {
-        let (size, rest) = read_varint64(sizes).ok_or(Damage::Invalid {
-            what: "record size",
-        })?;
+        let (size, rest) = read_varint64(sizes).ok_or(Damage::Invalid { what: "record size" })?;
         limit = usize::try_from(size)
             .ok()
             .and_then(|size| limit.checked_add(size))
@@ -368,14 +347,7 @@ mod tests {
                 found: 2,
             },
         );
-        check(
-            b"\0\x01\x01a",
-            2,
-            1,
-            Damage::Invalid {
-                what: "record size",
-            },
-        );
+        check(b"\0\x01\x01a", 2, 1, Damage::Invalid { what: "record size" });
         check(
             b"\0\x02\x01\x00a",
             1,
@@ -420,9 +392,7 @@ mod tests {
             let (data, size) = encode(compression, &records);
             let mut decoder = SimpleDecoder::default();
             decoder.decode(&data, 3, size, 1 << 20).expect("decodes");
-            let found: Vec<&[u8]> = (0..3)
-                .map(|index| decoder.records(&data).get(index))
-                .collect();
+            let found: Vec<&[u8]> = (0..3).map(|index| decoder.records(&data).get(index)).collect();
             assert_eq!(found, records, "{compression:?}");
             for cut in 0..data.len() {
                 assert!(

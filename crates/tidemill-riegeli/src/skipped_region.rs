@@ -17,10 +17,6 @@ pub struct SkippedRegion {
 
 impl fmt::Display for SkippedRegion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "skipped region [{}, {}): {}",
-            self.begin, self.end, self.why
-        )
+        write!(f, "skipped region [{}, {}): {}", self.begin, self.end, self.why)
     }
 }

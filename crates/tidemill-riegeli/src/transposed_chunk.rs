@@ -64,32 +64,15 @@ mod tests {
     }
 
     fn records() -> Vec<Vec<u8>> {
-        let leaf = [
-            field(8, &[1]),
-            field(16, &[0x96, 1]),
-            field(29, &[1, 2, 3, 4]),
-        ]
-        .concat();
+        let leaf = [field(8, &[1]), field(16, &[0x96, 1]), field(29, &[1, 2, 3, 4])].concat();
         let mut deep = leaf.clone();
         for number in 1..130 {
             deep = submessage(number % 7 + 1, &deep);
         }
         let many: Vec<u8> = (0..400_u64)
-            .flat_map(|i| {
-                [
-                    submessage(i % 90 + 1, &leaf),
-                    field(i % 90 * 8 + 8 + 720, &[5]),
-                ]
-                .concat()
-            })
+            .flat_map(|i| [submessage(i % 90 + 1, &leaf), field(i % 90 * 8 + 8 + 720, &[5])].concat())
             .collect();
-        let groups = [
-            field(11, &[]),
-            field(8, &[200, 1]),
-            field(25, &[0; 8]),
-            field(12, &[]),
-        ]
-        .concat();
+        let groups = [field(11, &[]), field(8, &[200, 1]), field(25, &[0; 8]), field(12, &[])].concat();
         vec![
             vec![],
             field(8, &[0]),
@@ -138,12 +121,7 @@ mod tests {
             let size = record.len() as u64;
             for cut in 0..data.len() {
                 let found = decode_record(&data[..cut], size, 1 << 20);
-                assert_ne!(
-                    found.as_ref(),
-                    Ok(&record),
-                    "cut to {cut} of {} bytes",
-                    data.len()
-                );
+                assert_ne!(found.as_ref(), Ok(&record), "cut to {cut} of {} bytes", data.len());
             }
             assert!(decode_record(&data, size + 1, 1 << 20).is_err());
             for at in 0..data.len() {

@@ -85,11 +85,7 @@ mod tests {
         assert_eq!(varint64_length(value), encoded.len(), "{value}");
         assert_eq!(read_varint64(&out), Some((value, &[][..])), "{value}");
         for cut in 0..out.len() {
-            assert_eq!(
-                read_varint64(&out[..cut]),
-                None,
-                "{value} cut to {cut} bytes"
-            );
+            assert_eq!(read_varint64(&out[..cut]), None, "{value} cut to {cut} bytes");
         }
     }
 
@@ -101,10 +97,7 @@ mod tests {
         check(16_383, &[0xff, 0x7f]);
         check(16_384, &[0x80, 0x80, 1]);
         check(u64::from(u32::MAX), &[0xff, 0xff, 0xff, 0xff, 0x0f]);
-        check(
-            u64::MAX,
-            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
-        );
+        check(u64::MAX, &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]);
     }
 
     #[test]

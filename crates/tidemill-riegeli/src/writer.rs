@@ -76,18 +76,9 @@ impl RecordWriter<BufWriter<File>> {
             action: "open the file for appending",
             source,
         };
-        let mut dest = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map_err(io)?;
+        let mut dest = OpenOptions::new().create(true).append(true).open(path).map_err(io)?;
         let pos = dest.seek(SeekFrom::End(0)).map_err(io)?;
-        Self::start(
-            BufWriter::with_capacity(256 << 10, dest),
-            pos,
-            file.clone(),
-            options,
-        )
+        Self::start(BufWriter::with_capacity(256 << 10, dest), pos, file.clone(), options)
     }
 }
 
@@ -197,9 +188,7 @@ impl<W: Write> RecordWriter<W> {
     /// [`Error::Io`].
     pub fn flush(&mut self) -> Result<()> {
         self.finish_chunks()?;
-        self.chunks
-            .flush()
-            .map_err(|source| io_error(&self.file, source))
+        self.chunks.flush().map_err(|source| io_error(&self.file, source))
     }
 
     /// Writes the open chunk and the final padding, flushes, and returns what was written to.
@@ -263,12 +252,7 @@ impl<W: Write> RecordWriter<W> {
         Ok(())
     }
 
-    fn write_chunk(
-        &mut self,
-        chunk_type: ChunkType,
-        data: &[u8],
-        decoded_data_size: u64,
-    ) -> Result<()> {
+    fn write_chunk(&mut self, chunk_type: ChunkType, data: &[u8], decoded_data_size: u64) -> Result<()> {
         self.chunks
             .write_chunk(chunk_type, &[data], 0, decoded_data_size)
             .map_err(|source| io_error(&self.file, source))

@@ -124,9 +124,7 @@ impl FromStr for WriterOptions {
                 return Err(fail("each option once"));
             }
             seen.push(name);
-            if matches!(name, "uncompressed" | "brotli" | "zstd" | "snappy")
-                && codec.replace(name).is_some()
-            {
+            if matches!(name, "uncompressed" | "brotli" | "zstd" | "snappy") && codec.replace(name).is_some() {
                 return Err(fail("one codec"));
             }
             match name {
@@ -135,18 +133,15 @@ impl FromStr for WriterOptions {
                 "uncompressed" if value.is_none() => options.compression = Compression::None,
                 "uncompressed" => return Err(fail("no value")),
                 "brotli" => {
-                    let quality =
-                        number(value, 6, 0..=11).ok_or_else(|| fail("brotli:0 to brotli:11"))?;
+                    let quality = number(value, 6, 0..=11).ok_or_else(|| fail("brotli:0 to brotli:11"))?;
                     options.compression = Compression::brotli(u32::try_from(quality).unwrap_or(6));
                 }
                 "zstd" => {
-                    let level = number(value, 3, -131_072..=22)
-                        .ok_or_else(|| fail("zstd:-131072 to zstd:22"))?;
+                    let level = number(value, 3, -131_072..=22).ok_or_else(|| fail("zstd:-131072 to zstd:22"))?;
                     options.compression = Compression::zstd(i32::try_from(level).unwrap_or(3));
                 }
                 "snappy" => {
-                    number(value, 1, 1..=1)
-                        .ok_or_else(|| fail("snappy or snappy:1, the only level here"))?;
+                    number(value, 1, 1..=1).ok_or_else(|| fail("snappy or snappy:1, the only level here"))?;
                     options.compression = Compression::Snappy;
                 }
                 "window_log" if value == Some("auto") => window_log = None,
@@ -160,9 +155,7 @@ impl FromStr for WriterOptions {
                 },
                 "chunk_size" if value == Some("auto") => options.chunk_size = None,
                 "chunk_size" => {
-                    let size = value
-                        .and_then(size)
-                        .ok_or_else(|| fail("auto, or a size such as 1M"))?;
+                    let size = value.and_then(size).ok_or_else(|| fail("auto, or a size such as 1M"))?;
                     options.chunk_size = Some(size);
                 }
                 "padding" | "initial_padding" | "final_padding" => {
@@ -180,9 +173,7 @@ impl FromStr for WriterOptions {
                 "transpose" => match value {
                     Some("false") => {}
                     _ => {
-                        return Err(fail(
-                            "no transposed chunks: writing them is not supported yet",
-                        ));
+                        return Err(fail("no transposed chunks: writing them is not supported yet"));
                     }
                 },
                 "bucket_fraction" => {
@@ -192,8 +183,7 @@ impl FromStr for WriterOptions {
                         .ok_or_else(|| fail("a number from 0 to 1"))?;
                 }
                 "parallelism" => {
-                    number(value, -1, 0..=i64::from(i32::MAX))
-                        .ok_or_else(|| fail("a number from 0"))?;
+                    number(value, -1, 0..=i64::from(i32::MAX)).ok_or_else(|| fail("a number from 0"))?;
                 }
                 _ => return Err(fail("an option of a Riegeli/records writer")),
             }
@@ -284,9 +274,7 @@ mod tests {
             ),
             (
                 "zstd:3,chunk_size:1M",
-                base.clone()
-                    .compression(Compression::zstd(3))
-                    .chunk_size(1 << 20),
+                base.clone().compression(Compression::zstd(3)).chunk_size(1 << 20),
             ),
             (
                 "chunk_size:auto,parallelism:3,bucket_fraction:0.5,transpose:false",
@@ -297,11 +285,7 @@ mod tests {
             ("final_padding:4k", base.clone().final_padding(4_096)),
             ("initial_padding:64K", base.clone().initial_padding(65_536)),
         ] {
-            assert_eq!(
-                text.parse::<WriterOptions>().expect(text),
-                expected,
-                "{text:?}"
-            );
+            assert_eq!(text.parse::<WriterOptions>().expect(text), expected, "{text:?}");
         }
     }
 
@@ -316,14 +300,8 @@ mod tests {
                 "transpose:true",
                 "option `transpose:true`: expected no transposed chunks: writing them is not supported yet",
             ),
-            (
-                "zstd:23",
-                "option `zstd:23`: expected zstd:-131072 to zstd:22",
-            ),
-            (
-                "brotli:x",
-                "option `brotli:x`: expected brotli:0 to brotli:11",
-            ),
+            ("zstd:23", "option `zstd:23`: expected zstd:-131072 to zstd:22"),
+            ("brotli:x", "option `brotli:x`: expected brotli:0 to brotli:11"),
             (
                 "snappy:2",
                 "option `snappy:2`: expected snappy or snappy:1, the only level here",
@@ -347,10 +325,7 @@ mod tests {
                 "zstd,,snappy",
                 "option ``: expected an option of a Riegeli/records writer",
             ),
-            (
-                "lzma",
-                "option `lzma`: expected an option of a Riegeli/records writer",
-            ),
+            ("lzma", "option `lzma`: expected an option of a Riegeli/records writer"),
         ] {
             let error = text.parse::<WriterOptions>().expect_err(text);
             assert_eq!(error.to_string(), expected);

@@ -9,8 +9,8 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tidemill_riegeli::{
-    BlockHeader, ChunkHeader, ChunkType, Error, ReaderOptions, RecordReader, RecordWriter, Result,
-    WriterOptions, verify,
+    BlockHeader, ChunkHeader, ChunkType, Error, ReaderOptions, RecordReader, RecordWriter, Result, WriterOptions,
+    verify,
 };
 
 fn corpus() -> PathBuf {
@@ -59,11 +59,7 @@ fn read(path: &Path, recover: bool) -> Result<Answer> {
     loop {
         match reader.read_record() {
             Ok(Some(record)) => {
-                records.update(
-                    u32::try_from(record.len())
-                        .expect("a short record")
-                        .to_le_bytes(),
-                );
+                records.update(u32::try_from(record.len()).expect("a short record").to_le_bytes());
                 records.update(record);
             }
             Ok(None) => break,
@@ -86,10 +82,7 @@ fn read(path: &Path, recover: bool) -> Result<Answer> {
     match reader.close() {
         Ok(skipped) => {
             answer.close_ok = !failed;
-            answer.skipped = skipped
-                .iter()
-                .map(|region| [region.begin, region.end])
-                .collect();
+            answer.skipped = skipped.iter().map(|region| [region.begin, region.end]).collect();
         }
         Err(error) => assert!(matches!(error, Error::Truncated { .. }), "{error}"),
     }
@@ -102,9 +95,7 @@ fn is_transposed(path: &Path) -> bool {
         .expect("opens")
         .list_chunks()
         .expect("chunks");
-    chunks
-        .iter()
-        .any(|chunk| chunk.chunk_type == ChunkType::Transposed)
+    chunks.iter().any(|chunk| chunk.chunk_type == ChunkType::Transposed)
 }
 
 #[test]
@@ -120,10 +111,7 @@ fn simple_files_read_as_the_cpp_library_reads_them() {
             let name = format!("{} {mode}", path.display());
             let answer = read(&path, recover).expect(&name);
             assert_eq!(answer.records, expected["records"], "{name}");
-            assert_eq!(
-                answer.records_hash, expected["sha256_lenprefixed"],
-                "{name}"
-            );
+            assert_eq!(answer.records_hash, expected["sha256_lenprefixed"], "{name}");
             assert_eq!(
                 answer.read.is_none(),
                 expected["read_status"] == "OK",
@@ -131,8 +119,7 @@ fn simple_files_read_as_the_cpp_library_reads_them() {
                 answer.read
             );
             assert_eq!(answer.close_ok, expected["close_ok"], "{name}");
-            let end_pos: [u64; 2] =
-                serde_json::from_value(expected["end_pos"].clone()).expect("two numbers");
+            let end_pos: [u64; 2] = serde_json::from_value(expected["end_pos"].clone()).expect("two numbers");
             assert_eq!(answer.end_pos, end_pos, "{name}");
             let skipped: Vec<[u64; 2]> = expected["skipped"]
                 .as_array()
@@ -172,14 +159,10 @@ fn metadata_sizes_and_chunks_are_those_of_the_cpp_library() {
         let mut reader = RecordReader::open(&path, &options).expect("opens");
         let chunks = reader.list_chunks().expect("chunks");
         // Chunk headers do not tell of damaged data: leave out what recovery skips.
-        let skipped = entry["cpp_recover"]["skipped"]
-            .as_array()
-            .expect("regions")
-            .clone();
+        let skipped = entry["cpp_recover"]["skipped"].as_array().expect("regions").clone();
         let is_skipped = |chunk: u64| {
             skipped.iter().any(|region| {
-                let [begin, end] =
-                    ["begin", "end"].map(|key| region[key].as_u64().expect("a position"));
+                let [begin, end] = ["begin", "end"].map(|key| region[key].as_u64().expect("a position"));
                 (begin..end).contains(&chunk)
             })
         };
@@ -189,8 +172,7 @@ fn metadata_sizes_and_chunks_are_those_of_the_cpp_library() {
             .map(|chunk| [chunk.begin, chunk.num_records])
             .collect();
         assert_eq!(data.len() as u64, entry["num_data_chunks"], "{name}");
-        let expected: Vec<[u64; 2]> =
-            serde_json::from_value(entry["chunks"].clone()).expect("chunks");
+        let expected: Vec<[u64; 2]> = serde_json::from_value(entry["chunks"].clone()).expect("chunks");
         assert_eq!(data[..expected.len()], expected, "{name}");
         let records: u64 = data.iter().map(|[_, records]| records).sum();
         assert_eq!(records, entry["cpp_recover"]["records"], "{name}");
@@ -198,9 +180,7 @@ fn metadata_sizes_and_chunks_are_those_of_the_cpp_library() {
             assert_eq!(reader.count_records().expect("counts"), records, "{name}");
         }
 
-        let first_transposed = chunks
-            .iter()
-            .find(|chunk| chunk.chunk_type == ChunkType::Transposed);
+        let first_transposed = chunks.iter().find(|chunk| chunk.chunk_type == ChunkType::Transposed);
         if let Some(chunk) = first_transposed {
             transposed += 1;
             let error = loop {
@@ -284,8 +264,7 @@ fn write(entry: &Value) -> Vec<u8> {
     for (index, record) in records.iter().enumerate() {
         match index % 3 {
             0 => writer.write_record(record),
-            1 => writer
-                .write_record_parts(&[&record[..record.len() / 2], &record[record.len() / 2..]]),
+            1 => writer.write_record_parts(&[&record[..record.len() / 2], &record[record.len() / 2..]]),
             _ => writer.write_record_with(|buffer| buffer.extend_from_slice(record)),
         }
         .expect("memory");
@@ -337,11 +316,7 @@ fn uncompressed_files_are_written_bit_by_bit() {
         );
         let mut reader = RecordReader::from_bytes(&written).expect("memory");
         for record in records(&entry) {
-            assert_eq!(
-                reader.read_record().expect("sound"),
-                Some(&record[..]),
-                "{name}"
-            );
+            assert_eq!(reader.read_record().expect("sound"), Some(&record[..]), "{name}");
         }
         assert_eq!(reader.read_record().expect("sound"), None, "{name}");
         reader.close().expect(name);
@@ -374,9 +349,6 @@ fn the_hexdump_of_the_format_page_is_the_beginning_of_every_file() {
     assert_eq!(chunk.header_hash, chunk.computed_hash());
     assert_eq!(chunk.chunk_type, ChunkType::FileSignature);
     for value in [block.header_hash, chunk.header_hash, chunk.data_hash] {
-        assert!(
-            page.contains(&format!("`0x{value:016x}`")),
-            "0x{value:016x}"
-        );
+        assert!(page.contains(&format!("`0x{value:016x}`")), "0x{value:016x}");
     }
 }

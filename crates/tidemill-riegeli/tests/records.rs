@@ -1,9 +1,7 @@
 //! Laws of reading and writing: what goes in comes out, and damage is found.
 
 use proptest::prelude::*;
-use tidemill_riegeli::{
-    Compression, Error, ReaderOptions, RecordReader, RecordWriter, RecordsMetadata, WriterOptions,
-};
+use tidemill_riegeli::{Compression, Error, ReaderOptions, RecordReader, RecordWriter, RecordsMetadata, WriterOptions};
 
 fn compression() -> impl Strategy<Value = Compression> {
     prop_oneof![
@@ -129,9 +127,7 @@ fn files_cut_at_every_byte_keep_their_complete_chunks() {
             before = found.len();
             match closed {
                 Ok(_) => {}
-                Err(Error::Truncated {
-                    chunk_begin, found, ..
-                }) => assert_eq!(chunk_begin + found, cut as u64),
+                Err(Error::Truncated { chunk_begin, found, .. }) => assert_eq!(chunk_begin + found, cut as u64),
                 Err(error) => panic!("{compression:?} cut to {cut}: {error}"),
             }
             let (recovered, closed) = read(&file[..cut], true);
@@ -152,15 +148,9 @@ fn flipped_bits_are_found() {
                 flipped[at] ^= 1 << bit;
                 let (found, closed) = read(&flipped, false);
                 assert!(closed.is_err(), "{compression:?}, bit {bit} of byte {at}");
-                assert!(
-                    records.starts_with(&found),
-                    "{compression:?}, bit {bit} of byte {at}"
-                );
+                assert!(records.starts_with(&found), "{compression:?}, bit {bit} of byte {at}");
                 let (found, closed) = read(&flipped, true);
-                assert!(
-                    closed.expect("recovers") > 0,
-                    "{compression:?}, bit {bit} of byte {at}"
-                );
+                assert!(closed.expect("recovers") > 0, "{compression:?}, bit {bit} of byte {at}");
                 assert!(found.iter().all(|record| records.contains(record)));
                 assert!(
                     found.len() < records.len() || at < 200,
@@ -178,8 +168,7 @@ fn declared_sizes_do_not_decide_how_much_memory_is_taken() {
         window_log: None,
     });
     let options = ReaderOptions::new().max_chunk_size(50);
-    let mut reader =
-        RecordReader::new(tidemill_riegeli::BytesSource(&file), &options).expect("memory");
+    let mut reader = RecordReader::new(tidemill_riegeli::BytesSource(&file), &options).expect("memory");
     let error = reader.read_record().expect_err("an error");
     assert!(matches!(error, Error::Limit { limit: 50, .. }), "{error}");
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array,
-    Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, LargeStringArray, RecordBatch,
-    StringArray, StringViewArray, Time32SecondArray, TimestampMillisecondArray, UInt8Array,
-    UInt32Array, UInt64Array, cast::AsArray, types::Int64Type,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
+    Int16Array, Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray, Time32SecondArray,
+    TimestampMillisecondArray, UInt8Array, UInt32Array, UInt64Array, cast::AsArray, types::Int64Type,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use proptest::prelude::*;
@@ -20,12 +19,7 @@ use tidemill_riegeli::{
 const NUM_TYPES: usize = 17;
 
 /// A column of `rows` values of a type, from a generator of numbers; null where `null` says so.
-fn column(
-    kind: usize,
-    rows: usize,
-    mut next: impl FnMut() -> u64,
-    null: impl Fn(u64) -> bool,
-) -> ArrayRef {
+fn column(kind: usize, rows: usize, mut next: impl FnMut() -> u64, null: impl Fn(u64) -> bool) -> ArrayRef {
     let mut numbers = || -> Vec<Option<u64>> {
         (0..rows)
             .map(|_| {
@@ -63,24 +57,9 @@ fn column(
         7 => numeric!(UInt64Array, u64),
         8 => numeric!(Float32Array, f32),
         9 => numeric!(Float64Array, f64),
-        10 => Arc::new(
-            numbers()
-                .into_iter()
-                .map(|n| n.map(text))
-                .collect::<StringArray>(),
-        ),
-        11 => Arc::new(
-            numbers()
-                .into_iter()
-                .map(|n| n.map(text))
-                .collect::<LargeStringArray>(),
-        ),
-        12 => Arc::new(
-            numbers()
-                .into_iter()
-                .map(|n| n.map(text))
-                .collect::<StringViewArray>(),
-        ),
+        10 => Arc::new(numbers().into_iter().map(|n| n.map(text)).collect::<StringArray>()),
+        11 => Arc::new(numbers().into_iter().map(|n| n.map(text)).collect::<LargeStringArray>()),
+        12 => Arc::new(numbers().into_iter().map(|n| n.map(text)).collect::<StringViewArray>()),
         13 => {
             let values: Vec<Option<Vec<u8>>> = numbers()
                 .into_iter()
@@ -124,19 +103,15 @@ fn batch(columns: &[(usize, bool)], rows: usize, seed: u64) -> RecordBatch {
         .iter()
         .zip(columns)
         .enumerate()
-        .map(|(index, (array, &(_, nullable)))| {
-            Field::new(format!("c {index}"), array.data_type().clone(), nullable)
-        })
+        .map(|(index, (array, &(_, nullable)))| Field::new(format!("c {index}"), array.data_type().clone(), nullable))
         .collect();
     let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
-        .expect("a batch")
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options).expect("a batch")
 }
 
 fn write(batches: &[RecordBatch], options: WriterOptions) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().expect("a file");
-    let mut writer =
-        RowWriter::create(file.path(), batches[0].schema(), options).expect("a writer");
+    let mut writer = RowWriter::create(file.path(), batches[0].schema(), options).expect("a writer");
     for batch in batches {
         writer.write(batch).expect("writes");
     }
@@ -152,9 +127,7 @@ fn scan(file: &tempfile::NamedTempFile, scan: RowScan) -> Vec<RecordBatch> {
 }
 
 fn options(compression: Compression, chunk_size: u64) -> WriterOptions {
-    WriterOptions::new()
-        .compression(compression)
-        .chunk_size(chunk_size)
+    WriterOptions::new().compression(compression).chunk_size(chunk_size)
 }
 
 proptest! {
@@ -220,11 +193,7 @@ fn any_protobuf_tool_reads_the_records() {
     ]));
     let decimal = |values: Vec<Option<i128>>, precision| -> ArrayRef {
         let array = Decimal128Array::from(values);
-        Arc::new(
-            array
-                .with_precision_and_scale(precision, 2)
-                .expect("a decimal"),
-        )
+        Arc::new(array.with_precision_and_scale(precision, 2).expect("a decimal"))
     };
     let columns: Vec<ArrayRef> = vec![
         Arc::new(Int32Array::from(vec![-1, 0])),
@@ -232,10 +201,7 @@ fn any_protobuf_tool_reads_the_records() {
         decimal(vec![Some(-1_050), None], 10),
         decimal(vec![Some(-2), None], 30),
         Arc::new(Date32Array::from(vec![Some(-1), None])),
-        Arc::new(TimestampMillisecondArray::from(vec![
-            Some(1_700_000_000_123),
-            None,
-        ])),
+        Arc::new(TimestampMillisecondArray::from(vec![Some(1_700_000_000_123), None])),
         Arc::new(Time32SecondArray::from(vec![Some(86_399), None])),
         Arc::new(BooleanArray::from(vec![Some(false), None])),
         Arc::new(Float64Array::from(vec![Some(0.0), None])),
@@ -249,18 +215,12 @@ fn any_protobuf_tool_reads_the_records() {
     let metadata = reader.records_metadata().expect("metadata");
     let mut pool = DescriptorPool::new();
     pool.add_file_descriptor_protos(metadata.file_descriptor.iter().map(|file| {
-        prost_reflect::prost_types::FileDescriptorProto::decode(&file.encode_to_vec()[..])
-            .expect("a descriptor")
+        prost_reflect::prost_types::FileDescriptorProto::decode(&file.encode_to_vec()[..]).expect("a descriptor")
     }))
     .expect("a sound descriptor");
     let name = metadata.record_type_name.expect("a type");
-    let message = pool
-        .get_message_by_name(&name)
-        .expect("the type of the records");
-    let names: Vec<String> = message
-        .fields()
-        .map(|field| field.name().to_owned())
-        .collect();
+    let message = pool.get_message_by_name(&name).expect("the type of the records");
+    let names: Vec<String> = message.fields().map(|field| field.name().to_owned()).collect();
     assert_eq!(
         names,
         [
@@ -307,10 +267,7 @@ fn any_protobuf_tool_reads_the_records() {
 #[test]
 fn a_filter_picks_rows_by_columns_that_are_not_returned() {
     let written = batch(&[(4, true), (10, true), (0, false)], 5_000, 7);
-    let file = write(
-        std::slice::from_ref(&written),
-        options(Compression::Snappy, 10_000),
-    );
+    let file = write(std::slice::from_ref(&written), options(Compression::Snappy, 10_000));
     let picks = |n: Option<i64>| n.map(|n| n % 3 == 0);
     let expected: Vec<Option<&str>> = (0..written.num_rows())
         .filter(|&row| {
@@ -328,12 +285,7 @@ fn a_filter_picks_rows_by_columns_that_are_not_returned() {
             vec![0],
             Box::new(move |batch| {
                 assert_eq!(batch.num_columns(), 1);
-                Ok(batch
-                    .column(0)
-                    .as_primitive::<Int64Type>()
-                    .iter()
-                    .map(picks)
-                    .collect())
+                Ok(batch.column(0).as_primitive::<Int64Type>().iter().map(picks).collect())
             }),
         );
         let request = RowScan {
@@ -347,11 +299,7 @@ fn a_filter_picks_rows_by_columns_that_are_not_returned() {
             .iter()
             .flat_map(|batch| batch.column(0).as_string::<i32>().iter())
             .collect();
-        assert_eq!(
-            found,
-            expected[..limit.unwrap_or(expected.len())],
-            "limit {limit:?}"
-        );
+        assert_eq!(found, expected[..limit.unwrap_or(expected.len())], "limit {limit:?}");
     }
 }
 
@@ -366,12 +314,7 @@ fn a_file_without_a_schema_has_one_column() {
     let found = scan(&file, RowScan::default());
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].schema().field(0).name(), "record");
-    let records: Vec<_> = found[0]
-        .column(0)
-        .as_binary::<i32>()
-        .iter()
-        .flatten()
-        .collect();
+    let records: Vec<_> = found[0].column(0).as_binary::<i32>().iter().flatten().collect();
     assert_eq!(records, [&b"one"[..], b"", b"three"]);
     assert_eq!(
         scan(
@@ -414,10 +357,7 @@ fn fields_come_in_any_order_and_the_last_one_wins() {
     .concat();
     let batch = decode(&record).expect("a row");
     assert_eq!(
-        batch
-            .column(0)
-            .as_primitive::<arrow_array::types::Int8Type>()
-            .value(0),
+        batch.column(0).as_primitive::<arrow_array::types::Int8Type>().value(0),
         -2
     );
     assert_eq!(batch.column(1).as_string::<i32>().value(0), "bc");
@@ -426,11 +366,7 @@ fn fields_come_in_any_order_and_the_last_one_wins() {
         // Every cut is a row of fewer fields or an error; without `must` it is one.
         let found = decode(&record[..cut]);
         assert!(found.is_ok() || cut < record.len(), "cut to {cut}");
-        assert_eq!(
-            found.is_ok(),
-            [2, 5, 7, 11, 15].contains(&cut),
-            "cut to {cut}"
-        );
+        assert_eq!(found.is_ok(), [2, 5, 7, 11, 15].contains(&cut), "cut to {cut}");
     }
 }
 
@@ -438,10 +374,7 @@ fn fields_come_in_any_order_and_the_last_one_wins() {
 fn records_that_are_not_rows_say_why() {
     for (record, expected) in [
         (&[][..], "Some(4) no value in a column that is not nullable"),
-        (
-            &[0x28],
-            "Some(4) the message ends inside the field at byte 0",
-        ),
+        (&[0x28], "Some(4) the message ends inside the field at byte 0"),
         (
             &[0x28, 1, 0x12, 5, b'a'],
             "Some(1) the message ends inside the field at byte 2",
@@ -467,11 +400,7 @@ fn records_that_are_not_rows_say_why() {
         ),
         (&[0x5b; 200], "None groups nested deeper than 100"),
     ] {
-        assert_eq!(
-            decode(record).expect_err("an error"),
-            expected,
-            "{record:?}"
-        );
+        assert_eq!(decode(record).expect_err("an error"), expected, "{record:?}");
     }
 }
 
@@ -479,26 +408,16 @@ fn records_that_are_not_rows_say_why() {
 fn errors_name_the_record_and_the_column() {
     let written = batch(&[(10, true)], 2, 3);
     let file = tempfile::NamedTempFile::new().expect("a file");
-    let rows = RowWriter::new(
-        Vec::new(),
-        written.schema(),
-        options(Compression::None, 100),
-    )
-    .expect("a writer");
+    let rows = RowWriter::new(Vec::new(), written.schema(), options(Compression::None, 100)).expect("a writer");
     let bytes = rows.into_dest().expect("memory");
     let pos = bytes.len() as u64;
-    let mut writer =
-        RecordWriter::new_at(bytes, pos, options(Compression::None, 100)).expect("a writer");
+    let mut writer = RecordWriter::new_at(bytes, pos, options(Compression::None, 100)).expect("a writer");
     writer.write_record(&[0x0a, 1, b'x']).expect("memory");
     writer.write_record(&[0x0a, 9, b'x']).expect("memory");
     std::fs::write(file.path(), writer.close().expect("memory")).expect("writes");
     let opened = Arc::new(RowFile::open(file.path(), &ReaderOptions::new()).expect("opens"));
     let mut batches = opened.scan(RowScan::default()).expect("scans");
-    let error = batches
-        .next()
-        .expect("an answer")
-        .expect_err("an error")
-        .to_string();
+    let error = batches.next().expect("an answer").expect_err("an error").to_string();
     assert_eq!(
         error,
         format!(

@@ -29,10 +29,7 @@ pub(super) fn append(
     )?;
     encoder.set(sys::BrotliEncoderParameter_BROTLI_PARAM_LGWIN, window_log)?;
     let size_hint = size_hint.map_or(0, |hint| u32::try_from(hint).unwrap_or(u32::MAX));
-    encoder.set(
-        sys::BrotliEncoderParameter_BROTLI_PARAM_SIZE_HINT,
-        size_hint,
-    )?;
+    encoder.set(sys::BrotliEncoderParameter_BROTLI_PARAM_SIZE_HINT, size_hint)?;
     encoder.finish(section, out)
 }
 
@@ -183,11 +180,7 @@ impl Decoder {
             sys::BrotliDecoderResult_BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT => Step::NeedsOutput,
             _ => Step::Failed,
         };
-        (
-            step,
-            input.len() - available_in,
-            output.len() - available_out,
-        )
+        (step, input.len() - available_in, output.len() - available_out)
     }
 }
 

@@ -22,10 +22,7 @@ impl Encoder {
     pub(super) fn append(&mut self, section: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
         let start = out.len();
         out.resize(start + snap::raw::max_compress_len(section.len()), 0);
-        let length = self
-            .encoder
-            .compress(section, &mut out[start..])
-            .map_err(damage)?;
+        let length = self.encoder.compress(section, &mut out[start..]).map_err(damage)?;
         out.truncate(start + length);
         Ok(())
     }
@@ -44,12 +41,7 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    pub(super) fn decompress(
-        &mut self,
-        compressed: &[u8],
-        size: Size,
-        out: &mut Scratch,
-    ) -> Result<(), Damage> {
+    pub(super) fn decompress(&mut self, compressed: &[u8], size: Size, out: &mut Scratch) -> Result<(), Damage> {
         let length = snap::raw::decompress_len(compressed).map_err(damage)?;
         if length > size.bound() {
             return Err(size.exceeded());

@@ -70,12 +70,7 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn decompress(
-        &mut self,
-        compressed: &[u8],
-        size: Size,
-        out: &mut Scratch,
-    ) -> Result<(), Damage> {
+    pub(super) fn decompress(&mut self, compressed: &[u8], size: Size, out: &mut Scratch) -> Result<(), Damage> {
         let context = match &mut self.context {
             Some(context) => {
                 context.reset(ResetDirective::SessionOnly).map_err(damage)?;
@@ -90,16 +85,10 @@ impl Decoder {
             }
         };
         if let Size::Exactly(expected) = size
-            && expected
-                <= compressed
-                    .len()
-                    .saturating_mul(DIRECT_RATIO)
-                    .max(DIRECT_SIZE)
+            && expected <= compressed.len().saturating_mul(DIRECT_RATIO).max(DIRECT_SIZE)
         {
             // One frame and nothing else: the call below would take several, or none.
-            if zstd_safe::find_frame_compressed_size(compressed).map_err(damage)?
-                != compressed.len()
-            {
+            if zstd_safe::find_frame_compressed_size(compressed).map_err(damage)? != compressed.len() {
                 return Err(Damage::Codec {
                     codec: "zstd",
                     reason: "bytes behind the frame".to_owned(),
@@ -117,9 +106,7 @@ impl Decoder {
             let room = out.room(wanted);
             let room = &mut room[..wanted];
             let mut output = OutBuffer::around(room);
-            let left = context
-                .decompress_stream(&mut output, &mut input)
-                .map_err(damage)?;
+            let left = context.decompress_stream(&mut output, &mut input).map_err(damage)?;
             let written = output.pos();
             out.advance(written);
             if out.len() > size.bound() {

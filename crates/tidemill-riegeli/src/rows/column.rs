@@ -56,10 +56,7 @@ impl Storage {
                     DataType::Dictionary(_, _) => "cast it to the type of its values",
                     DataType::Float16 => "cast it to Float32",
                     DataType::Decimal256(_, _) => "cast it to Decimal128 or Utf8",
-                    DataType::List(_)
-                    | DataType::LargeList(_)
-                    | DataType::Struct(_)
-                    | DataType::Map(_, _) => {
+                    DataType::List(_) | DataType::LargeList(_) | DataType::Struct(_) | DataType::Map(_, _) => {
                         "nested columns are not mapped yet: select its parts, or cast it to Utf8"
                     }
                     _ => "leave it out, or cast it to Utf8",
@@ -100,11 +97,7 @@ impl Storage {
 /// Returns the field number of column `index`. Numbers from 19000 to 19999 are reserved by protobuf.
 pub(super) fn field_number(index: usize) -> u32 {
     let number = u32::try_from(index).unwrap_or(u32::MAX >> 4) + 1;
-    if number < 19_000 {
-        number
-    } else {
-        number + 1_000
-    }
+    if number < 19_000 { number } else { number + 1_000 }
 }
 
 /// Returns the column of a field number, if there could be one.

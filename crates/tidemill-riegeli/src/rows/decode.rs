@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, RecordBatch,
-    RecordBatchOptions, StringArray, StringViewArray, make_array,
+    ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, RecordBatch, RecordBatchOptions,
+    StringArray, StringViewArray, make_array,
 };
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
@@ -65,10 +65,9 @@ impl RowDecoder {
         let mut slots_by_column = vec![None; schema.fields().len()];
         for (slot, &column) in projection.iter().enumerate() {
             if slots_by_column[column].replace(slot).is_some() {
-                return Err(ArrowError::InvalidArgumentError(format!(
-                    "column {column} is in the projection twice"
-                ))
-                .into());
+                return Err(
+                    ArrowError::InvalidArgumentError(format!("column {column} is in the projection twice")).into(),
+                );
             }
         }
         let columns = projected
@@ -160,8 +159,7 @@ impl RowDecoder {
             if number == 0 || wire_type > 5 || wire_type == 4 {
                 return Err((None, RowProblem::Tag { offset }));
             }
-            let slot = column_index(number)
-                .and_then(|column| self.slots_by_column.get(column).copied().flatten());
+            let slot = column_index(number).and_then(|column| self.slots_by_column.get(column).copied().flatten());
             let Some(index) = slot else {
                 left = skip(number, wire_type, behind).map_err(|depth| {
                     (
@@ -187,8 +185,7 @@ impl RowDecoder {
                     },
                 ));
             }
-            let (value, length, rest) =
-                read_value(wire_type, behind, record.len()).ok_or((Some(index), truncated))?;
+            let (value, length, rest) = read_value(wire_type, behind, record.len()).ok_or((Some(index), truncated))?;
             self.slots[index] = Slot {
                 row: self.row,
                 value,
@@ -300,10 +297,7 @@ impl ColumnBuffer {
                 (false, ..) => Err(RowProblem::Missing),
                 // A null takes room here that the record does not have.
                 (true, Storage::FixedBytes(width), Values::Bytes { bytes, .. })
-                    if bytes
-                        .len()
-                        .saturating_add(usize::try_from(width).unwrap_or(0))
-                        > MAX_FIXED_BYTES =>
+                    if bytes.len().saturating_add(usize::try_from(width).unwrap_or(0)) > MAX_FIXED_BYTES =>
                 {
                     Err(RowProblem::Range)
                 }
@@ -352,9 +346,7 @@ impl ColumnBuffer {
             Values::W8(values) => values.push(number),
             Values::W16(values) => values.push(match self.storage {
                 Storage::LargeDecimal => {
-                    let stored = bytes(slot, record)
-                        .try_into()
-                        .map_or(0, i128::from_be_bytes);
+                    let stored = bytes(slot, record).try_into().map_or(0, i128::from_be_bytes);
                     if present { stored } else { 0 }
                 }
                 _ => number.into(),
@@ -418,20 +410,10 @@ fn variable(
     };
     Ok(match data_type {
         DataType::LargeUtf8 => Arc::new(LargeStringArray::try_new(large_offsets(), bytes, nulls)?),
-        DataType::LargeBinary => {
-            Arc::new(LargeBinaryArray::try_new(large_offsets(), bytes, nulls)?)
-        }
+        DataType::LargeBinary => Arc::new(LargeBinaryArray::try_new(large_offsets(), bytes, nulls)?),
         DataType::Utf8 => Arc::new(StringArray::try_new(offsets(), bytes, nulls)?),
-        DataType::Utf8View => Arc::new(StringViewArray::from(&StringArray::try_new(
-            offsets(),
-            bytes,
-            nulls,
-        )?)),
-        DataType::BinaryView => Arc::new(BinaryViewArray::from(&BinaryArray::try_new(
-            offsets(),
-            bytes,
-            nulls,
-        )?)),
+        DataType::Utf8View => Arc::new(StringViewArray::from(&StringArray::try_new(offsets(), bytes, nulls)?)),
+        DataType::BinaryView => Arc::new(BinaryViewArray::from(&BinaryArray::try_new(offsets(), bytes, nulls)?)),
         _ => Arc::new(BinaryArray::try_new(offsets(), bytes, nulls)?),
     })
 }
@@ -440,9 +422,7 @@ fn variable(
 #[inline]
 fn bytes<'a>(slot: &Slot, record: &'a [u8]) -> &'a [u8] {
     let start = usize::try_from(slot.value).unwrap_or(usize::MAX);
-    record
-        .get(start..start.saturating_add(slot.length))
-        .unwrap_or_default()
+    record.get(start..start.saturating_add(slot.length)).unwrap_or_default()
 }
 
 #[inline]

@@ -4,9 +4,7 @@ use std::collections::HashSet;
 
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{Schema, SchemaRef};
-use prost_types::{
-    DescriptorProto, FieldDescriptorProto, FileDescriptorProto, field_descriptor_proto::Label,
-};
+use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, field_descriptor_proto::Label};
 
 use super::column::{Storage, field_number};
 use crate::{Error, FileName, RecordsMetadata, Result};
@@ -44,8 +42,7 @@ pub(super) fn metadata(schema: &Schema) -> Result<RecordsMetadata> {
         syntax: Some("proto2".to_owned()),
         ..Default::default()
     };
-    let arrow_schema =
-        StreamWriter::try_new(Vec::new(), schema).and_then(StreamWriter::into_inner)?;
+    let arrow_schema = StreamWriter::try_new(Vec::new(), schema).and_then(StreamWriter::into_inner)?;
     Ok(RecordsMetadata {
         record_type_name: Some(format!("{PACKAGE}.{MESSAGE}")),
         file_descriptor: vec![file],
@@ -55,10 +52,7 @@ pub(super) fn metadata(schema: &Schema) -> Result<RecordsMetadata> {
 }
 
 /// Returns the Arrow schema in the metadata, `None` if there is none.
-pub(super) fn arrow_schema(
-    metadata: &RecordsMetadata,
-    file: &FileName,
-) -> Result<Option<SchemaRef>> {
+pub(super) fn arrow_schema(metadata: &RecordsMetadata, file: &FileName) -> Result<Option<SchemaRef>> {
     let Some(bytes) = &metadata.arrow_schema else {
         return Ok(None);
     };
@@ -82,13 +76,7 @@ pub(super) fn arrow_schema(
 fn field_name(column: &str, taken: &mut HashSet<String>) -> String {
     let mut name: String = column
         .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '_' {
-                c
-            } else {
-                '_'
-            }
-        })
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' })
         .collect();
     if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
         name.insert(0, '_');
@@ -131,11 +119,7 @@ mod tests {
         use arrow_schema::{DataType, Field, TimeUnit};
         let schema = Schema::new(vec![
             Field::new("a", DataType::Decimal128(10, 2), true),
-            Field::new(
-                "b",
-                DataType::Timestamp(TimeUnit::Second, Some("UTC".into())),
-                false,
-            ),
+            Field::new("b", DataType::Timestamp(TimeUnit::Second, Some("UTC".into())), false),
             Field::new("c", DataType::FixedSizeBinary(4), true),
         ]);
         let sound = metadata(&schema).expect("metadata");

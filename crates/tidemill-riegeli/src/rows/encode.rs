@@ -10,8 +10,8 @@ use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, RecordBatch,
     cast::AsArray,
     types::{
-        Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
-        Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+        Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+        UInt8Type, UInt16Type, UInt32Type, UInt64Type,
     },
 };
 use arrow_buffer::NullBuffer;
@@ -42,11 +42,7 @@ impl RowWriter<BufWriter<File>> {
     /// # Errors
     /// [`Error::ColumnType`](crate::Error::ColumnType) for a column without a mapping;
     /// [`Error::Io`](crate::Error::Io).
-    pub fn create(
-        path: impl AsRef<Path>,
-        schema: SchemaRef,
-        options: WriterOptions,
-    ) -> Result<Self> {
+    pub fn create(path: impl AsRef<Path>, schema: SchemaRef, options: WriterOptions) -> Result<Self> {
         let options = options.metadata(&descriptor::metadata(&schema)?);
         Self::over(RecordWriter::create(path, options)?, schema)
     }
@@ -84,11 +80,7 @@ impl<W: Write> RowWriter<W> {
     /// incomplete.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let types = |schema: &SchemaRef| -> Vec<DataType> {
-            schema
-                .fields()
-                .iter()
-                .map(|field| field.data_type().clone())
-                .collect()
+            schema.fields().iter().map(|field| field.data_type().clone()).collect()
         };
         let (expected, found) = (types(&self.schema), types(batch.schema_ref()));
         if expected != found {
@@ -205,18 +197,10 @@ impl<'a> Column<'a> {
             Cells::SmallDecimal(cells) => varint(zigzag(cells[row] as i64), out),
             Cells::LargeDecimal(cells) => append_bytes(tag, &cells[row].to_be_bytes(), out),
             Cells::Offsets32(offsets, values) => {
-                append_bytes(
-                    tag,
-                    &values[offsets[row] as usize..offsets[row + 1] as usize],
-                    out,
-                );
+                append_bytes(tag, &values[offsets[row] as usize..offsets[row + 1] as usize], out);
             }
             Cells::Offsets64(offsets, values) => {
-                append_bytes(
-                    tag,
-                    &values[offsets[row] as usize..offsets[row + 1] as usize],
-                    out,
-                );
+                append_bytes(tag, &values[offsets[row] as usize..offsets[row + 1] as usize], out);
             }
             Cells::Other(array) => append_bytes(tag, other_value(array, row), out),
         }
@@ -229,10 +213,9 @@ impl<'a> Cells<'a> {
             array.as_primitive::<T>().values()
         }
         use arrow_array::types::{
-            DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
-            DurationSecondType, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
-            Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
-            TimestampNanosecondType, TimestampSecondType,
+            DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType,
+            Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+            TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
         };
         use arrow_schema::TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
         match array.data_type() {
@@ -248,15 +231,9 @@ impl<'a> Cells<'a> {
             DataType::Time64(Microsecond) => Self::I64(values::<Time64MicrosecondType>(array)),
             DataType::Time64(_) => Self::I64(values::<Time64NanosecondType>(array)),
             DataType::Timestamp(Second, _) => Self::I64(values::<TimestampSecondType>(array)),
-            DataType::Timestamp(Millisecond, _) => {
-                Self::I64(values::<TimestampMillisecondType>(array))
-            }
-            DataType::Timestamp(Microsecond, _) => {
-                Self::I64(values::<TimestampMicrosecondType>(array))
-            }
-            DataType::Timestamp(Nanosecond, _) => {
-                Self::I64(values::<TimestampNanosecondType>(array))
-            }
+            DataType::Timestamp(Millisecond, _) => Self::I64(values::<TimestampMillisecondType>(array)),
+            DataType::Timestamp(Microsecond, _) => Self::I64(values::<TimestampMicrosecondType>(array)),
+            DataType::Timestamp(Nanosecond, _) => Self::I64(values::<TimestampNanosecondType>(array)),
             DataType::Duration(Second) => Self::I64(values::<DurationSecondType>(array)),
             DataType::Duration(Millisecond) => Self::I64(values::<DurationMillisecondType>(array)),
             DataType::Duration(Microsecond) => Self::I64(values::<DurationMicrosecondType>(array)),

@@ -10,8 +10,8 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::{decode::RowDecoder, descriptor};
 use crate::{
-    Error, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader, Result, RowError,
-    SkippedRegion, error::RowProblem, simple_chunk::RecordSlices,
+    Error, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader, Result, RowError, SkippedRegion,
+    error::RowProblem, simple_chunk::RecordSlices,
 };
 
 /// A file whose records are rows. Scans share it and read at positions, each for itself.
@@ -42,13 +42,8 @@ impl RowFile {
         let mut reader = RecordReader::named(source.clone(), name.clone(), options)?;
         let schema = descriptor::arrow_schema(&reader.records_metadata()?, &name)?;
         let raw = schema.is_none();
-        let schema = schema.unwrap_or_else(|| {
-            Arc::new(Schema::new(vec![Field::new(
-                "record",
-                DataType::Binary,
-                false,
-            )]))
-        });
+        let schema =
+            schema.unwrap_or_else(|| Arc::new(Schema::new(vec![Field::new("record", DataType::Binary, false)])));
         Ok(Self {
             source,
             name,
@@ -193,11 +188,8 @@ impl RowBatches {
                 let end = records.len().min(start.saturating_add(wanted));
                 let result = match filter {
                     None => push(decoder, records, chunk_begin, start..end),
-                    Some((filter_decoder, filter)) => {
-                        pick(filter_decoder, filter, records, chunk_begin, start..end).and_then(
-                            |picked| push(decoder, records, chunk_begin, picked.take(left)),
-                        )
-                    }
+                    Some((filter_decoder, filter)) => pick(filter_decoder, filter, records, chunk_begin, start..end)
+                        .and_then(|picked| push(decoder, records, chunk_begin, picked.take(left))),
                 };
                 (result, end)
             })?;
@@ -287,13 +279,7 @@ fn pick(
 }
 
 #[cold]
-fn row_error(
-    decoder: &RowDecoder,
-    chunk_begin: u64,
-    row: usize,
-    column: Option<usize>,
-    problem: RowProblem,
-) -> Error {
+fn row_error(decoder: &RowDecoder, chunk_begin: u64, row: usize, column: Option<usize>, problem: RowProblem) -> Error {
     Error::Row(Box::new(RowError {
         file: FileName::default(),
         position: RecordPosition::new(chunk_begin, row as u64),

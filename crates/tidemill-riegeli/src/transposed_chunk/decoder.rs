@@ -23,8 +23,7 @@ pub(crate) fn decode_record(data: &[u8], size: u64, limit: usize) -> Result<Vec<
         decompressor: Decompressor::default(),
         limit,
     };
-    let (header_size, rest) =
-        read_varint64(rest).ok_or(invalid("header size of a transposed chunk"))?;
+    let (header_size, rest) = read_varint64(rest).ok_or(invalid("header size of a transposed chunk"))?;
     let (header, mut rest) = split(rest, header_size, "header of a transposed chunk")?;
     let header = sections.decompress(header)?;
     let mut header = HeaderReader { left: &header };
@@ -51,12 +50,8 @@ impl Sections {
             return Ok(section.to_vec());
         }
         let mut out = Scratch::default();
-        self.decompressor.decompress(
-            self.compression,
-            section,
-            Size::AtMost(self.limit),
-            &mut out,
-        )?;
+        self.decompressor
+            .decompress(self.compression, section, Size::AtMost(self.limit), &mut out)?;
         Ok(out.as_slice().to_vec())
     }
 }
@@ -155,14 +150,9 @@ fn read_machine(header: &mut HeaderReader<'_>, num_buffers: usize) -> Result<Mac
     }
     let mut next = Vec::with_capacity(num_states);
     for _ in 0..num_states {
-        let target =
-            usize::try_from(header.varint32("next state")?).map_err(|_| invalid("next state"))?;
+        let target = usize::try_from(header.varint32("next state")?).map_err(|_| invalid("next state"))?;
         let implicit = target >= num_states;
-        let target = if implicit {
-            target - num_states
-        } else {
-            target
-        };
+        let target = if implicit { target - num_states } else { target };
         if target >= num_states {
             return Err(invalid("next state"));
         }
@@ -172,10 +162,7 @@ fn read_machine(header: &mut HeaderReader<'_>, num_buffers: usize) -> Result<Mac
         .iter()
         .filter(|&&tag| tag >= 8 && tag & 7 == wire_type::VARINT)
         .count();
-    let (subtypes, left) = header
-        .left
-        .split_at_checked(num_subtypes)
-        .ok_or(invalid("subtypes"))?;
+    let (subtypes, left) = header.left.split_at_checked(num_subtypes).ok_or(invalid("subtypes"))?;
     header.left = left;
     let mut subtypes = subtypes.iter();
     let mut states = Vec::with_capacity(num_states);
@@ -188,8 +175,7 @@ fn read_machine(header: &mut HeaderReader<'_>, num_buffers: usize) -> Result<Mac
             implicit,
         });
     }
-    let first =
-        usize::try_from(header.varint32("first state")?).map_err(|_| invalid("first state"))?;
+    let first = usize::try_from(header.varint32("first state")?).map_err(|_| invalid("first state"))?;
     if first >= num_states {
         return Err(invalid("first state"));
     }
@@ -224,9 +210,7 @@ fn read_action(
                     buffer: buffer()?,
                     length: usize::from(subtype) + 1,
                 },
-                _ if subtype - VARINT_INLINE < 0x80 => {
-                    Action::InlineVarint(subtype - VARINT_INLINE)
-                }
+                _ if subtype - VARINT_INLINE < 0x80 => Action::InlineVarint(subtype - VARINT_INLINE),
                 _ => return Err(invalid("subtypes")),
             }
         }
@@ -363,20 +347,14 @@ impl<'a> Run<'a> {
             Action::NoOp => {}
             Action::StartOfMessage => start(open)?,
             Action::NonProto { buffer } => {
-                let lengths = buffers
-                    .len()
-                    .checked_sub(1)
-                    .ok_or(invalid("record length"))?;
-                let (length, left) =
-                    read_varint32(buffers[lengths]).ok_or(invalid("record length"))?;
+                let lengths = buffers.len().checked_sub(1).ok_or(invalid("record length"))?;
+                let (length, left) = read_varint32(buffers[lengths]).ok_or(invalid("record length"))?;
                 buffers[lengths] = left;
                 out.prepend(take(buffers, buffer, length as usize)?)?;
                 start(open)?;
             }
             Action::StartOfSubmessage => {
-                let (end, tag) = open
-                    .pop()
-                    .ok_or(invalid("submessages: one more starts than ends"))?;
+                let (end, tag) = open.pop().ok_or(invalid("submessages: one more starts than ends"))?;
                 let length = out.reversed.len() - end;
                 if u32::try_from(length).is_err() {
                     return Err(invalid("submessage size"));
@@ -458,11 +436,7 @@ fn take<'a>(buffers: &mut [&'a [u8]], buffer: usize, length: usize) -> Result<&'
     Ok(taken)
 }
 
-fn split<'a>(
-    bytes: &'a [u8],
-    size: u64,
-    what: &'static str,
-) -> Result<(&'a [u8], &'a [u8]), Damage> {
+fn split<'a>(bytes: &'a [u8], size: u64, what: &'static str) -> Result<(&'a [u8], &'a [u8]), Damage> {
     usize::try_from(size)
         .ok()
         .and_then(|size| bytes.split_at_checked(size))

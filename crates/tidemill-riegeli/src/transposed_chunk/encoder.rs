@@ -123,21 +123,15 @@ impl Encoder {
                         } else {
                             (8, FIXED64)
                         };
-                        let (value, behind) =
-                            behind_tag.split_at_checked(length).ok_or(broken.clone())?;
+                        let (value, behind) = behind_tag.split_at_checked(length).ok_or(broken.clone())?;
                         self.push_tag(id, TRIVIAL);
                         self.push_value(id, kind, value);
                         left = behind;
                     }
                     wire_type::LENGTH_DELIMITED => {
                         let (length, value) = read_varint32(behind_tag).ok_or(broken.clone())?;
-                        let (value, behind) = value
-                            .split_at_checked(length as usize)
-                            .ok_or(broken.clone())?;
-                        if !value.is_empty()
-                            && submessages.len() + groups.len() < MAX_DEPTH
-                            && is_message(value)
-                        {
+                        let (value, behind) = value.split_at_checked(length as usize).ok_or(broken.clone())?;
+                        if !value.is_empty() && submessages.len() + groups.len() < MAX_DEPTH && is_message(value) {
                             self.push_tag(id, START_OF_SUBMESSAGE);
                             // The position of the end is taken now, before those of the fields inside.
                             self.tag_position(id, END_OF_SUBMESSAGE);
@@ -207,9 +201,7 @@ impl Encoder {
                 reversed: Vec::new(),
             });
         }
-        self.buffers[kind][index]
-            .reversed
-            .extend(value.iter().rev());
+        self.buffers[kind][index].reversed.extend(value.iter().rev());
     }
 
     fn encode(mut self, compression: Compression) -> Result<Vec<u8>, Damage> {
@@ -270,12 +262,7 @@ impl Encoder {
         Ok(positions)
     }
 
-    fn write_states(
-        &self,
-        machine: &StateMachine,
-        buffer_positions: &HashMap<NodeId, usize>,
-        header: &mut Vec<u8>,
-    ) {
+    fn write_states(&self, machine: &StateMachine, buffer_positions: &HashMap<NodeId, usize>, header: &mut Vec<u8>) {
         write_varint64(machine.states.len() as u64, header);
         let mut next = Vec::new();
         let mut subtypes = Vec::new();
@@ -296,9 +283,7 @@ impl Encoder {
                     }
                     parent
                 }
-                (_, wire_type::LENGTH_DELIMITED, START_OF_SUBMESSAGE) => {
-                    message_id::START_OF_SUBMESSAGE
-                }
+                (_, wire_type::LENGTH_DELIMITED, START_OF_SUBMESSAGE) => message_id::START_OF_SUBMESSAGE,
                 (_, wire_type::LENGTH_DELIMITED, END_OF_SUBMESSAGE) => {
                     tag - wire_type::LENGTH_DELIMITED + wire_type::END_OF_SUBMESSAGE
                 }
@@ -338,9 +323,9 @@ fn is_message(record: &[u8]) -> bool {
     let mut left = record;
     let mut groups = Vec::new();
     while !left.is_empty() {
-        let Some((tag, behind)) = read_varint32(left).filter(|(tag, behind)| {
-            varint64_length(u64::from(*tag)) == left.len() - behind.len() && tag >> 3 != 0
-        }) else {
+        let Some((tag, behind)) = read_varint32(left)
+            .filter(|(tag, behind)| varint64_length(u64::from(*tag)) == left.len() - behind.len() && tag >> 3 != 0)
+        else {
             return false;
         };
         let skipped = match tag & 7 {
@@ -350,9 +335,7 @@ fn is_message(record: &[u8]) -> bool {
             wire_type::FIXED32 => behind.get(4..),
             wire_type::FIXED64 => behind.get(8..),
             wire_type::LENGTH_DELIMITED => read_varint32(behind)
-                .filter(|(length, rest)| {
-                    varint64_length(u64::from(*length)) == behind.len() - rest.len()
-                })
+                .filter(|(length, rest)| varint64_length(u64::from(*length)) == behind.len() - rest.len())
                 .and_then(|(length, rest)| rest.get(length as usize..)),
             wire_type::START_GROUP => {
                 groups.push(tag >> 3);

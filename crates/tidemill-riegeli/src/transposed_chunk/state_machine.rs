@@ -130,10 +130,7 @@ impl StateMachine {
     /// Returns the first state that writes the tag which decoding begins with.
     pub(super) fn first(&self, tags: &Tags) -> usize {
         let last = tags.encoded.last().copied();
-        self.states
-            .iter()
-            .position(|state| state.tag == last)
-            .unwrap_or(0)
+        self.states.iter().position(|state| state.tag == last).unwrap_or(0)
     }
 
     /// Returns the transition bytes: six bits of distance from the base, two bits that count further transitions by 0.
@@ -155,10 +152,7 @@ impl StateMachine {
             }
             let info = &tags.list[previous];
             let Some(mut base) = info.base else { continue };
-            let private = info
-                .destinations
-                .get(&tag)
-                .map(|destination| destination.private);
+            let private = info.destinations.get(&tag).map(|destination| destination.private);
             let state = match private {
                 Some(Private::At(state)) => Some(state),
                 _ => {
@@ -353,11 +347,7 @@ impl StateMachine {
 fn count_transitions(tags: &mut Tags) {
     let Tags { list, encoded } = tags;
     for pair in encoded.windows(2).rev() {
-        list[pair[1]]
-            .destinations
-            .entry(pair[0])
-            .or_default()
-            .transitions += 1;
+        list[pair[1]].destinations.entry(pair[0]).or_default().transitions += 1;
         list[pair[0]].incoming += 1;
     }
     if let Some(&first) = encoded.last()
