@@ -68,7 +68,7 @@ pub(crate) const TARGETS: &[Target] = &[
     Target {
         name: "riegeli_rows",
         engine: "tidemill-riegeli",
-        corpus: "riegeli",
+        corpus: "riegeli/datasets",
         seeds: Seeds::Files,
     },
 ];
