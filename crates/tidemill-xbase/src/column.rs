@@ -609,7 +609,12 @@ impl Short {
 /// Without blanks and NULs at the end.
 fn trim_end(cell: &[u8]) -> &[u8] {
     let mut cell = cell;
-    while let Some((rest, b"        ")) = cell.split_last_chunk::<8>() {
+    while let Some((rest, last)) = cell.split_last_chunk::<8>() {
+        let blanks = (u64::from_le_bytes(*last) ^ Short::BLANKS).leading_zeros() as usize / 8;
+        if blanks < 8 {
+            cell = cell.get(..cell.len() - blanks).unwrap_or_default();
+            break;
+        }
         cell = rest;
     }
     while let Some((b' ' | 0, rest)) = cell.split_last() {

@@ -102,48 +102,49 @@ impl FieldKind {
     pub fn uses_memo(self) -> bool {
         matches!(self, Self::Memo | Self::MemoBinary | Self::Variant)
     }
-}
 
-impl Field {
-    /// The Arrow type of the column.
-    pub fn data_type(&self) -> DataType {
-        let scale = i8::try_from(self.decimals).unwrap_or(i8::MAX).min(38);
-        match self.kind {
-            FieldKind::Character | FieldKind::Varchar | FieldKind::Memo | FieldKind::Variant => DataType::Utf8,
-            FieldKind::CharacterBinary | FieldKind::MemoBinary | FieldKind::Varbinary | FieldKind::System => {
-                DataType::Binary
-            }
-            FieldKind::Numeric if self.decimals == 0 && self.width <= 18 => DataType::Int64,
-            FieldKind::Numeric | FieldKind::Float => {
-                let digits = u8::try_from(self.width)
-                    .unwrap_or(u8::MAX)
-                    .saturating_add(self.decimals);
+    /// The Arrow type of a field of this kind, width and decimals.
+    pub(crate) fn data_type(self, width: usize, decimals: u8) -> DataType {
+        let scale = i8::try_from(decimals).unwrap_or(i8::MAX).min(38);
+        match self {
+            Self::Character | Self::Varchar | Self::Memo | Self::Variant => DataType::Utf8,
+            Self::CharacterBinary | Self::MemoBinary | Self::Varbinary | Self::System => DataType::Binary,
+            Self::Numeric if decimals == 0 && width <= 18 => DataType::Int64,
+            Self::Numeric | Self::Float => {
+                let digits = u8::try_from(width).unwrap_or(u8::MAX).saturating_add(decimals);
                 DataType::Decimal128(digits.clamp(1, 38), scale)
             }
-            FieldKind::Integer | FieldKind::IntegerDbase7 if self.decimals == 0 => {
-                if self.width > 4 {
+            Self::Integer | Self::IntegerDbase7 if decimals == 0 => {
+                if width > 4 {
                     DataType::Int64
                 } else {
                     DataType::Int32
                 }
             }
-            FieldKind::Integer | FieldKind::IntegerDbase7 => {
-                let digits = match self.width {
+            Self::Integer | Self::IntegerDbase7 => {
+                let digits = match width {
                     1 => 3,
                     2 => 5,
                     3 => 7,
                     4 => 10,
                     _ => 19,
                 };
-                DataType::Decimal128(digits.max(self.decimals.min(38)), scale)
+                DataType::Decimal128(digits.max(decimals.min(38)), scale)
             }
-            FieldKind::Logical => DataType::Boolean,
-            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => DataType::Date32,
-            FieldKind::Double | FieldKind::DoubleDbase7 => DataType::Float64,
-            FieldKind::Currency => DataType::Decimal128(19, 4),
-            FieldKind::Time => DataType::Time32(TimeUnit::Millisecond),
-            FieldKind::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, None),
+            Self::Logical => DataType::Boolean,
+            Self::Date | Self::DateBinary | Self::DatePacked => DataType::Date32,
+            Self::Double | Self::DoubleDbase7 => DataType::Float64,
+            Self::Currency => DataType::Decimal128(19, 4),
+            Self::Time => DataType::Time32(TimeUnit::Millisecond),
+            Self::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, None),
         }
+    }
+}
+
+impl Field {
+    /// The Arrow type of the column.
+    pub fn data_type(&self) -> DataType {
+        self.kind.data_type(self.width, self.decimals)
     }
 
     /// The Arrow field: always nullable, because damage becomes null when recovering. Its metadata keeps what the type

@@ -16,6 +16,13 @@ pub(crate) fn unix_days(julian: u32) -> Option<i32> {
     i32::try_from(i64::from(julian) - i64::from(UNIX_EPOCH)).ok()
 }
 
+/// The Julian day number of days since 1970-01-01; `None` outside what xBase can store.
+pub(crate) fn from_unix_days(days: i32) -> Option<u32> {
+    u32::try_from(i64::from(days) + i64::from(UNIX_EPOCH))
+        .ok()
+        .filter(|j| (1..YEAR_10000).contains(j))
+}
+
 /// Days since 1970-01-01; `None` when there is no such day in the years 1 to 9999.
 pub(crate) fn unix_days_from_civil(year: i32, month: i32, day: i32) -> Option<i32> {
     if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {

@@ -1,0 +1,209 @@
+//! The structure of a table to be written, and how it follows from an Arrow schema.
+
+use std::collections::HashSet;
+
+use arrow_schema::{DataType, Field as ArrowField, Schema};
+
+use crate::error::{Error, Result};
+
+/// One field of a table to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldSpec {
+    /// The name: 1 to 10 bytes in the table's code page.
+    pub name: String,
+    /// The type letter: C N F L D M I B Y T @ V Q G P or W.
+    pub letter: char,
+    /// The width in bytes. Ignored where the letter decides it (D, L, Y, B, and memos, which take 4 or 10).
+    pub width: u16,
+    /// The digits after the decimal point, for N, F and I.
+    pub decimals: u8,
+    /// Whether a NULL bit is kept, in Visual FoxPro tables. Elsewhere null is written as a blank, where there is one.
+    pub nullable: bool,
+    /// Whether text is exempt from code page translation, in Visual FoxPro tables.
+    pub binary: bool,
+}
+
+impl FieldSpec {
+    /// A field as Clipper's `DBCREATE()` takes it: name, type, width, decimals.
+    pub fn new(name: impl Into<String>, letter: char, width: u16, decimals: u8) -> Self {
+        Self {
+            name: name.into(),
+            letter,
+            width,
+            decimals,
+            nullable: false,
+            binary: false,
+        }
+    }
+
+    /// Whether the field keeps a NULL bit. Default: false.
+    #[must_use]
+    pub fn nullable(mut self, nullable: bool) -> Self {
+        self.nullable = nullable;
+        self
+    }
+
+    /// Whether the field's bytes are exempt from code page translation. Default: false.
+    #[must_use]
+    pub fn binary(mut self, binary: bool) -> Self {
+        self.binary = binary;
+        self
+    }
+
+    /// The field that holds every value of an Arrow column.
+    ///
+    /// A column that was read from an xBase table gets the type, width and decimals that its metadata remembers. Others:
+    /// booleans L; integers N as wide as their type; Float B; Decimal N; dates D; timestamps T of 8 bytes
+    /// (milliseconds); times T of 4; text M, since its length is not known; bytes W. Names are cut to ten characters
+    /// in upper case.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for types that xBase has nothing for: lists, structs, maps, intervals, decimals of more than
+    /// 38 digits.
+    pub fn from_arrow(field: &ArrowField) -> Result<Self> {
+        let (letter, width, decimals) = match remembered(field) {
+            Some(shape) => shape,
+            None => shape(field.data_type()).ok_or_else(|| {
+                let (name, data_type) = (field.name(), field.data_type());
+                Error::Misuse(format!(
+                    "column {name}: an xBase table has no type for {data_type}; cast it or leave it out"
+                ))
+            })?,
+        };
+        let name: String = field
+            .name()
+            .chars()
+            .take(10)
+            .flat_map(char::to_uppercase)
+            .take(10)
+            .collect();
+        let mut spec = Self::new(name, letter, width, decimals).nullable(field.is_nullable());
+        spec.binary = matches!(letter, 'C' | 'M') && is_binary(field.data_type());
+        Ok(spec)
+    }
+
+    /// [`FieldSpec::from_arrow`] for every column, with names that are cut to the same ten characters told apart.
+    ///
+    /// # Errors
+    /// As [`FieldSpec::from_arrow`].
+    pub fn from_schema(schema: &Schema) -> Result<Vec<Self>> {
+        let mut taken = HashSet::new();
+        let mut specs = Vec::with_capacity(schema.fields().len());
+        for field in schema.fields() {
+            let mut spec = Self::from_arrow(field)?;
+            let whole = std::mem::take(&mut spec.name);
+            let numbered = (2..).map(|n: usize| {
+                let suffix = format!("_{n}");
+                let kept: String = whole.chars().take(10usize.saturating_sub(suffix.len())).collect();
+                format!("{kept}{suffix}")
+            });
+            spec.name = std::iter::once(whole.clone())
+                .chain(numbered)
+                .find(|name| taken.insert(name.clone()))
+                .unwrap_or(whole);
+            specs.push(spec);
+        }
+        Ok(specs)
+    }
+}
+
+fn is_binary(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_)
+    )
+}
+
+/// Type, width and decimals that reading an xBase table left in the metadata, when they still suit the column.
+fn remembered(field: &ArrowField) -> Option<(char, u16, u8)> {
+    let get = |key: &str| field.metadata().get(key);
+    let letter = get("xbase.type")?.chars().next()?;
+    let width = get("xbase.width")?.parse().ok()?;
+    let decimals = get("xbase.decimals")?.parse().ok()?;
+    let suits = match (letter, field.data_type()) {
+        ('C' | 'V', DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => width > 0,
+        ('C' | 'Q', data_type) => width > 0 && is_binary(data_type),
+        ('N', DataType::Int64) => decimals == 0 && (1..=18).contains(&width),
+        ('N' | 'F', DataType::Decimal128(_, scale)) => {
+            i8::try_from(decimals).ok() == Some(*scale) && width > u16::from(decimals)
+        }
+        ('I', DataType::Int32 | DataType::Int64 | DataType::Decimal128(..)) => matches!(width, 1..=4 | 8),
+        ('M', data_type) => {
+            is_binary(data_type) || matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+        }
+        ('G' | 'P' | 'W', data_type) => is_binary(data_type),
+        ('Y', DataType::Decimal128(19, 4)) => true,
+        _ => false,
+    };
+    suits.then_some((letter, width, decimals))
+}
+
+fn shape(data_type: &DataType) -> Option<(char, u16, u8)> {
+    Some(match data_type {
+        DataType::Null => ('C', 1, 0),
+        DataType::Boolean => ('L', 1, 0),
+        DataType::Int8 => ('N', 4, 0),
+        DataType::Int16 => ('N', 6, 0),
+        DataType::Int32 => ('N', 11, 0),
+        DataType::Int64 | DataType::UInt64 => ('N', 20, 0),
+        DataType::UInt8 => ('N', 3, 0),
+        DataType::UInt16 => ('N', 5, 0),
+        DataType::UInt32 => ('N', 10, 0),
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => ('B', 8, 0),
+        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => match u8::try_from(*s) {
+            // A sign, a zero before the point and the point come on top of the digits.
+            Ok(0) => ('N', u16::from(*p) + 1, 0),
+            Ok(s) => ('N', u16::from((*p).max(s.saturating_add(1))) + 2, s),
+            Err(_) => ('N', u16::from(*p) + u16::from(s.unsigned_abs()) + 1, 0),
+        },
+        DataType::Date32 | DataType::Date64 => ('D', 8, 0),
+        DataType::Timestamp(..) => ('T', 8, 0),
+        DataType::Time32(_) | DataType::Time64(_) => ('T', 4, 0),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ('M', 10, 0),
+        data_type if is_binary(data_type) => ('W', 10, 0),
+        DataType::Dictionary(_, values) => return shape(values),
+        DataType::RunEndEncoded(_, values) => return shape(values.data_type()),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrow_types_become_fields_that_hold_them() {
+        for (data_type, expected) in [
+            (DataType::Int64, ('N', 20, 0)),
+            (DataType::Decimal128(10, 2), ('N', 12, 2)),
+            (DataType::Decimal128(2, 2), ('N', 5, 2)),
+            (DataType::Decimal128(5, -2), ('N', 8, 0)),
+            (DataType::Utf8View, ('M', 10, 0)),
+            (
+                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+                ('M', 10, 0),
+            ),
+            (DataType::Boolean, ('L', 1, 0)),
+        ] {
+            let spec = FieldSpec::from_arrow(&ArrowField::new("a", data_type.clone(), true)).unwrap();
+            assert_eq!((spec.letter, spec.width, spec.decimals), expected, "{data_type}");
+        }
+        let list = ArrowField::new_list("l", ArrowField::new("item", DataType::Int8, true), true);
+        assert!(
+            FieldSpec::from_arrow(&list)
+                .unwrap_err()
+                .to_string()
+                .contains("column l")
+        );
+    }
+
+    #[test]
+    fn long_names_are_cut_and_told_apart() {
+        let names = ["customer_name", "customer_number", "Customer_N", "größe"];
+        let schema = Schema::new(names.map(|n| ArrowField::new(n, DataType::Boolean, true)).to_vec());
+        let specs = FieldSpec::from_schema(&schema).unwrap();
+        let names: Vec<_> = specs.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["CUSTOMER_N", "CUSTOMER_2", "CUSTOMER_3", "GRÖSSE"]);
+    }
+}

@@ -1,0 +1,647 @@
+//! Bulk creation of tables: record batches in, a DBF and its memo file out.
+//!
+//! A batch becomes one buffer of records, filled column by column, and one write. This module creates; it neither
+//! appends to tables that others use nor builds indexes.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_cast::display::array_value_to_string;
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+
+use crate::codepage::CodePage;
+use crate::error::{BadValue, Error, Result};
+use crate::field::FieldKind;
+use crate::field_spec::FieldSpec;
+use crate::header::{CivilDate, Dialect};
+use crate::julian;
+use crate::memo::MemoDialect;
+use crate::memo_writer::MemoWriter;
+
+/// What kind of table to create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateOptions {
+    /// How text is written. The header's language byte names it; where there is no byte for it, a `.cpg` file does.
+    pub codepage: CodePage,
+    /// [`Dialect::Dbase3`], [`Dialect::Dbase4`], [`Dialect::FoxPro2`] or [`Dialect::VisualFoxPro`].
+    pub format: Dialect,
+    /// The day that the header names as that of the last change.
+    pub last_update: CivilDate,
+}
+
+impl CreateOptions {
+    /// A FoxPro 2 table (with an FPT file when it has memos) in cp1252.
+    pub fn new(last_update: CivilDate) -> Self {
+        Self {
+            codepage: CodePage::Cp1252,
+            format: Dialect::FoxPro2,
+            last_update,
+        }
+    }
+}
+
+/// Writes a new table. Until [`TableWriter::finish`] the header says that there are no records.
+#[derive(Debug)]
+pub struct TableWriter {
+    path: PathBuf,
+    file: BufWriter<File>,
+    memo: Option<MemoWriter>,
+    columns: Vec<Column>,
+    codepage: CodePage,
+    stride: usize,
+    /// Where `_NullFlags` is in the record.
+    null_flags: Option<usize>,
+    records: u32,
+    buffer: Vec<u8>,
+}
+
+/// A field with its place in the record.
+#[derive(Debug)]
+struct Column {
+    name: String,
+    letter: char,
+    kind: FieldKind,
+    data_type: DataType,
+    width: usize,
+    decimals: u8,
+    offset: usize,
+    flags: u8,
+    null_bit: Option<usize>,
+    varlength_bit: Option<usize>,
+}
+
+impl TableWriter {
+    /// Creates the table at `path`, its memo file beside it when a field needs one, and a `.cpg` file when no language
+    /// byte names the code page. Files that are there already are overwritten.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a structure that the format does not allow, [`Error::Io`].
+    pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let layout = Layout::new(fields, options)?;
+        let memo_dialect = match options.format {
+            Dialect::Dbase3 => MemoDialect::Dbt3,
+            Dialect::Dbase4 => MemoDialect::Dbt4,
+            _ => MemoDialect::Fpt,
+        };
+        let memo = if layout.has_memos() {
+            let extension = if memo_dialect == MemoDialect::Fpt { "fpt" } else { "dbt" };
+            Some(MemoWriter::create(&path.with_extension(extension), memo_dialect)?)
+        } else {
+            None
+        };
+        if options.codepage.language_byte().is_none() {
+            let cpg = path.with_extension("cpg");
+            std::fs::write(&cpg, options.codepage.name()).map_err(|e| Error::io(&cpg, "create", e))?;
+        }
+        let file = File::create(path).map_err(|e| Error::io(path, "create", e))?;
+        let mut file = BufWriter::with_capacity(1 << 18, file);
+        file.write_all(&layout.header(options)?)
+            .map_err(|e| Error::io(path, "write", e))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            memo,
+            columns: layout.columns,
+            codepage: options.codepage,
+            stride: layout.stride,
+            null_flags: layout.null_flags,
+            records: 0,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Appends the rows of a batch, whose columns go to the fields in order; rows where `deleted` is true get the
+    /// deletion flag. Columns are cast to what the fields hold; times finer than milliseconds are cut.
+    ///
+    /// # Errors
+    /// [`Error::Value`] with record and field for the first value that does not fit; the table is then of no use.
+    /// [`Error::Misuse`] when the batch has other columns or the flags another length.
+    pub fn write(&mut self, batch: &RecordBatch, deleted: Option<&BooleanArray>) -> Result<()> {
+        let rows = batch.num_rows();
+        if batch.num_columns() != self.columns.len() {
+            let (given, wanted) = (batch.num_columns(), self.columns.len());
+            return Err(Error::Misuse(format!(
+                "{}: {given} columns for {wanted} fields",
+                self.path.display()
+            )));
+        }
+        if deleted.is_some_and(|d| d.len() != rows) {
+            return Err(Error::Misuse(format!(
+                "{}: deletion flags for another number of rows",
+                self.path.display()
+            )));
+        }
+        let records = u32::try_from(rows).ok().and_then(|rows| self.records.checked_add(rows));
+        let records = records.ok_or_else(|| Error::Misuse("more than 2^32 - 1 records in one table".to_owned()))?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        buffer.resize(rows * self.stride, b' ');
+        if let Some(deleted) = deleted {
+            for (i, record) in buffer.chunks_exact_mut(self.stride).enumerate() {
+                if let (true, Some(flag)) = (deleted.is_valid(i) && deleted.value(i), record.first_mut()) {
+                    *flag = b'*';
+                }
+            }
+        }
+        if let Some(at) = self.null_flags {
+            buffer
+                .chunks_exact_mut(self.stride)
+                .filter_map(|r| r.get_mut(at..))
+                .for_each(|flags| flags.fill(0));
+        }
+        let columns = std::mem::take(&mut self.columns);
+        let filled = columns
+            .iter()
+            .zip(batch.columns())
+            .try_for_each(|(column, array)| self.fill(column, array, &mut buffer));
+        self.columns = columns;
+        filled?;
+        self.file
+            .write_all(&buffer)
+            .map_err(|e| Error::io(&self.path, "write", e))?;
+        self.buffer = buffer;
+        self.records = records;
+        Ok(())
+    }
+
+    /// Completes the files, brings them to the disk and returns the number of records.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(mut self) -> Result<u32> {
+        if let Some(memo) = self.memo.take() {
+            memo.finish()?;
+        }
+        let io = |e| Error::io(&self.path, "write", e);
+        self.file.write_all(&[0x1A]).map_err(io)?;
+        self.file.seek(SeekFrom::Start(4)).map_err(io)?;
+        self.file.write_all(&self.records.to_le_bytes()).map_err(io)?;
+        self.file.flush().map_err(io)?;
+        self.file
+            .get_ref()
+            .sync_all()
+            .map_err(|e| Error::io(&self.path, "sync", e))?;
+        Ok(self.records)
+    }
+
+    /// Writes one column into the records of `buffer`.
+    fn fill(&mut self, column: &Column, given: &ArrayRef, buffer: &mut [u8]) -> Result<()> {
+        let array = self.cast(column, given)?;
+        let mut scratch = Vec::new();
+        for (i, record) in buffer.chunks_exact_mut(self.stride).enumerate() {
+            if array.is_null(i) {
+                self.fill_null(column, i, record)?;
+                continue;
+            }
+            scratch.clear();
+            let refused = match self.encode(column, &array, i, &mut scratch)? {
+                Ok(()) if scratch.len() > column.width => Some(format!("at most {} bytes", column.width)),
+                Ok(()) => None,
+                Err(expected) => Some(expected),
+            };
+            if let Some(expected) = refused {
+                let found = array_value_to_string(given, i).unwrap_or_default();
+                return Err(self.bad(column, i, expected, found));
+            }
+            // Digits go to the right, all else to the left.
+            let cell = record
+                .get_mut(column.offset..column.offset + column.width)
+                .unwrap_or_default();
+            let from = if matches!(column.kind, FieldKind::Numeric | FieldKind::Float) {
+                cell.len() - scratch.len()
+            } else {
+                0
+            };
+            if let Some(slot) = cell.get_mut(from..from + scratch.len()) {
+                slot.copy_from_slice(&scratch);
+            }
+            if matches!(column.kind, FieldKind::Varchar | FieldKind::Varbinary) {
+                self.fill_length(column, i, scratch.len(), record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of value `i`, or what it would have to be.
+    fn encode(&mut self, column: &Column, array: &ArrayRef, i: usize, out: &mut Vec<u8>) -> Result<Result<(), String>> {
+        match column.kind {
+            FieldKind::Character | FieldKind::Varchar => {
+                return Ok(self.encode_text(array.as_string::<i32>().value(i), out));
+            }
+            FieldKind::CharacterBinary | FieldKind::Varbinary => {
+                out.extend_from_slice(array.as_binary::<i32>().value(i))
+            }
+            FieldKind::Memo | FieldKind::MemoBinary => return self.encode_memo(column, array, i, out),
+            FieldKind::Numeric | FieldKind::Float => {
+                let value = match column.data_type {
+                    DataType::Int64 => i128::from(array.as_primitive::<Int64Type>().value(i)),
+                    _ => array.as_primitive::<Decimal128Type>().value(i),
+                };
+                return Ok(encode_number(value, column.decimals, column.width, out));
+            }
+            FieldKind::Logical => out.push(if array.as_boolean().value(i) { b'T' } else { b'F' }),
+            FieldKind::Date => {
+                let (year, month, day) = julian::civil_from_unix_days(array.as_primitive::<Date32Type>().value(i));
+                if !(1..=9999).contains(&year) {
+                    return Ok(Err("a year from 1 to 9999".to_owned()));
+                }
+                out.extend_from_slice(format!("{year:04}{month:02}{day:02}").as_bytes());
+            }
+            FieldKind::Double => out.extend(array.as_primitive::<Float64Type>().value(i).to_le_bytes()),
+            FieldKind::Currency => match i64::try_from(array.as_primitive::<Decimal128Type>().value(i)) {
+                Ok(value) => out.extend(value.to_le_bytes()),
+                Err(_) => return Ok(Err("an amount below 922337203685477.5808".to_owned())),
+            },
+            FieldKind::Time => out.extend(array.as_primitive::<Time32MillisecondType>().value(i).to_le_bytes()),
+            FieldKind::Timestamp => {
+                let ms = array.as_primitive::<TimestampMillisecondType>().value(i);
+                let day = i32::try_from(ms.div_euclid(86_400_000))
+                    .ok()
+                    .and_then(julian::from_unix_days);
+                let Some(day) = day else {
+                    return Ok(Err("a year up to 9999".to_owned()));
+                };
+                out.extend(day.to_le_bytes());
+                out.extend(
+                    u32::try_from(ms.rem_euclid(86_400_000))
+                        .unwrap_or_default()
+                        .to_le_bytes(),
+                );
+            }
+            _ => {
+                let value = match column.data_type {
+                    DataType::Int32 => Some(i64::from(array.as_primitive::<Int32Type>().value(i))),
+                    DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(i)),
+                    _ => i64::try_from(array.as_primitive::<Decimal128Type>().value(i)).ok(),
+                };
+                let bits = 8 * u32::try_from(column.width).unwrap_or(8) - 1;
+                let fits = value.filter(|v| column.width == 8 || (-(1i64 << bits)..1i64 << bits).contains(v));
+                let Some(value) = fits else {
+                    return Ok(Err(format!("an integer of {} bytes", column.width)));
+                };
+                out.extend_from_slice(value.to_le_bytes().get(..column.width).unwrap_or_default());
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn encode_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        self.codepage
+            .encode(text, out)
+            .map_err(|c| format!("characters of {}, which has no {c:?}", self.codepage))
+    }
+
+    fn encode_memo(
+        &mut self,
+        column: &Column,
+        array: &ArrayRef,
+        i: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Result<(), String>> {
+        let text = column.kind == FieldKind::Memo;
+        let mut value = Vec::new();
+        if text {
+            if let Err(expected) = self.encode_text(array.as_string::<i32>().value(i), &mut value) {
+                return Ok(Err(expected));
+            }
+        } else {
+            value.extend_from_slice(array.as_binary::<i32>().value(i));
+        }
+        // An empty memo has no block.
+        let block = match &mut self.memo {
+            Some(memo) if !value.is_empty() => match memo.append(&value, text)? {
+                Ok(block) => Some(block),
+                Err(expected) => return Ok(Err(expected.to_owned())),
+            },
+            _ => None,
+        };
+        match (column.width, block) {
+            (4, block) => out.extend(block.unwrap_or(0).to_le_bytes()),
+            (width, Some(block)) => out.extend_from_slice(format!("{block:>width$}").as_bytes()),
+            (_, None) => {}
+        }
+        Ok(Ok(()))
+    }
+
+    fn fill_length(&self, column: &Column, i: usize, len: usize, record: &mut [u8]) -> Result<()> {
+        let cell = record
+            .get_mut(column.offset..column.offset + column.width)
+            .unwrap_or_default();
+        if let Some(rest) = cell.get_mut(len..) {
+            rest.fill(0);
+        }
+        // A value that fills the field has no room for its length, which only a bit can then tell.
+        match (cell.last_mut().filter(|_| len < column.width), u8::try_from(len)) {
+            (Some(last), Ok(len)) => *last = len,
+            (None, _) if column.varlength_bit.is_some() => return Ok(()),
+            _ => {
+                let expected = format!("at most {} bytes", column.width.saturating_sub(1));
+                return Err(self.bad(column, i, expected, format!("{len} bytes")));
+            }
+        }
+        self.set_bit(record, column.varlength_bit);
+        Ok(())
+    }
+
+    fn fill_null(&self, column: &Column, i: usize, record: &mut [u8]) -> Result<()> {
+        let varies = column.varlength_bit.is_some();
+        let zero = match column.kind {
+            FieldKind::Timestamp | FieldKind::Varchar | FieldKind::Varbinary => true,
+            FieldKind::Memo | FieldKind::MemoBinary => column.width == 4,
+            FieldKind::Integer | FieldKind::Double | FieldKind::Currency | FieldKind::Time => {
+                if column.null_bit.is_none() {
+                    let expected =
+                        "a value (this type has no blank; a nullable field of a Visual FoxPro table keeps null)";
+                    return Err(self.bad(column, i, expected.to_owned(), "null".to_owned()));
+                }
+                true
+            }
+            _ => false,
+        };
+        let cell = record
+            .get_mut(column.offset..column.offset + column.width)
+            .unwrap_or_default();
+        cell.fill(if zero { 0 } else { b' ' });
+        self.set_bit(record, column.null_bit);
+        if varies {
+            self.set_bit(record, column.varlength_bit);
+        }
+        Ok(())
+    }
+
+    fn set_bit(&self, record: &mut [u8], bit: Option<usize>) {
+        if let (Some(at), Some(bit)) = (self.null_flags, bit)
+            && let Some(byte) = record.get_mut(at + bit / 8)
+        {
+            *byte |= 1 << (bit % 8);
+        }
+    }
+
+    /// The column in the type that reading the field gives; a value that the cast loses is refused.
+    fn cast(&self, column: &Column, given: &ArrayRef) -> Result<ArrayRef> {
+        if *given.data_type() == column.data_type {
+            return Ok(ArrayRef::clone(given));
+        }
+        let options = CastOptions {
+            safe: true,
+            ..CastOptions::default()
+        };
+        let array = cast_with_options(given, &column.data_type, &options)?;
+        if array.null_count() > given.logical_null_count() {
+            let lost =
+                (0..array.len()).find(|i| array.is_null(*i) && given.logical_nulls().is_none_or(|n| n.is_valid(*i)));
+            let i = lost.unwrap_or_default();
+            let found = array_value_to_string(given, i).unwrap_or_default();
+            return Err(self.bad(column, i, format!("a value that {} holds", column.data_type), found));
+        }
+        Ok(array)
+    }
+
+    fn bad(&self, column: &Column, i: usize, expected: String, found: String) -> Error {
+        let found = match found.char_indices().nth(60) {
+            Some((cut, _)) => format!("{}…", found.get(..cut).unwrap_or_default()),
+            None => found,
+        };
+        Error::Value(Box::new(BadValue {
+            path: self.path.clone(),
+            record: self
+                .records
+                .saturating_add(u32::try_from(i).unwrap_or(u32::MAX))
+                .saturating_add(1),
+            field: column.name.clone(),
+            expected,
+            found,
+        }))
+    }
+}
+
+/// The structure of the table: where every field lies.
+struct Layout {
+    columns: Vec<Column>,
+    names: Vec<Vec<u8>>,
+    stride: usize,
+    null_flags: Option<usize>,
+    null_flags_len: usize,
+}
+
+impl Layout {
+    fn new(fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
+        let vfp = match options.format {
+            Dialect::VisualFoxPro => true,
+            Dialect::Dbase3 | Dialect::Dbase4 | Dialect::FoxPro2 => false,
+            other => return Err(Error::Misuse(format!("tables of {other:?} are read and not written"))),
+        };
+        let (mut columns, mut names) = (Vec::with_capacity(fields.len()), Vec::with_capacity(fields.len()));
+        let (mut offset, mut bits, mut seen) = (1, 0, HashSet::new());
+        for spec in fields {
+            let mut name = Vec::new();
+            let encoded = options.codepage.encode(&spec.name, &mut name);
+            if encoded.is_err() || !(1..=10).contains(&name.len()) || !seen.insert(spec.name.to_uppercase()) {
+                let name = &spec.name;
+                return Err(Error::Misuse(format!(
+                    "field {name:?}: a name has 1 to 10 bytes and is there once"
+                )));
+            }
+            names.push(name);
+            let mut column = Column::new(spec, options.format)?;
+            column.offset = offset;
+            offset += column.width;
+            let mut bit = |wanted: bool| {
+                bits += usize::from(wanted);
+                wanted.then(|| bits - 1)
+            };
+            if vfp {
+                column.varlength_bit = bit(matches!(column.kind, FieldKind::Varchar | FieldKind::Varbinary));
+                column.null_bit = bit(spec.nullable);
+            }
+            columns.push(column);
+        }
+        let null_flags_len = bits.div_ceil(8);
+        let null_flags = (bits > 0).then_some(offset);
+        let stride = offset + null_flags_len;
+        if columns.is_empty() || stride > usize::from(u16::MAX) || columns.len() > 2046 {
+            let fields = columns.len();
+            return Err(Error::Misuse(format!(
+                "{fields} fields in {stride} bytes: a table has 1 to 2046 fields in 65535 bytes"
+            )));
+        }
+        Ok(Self {
+            columns,
+            names,
+            stride,
+            null_flags,
+            null_flags_len,
+        })
+    }
+
+    fn has_memos(&self) -> bool {
+        self.columns.iter().any(|c| c.kind.uses_memo())
+    }
+
+    fn header(&self, options: &CreateOptions) -> Result<Vec<u8>> {
+        let vfp = options.format == Dialect::VisualFoxPro;
+        let varies = |c: &Column| matches!(c.letter, 'V' | 'Q' | 'W');
+        let version = match (options.format, self.has_memos()) {
+            (Dialect::VisualFoxPro, _) => {
+                if self.columns.iter().any(varies) {
+                    0x32
+                } else {
+                    0x30
+                }
+            }
+            (_, false) => 0x03,
+            (Dialect::Dbase3, true) => 0x83,
+            (Dialect::Dbase4, true) => 0x8B,
+            (_, true) => 0xF5,
+        };
+        let fields = self.columns.len() + usize::from(self.null_flags.is_some());
+        let length = 32 + 32 * fields + 1 + if vfp { 263 } else { 0 };
+        let too_long = || {
+            Error::Misuse(format!(
+                "{fields} fields: the header would have {length} bytes, 65535 is the most"
+            ))
+        };
+        let date = options.last_update;
+        let year = u8::try_from(date.year.saturating_sub(1900)).unwrap_or_default();
+        let mut header = vec![version, year, date.month, date.day];
+        header.extend(0u32.to_le_bytes());
+        header.extend(u16::try_from(length).map_err(|_| too_long())?.to_le_bytes());
+        header.extend(u16::try_from(self.stride).map_err(|_| too_long())?.to_le_bytes());
+        header.resize(32, 0);
+        header[28] = if vfp && self.has_memos() { 2 } else { 0 };
+        header[29] = options.codepage.language_byte().unwrap_or_default();
+        for (column, name) in self.columns.iter().zip(&self.names) {
+            let [low, high] = u16::try_from(column.width).map_err(|_| too_long())?.to_le_bytes();
+            // Clipper keeps the upper byte of a long width where the decimals are.
+            let decimals = if column.letter == 'C' { high } else { column.decimals };
+            let offset = if vfp { column.offset } else { 0 };
+            header.extend(descriptor(name, column.letter, offset, low, decimals, column.flags));
+        }
+        if let (Some(at), Ok(len)) = (self.null_flags, u8::try_from(self.null_flags_len)) {
+            header.extend(descriptor(b"_NullFlags", '0', at, len, 0, 5));
+        }
+        header.push(0x0D);
+        header.resize(length, 0);
+        Ok(header)
+    }
+}
+
+fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8, flags: u8) -> [u8; 32] {
+    let mut out = [0; 32];
+    out.iter_mut().zip(name).for_each(|(slot, byte)| *slot = *byte);
+    out[11] = u8::try_from(letter).unwrap_or(b'?');
+    out[12..16].copy_from_slice(&u32::try_from(offset).unwrap_or_default().to_le_bytes());
+    (out[16], out[17], out[18]) = (width, decimals, flags);
+    out
+}
+
+impl Column {
+    fn new(spec: &FieldSpec, format: Dialect) -> Result<Self> {
+        let vfp = format == Dialect::VisualFoxPro;
+        let memo_width = if vfp { 4 } else { 10 };
+        let binary = spec.binary && (vfp || spec.letter == 'M');
+        let refuse = |why: &str| {
+            Err(Error::Misuse(format!(
+                "field {} of type {}: {why}",
+                spec.name, spec.letter
+            )))
+        };
+        let (letter, kind, width) = match spec.letter {
+            'C' if binary => ('C', FieldKind::CharacterBinary, spec.width),
+            'C' => ('C', FieldKind::Character, spec.width),
+            'V' if vfp => ('V', FieldKind::Varchar, spec.width),
+            // Only Visual FoxPro has text of a varying length within the record.
+            'V' => ('C', FieldKind::Character, spec.width),
+            'Q' => ('Q', FieldKind::Varbinary, spec.width),
+            'N' => ('N', FieldKind::Numeric, spec.width),
+            'F' => ('F', FieldKind::Float, spec.width),
+            'L' => ('L', FieldKind::Logical, 1),
+            'D' => ('D', FieldKind::Date, 8),
+            'I' | '+' | '^' => ('I', FieldKind::Integer, spec.width),
+            'B' | 'O' => ('B', FieldKind::Double, 8),
+            'Y' => ('Y', FieldKind::Currency, 8),
+            'T' if spec.width == 4 => ('T', FieldKind::Time, 4),
+            'T' | '@' => (if vfp { 'T' } else { '@' }, FieldKind::Timestamp, 8),
+            'M' if binary => (if vfp { 'M' } else { 'P' }, FieldKind::MemoBinary, memo_width),
+            'M' => ('M', FieldKind::Memo, memo_width),
+            letter @ ('G' | 'P' | 'W') if format != Dialect::Dbase3 => (letter, FieldKind::MemoBinary, memo_width),
+            'G' | 'P' | 'W' => return refuse("memos of dBASE III hold text only"),
+            _ => return refuse("no such type"),
+        };
+        match kind {
+            FieldKind::Character if vfp && width > 254 => return refuse("at most 254 bytes in a Visual FoxPro table"),
+            FieldKind::Character | FieldKind::CharacterBinary if width == 0 => return refuse("at least 1 byte"),
+            FieldKind::Varchar | FieldKind::Varbinary if !(1..=254).contains(&width) => {
+                return refuse("1 to 254 bytes");
+            }
+            FieldKind::Integer if !matches!(width, 1..=4 | 8) => return refuse("1, 2, 3, 4 or 8 bytes"),
+            FieldKind::Numeric | FieldKind::Float
+                if !(1..=255).contains(&width) || (spec.decimals > 0 && u16::from(spec.decimals) >= width) =>
+            {
+                return refuse("1 to 255 characters, of which the decimals and the point are a part");
+            }
+            _ => {}
+        }
+        let stored = matches!(
+            kind,
+            FieldKind::CharacterBinary | FieldKind::MemoBinary | FieldKind::Integer | FieldKind::Double
+        ) || matches!(
+            kind,
+            FieldKind::Currency | FieldKind::Timestamp | FieldKind::Time | FieldKind::Varbinary
+        );
+        let decimals = match kind {
+            FieldKind::Numeric | FieldKind::Float | FieldKind::Integer => spec.decimals,
+            FieldKind::Currency => 4,
+            _ => 0,
+        };
+        let column = Self {
+            name: spec.name.clone(),
+            letter,
+            kind,
+            data_type: kind.data_type(usize::from(width), decimals),
+            width: usize::from(width),
+            decimals,
+            offset: 0,
+            flags: if vfp {
+                u8::from(stored) * 4 + u8::from(spec.nullable) * 2
+            } else {
+                0
+            },
+            null_bit: None,
+            varlength_bit: None,
+        };
+        Ok(column)
+    }
+}
+
+/// Writes a scaled integer with its point; a zero before the point is left out where there is no room for it.
+fn encode_number(value: i128, decimals: u8, width: usize, out: &mut Vec<u8>) -> Result<(), String> {
+    let decimals = usize::from(decimals);
+    let digits = format!("{:0>width$}", value.unsigned_abs(), width = decimals + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - decimals);
+    if value < 0 {
+        out.push(b'-');
+    }
+    let needed = out.len() + digits.len() + usize::from(decimals > 0);
+    if whole != "0" || decimals == 0 || needed <= width {
+        out.extend_from_slice(whole.as_bytes());
+    }
+    if decimals > 0 {
+        out.push(b'.');
+        out.extend_from_slice(fraction.as_bytes());
+    }
+    if out.len() > width {
+        Err(format!("at most {width} characters"))
+    } else {
+        Ok(())
+    }
+}
