@@ -1,1 +1,38 @@
-//! Under construction.
+//! One SQL over every store, and `copy` between them.
+//!
+//! A *store* is a file, a folder of files or (later) a server that a [`Location`] names. A [`Session`] opens the stores
+//! that a statement mentions, hands them to DataFusion as tables and gives back a stream of Arrow record batches.
+//! [`Session::copy`] is the same read with a [`Sink`] at its end.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), tidemill_sql::Error> {
+//! use tidemill_sql::{Session, SessionOptions};
+//!
+//! let session = Session::new(SessionOptions::default().dir("books"));
+//! let answer = session.query("SELECT city, COUNT(*) FROM customers GROUP BY city").await?;
+//! for batch in answer.collect().await? {
+//!     println!("{} rows", batch.num_rows());
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! What this crate does not do: it parses no file format and no wire packet (the engine crates do), it changes no
+//! table in place (UPDATE, DELETE and transactions belong to the xBase lane), and it prints nothing.
+
+mod copy;
+mod dialect;
+mod engine;
+mod error;
+mod location;
+mod names;
+mod scope;
+mod session;
+mod sink;
+mod stores;
+
+pub use copy::{Copied, CopyOptions, Progress};
+pub use error::{Error, Result};
+pub use location::{Format, Location};
+pub use names::Names;
+pub use session::{Answer, Session, SessionOptions};
+pub use sink::{Sink, StreamFormat, stream_sink};

@@ -93,7 +93,14 @@ impl TableWriter {
             _ => MemoDialect::Fpt,
         };
         let memo = if layout.has_memos() {
-            let extension = if memo_dialect == MemoDialect::Fpt { "fpt" } else { "dbt" };
+            // A table in upper case has its memo file in upper case: the programs that read it tell cases apart.
+            let upper = path.extension().is_some_and(|extension| extension == "DBF");
+            let extension = match (memo_dialect == MemoDialect::Fpt, upper) {
+                (true, false) => "fpt",
+                (true, true) => "FPT",
+                (false, false) => "dbt",
+                (false, true) => "DBT",
+            };
             Some(MemoWriter::create(&path.with_extension(extension), memo_dialect)?)
         } else {
             None

@@ -1,0 +1,242 @@
+//! `copy`: a table read at one place and written at another.
+//!
+//! Rows stream through a bounded channel to a thread that writes them, so memory is bounded by a few batches. The
+//! result is made in a temporary folder beside its destination and renamed when it is whole and on disk; then it is
+//! opened as any reader would open it, and its rows are counted.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+
+use arrow_array::RecordBatch;
+use tempfile::TempDir;
+use tidemill_riegeli::{Compression, WriterOptions};
+use tidemill_xbase::{CodePage, Dialect};
+
+use crate::location::Location;
+use crate::session::{Answer, Session};
+use crate::sink::{Sink, file_sink};
+use crate::{Error, Result};
+
+/// The settings of a copy.
+#[derive(Clone, Debug)]
+pub struct CopyOptions {
+    /// Whether a destination that is there already is replaced. Default: no, it is an error.
+    pub overwrite: bool,
+    /// How a Riegeli file is written. Default: zstd, level 3.
+    pub riegeli: WriterOptions,
+    /// The code page of an xBase table. Default: cp1252.
+    pub codepage: CodePage,
+    /// The dialect of an xBase table, which decides the memo file's too. Default: FoxPro 2 with an FPT.
+    pub dialect: Dialect,
+}
+
+impl Default for CopyOptions {
+    fn default() -> Self {
+        Self {
+            overwrite: false,
+            riegeli: WriterOptions::default().compression(Compression::zstd(3)),
+            codepage: CodePage::Cp1252,
+            dialect: Dialect::FoxPro2,
+        }
+    }
+}
+
+/// How far a copy is.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Rows read so far.
+    pub rows: u64,
+    /// Rows that are expected, where the source says.
+    pub expected_rows: Option<u64>,
+}
+
+/// What a copy did.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Copied {
+    /// Rows written, and found again in the result.
+    pub rows: u64,
+    /// Bytes of the source's file.
+    pub source_bytes: u64,
+    /// Bytes of the files that were made.
+    pub bytes: u64,
+}
+
+impl Session {
+    /// Copies the table at `source` to a new file, whose extension tells its format. `progress` is called after each
+    /// batch, from this task.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`], what reading or writing meets, and [`Error::RowCount`] when the result does not hold the rows
+    /// that were written. The destination is as it was before, whatever the error.
+    pub async fn copy(
+        &self,
+        source: &Location,
+        destination: &Path,
+        options: &CopyOptions,
+        progress: impl FnMut(Progress),
+    ) -> Result<Copied> {
+        let expected = self.expected_rows(source).await?;
+        let answer = self.read(source).await?;
+        let mut copied = self.write(answer, expected, destination, options, progress).await?;
+        copied.source_bytes = fs::metadata(&source.path)
+            .map_err(Error::io(&source.path, "read"))?
+            .len();
+        Ok(copied)
+    }
+
+    /// Writes the answer of a statement to a new file, as [`Session::copy`] does; `source_bytes` is 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::copy`].
+    pub async fn copy_query(
+        &self,
+        sql: &str,
+        destination: &Path,
+        options: &CopyOptions,
+        progress: impl FnMut(Progress),
+    ) -> Result<Copied> {
+        let answer = self.query(sql).await?;
+        self.write(answer, None, destination, options, progress).await
+    }
+
+    async fn write(
+        &self,
+        mut answer: Answer,
+        expected_rows: Option<u64>,
+        destination: &Path,
+        options: &CopyOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Copied> {
+        let target = Location::new_file(destination)?;
+        if !options.overwrite && destination.exists() {
+            return Err(Error::Exists {
+                path: destination.to_path_buf(),
+            });
+        }
+        let draft = Draft::beside(destination)?;
+        let sink = file_sink(target.format, &draft.file, &answer.schema(), options)?;
+        let mut writer = Writer::start(sink);
+        let mut rows = 0;
+        while let Some(batch) = answer.next().await? {
+            rows += batch.num_rows() as u64;
+            if !writer.send(batch) {
+                break;
+            }
+            progress(Progress { rows, expected_rows });
+        }
+        writer.finish()?;
+
+        let found = self
+            .count(&Location {
+                path: draft.file.clone(),
+                format: target.format,
+            })
+            .await?;
+        if found != rows {
+            return Err(Error::RowCount {
+                path: destination.to_path_buf(),
+                written: rows,
+                found,
+            });
+        }
+        Ok(Copied {
+            rows,
+            source_bytes: 0,
+            bytes: draft.publish(destination)?,
+        })
+    }
+}
+
+/// The thread that writes, and the channel to it.
+struct Writer {
+    batches: Option<mpsc::SyncSender<RecordBatch>>,
+    thread: Option<thread::JoinHandle<Result<()>>>,
+}
+
+impl Writer {
+    fn start(mut sink: Box<dyn Sink>) -> Self {
+        const BATCHES_IN_FLIGHT: usize = 2;
+        let (sender, receiver) = mpsc::sync_channel::<RecordBatch>(BATCHES_IN_FLIGHT);
+        let thread = thread::spawn(move || {
+            for batch in receiver {
+                sink.write(&batch)?;
+            }
+            sink.finish()
+        });
+        Self {
+            batches: Some(sender),
+            thread: Some(thread),
+        }
+    }
+
+    /// Waits while the channel is full. `false` when the writer has stopped: [`Writer::finish`] says why.
+    fn send(&mut self, batch: RecordBatch) -> bool {
+        let Some(sender) = &self.batches else { return false };
+        // The engines read on threads of their own, so the task that waits here keeps nobody else waiting.
+        sender.send(batch).is_ok()
+    }
+
+    fn finish(mut self) -> Result<()> {
+        drop(self.batches.take());
+        match self.thread.take().map(thread::JoinHandle::join) {
+            Some(Ok(result)) => result,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Files in the making, in a folder of their own that goes away with this value.
+struct Draft {
+    folder: TempDir,
+    file: PathBuf,
+}
+
+impl Draft {
+    fn beside(destination: &Path) -> Result<Self> {
+        let parent = parent(destination);
+        let name = destination.file_name().ok_or_else(|| Error::Unsupported {
+            what: format!("{}: a destination without a file name", destination.display()),
+            hint: "name the file to be made".to_owned(),
+        })?;
+        let folder = tempfile::Builder::new().prefix(".tidemill-").tempdir_in(parent);
+        let folder = folder.map_err(Error::io(parent, "write to"))?;
+        Ok(Self {
+            file: folder.path().join(name),
+            folder,
+        })
+    }
+
+    /// Moves the files to where they belong, the table itself last: who sees the table finds its memo file.
+    fn publish(self, destination: &Path) -> Result<u64> {
+        let parent = parent(destination);
+        let mut bytes = 0;
+        let mut made = Vec::new();
+        for entry in fs::read_dir(self.folder.path()).map_err(Error::io(parent, "list"))? {
+            let path = entry.map_err(Error::io(parent, "list"))?.path();
+            bytes += fs::metadata(&path).map_err(Error::io(&path, "read"))?.len();
+            made.push(path);
+        }
+        made.sort_by_key(|path| *path == self.file);
+        for path in made {
+            let Some(name) = path.file_name() else { continue };
+            fs::rename(&path, parent.join(name)).map_err(Error::io(destination, "rename the copy to"))?;
+        }
+        File::open(parent)
+            .and_then(|folder| folder.sync_all())
+            .map_err(Error::io(parent, "synchronise"))?;
+        Ok(bytes)
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}

@@ -1,0 +1,132 @@
+//! What can go wrong between a statement and its answer.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use datafusion::error::DataFusionError;
+
+/// The result of this crate's operations.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a statement or a copy failed. The text names the table or file and, where there is one, the next thing to try.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused an operation on a file.
+    #[error("{}: cannot {action}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried, as a verb phrase: "open", "create".
+        action: &'static str,
+        /// The refusal.
+        source: io::Error,
+    },
+    /// A name in a statement or on the command line leads to no table.
+    #[error("{name}: no such table; {hint}")]
+    NotFound {
+        /// The name as it was given.
+        name: String,
+        /// Where it was looked for and what is there.
+        hint: String,
+    },
+    /// A name fits more than one table.
+    #[error("{name}: could be any of {}; name one with its extension", candidates.join(", "))]
+    Ambiguous {
+        /// The name as it was given.
+        name: String,
+        /// The files that it fits.
+        candidates: Vec<String>,
+    },
+    /// The statement is not SQL that the parser knows.
+    #[error("the statement does not parse: {message}")]
+    Parse {
+        /// The parser's words, with line and column.
+        message: String,
+    },
+    /// Something that this version does not do.
+    #[error("{what} is not supported; {hint}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// The next thing to try.
+        hint: String,
+    },
+    /// The destination of a copy is there already.
+    #[error("{}: already exists; --overwrite replaces it", path.display())]
+    Exists {
+        /// The destination.
+        path: PathBuf,
+    },
+    /// The destination of a finished copy holds another number of rows than were read.
+    #[error("{}: {found} rows were found after copying {written}; the copy was removed", path.display())]
+    RowCount {
+        /// The destination.
+        path: PathBuf,
+        /// Rows that were written.
+        written: u64,
+        /// Rows that a reader finds in the result.
+        found: u64,
+    },
+    /// An xBase table could not be read or written.
+    #[error(transparent)]
+    Xbase(Box<tidemill_xbase::Error>),
+    /// A Riegeli file could not be read or written.
+    #[error(transparent)]
+    Riegeli(Box<tidemill_riegeli::Error>),
+    /// Planning or execution failed in the query engine.
+    #[error("{}", .0.strip_backtrace())]
+    Engine(Box<DataFusionError>),
+}
+
+impl Error {
+    pub(crate) fn io(path: impl AsRef<Path>, action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let path = path.as_ref().to_path_buf();
+        move |source| Self::Io { path, action, source }
+    }
+}
+
+impl From<tidemill_xbase::Error> for Error {
+    fn from(error: tidemill_xbase::Error) -> Self {
+        Self::Xbase(Box::new(error))
+    }
+}
+
+impl From<tidemill_riegeli::Error> for Error {
+    fn from(error: tidemill_riegeli::Error) -> Self {
+        Self::Riegeli(Box::new(error))
+    }
+}
+
+impl From<arrow_schema::ArrowError> for Error {
+    fn from(error: arrow_schema::ArrowError) -> Self {
+        Self::from(DataFusionError::from(error))
+    }
+}
+
+impl From<parquet::errors::ParquetError> for Error {
+    fn from(error: parquet::errors::ParquetError) -> Self {
+        Self::from(DataFusionError::from(error))
+    }
+}
+
+impl From<DataFusionError> for Error {
+    /// Takes this crate's and the engines' own errors out of the layers that the query engine wrapped around them.
+    fn from(error: DataFusionError) -> Self {
+        match error {
+            DataFusionError::External(inner) => match inner.downcast::<Self>() {
+                Ok(own) => *own,
+                Err(inner) => match inner.downcast::<DataFusionError>() {
+                    Ok(inner) => Self::from(*inner),
+                    Err(inner) => Self::Engine(Box::new(DataFusionError::External(inner))),
+                },
+            },
+            DataFusionError::ArrowError(inner, backtrace) => match *inner {
+                arrow_schema::ArrowError::ExternalError(inner) => Self::from(DataFusionError::External(inner)),
+                other => Self::Engine(Box::new(DataFusionError::ArrowError(Box::new(other), backtrace))),
+            },
+            DataFusionError::Context(_, inner) => Self::from(*inner),
+            other => Self::Engine(Box::new(other)),
+        }
+    }
+}

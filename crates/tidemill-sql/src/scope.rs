@@ -1,0 +1,566 @@
+//! Names in a statement, matched to tables and columns without regard to case.
+//!
+//! xBase names are upper case and its users write them as they please; CSV and Parquet files come with names in any
+//! case. So a statement is bound before it is planned: each table name becomes the name that the table is registered
+//! under, and each column name takes the spelling of the column or alias that it means, innermost query first. The
+//! planner then matches letters exactly, and the answer's columns are spelled as the table spells them.
+//!
+//! What this does not do: it finds no fault with names that fit nothing (the planner does, and lists what there is).
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut,
+    Visitor, VisitorMut,
+};
+
+use crate::{Error, Result};
+
+/// A table that a statement names, as it is known to the planner.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    /// The name that the table is registered under.
+    pub(crate) registered: String,
+    /// The qualifier of its columns where the statement gives no alias.
+    pub(crate) alias: String,
+    /// Its columns, as the table spells them.
+    pub(crate) columns: Vec<String>,
+}
+
+/// The tables that a statement names, each once, as it spells them; names of its own WITH queries are not among them.
+pub(crate) fn relations(statement: &Statement) -> Vec<String> {
+    let mut collector = Collector::default();
+    let _ = statement.visit(&mut collector);
+    collector.relations
+}
+
+/// Gives every name in the statement the spelling of what it means. `tables` goes by the spelling of [`relations`].
+///
+/// # Errors
+///
+/// [`Error::Parse`] when a column name fits columns of several tables that spell it differently.
+pub(crate) fn bind(statement: &mut Statement, tables: &HashMap<String, Bound>) -> Result<()> {
+    let mut binder = Binder {
+        tables,
+        with_queries: WithQueries::default(),
+        scopes: Vec::new(),
+    };
+    match statement.visit(&mut binder) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(message) => Err(Error::Parse { message }),
+    }
+}
+
+/// What a name can mean at one place of a statement.
+struct Scope {
+    relations: Vec<Relation>,
+    /// Names that the SELECT list gives to its columns.
+    outputs: Vec<String>,
+    /// In ORDER BY an output's name comes before a column's; everywhere else after.
+    outputs_first: bool,
+}
+
+struct Relation {
+    alias: String,
+    /// The table's name as the statement spells it.
+    written: String,
+    columns: Vec<String>,
+}
+
+/// A WITH query and the names of its columns.
+type WithQuery = (String, Vec<String>);
+
+/// The WITH queries in force, with where each enclosing query's own begin.
+#[derive(Default)]
+struct WithQueries {
+    queries: Vec<WithQuery>,
+    marks: Vec<usize>,
+}
+
+struct Binder<'a> {
+    tables: &'a HashMap<String, Bound>,
+    with_queries: WithQueries,
+    scopes: Vec<Scope>,
+}
+
+impl Binder<'_> {
+    fn column(&self, name: &str) -> Result<Option<String>, String> {
+        for scope in self.scopes.iter().rev() {
+            if let Some(found) = scope.column(name)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The alias and the column of a qualified name.
+    fn qualified(&self, qualifier: &str, name: &str) -> Option<(String, String)> {
+        let relation = self.scopes.iter().rev().find_map(|scope| scope.relation(qualifier))?;
+        let column = same_but_for_case(&relation.columns, name).unwrap_or(name);
+        Some((relation.alias.clone(), column.to_owned()))
+    }
+
+    fn relations_of(&self, from: &[TableWithJoins], with_queries: &[WithQuery]) -> Vec<Relation> {
+        let mut relations = Vec::new();
+        for table in from {
+            self.add_relations(table, with_queries, &mut relations);
+        }
+        relations
+    }
+
+    fn add_relations(&self, table: &TableWithJoins, with_queries: &[WithQuery], relations: &mut Vec<Relation>) {
+        let factors = std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation));
+        for factor in factors {
+            match factor {
+                TableFactor::Table {
+                    name,
+                    alias,
+                    args: None,
+                    ..
+                } => {
+                    let written = text(name);
+                    let (default_alias, columns) = match with_query(with_queries, &written) {
+                        Some((spelled, columns)) => (spelled.clone(), columns.clone()),
+                        None => match self.tables.get(&written) {
+                            Some(bound) => (bound.alias.clone(), bound.columns.clone()),
+                            None => continue,
+                        },
+                    };
+                    relations.push(Relation::new(written, default_alias, alias.as_ref(), columns));
+                }
+                TableFactor::Derived {
+                    subquery,
+                    alias: Some(alias),
+                    ..
+                } => {
+                    let columns = self.outputs_of(subquery, with_queries);
+                    relations.push(Relation::new(
+                        alias.name.value.clone(),
+                        String::new(),
+                        Some(alias),
+                        columns,
+                    ));
+                }
+                TableFactor::NestedJoin { table_with_joins, .. } => {
+                    self.add_relations(table_with_joins, with_queries, relations);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The names of a query's columns, where it gives them names.
+    fn outputs_of(&self, query: &Query, with_queries: &[WithQuery]) -> Vec<String> {
+        let mut visible = with_queries.to_vec();
+        self.add_with_queries(query, &mut visible);
+        self.outputs_of_body(&query.body, &visible)
+    }
+
+    fn outputs_of_body(&self, body: &SetExpr, with_queries: &[WithQuery]) -> Vec<String> {
+        match body {
+            SetExpr::Select(select) => {
+                let scope = Scope {
+                    relations: self.relations_of(&select.from, with_queries),
+                    outputs: Vec::new(),
+                    outputs_first: false,
+                };
+                select
+                    .projection
+                    .iter()
+                    .flat_map(|item| scope.outputs_of_item(item))
+                    .collect()
+            }
+            SetExpr::SetOperation { left, .. } => self.outputs_of_body(left, with_queries),
+            SetExpr::Query(query) => self.outputs_of(query, with_queries),
+            _ => Vec::new(),
+        }
+    }
+
+    fn add_with_queries(&self, query: &Query, visible: &mut Vec<WithQuery>) {
+        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
+            let columns = renamed(&cte.alias, self.outputs_of(&cte.query, visible));
+            visible.push((cte.alias.name.value.clone(), columns));
+        }
+    }
+
+    fn first_select_relations(&self, body: &SetExpr) -> Vec<Relation> {
+        match body {
+            SetExpr::Select(select) => self.relations_of(&select.from, &self.with_queries.queries),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl VisitorMut for Binder<'_> {
+    type Break = String;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<String> {
+        self.with_queries.marks.push(self.with_queries.queries.len());
+        let mut visible = self.with_queries.queries.clone();
+        self.add_with_queries(query, &mut visible);
+        self.with_queries.queries = visible;
+        let scope = Scope {
+            relations: self.first_select_relations(&query.body),
+            outputs: self.outputs_of_body(&query.body, &self.with_queries.queries),
+            outputs_first: true,
+        };
+        self.scopes.push(scope);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _query: &mut Query) -> ControlFlow<String> {
+        self.scopes.pop();
+        let mark = self.with_queries.marks.pop().unwrap_or(0);
+        self.with_queries.queries.truncate(mark);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<String> {
+        let mut scope = Scope {
+            relations: self.relations_of(&select.from, &self.with_queries.queries),
+            outputs: Vec::new(),
+            outputs_first: false,
+        };
+        scope.outputs = select
+            .projection
+            .iter()
+            .flat_map(|item| scope.outputs_of_item(item))
+            .collect();
+        for item in &mut select.projection {
+            if let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item
+                && let Some(relation) = scope.relation(&text(name))
+            {
+                *name = object_name(&relation.alias);
+            }
+        }
+        for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
+            for name in using_columns(&mut join.join_operator) {
+                if let Ok(Some(spelled)) = scope.column(&text(name)) {
+                    *name = object_name(&spelled);
+                }
+            }
+        }
+        self.scopes.push(scope);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _select: &mut Select) -> ControlFlow<String> {
+        self.scopes.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<String> {
+        if let TableFactor::Table {
+            name,
+            alias,
+            args: None,
+            ..
+        } = factor
+        {
+            let written = text(name);
+            if let Some((spelled, _)) = with_query(&self.with_queries.queries, &written) {
+                *name = object_name(spelled);
+            } else if let Some(bound) = self.tables.get(&written) {
+                *name = object_name(&bound.registered);
+                alias.get_or_insert_with(|| TableAlias {
+                    explicit: true,
+                    name: quoted(&bound.alias),
+                    columns: Vec::new(),
+                    at: None,
+                });
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<String> {
+        match expr {
+            Expr::Identifier(ident) => match self.column(&ident.value) {
+                Ok(Some(spelled)) => *ident = quoted(&spelled),
+                Ok(None) => {}
+                Err(message) => return ControlFlow::Break(message),
+            },
+            Expr::CompoundIdentifier(parts) => {
+                // An unquoted `orders.dbf.ID` has its table's name in several parts.
+                if let Some((last, qualifier)) = parts.split_last() {
+                    let qualifier = qualifier
+                        .iter()
+                        .map(|part| part.value.as_str())
+                        .collect::<Vec<_>>()
+                        .join(".");
+                    if let Some((alias, column)) = self.qualified(&qualifier, &last.value) {
+                        *parts = vec![quoted(&alias), quoted(&column)];
+                    }
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Scope {
+    fn column(&self, name: &str) -> Result<Option<String>, String> {
+        let output = same_but_for_case(&self.outputs, name);
+        if self.outputs_first
+            && let Some(output) = output
+        {
+            return Ok(Some(output.to_owned()));
+        }
+        let mut found: Option<(&Relation, &str)> = None;
+        for relation in &self.relations {
+            let Some(column) = same_but_for_case(&relation.columns, name) else {
+                continue;
+            };
+            match found {
+                Some((first, spelled)) if spelled != column => {
+                    return Err(format!(
+                        "column {name} could be {}.{spelled} or {}.{column}; say which",
+                        first.alias, relation.alias
+                    ));
+                }
+                Some(_) => {}
+                None => found = Some((relation, column)),
+            }
+        }
+        Ok(found.map(|(_, column)| column).or(output).map(str::to_owned))
+    }
+
+    fn relation(&self, qualifier: &str) -> Option<&Relation> {
+        self.relations
+            .iter()
+            .find(|relation| relation.alias.eq_ignore_ascii_case(qualifier))
+            .or_else(|| {
+                self.relations
+                    .iter()
+                    .find(|relation| relation.written.eq_ignore_ascii_case(qualifier))
+            })
+    }
+
+    fn outputs_of_item(&self, item: &SelectItem) -> Vec<String> {
+        match item {
+            SelectItem::ExprWithAlias { alias, .. } => vec![alias.value.clone()],
+            SelectItem::ExprWithAliases { aliases, .. } => aliases.iter().map(|alias| alias.value.clone()).collect(),
+            SelectItem::UnnamedExpr(Expr::Identifier(ident)) => {
+                vec![
+                    self.column(&ident.value)
+                        .ok()
+                        .flatten()
+                        .unwrap_or_else(|| ident.value.clone()),
+                ]
+            }
+            SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => {
+                let Some((last, qualifier)) = parts.split_last() else {
+                    return Vec::new();
+                };
+                let qualifier = qualifier
+                    .iter()
+                    .map(|part| part.value.as_str())
+                    .collect::<Vec<_>>()
+                    .join(".");
+                let relation = self.relation(&qualifier);
+                let spelled = relation.and_then(|relation| same_but_for_case(&relation.columns, &last.value));
+                vec![spelled.unwrap_or(&last.value).to_owned()]
+            }
+            SelectItem::UnnamedExpr(_) => Vec::new(),
+            SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => self
+                .relation(&text(name))
+                .map_or_else(Vec::new, |relation| relation.columns.clone()),
+            SelectItem::QualifiedWildcard(..) => Vec::new(),
+            SelectItem::Wildcard(_) => self
+                .relations
+                .iter()
+                .flat_map(|relation| relation.columns.iter().cloned())
+                .collect(),
+        }
+    }
+}
+
+impl Relation {
+    fn new(written: String, default_alias: String, alias: Option<&TableAlias>, columns: Vec<String>) -> Self {
+        match alias {
+            Some(alias) => Self {
+                alias: alias.name.value.clone(),
+                written,
+                columns: renamed(alias, columns),
+            },
+            None => Self {
+                alias: default_alias,
+                written,
+                columns,
+            },
+        }
+    }
+}
+
+#[derive(Default)]
+struct Collector {
+    relations: Vec<String>,
+    with_names: Vec<String>,
+    marks: Vec<usize>,
+}
+
+impl Visitor for Collector {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.marks.push(self.with_names.len());
+        let own = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.with_names
+            .extend(own.map(|cte| cte.alias.name.value.to_lowercase()));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _query: &Query) -> ControlFlow<()> {
+        self.with_names.truncate(self.marks.pop().unwrap_or(0));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, args: None, .. } = factor {
+            let written = text(name);
+            if !self.with_names.contains(&written.to_lowercase()) && !self.relations.contains(&written) {
+                self.relations.push(written);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The exact spelling where it is there, else the one that differs only in case.
+fn same_but_for_case<'a>(names: &'a [String], wanted: &str) -> Option<&'a str> {
+    let exact = names.iter().find(|name| *name == wanted);
+    exact
+        .or_else(|| names.iter().find(|name| name.to_lowercase() == wanted.to_lowercase()))
+        .map(String::as_str)
+}
+
+fn with_query<'a>(with_queries: &'a [WithQuery], name: &str) -> Option<&'a WithQuery> {
+    with_queries
+        .iter()
+        .rev()
+        .find(|(known, _)| known.to_lowercase() == name.to_lowercase())
+}
+
+/// `AS t (a, b)` gives the first columns new names.
+fn renamed(alias: &TableAlias, mut columns: Vec<String>) -> Vec<String> {
+    for (index, column) in alias.columns.iter().enumerate() {
+        match columns.get_mut(index) {
+            Some(name) => name.clone_from(&column.name.value),
+            None => columns.push(column.name.value.clone()),
+        }
+    }
+    columns
+}
+
+fn using_columns(operator: &mut JoinOperator) -> &mut [ObjectName] {
+    let constraint = match operator {
+        JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint) => constraint,
+        _ => return &mut [],
+    };
+    match constraint {
+        JoinConstraint::Using(columns) => columns,
+        _ => &mut [],
+    }
+}
+
+fn text(name: &ObjectName) -> String {
+    let parts = name.0.iter().filter_map(ObjectNamePart::as_ident);
+    parts.map(|part| part.value.as_str()).collect::<Vec<_>>().join(".")
+}
+
+fn object_name(name: &str) -> ObjectName {
+    ObjectName(vec![ObjectNamePart::Identifier(quoted(name))])
+}
+
+fn quoted(name: &str) -> Ident {
+    Ident::with_quote('"', name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::parse;
+
+    fn bound(sql: &str) -> Result<String> {
+        let table = |registered: &str, alias: &str, columns: &[&str]| Bound {
+            registered: registered.to_owned(),
+            alias: alias.to_owned(),
+            columns: columns.iter().map(|&column| column.to_owned()).collect(),
+        };
+        let orders = table("/d/ORDERS.DBF", "ORDERS", &["ID", "CUST", "AMOUNT"]);
+        let people = table("/d/people.csv", "people", &["id", "Name"]);
+        let mut tables = HashMap::new();
+        let mut statement = parse(sql)?;
+        for name in relations(&statement) {
+            let fits = if name.to_lowercase().contains("orders") {
+                &orders
+            } else {
+                &people
+            };
+            tables.insert(name, fits.clone());
+        }
+        bind(&mut statement, &tables)?;
+        Ok(statement.to_string())
+    }
+
+    #[test]
+    fn names_take_the_spelling_of_what_they_mean() {
+        for (sql, expected) in [
+            (
+                "SELECT id, Amount FROM orders",
+                r#"SELECT "ID", "AMOUNT" FROM "/d/ORDERS.DBF" AS "ORDERS""#,
+            ),
+            (
+                "SELECT orders.dbf.id FROM orders.dbf WHERE cust = 'x'",
+                r#"SELECT "ORDERS"."ID" FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "CUST" = 'x'"#,
+            ),
+            (
+                "SELECT O.id, p.NAME FROM [orders] o JOIN 'people' P ON o.cust = P.ID",
+                r#"SELECT "o"."ID", "P"."Name" FROM "/d/ORDERS.DBF" o JOIN "/d/people.csv" P ON "o"."CUST" = "P"."id""#,
+            ),
+            (
+                "SELECT cust, SUM(amount) AS Total FROM orders GROUP BY cust ORDER BY TOTAL DESC",
+                r#"SELECT "CUST", SUM("AMOUNT") AS Total FROM "/d/ORDERS.DBF" AS "ORDERS" GROUP BY "CUST" ORDER BY "Total" DESC"#,
+            ),
+            (
+                "SELECT UPPER(cust) AS cust FROM orders WHERE Cust > 'a' ORDER BY CUST",
+                r#"SELECT UPPER("CUST") AS cust FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "CUST" > 'a' ORDER BY "cust""#,
+            ),
+            (
+                "WITH Big AS (SELECT id AS Key FROM orders WHERE amount > 5) SELECT KEY FROM BIG b WHERE B.key > 1",
+                r#"WITH Big AS (SELECT "ID" AS Key FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "AMOUNT" > 5) SELECT "Key" FROM "Big" b WHERE "b"."Key" > 1"#,
+            ),
+            (
+                "SELECT name FROM people WHERE EXISTS (SELECT 1 FROM orders WHERE cust = NAME)",
+                r#"SELECT "Name" FROM "/d/people.csv" AS "people" WHERE EXISTS (SELECT 1 FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "CUST" = "Name")"#,
+            ),
+            (
+                "SELECT X.k FROM (SELECT id, amount FROM orders) x (k) WHERE AMOUNT > 1",
+                r#"SELECT "x"."k" FROM (SELECT "ID", "AMOUNT" FROM "/d/ORDERS.DBF" AS "ORDERS") x (k) WHERE "AMOUNT" > 1"#,
+            ),
+            (
+                "SELECT O.* FROM orders o JOIN orders b USING (Id)",
+                r#"SELECT "o".* FROM "/d/ORDERS.DBF" o JOIN "/d/ORDERS.DBF" b USING("ID")"#,
+            ),
+        ] {
+            assert_eq!(bound(sql).expect(sql), expected);
+        }
+    }
+
+    #[test]
+    fn a_column_that_two_tables_spell_differently_must_be_qualified() {
+        let error = bound("SELECT id FROM orders JOIN people ON cust = name")
+            .expect_err("ambiguous")
+            .to_string();
+        assert!(error.contains("ORDERS.ID or people.id"), "{error}");
+    }
+}

@@ -1,0 +1,257 @@
+//! Where the rows of an answer or a copy go.
+//!
+//! A [`Sink`] takes batches of one schema and makes a file or a stream of them. Streams (standard output) take the
+//! formats of [`StreamFormat`]; files take these and the ones that need a file of their own ([`file_sink`]).
+
+mod json;
+mod parquet;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use chrono::Datelike;
+use tidemill_riegeli::rows::RowWriter;
+use tidemill_xbase::{CivilDate, CreateOptions, FieldSpec, TableWriter};
+
+use crate::copy::CopyOptions;
+use crate::location::Format;
+use crate::{Error, Result};
+
+/// Takes batches of one schema.
+pub trait Sink: Send {
+    /// Writes the rows of one batch. Whether they are in the file already is the sink's affair until [`Sink::finish`].
+    ///
+    /// # Errors
+    ///
+    /// What the format can't hold, and what the operating system refuses.
+    fn write(&mut self, batch: &RecordBatch) -> Result<()>;
+
+    /// Writes what is left and the format's end. A file is on disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sink::write`].
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// The formats that can be written to a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamFormat {
+    /// Comma-separated values, the columns' names in the first line; missing is empty.
+    Csv,
+    /// One JSON array of objects.
+    Json,
+    /// One JSON object a line.
+    JsonLines,
+    /// An Arrow IPC stream.
+    Arrow,
+    /// Parquet, compressed with zstd.
+    Parquet,
+}
+
+/// A sink that writes to a stream. Fields are in the schema's order and missing values are written (as `null` or
+/// empty); JSON has decimals as numbers with their scale, dates as `YYYY-MM-DD`, timestamps as ISO 8601 with
+/// milliseconds and no zone, and bytes in base64.
+///
+/// # Errors
+///
+/// What the format can't hold: CSV has no nested types.
+pub fn stream_sink<'a>(
+    format: StreamFormat,
+    schema: &SchemaRef,
+    out: Box<dyn Write + Send + 'a>,
+) -> Result<Box<dyn Sink + 'a>> {
+    Ok(match format {
+        StreamFormat::Csv => Box::new(CsvSink::new(schema, b',', out)?),
+        StreamFormat::Json => Box::new(json::JsonSink::array(out)),
+        StreamFormat::JsonLines => Box::new(json::JsonSink::lines(out)),
+        StreamFormat::Arrow => Box::new(ArrowSink::Stream(arrow_ipc::writer::StreamWriter::try_new(
+            out, schema,
+        )?)),
+        StreamFormat::Parquet => Box::new(parquet::ParquetSink::new(schema, out)?),
+    })
+}
+
+/// A sink that makes the file at `path`, which must not be there yet.
+pub(crate) fn file_sink(
+    format: Format,
+    path: &Path,
+    schema: &SchemaRef,
+    options: &CopyOptions,
+) -> Result<Box<dyn Sink>> {
+    let create = || File::create_new(path).map_err(Error::io(path, "create"));
+    let inner: Box<dyn Sink> = match format {
+        Format::Xbase => {
+            let mut create = CreateOptions::new(today());
+            create.codepage = options.codepage;
+            create.format = options.dialect;
+            let writer = TableWriter::create(path, &FieldSpec::from_schema(schema)?, &create)?;
+            return Ok(Box::new(XbaseSink(writer)));
+        }
+        Format::Riegeli => {
+            create()?;
+            Box::new(RiegeliSink(RowWriter::create(
+                path,
+                SchemaRef::clone(schema),
+                options.riegeli.clone(),
+            )?))
+        }
+        Format::Parquet => Box::new(parquet::ParquetSink::new(schema, BufWriter::new(create()?))?),
+        Format::Arrow => Box::new(ArrowSink::File(arrow_ipc::writer::FileWriter::try_new(
+            BufWriter::new(create()?),
+            schema,
+        )?)),
+        Format::Csv => {
+            let tabs = path
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
+            Box::new(CsvSink::new(
+                schema,
+                if tabs { b'\t' } else { b',' },
+                BufWriter::new(create()?),
+            )?)
+        }
+        Format::JsonLines
+            if path
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("json")) =>
+        {
+            Box::new(json::JsonSink::array(BufWriter::new(create()?)))
+        }
+        Format::JsonLines => Box::new(json::JsonSink::lines(BufWriter::new(create()?))),
+    };
+    Ok(Box::new(Durable {
+        inner,
+        file: File::open(path).map_err(Error::io(path, "open"))?,
+        path: path.to_path_buf(),
+    }))
+}
+
+/// The day that a new table's header names, in universal time.
+fn today() -> CivilDate {
+    let today = chrono::Utc::now().date_naive();
+    CivilDate {
+        year: u16::try_from(today.year()).unwrap_or(1980),
+        month: u8::try_from(today.month()).unwrap_or(1),
+        day: u8::try_from(today.day()).unwrap_or(1),
+    }
+}
+
+/// A sink whose file is synchronised at its end.
+struct Durable {
+    inner: Box<dyn Sink>,
+    file: File,
+    path: std::path::PathBuf,
+}
+
+impl Sink for Durable {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.inner.write(batch)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.inner.finish()?;
+        self.file.sync_all().map_err(Error::io(&self.path, "synchronise"))
+    }
+}
+
+struct XbaseSink(TableWriter);
+
+impl Sink for XbaseSink {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        Ok(self.0.write(batch, None)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.0.finish()?;
+        Ok(())
+    }
+}
+
+struct RiegeliSink<W: Write>(RowWriter<W>);
+
+impl<W: Write + Send> Sink for RiegeliSink<W> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        Ok(self.0.write(batch)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.0.finish()?;
+        Ok(())
+    }
+}
+
+enum ArrowSink<W: Write> {
+    Stream(arrow_ipc::writer::StreamWriter<W>),
+    File(arrow_ipc::writer::FileWriter<W>),
+}
+
+impl<W: Write + Send> Sink for ArrowSink<W> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        Ok(match self {
+            Self::Stream(writer) => writer.write(batch)?,
+            Self::File(writer) => writer.write(batch)?,
+        })
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        match *self {
+            Self::Stream(mut writer) => {
+                writer.finish()?;
+                writer
+                    .get_mut()
+                    .flush()
+                    .map_err(|error| Error::from(arrow_schema::ArrowError::from(error)))
+            }
+            Self::File(mut writer) => {
+                writer.finish()?;
+                writer
+                    .get_mut()
+                    .flush()
+                    .map_err(|error| Error::from(arrow_schema::ArrowError::from(error)))
+            }
+        }
+    }
+}
+
+struct CsvSink<W: Write>(arrow_csv::Writer<W>);
+
+impl<W: Write> CsvSink<W> {
+    fn new(schema: &SchemaRef, delimiter: u8, out: W) -> Result<Self> {
+        if let Some(field) = schema.fields().iter().find(|field| field.data_type().is_nested()) {
+            return Err(Error::Unsupported {
+                what: format!("column {}: {} in CSV", field.name(), field.data_type()),
+                hint: "write JSON, Parquet or Arrow".to_owned(),
+            });
+        }
+        let mut writer = arrow_csv::WriterBuilder::new()
+            .with_delimiter(delimiter)
+            .with_timestamp_format(TIMESTAMP_MILLISECONDS.to_owned())
+            .with_time_format(TIME_MILLISECONDS.to_owned())
+            .build(out);
+        // The header is there even when no row follows.
+        writer.write(&RecordBatch::new_empty(SchemaRef::clone(schema)))?;
+        Ok(Self(writer))
+    }
+}
+
+impl<W: Write + Send> Sink for CsvSink<W> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        Ok(self.0.write(batch)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.0
+            .into_inner()
+            .flush()
+            .map_err(|error| Error::from(arrow_schema::ArrowError::from(error)))
+    }
+}
+
+/// chrono's patterns. Finer times keep their milliseconds only: all of xBase's are whole ones.
+const TIMESTAMP_MILLISECONDS: &str = "%Y-%m-%dT%H:%M:%S%.3f";
+const TIME_MILLISECONDS: &str = "%H:%M:%S%.3f";
