@@ -1,0 +1,5 @@
+//! The tests of this crate's public interface: one program, because each program links DataFusion anew.
+
+mod copies;
+mod statements;
+mod xbase;

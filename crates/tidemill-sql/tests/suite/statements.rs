@@ -1,0 +1,128 @@
+//! Statements over files, seen from outside: names, order, formats, errors.
+
+use std::fs;
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use tidemill_sql::{Error, Session, SessionOptions};
+
+const PEOPLE: &str = "id,Name,city\n1,Ada,London\n2,Béla,Győr\n3,Çiğdem,İzmir\n4,,\n";
+const VISITS: &str =
+    "{\"PERSON\":1,\"DAY\":\"2024-02-28\"}\n{\"PERSON\":3,\"DAY\":\"2024-02-29\"}\n{\"PERSON\":1,\"DAY\":null}\n";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("people.csv"), PEOPLE).expect("written");
+    fs::write(folder.path().join("VISITS.jsonl"), VISITS).expect("written");
+    folder
+}
+
+fn session(folder: &Path) -> Session {
+    Session::new(SessionOptions::default().dir(folder))
+}
+
+async fn answer(session: &Session, sql: &str) -> Vec<RecordBatch> {
+    let answer = match session.query(sql).await {
+        Ok(answer) => answer,
+        Err(error) => panic!("{sql}: {error}"),
+    };
+    answer.collect().await.unwrap_or_else(|error| panic!("{sql}: {error}"))
+}
+
+/// The answer as CSV without its header.
+async fn csv(session: &Session, sql: &str) -> String {
+    let mut out = Vec::new();
+    let batches = answer(session, sql).await;
+    let mut writer = arrow_csv::WriterBuilder::new().with_header(false).build(&mut out);
+    for batch in &batches {
+        writer.write(batch).expect("written");
+    }
+    drop(writer);
+    String::from_utf8(out).expect("UTF-8")
+}
+
+#[tokio::test]
+async fn tables_of_several_formats_are_joined_under_one_session() {
+    let folder = folder();
+    let session = session(folder.path());
+    for sql in [
+        "SELECT P.NAME, COUNT(*) AS Visits FROM people p JOIN visits v ON V.person = p.ID GROUP BY name ORDER BY VISITS DESC",
+        "SELECT people.name, COUNT(*) AS Visits FROM 'people.csv' JOIN [visits.jsonl] ON person = id GROUP BY Name ORDER BY 2 DESC",
+    ] {
+        assert_eq!(csv(&session, sql).await, "Ada,2\nÇiğdem,1\n", "{sql}");
+    }
+    let batches = answer(&session, "SELECT NAME, ID AS Number FROM people").await;
+    let schema = batches[0].schema();
+    let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    assert_eq!(names, ["Name", "Number"]);
+}
+
+#[tokio::test]
+async fn rows_come_in_the_order_of_the_table() {
+    let folder = folder();
+    let rows: String = (0..100_000).map(|row| format!("{row}\n")).collect();
+    fs::write(folder.path().join("numbers.csv"), format!("n\n{rows}")).expect("written");
+    let session = Session::new(SessionOptions::default().dir(folder.path()).threads(4));
+    let mut expected = 0;
+    for batch in answer(&session, "SELECT n, n * 2 AS twice FROM numbers WHERE n % 3 = 0").await {
+        for row in batch.column(0).as_primitive::<arrow_array::types::Int64Type>().values() {
+            assert_eq!(*row, expected);
+            expected += 3;
+        }
+    }
+    assert_eq!(expected, 100_002);
+}
+
+#[tokio::test]
+async fn errors_name_what_was_asked_for_and_what_to_try() {
+    let folder = folder();
+    let session = session(folder.path());
+    for (sql, says) in [
+        ("SELECT * FROM poeple", "has VISITS, people"),
+        ("SELECT nam FROM people", "Name"),
+        ("SELECT * FROM people; DROP TABLE people", "end of the statement"),
+        ("DELETE FROM people", "copy writes new ones"),
+        ("SELECT * FROM 'gone.dbf'", "no such table"),
+        ("SELECT 1 / 0", "ivide by zero"),
+    ] {
+        let error = match session.query(sql).await {
+            Err(error) => error,
+            Ok(answer) => answer.collect().await.expect_err(sql),
+        };
+        assert!(error.to_string().contains(says), "{sql}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn thousands_of_conditions_are_an_answer() {
+    let folder = folder();
+    let session = session(folder.path());
+    let conditions: Vec<String> = (0..3_000).map(|number| format!("id = {number}")).collect();
+    let sql = format!("SELECT COUNT(*) FROM people WHERE {}", conditions.join(" OR "));
+    let counted = std::thread::Builder::new()
+        .stack_size(64 << 20)
+        .spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            runtime.block_on(csv(&session, &sql))
+        })
+        .expect("a thread")
+        .join()
+        .expect("no overflow");
+    assert_eq!(counted, "4\n");
+}
+
+#[tokio::test]
+async fn a_file_without_its_format_in_the_name_is_refused_with_the_known_ones() {
+    let folder = folder();
+    fs::write(folder.path().join("letter.txt"), "Dear Sir").expect("written");
+    let error = match session(folder.path()).query("SELECT * FROM 'letter.txt'").await {
+        Err(error @ Error::Unsupported { .. }) => error.to_string(),
+        Err(error) => panic!("another error: {error}"),
+        Ok(_) => panic!("no error"),
+    };
+    assert!(error.contains("letter.txt") && error.contains(".dbf"), "{error}");
+}

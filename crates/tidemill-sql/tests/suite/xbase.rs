@@ -1,0 +1,258 @@
+//! xBase tables and their copies under SQL: pushdown, counts, deleted records, and answers that equal a naive evaluation.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt32Type};
+use arrow_array::{BooleanArray, Decimal128Array, Int64Array, RecordBatch, StringArray};
+use tidemill_sql::{CopyOptions, Location, Session, SessionOptions};
+use tidemill_xbase::{CivilDate, CreateOptions, Deleted, FieldSpec, TableWriter};
+
+/// A row of the generated tables, as a program would hold it.
+#[derive(Clone, Debug)]
+struct Row {
+    id: i64,
+    tag: String,
+    cents: Option<i128>,
+    open: Option<bool>,
+    deleted: bool,
+}
+
+/// Rows from a seed. SplitMix64, so that a failure's seed makes the same rows everywhere.
+fn rows(seed: u64, count: usize) -> Vec<Row> {
+    let mut state = seed;
+    let mut random = move |bound: u64| {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % bound
+    };
+    (0..count)
+        .map(|id| Row {
+            id: id as i64 - 5,
+            tag: ["", "a", "B", "Zz", "ä", "longer"][random(6) as usize].to_owned(),
+            cents: (random(7) > 0).then(|| i128::from(random(200_000)) - 100_000),
+            open: (random(5) > 0).then(|| random(2) == 0),
+            deleted: random(9) == 0,
+        })
+        .collect()
+}
+
+fn write(path: &Path, rows: &[Row]) {
+    let fields = [
+        FieldSpec::new("ID", 'N', 8, 0),
+        FieldSpec::new("TAG", 'C', 6, 0),
+        FieldSpec::new("AMOUNT", 'N', 10, 2),
+        FieldSpec::new("OPEN", 'L', 1, 0),
+    ];
+    let cents: Vec<Option<i128>> = rows.iter().map(|row| row.cents).collect();
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        (
+            "ID",
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.id))) as _,
+            true,
+        ),
+        (
+            "TAG",
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &row.tag))) as _,
+            true,
+        ),
+        (
+            "AMOUNT",
+            Arc::new(
+                Decimal128Array::from(cents)
+                    .with_precision_and_scale(12, 2)
+                    .expect("fits"),
+            ) as _,
+            true,
+        ),
+        (
+            "OPEN",
+            Arc::new(BooleanArray::from_iter(rows.iter().map(|row| row.open))) as _,
+            true,
+        ),
+    ])
+    .expect("a batch");
+    let mut writer = TableWriter::create(
+        path,
+        &fields,
+        &CreateOptions::new(CivilDate {
+            year: 2024,
+            month: 6,
+            day: 30,
+        }),
+    )
+    .expect("created");
+    let deleted = BooleanArray::from_iter(rows.iter().map(|row| Some(row.deleted)));
+    writer.write(&batch, Some(&deleted)).expect("written");
+    writer.finish().expect("finished");
+}
+
+async fn ids(session: &Session, sql: &str) -> Vec<i64> {
+    let batches = session.query(sql).await.expect(sql).collect().await.expect(sql);
+    batches
+        .iter()
+        .flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec())
+        .collect()
+}
+
+async fn plan(session: &Session, sql: &str) -> String {
+    session.explain(sql).await.expect(sql)
+}
+
+#[tokio::test]
+async fn answers_equal_a_naive_evaluation_over_the_table_and_its_copies() {
+    for seed in 0..6 {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let rows = rows(seed, 3_000 + seed as usize * 4_000);
+        let table = folder.path().join("GEN.DBF");
+        write(&table, &rows);
+        let source = Location::existing(&table).expect("a table");
+        let over_table = Session::new(SessionOptions::default().dir(folder.path()).threads(3));
+        for extension in ["riegeli", "parquet"] {
+            let copy = folder.path().join("copy").with_extension(extension);
+            let copied = over_table
+                .copy(&source, &copy, &CopyOptions::default(), |_| {})
+                .await
+                .expect("copied");
+            assert_eq!(
+                copied.rows as usize,
+                rows.iter().filter(|row| !row.deleted).count(),
+                "seed {seed}"
+            );
+        }
+        let conditions: [(&str, &dyn Fn(&Row) -> bool); 7] = [
+            ("amount > 0", &|row| row.cents.is_some_and(|cents| cents > 0)),
+            ("amount BETWEEN -10.5 AND 99.99", &|row| {
+                row.cents.is_some_and(|cents| (-1_050..=9_999).contains(&cents))
+            }),
+            ("tag = 'a' OR tag = 'ä'", &|row| row.tag == "a" || row.tag == "ä"),
+            ("tag <> '' AND open", &|row| {
+                !row.tag.is_empty() && row.open == Some(true)
+            }),
+            ("NOT open OR amount IS NULL", &|row| {
+                row.open == Some(false) || row.cents.is_none()
+            }),
+            ("id % 7 = 3 AND tag LIKE '_z'", &|row| {
+                row.id % 7 == 3 && row.tag == "Zz"
+            }),
+            ("UPPER(tag) IN ('B', 'LONGER')", &|row| {
+                row.tag == "B" || row.tag == "longer"
+            }),
+        ];
+        for (condition, holds) in conditions {
+            let expected: Vec<i64> = rows
+                .iter()
+                .filter(|row| !row.deleted && holds(row))
+                .map(|row| row.id)
+                .collect();
+            for name in ["GEN.DBF", "copy.riegeli", "copy.parquet"] {
+                let found = ids(&over_table, &format!("SELECT id FROM '{name}' WHERE {condition}")).await;
+                assert_eq!(found, expected, "seed {seed}, {name}, {condition}");
+                let limited = ids(
+                    &over_table,
+                    &format!("SELECT ID FROM '{name}' WHERE {condition} LIMIT 5"),
+                )
+                .await;
+                assert_eq!(
+                    limited,
+                    expected[..expected.len().min(5)],
+                    "seed {seed}, {name}, {condition}"
+                );
+            }
+        }
+        let expected: i128 = rows.iter().filter(|row| !row.deleted).filter_map(|row| row.cents).sum();
+        for name in ["GEN.DBF", "copy.riegeli", "copy.parquet"] {
+            let sql = format!("SELECT CAST(SUM(amount) * 100 AS BIGINT) FROM '{name}'");
+            assert_eq!(
+                i128::from(ids(&over_table, &sql).await[0]),
+                expected,
+                "seed {seed}, {name}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn projection_filter_and_limit_reach_the_scan() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write(&folder.path().join("GEN.DBF"), &rows(1, 100));
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let source = Location::existing(&folder.path().join("GEN.DBF")).expect("a table");
+    let copy = folder.path().join("COPY.riegeli");
+    session
+        .copy(&source, &copy, &CopyOptions::default(), |_| {})
+        .await
+        .expect("copied");
+    for (table, scan) in [("gen", "XbaseScan"), ("copy", "RiegeliScan")] {
+        let plan = plan(&session, &format!("SELECT tag FROM {table} WHERE amount > 5 LIMIT 3")).await;
+        let line = plan
+            .lines()
+            .find(|line| line.contains(scan))
+            .unwrap_or_else(|| panic!("no {scan} in\n{plan}"));
+        assert!(line.contains("columns=[TAG]"), "{line}");
+        assert!(line.contains("filter=AMOUNT@2 >"), "{line}");
+        assert!(line.contains("limit=3"), "{line}");
+        assert!(!plan.contains("FilterExec"), "{plan}");
+    }
+}
+
+#[tokio::test]
+async fn deleted_records_are_rows_only_when_asked_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rows = rows(7, 20_000);
+    write(&folder.path().join("GEN.DBF"), &rows);
+    let deleted = rows.iter().filter(|row| row.deleted).count() as i64;
+    for (which, expected) in [
+        (Deleted::Skip, 20_000 - deleted),
+        (Deleted::Include, 20_000),
+        (Deleted::Only, deleted),
+    ] {
+        let session = Session::new(SessionOptions::default().dir(folder.path()).deleted(which));
+        assert_eq!(ids(&session, "SELECT COUNT(*) FROM gen").await, [expected], "{which:?}");
+        let counted = ids(&session, "SELECT COUNT(*) FROM gen WHERE id > -100").await;
+        assert_eq!(counted, [expected], "{which:?}");
+        // A count comes from the header, without a scan, only where no deleted record stands in the way.
+        let from_header = !plan(&session, "SELECT COUNT(*) FROM gen").await.contains("XbaseScan");
+        assert_eq!(from_header, which == Deleted::Include, "{which:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_table_is_an_error_that_names_the_file_and_recovery_reads_the_rest() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("GEN.DBF");
+    write(&path, &rows(3, 1_000));
+    let mut bytes = std::fs::read(&path).expect("read");
+    bytes.truncate(bytes.len() - 5_000);
+    std::fs::write(&path, bytes).expect("written");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let error = match session.query("SELECT * FROM gen").await {
+        Err(error) => error,
+        Ok(answer) => answer.collect().await.expect_err("the file is short"),
+    };
+    assert!(error.to_string().contains("GEN.DBF"), "{error}");
+    let session = Session::new(SessionOptions::default().dir(folder.path()).recover(true));
+    let left = ids(&session, "SELECT id FROM gen").await.len();
+    assert!((500..900).contains(&left), "{left}");
+}
+
+#[test]
+fn record_numbers_are_those_of_the_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("GEN.DBF");
+    let rows = rows(9, 300);
+    write(&path, &rows);
+    let table = Arc::new(tidemill_xbase::Table::open(&path, &tidemill_xbase::OpenOptions::default()).expect("opened"));
+    let scan = tidemill_xbase::Scan::default().projection(vec![0]).system_columns(true);
+    for batch in table.scan(scan).expect("a scan") {
+        let batch = batch.expect("a batch");
+        let ids = batch.column(0).as_primitive::<Int64Type>();
+        let numbers = batch.column(1).as_primitive::<UInt32Type>();
+        for row in 0..batch.num_rows() {
+            assert_eq!(ids.value(row) + 6, i64::from(numbers.value(row)));
+        }
+    }
+}
