@@ -1,0 +1,317 @@
+//! The arguments of the command line, in one place; help and errors come from here.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use tidemill_sql::{Session, SessionOptions};
+use tidemill_xbase::{Blank, CodePage, Deleted, Dialect};
+
+/// Data that is stuck in old places, run, queried, moved and proven.
+#[derive(Debug, Parser)]
+#[command(name = "tidemill", version, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Sql(SqlArgs),
+    Copy(CopyArgs),
+    Inspect(InspectArgs),
+    Cat(CatArgs),
+    Verify(VerifyArgs),
+    Tour(TourArgs),
+}
+
+/// Answer one SQL statement over any tables.
+///
+/// A table is named by its path in quotes ('orders.dbf', "data/orders.riegeli", [C:\DATA\ORDERS.DBF]), by its file's
+/// name without the extension when it lies under --dir, or by a name that --attach gives it. Names match in any case.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SqlArgs {
+    /// The statement; `-` reads it from standard input.
+    pub(crate) statement: String,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    /// How the answer is written. Default: table on a terminal, jsonl in a pipe.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<AnswerFormat>,
+    /// Show the plan instead of the answer: which files are scanned, with which columns, filters and limits.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// Copy a table, a folder of tables or an answer into another format.
+///
+/// The destination's extension tells the format. Rows are counted again in the result before it takes its name.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CopyArgs {
+    /// A table, a folder of tables, or a SELECT statement.
+    pub(crate) source: String,
+    /// The file to be made; for a folder of tables, the folder to put them in.
+    pub(crate) destination: PathBuf,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    /// For a folder of tables: the extension of the copies (riegeli, parquet, csv, ...).
+    #[arg(long, value_name = "EXTENSION")]
+    pub(crate) to: Option<String>,
+    /// Replace a destination that is there already.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// How a Riegeli file is written, as the C++ library's option string has it, e.g. zstd:3,chunk_size:1M.
+    #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
+    pub(crate) riegeli: String,
+    /// The code page of an xBase table that is written.
+    #[arg(long, value_name = "NAME", default_value = "cp1252")]
+    pub(crate) to_codepage: CodePage,
+    /// The dialect of an xBase table that is written, which decides its memo file's too.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) to_dialect: DialectArg,
+}
+
+/// Describe a file: what it is, how it is built, what its columns are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InspectArgs {
+    /// A file, or a folder of tables.
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    /// How the description is written.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Write all rows of a table, or all records of a Riegeli file.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CatArgs {
+    /// The table.
+    pub(crate) table: String,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    /// How the rows are written. Default: table on a terminal, jsonl in a pipe. `framed` writes each record of a
+    /// Riegeli file as its length (32 bits, little-endian) and its bytes.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<CatFormat>,
+    /// Stop after this many rows.
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) limit: Option<usize>,
+}
+
+/// Read a file to its end and say where it is damaged. Exits with 1 if it is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// A file, or a folder of tables.
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    /// How the findings are written.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ReportFormat,
+}
+
+/// See it all work on real files: inspect, query, copy, compare; with a report to keep.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TourArgs {
+    /// A folder of your own tables. Default: a small company's books, made for the occasion.
+    pub(crate) dir: Option<PathBuf>,
+    /// Where the books, the copies and the report go.
+    #[arg(long, default_value = "tidemill-tour")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+}
+
+/// How tables are found and read.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct TableArgs {
+    /// The folder whose tables may be named without path and extension.
+    #[arg(long = "dir", value_name = "DIR", id = "tables_dir", help_heading = TABLES)]
+    pub(crate) dir: Option<PathBuf>,
+    /// Give a table a name of its own.
+    #[arg(long, value_name = "NAME=URL", value_parser = name_and_place, help_heading = TABLES)]
+    pub(crate) attach: Vec<(String, String)>,
+    /// Say which folder a Windows drive letter means, for paths like C:\DATA\X.DBF.
+    #[arg(long, value_name = "LETTER=FOLDER", value_parser = drive_and_folder, help_heading = TABLES)]
+    pub(crate) drive: Vec<(char, PathBuf)>,
+    /// The code page of xBase tables, over what they say themselves (cp437, cp850, cp1252, koi8-r, ...).
+    #[arg(long, value_name = "NAME", help_heading = TABLES)]
+    pub(crate) codepage: Option<CodePage>,
+    /// What a blank number or logical of an xBase table is; zero is what Clipper and ADS programs see (0, false).
+    #[arg(long, value_enum, default_value_t, help_heading = TABLES)]
+    pub(crate) blank: BlankArg,
+    /// What becomes of records that are marked as deleted.
+    #[arg(long, value_enum, default_value_t, help_heading = TABLES)]
+    pub(crate) deleted: DeletedArg,
+    /// Go on behind damage; what was left out is reported on standard error.
+    #[arg(long, help_heading = TABLES)]
+    pub(crate) recover: bool,
+}
+
+const TABLES: &str = "Tables";
+
+impl TableArgs {
+    pub(crate) fn session(&self) -> Session {
+        let mut options = SessionOptions::default()
+            .deleted(self.deleted.into())
+            .blank(self.blank.into())
+            .recover(self.recover);
+        if let Some(dir) = &self.dir {
+            options = options.dir(dir);
+        }
+        for (name, place) in &self.attach {
+            options = options.attach(name, place);
+        }
+        for (letter, folder) in &self.drive {
+            options = options.drive(*letter, folder);
+        }
+        if let Some(codepage) = self.codepage {
+            options = options.codepage(codepage);
+        }
+        Session::new(options)
+    }
+
+    pub(crate) fn xbase(&self) -> tidemill_xbase::OpenOptions {
+        let options = tidemill_xbase::OpenOptions::default()
+            .blank(self.blank.into())
+            .recover(self.recover);
+        match self.codepage {
+            Some(codepage) => options.codepage(codepage),
+            None => options,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerFormat {
+    Table,
+    Markdown,
+    Csv,
+    Json,
+    Jsonl,
+    Arrow,
+    Parquet,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CatFormat {
+    Table,
+    Markdown,
+    Csv,
+    Json,
+    Jsonl,
+    Arrow,
+    Parquet,
+    Framed,
+}
+
+impl CatFormat {
+    /// The format of rows; `None` for the one that writes records as they are.
+    pub(crate) fn of_rows(self) -> Option<AnswerFormat> {
+        Some(match self {
+            Self::Table => AnswerFormat::Table,
+            Self::Markdown => AnswerFormat::Markdown,
+            Self::Csv => AnswerFormat::Csv,
+            Self::Json => AnswerFormat::Json,
+            Self::Jsonl => AnswerFormat::Jsonl,
+            Self::Arrow => AnswerFormat::Arrow,
+            Self::Parquet => AnswerFormat::Parquet,
+            Self::Framed => return None,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Lines for a person.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum DialectArg {
+    /// dBASE III and Clipper, memos in a DBT.
+    Dbase3,
+    /// dBASE IV, memos in a DBT.
+    Dbase4,
+    /// FoxPro 2, memos in an FPT.
+    #[default]
+    Foxpro,
+    /// Visual FoxPro: nulls are kept.
+    VisualFoxpro,
+}
+
+impl From<DialectArg> for Dialect {
+    fn from(arg: DialectArg) -> Self {
+        match arg {
+            DialectArg::Dbase3 => Self::Dbase3,
+            DialectArg::Dbase4 => Self::Dbase4,
+            DialectArg::Foxpro => Self::FoxPro2,
+            DialectArg::VisualFoxpro => Self::VisualFoxPro,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum BlankArg {
+    #[default]
+    Null,
+    Zero,
+}
+
+impl From<BlankArg> for Blank {
+    fn from(arg: BlankArg) -> Self {
+        match arg {
+            BlankArg::Null => Self::Null,
+            BlankArg::Zero => Self::Zero,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeletedArg {
+    #[default]
+    Skip,
+    Include,
+    Only,
+}
+
+impl From<DeletedArg> for Deleted {
+    fn from(arg: DeletedArg) -> Self {
+        match arg {
+            DeletedArg::Skip => Self::Skip,
+            DeletedArg::Include => Self::Include,
+            DeletedArg::Only => Self::Only,
+        }
+    }
+}
+
+fn name_and_place(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, place)) if !name.is_empty() && !place.is_empty() => Ok((name.to_owned(), place.to_owned())),
+        _ => Err("expected NAME=URL".to_owned()),
+    }
+}
+
+fn drive_and_folder(text: &str) -> Result<(char, PathBuf), String> {
+    let (letter, folder) = text.split_once('=').ok_or("expected LETTER=FOLDER")?;
+    let mut letters = letter.trim_end_matches(':').chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) if letter.is_ascii_alphabetic() => Ok((letter, PathBuf::from(folder))),
+        _ => Err("a drive is one letter".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,110 @@
+//! `tidemill copy`.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use tidemill_sql::{CopyOptions, Location, Names, Session};
+
+use crate::Outcome;
+use crate::args::CopyArgs;
+use crate::output::report_damage;
+use crate::progress::{CopyProgress, summary};
+
+pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
+    let session = args.tables.session();
+    let options = CopyOptions {
+        overwrite: args.overwrite,
+        riegeli: args
+            .riegeli
+            .parse()
+            .with_context(|| format!("--riegeli {}", args.riegeli))?,
+        codepage: args.to_codepage,
+        dialect: args.to_dialect.into(),
+    };
+    if is_query(&args.source) {
+        let started = Instant::now();
+        let mut progress = CopyProgress::new("answer", 0);
+        let copied = session
+            .copy_query(&args.source, &args.destination, &options, |now| progress.update(now))
+            .await?;
+        progress.finish();
+        report_damage(&session);
+        report(
+            "answer",
+            &args.destination,
+            summary(copied.rows, 0, copied.bytes, started.elapsed()),
+        );
+        return Ok(Outcome::Done);
+    }
+    match session.names().path(&args.source)?.filter(|path| path.is_dir()) {
+        Some(folder) => copy_folder(&session, &folder, &args, &options).await?,
+        None => {
+            copy_table(
+                &session,
+                &session.names().table(&args.source)?,
+                &args.destination,
+                &options,
+            )
+            .await?
+        }
+    }
+    report_damage(&session);
+    Ok(Outcome::Done)
+}
+
+async fn copy_folder(session: &Session, folder: &Path, args: &CopyArgs, options: &CopyOptions) -> anyhow::Result<()> {
+    let Some(extension) = &args.to else {
+        bail!(
+            "{} is a folder; say with --to which format its tables go to",
+            folder.display()
+        );
+    };
+    let tables = Names::tables_in(folder)?;
+    if tables.is_empty() {
+        bail!("{}: no tables in this folder", folder.display());
+    }
+    fs::create_dir_all(&args.destination)
+        .with_context(|| format!("cannot make the folder {}", args.destination.display()))?;
+    for table in tables {
+        let file = args.destination.join(table.table_name()).with_extension(extension);
+        copy_table(session, &table, &file, options).await?;
+    }
+    Ok(())
+}
+
+async fn copy_table(
+    session: &Session,
+    source: &Location,
+    destination: &Path,
+    options: &CopyOptions,
+) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let source_bytes = fs::metadata(&source.path).map_or(0, |metadata| metadata.len());
+    let name = source.path.display().to_string();
+    let mut progress = CopyProgress::new(&name, source_bytes);
+    let copied = session
+        .copy(source, destination, options, |now| progress.update(now))
+        .await?;
+    progress.finish();
+    report(
+        &name,
+        destination,
+        summary(copied.rows, copied.source_bytes, copied.bytes, started.elapsed()),
+    );
+    Ok(())
+}
+
+fn report(source: &str, destination: &Path, summary: String) {
+    eprintln!("{source} → {}: {summary}", destination.display());
+}
+
+/// Whether the source is a statement rather than a place.
+fn is_query(source: &str) -> bool {
+    let first = source.split_whitespace().next().unwrap_or_default();
+    ["select", "with", "values"]
+        .iter()
+        .any(|keyword| first.eq_ignore_ascii_case(keyword))
+        && source.contains(' ')
+}

@@ -1,0 +1,411 @@
+//! `tidemill inspect`.
+//!
+//! A description is a value that serde writes as JSON; the text for a person is laid out from the same value.
+
+use std::io::{self, Write};
+
+use anyhow::bail;
+use comfy_table::{Table, presets};
+use serde::Serialize;
+use tidemill_riegeli::rows::RowFile;
+use tidemill_riegeli::{ReaderOptions, RecordReader};
+use tidemill_sql::{Format, Location, Names, Session};
+
+use crate::Outcome;
+use crate::args::{InspectArgs, ReportFormat, TableArgs};
+
+pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
+    let session = args.tables.session();
+    let folder = session.names().path(&args.file)?.filter(|path| path.is_dir());
+    let tables = match &folder {
+        Some(folder) => Names::tables_in(folder)?,
+        None => vec![session.names().table(&args.file)?],
+    };
+    if tables.is_empty() {
+        bail!("{}: no tables in this folder", args.file);
+    }
+    let mut out = io::stdout();
+    for table in tables {
+        let description = describe(&table, &session, &args.tables).await?;
+        match args.format {
+            ReportFormat::Json => writeln!(out, "{}", description.json()?)?,
+            ReportFormat::Text if folder.is_some() => writeln!(out, "{}", description.line())?,
+            ReportFormat::Text => out.write_all(description.text().as_bytes())?,
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Describes a table.
+pub(crate) async fn describe(table: &Location, session: &Session, args: &TableArgs) -> anyhow::Result<Description> {
+    Ok(match table.format {
+        Format::Xbase => Description::Xbase(Box::new(describe_xbase(table, args)?)),
+        Format::Riegeli => Description::Riegeli(Box::new(describe_riegeli(table, args)?)),
+        _ => Description::Other(describe_other(table, session).await?),
+    })
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Description {
+    Xbase(Box<XbaseDescription>),
+    Riegeli(Box<RiegeliDescription>),
+    Other(OtherDescription),
+}
+
+#[derive(Serialize)]
+pub(crate) struct XbaseDescription {
+    file: String,
+    format: &'static str,
+    bytes: u64,
+    dialect: String,
+    version_byte: String,
+    last_update: Option<String>,
+    codepage: String,
+    language_byte: u8,
+    records: u32,
+    deleted_records: u32,
+    header_bytes: u32,
+    record_bytes: u32,
+    memo: Option<MemoDescription>,
+    fields: Vec<FieldDescription>,
+}
+
+#[derive(Serialize)]
+struct MemoDescription {
+    file: String,
+    dialect: String,
+    block_bytes: u32,
+}
+
+#[derive(Serialize)]
+struct FieldDescription {
+    name: String,
+    r#type: char,
+    width: usize,
+    decimals: u32,
+    nullable: bool,
+    arrow: String,
+}
+
+#[derive(Serialize)]
+pub(crate) struct RiegeliDescription {
+    file: String,
+    format: &'static str,
+    bytes: u64,
+    records: u64,
+    record_bytes: u64,
+    record_type: Option<String>,
+    comment: Option<String>,
+    writer_options: Option<String>,
+    chunks: Vec<ChunkDescription>,
+    columns: Vec<ColumnDescription>,
+}
+
+/// Chunks of one kind, together.
+#[derive(Serialize)]
+struct ChunkDescription {
+    r#type: String,
+    codec: Option<String>,
+    chunks: u64,
+    records: u64,
+    stored_bytes: u64,
+    record_bytes: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct OtherDescription {
+    file: String,
+    format: String,
+    bytes: u64,
+    columns: Vec<ColumnDescription>,
+}
+
+#[derive(Serialize)]
+struct ColumnDescription {
+    name: String,
+    arrow: String,
+}
+
+fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<XbaseDescription> {
+    let table = tidemill_xbase::Table::open(&location.path, &args.xbase())?;
+    let header = table.header();
+    let schema = table.schema();
+    // Hidden fields have no column.
+    let visible = table
+        .fields()
+        .iter()
+        .filter_map(|field| Some((field, schema.field_with_name(&field.name).ok()?)));
+    Ok(XbaseDescription {
+        file: location.path.display().to_string(),
+        format: "xbase",
+        bytes: std::fs::metadata(&location.path)?.len(),
+        dialect: header.dialect.to_string(),
+        version_byte: format!("{:02X}", header.version),
+        last_update: header
+            .last_update
+            .map(|day| format!("{:04}-{:02}-{:02}", day.year, day.month, day.day)),
+        codepage: table.codepage().to_string(),
+        language_byte: header.language,
+        records: table.record_count(),
+        deleted_records: table.deleted_count()?,
+        header_bytes: header.header_len,
+        record_bytes: header.record_len,
+        memo: table.memo().map(|memo| MemoDescription {
+            file: memo.path().display().to_string(),
+            dialect: memo.dialect().to_string(),
+            block_bytes: memo.block_size(),
+        }),
+        fields: visible
+            .map(|(field, column)| FieldDescription {
+                name: field.name.clone(),
+                r#type: field.letter,
+                width: field.width,
+                decimals: u32::from(field.decimals),
+                nullable: field.nullable,
+                arrow: column.data_type().to_string(),
+            })
+            .collect(),
+    })
+}
+
+fn describe_riegeli(location: &Location, args: &TableArgs) -> anyhow::Result<RiegeliDescription> {
+    let options = ReaderOptions::default().recover(args.recover);
+    let mut reader = RecordReader::open(&location.path, &options)?;
+    let metadata = reader.records_metadata()?;
+    let mut chunks: Vec<ChunkDescription> = Vec::new();
+    for chunk in reader.list_chunks()? {
+        let kind = chunk.chunk_type.to_string();
+        let codec = chunk.compression.map(|codec| codec.to_string());
+        let found = chunks
+            .iter_mut()
+            .find(|known| known.r#type == kind && known.codec == codec);
+        let summed = match found {
+            Some(summed) => summed,
+            None => {
+                chunks.push(ChunkDescription {
+                    r#type: kind,
+                    codec,
+                    chunks: 0,
+                    records: 0,
+                    stored_bytes: 0,
+                    record_bytes: 0,
+                });
+                let Some(new) = chunks.last_mut() else { continue };
+                new
+            }
+        };
+        summed.chunks += 1;
+        summed.records += chunk.num_records;
+        summed.stored_bytes += chunk.end - chunk.begin;
+        summed.record_bytes += chunk.decoded_data_size;
+    }
+    let rows = RowFile::open(&location.path, &options)?;
+    Ok(RiegeliDescription {
+        file: location.path.display().to_string(),
+        format: "riegeli",
+        bytes: std::fs::metadata(&location.path)?.len(),
+        records: chunks.iter().map(|chunk| chunk.records).sum(),
+        record_bytes: chunks
+            .iter()
+            .filter(|chunk| chunk.records > 0)
+            .map(|chunk| chunk.record_bytes)
+            .sum(),
+        record_type: metadata.record_type_name,
+        comment: metadata.file_comment,
+        writer_options: metadata.record_writer_options,
+        chunks,
+        columns: columns(&rows.schema()),
+    })
+}
+
+async fn describe_other(location: &Location, session: &Session) -> anyhow::Result<OtherDescription> {
+    Ok(OtherDescription {
+        file: location.path.display().to_string(),
+        format: location.format.to_string(),
+        bytes: std::fs::metadata(&location.path)?.len(),
+        columns: columns(session.schema(location).await?.as_ref()),
+    })
+}
+
+fn columns(schema: &arrow_schema::Schema) -> Vec<ColumnDescription> {
+    let describe = |field: &arrow_schema::FieldRef| ColumnDescription {
+        name: field.name().clone(),
+        arrow: field.data_type().to_string(),
+    };
+    schema.fields().iter().map(describe).collect()
+}
+
+impl Description {
+    fn json(&self) -> anyhow::Result<String> {
+        Ok(serde_json::to_string(self)?)
+    }
+
+    /// The description in one line, for lists.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Self::Xbase(xbase) => format!(
+                "{}: {}, {} records ({} deleted), {} fields, {} bytes a record, {}{}",
+                xbase.file,
+                xbase.dialect,
+                xbase.records,
+                xbase.deleted_records,
+                xbase.fields.len(),
+                xbase.record_bytes,
+                xbase.codepage,
+                xbase
+                    .memo
+                    .as_ref()
+                    .map_or_else(String::new, |memo| format!(", memos in {}", memo.dialect)),
+            ),
+            Self::Riegeli(riegeli) => format!(
+                "{}: Riegeli, {} records of {}, {} columns, {} bytes",
+                riegeli.file,
+                riegeli.records,
+                riegeli.record_type.as_deref().unwrap_or("no declared type"),
+                riegeli.columns.len(),
+                riegeli.bytes
+            ),
+            Self::Other(other) => {
+                format!(
+                    "{}: {}, {} columns, {} bytes",
+                    other.file,
+                    other.format,
+                    other.columns.len(),
+                    other.bytes
+                )
+            }
+        }
+    }
+
+    /// The description as lines of a name and a value, with its columns as a table.
+    fn text(&self) -> String {
+        match self {
+            Self::Xbase(xbase) => xbase.text(),
+            Self::Riegeli(riegeli) => riegeli.text(),
+            Self::Other(other) => {
+                let mut text = lines(&[
+                    ("file", other.file.clone()),
+                    ("format", other.format.clone()),
+                    ("size", format!("{} bytes", other.bytes)),
+                ]);
+                text += &column_table(&other.columns);
+                text
+            }
+        }
+    }
+}
+
+impl XbaseDescription {
+    fn text(&self) -> String {
+        let memo = self.memo.as_ref();
+        let mut text = lines(&[
+            ("file", self.file.clone()),
+            (
+                "format",
+                format!("{} (version byte {})", self.dialect, self.version_byte),
+            ),
+            ("size", format!("{} bytes", self.bytes)),
+            (
+                "last update",
+                self.last_update.clone().unwrap_or_else(|| "not told".to_owned()),
+            ),
+            (
+                "code page",
+                format!("{} (language byte {:02X})", self.codepage, self.language_byte),
+            ),
+            (
+                "records",
+                format!("{}, {} of them deleted", self.records, self.deleted_records),
+            ),
+            (
+                "record",
+                format!("{} bytes, behind a header of {}", self.record_bytes, self.header_bytes),
+            ),
+            (
+                "memos",
+                memo.map_or_else(
+                    || "none".to_owned(),
+                    |memo| format!("{} ({}, blocks of {} bytes)", memo.file, memo.dialect, memo.block_bytes),
+                ),
+            ),
+        ]);
+        let rows = self.fields.iter().map(|field| {
+            vec![
+                field.name.clone(),
+                field.r#type.to_string(),
+                field.width.to_string(),
+                field.decimals.to_string(),
+                field.arrow.clone(),
+            ]
+        });
+        text += &table(&["field", "type", "width", "decimals", "as"], rows);
+        text
+    }
+}
+
+impl RiegeliDescription {
+    fn text(&self) -> String {
+        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
+        let mut text = lines(&[
+            ("file", self.file.clone()),
+            ("format", "Riegeli/records".to_owned()),
+            ("size", format!("{} bytes", self.bytes)),
+            (
+                "records",
+                format!("{} of {} bytes together", self.records, self.record_bytes),
+            ),
+            ("record type", told(&self.record_type)),
+            ("comment", told(&self.comment)),
+            ("written with", told(&self.writer_options)),
+        ]);
+        let rows = self.chunks.iter().map(|chunk| {
+            vec![
+                chunk.r#type.clone(),
+                chunk.codec.clone().unwrap_or_default(),
+                chunk.chunks.to_string(),
+                chunk.records.to_string(),
+                chunk.stored_bytes.to_string(),
+                chunk.record_bytes.to_string(),
+            ]
+        });
+        text += &table(
+            &[
+                "chunks of type",
+                "codec",
+                "chunks",
+                "records",
+                "stored bytes",
+                "record bytes",
+            ],
+            rows,
+        );
+        text += &column_table(&self.columns);
+        text
+    }
+}
+
+fn lines(pairs: &[(&str, String)]) -> String {
+    pairs
+        .iter()
+        .map(|(name, value)| format!("{name:<13} {value}\n"))
+        .collect()
+}
+
+fn column_table(columns: &[ColumnDescription]) -> String {
+    table(
+        &["column", "as"],
+        columns
+            .iter()
+            .map(|column| vec![column.name.clone(), column.arrow.clone()]),
+    )
+}
+
+fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::UTF8_FULL_CONDENSED)
+        .set_header(header)
+        .add_rows(rows);
+    format!("{table}\n")
+}

@@ -1,0 +1,7 @@
+//! One module a command.
+
+pub(crate) mod cat;
+pub(crate) mod copy;
+pub(crate) mod inspect;
+pub(crate) mod sql;
+pub(crate) mod verify;

@@ -1,0 +1,33 @@
+//! `tidemill sql`.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::time::Instant;
+
+use anyhow::Context;
+
+use crate::Outcome;
+use crate::args::SqlArgs;
+use crate::output::{default_format, report_damage, write_answer};
+
+pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
+    let mut statement = args.statement;
+    if statement == "-" {
+        statement.clear();
+        io::stdin()
+            .read_to_string(&mut statement)
+            .context("cannot read the statement from standard input")?;
+    }
+    let session = args.tables.session();
+    if args.explain {
+        io::stdout().write_all(session.explain(&statement).await?.as_bytes())?;
+        return Ok(Outcome::Done);
+    }
+    let started = Instant::now();
+    let answer = session.query(&statement).await?;
+    let rows = write_answer(answer, args.format.unwrap_or_else(default_format)).await?;
+    report_damage(&session);
+    if io::stderr().is_terminal() {
+        eprintln!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());
+    }
+    Ok(Outcome::Done)
+}

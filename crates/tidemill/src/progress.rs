@@ -1,0 +1,80 @@
+//! Progress on a terminal: rows, bytes, rate, time left. Nothing where standard error is no terminal.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tidemill_sql::Progress;
+
+/// The progress of one copy.
+pub(crate) struct CopyProgress {
+    bar: ProgressBar,
+    source_bytes: u64,
+    drawn: bool,
+}
+
+impl CopyProgress {
+    /// `source_bytes` is the size of what is read, 0 where that is not known.
+    pub(crate) fn new(what: &str, source_bytes: u64) -> Self {
+        let drawn = io::stderr().is_terminal();
+        let target = if drawn {
+            ProgressDrawTarget::stderr_with_hz(10)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_prefix(what.to_owned());
+        bar.set_style(style("{prefix} {human_pos} rows {msg}"));
+        Self {
+            bar,
+            source_bytes,
+            drawn,
+        }
+    }
+
+    pub(crate) fn update(&mut self, progress: Progress) {
+        if !self.drawn {
+            return;
+        }
+        if let Some(expected) = progress.expected_rows
+            && self.bar.length().is_none()
+        {
+            self.bar.set_length(expected);
+            self.bar.set_style(style(
+                "{prefix} {wide_bar} {human_pos}/{human_len} rows {msg} {eta} left",
+            ));
+        }
+        self.bar.set_position(progress.rows);
+        if let Some(expected) = progress.expected_rows.filter(|&expected| expected > 0) {
+            let bytes = self.source_bytes as f64 * progress.rows as f64 / expected as f64;
+            let seconds = self.bar.elapsed().as_secs_f64().max(1e-3);
+            self.bar.set_message(format!(
+                "{}, {}/s",
+                HumanBytes(bytes as u64),
+                HumanBytes((bytes / seconds) as u64)
+            ));
+        }
+    }
+
+    pub(crate) fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What was done, in one line: rows, bytes, time and rate.
+pub(crate) fn summary(rows: u64, source_bytes: u64, bytes: u64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    let mut text = format!("{} rows, ", HumanCount(rows));
+    if source_bytes > 0 {
+        text += &format!("{} → ", HumanBytes(source_bytes));
+    }
+    text += &format!("{} in {seconds:.2} s", HumanBytes(bytes));
+    if source_bytes > 0 && seconds > 0.0 {
+        text += &format!(" ({:.0} MB/s)", source_bytes as f64 / 1e6 / seconds);
+    }
+    text
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,235 @@
+//! `tidemill tour`: the main job on real files, with the command for each step, and a report to keep.
+//!
+//! Every step calls what the command it prints would call. The answers of the copies are compared with those of the
+//! tables, value by value.
+
+mod books;
+mod questions;
+mod report;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use tidemill_sql::{CopyOptions, Format, Location, Names, Session};
+
+use crate::Outcome;
+use crate::args::{TableArgs, TourArgs};
+use crate::commands::inspect::describe;
+use crate::output::{TextStyle, layout};
+use crate::progress::summary;
+use questions::Question;
+
+pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    let mut report = Report::default();
+    fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
+
+    let dir = match &args.dir {
+        Some(dir) => dir.clone(),
+        None => {
+            heading("A small company's books: DBF tables with FPT memos in code page 850");
+            let dir = args.out.join("books");
+            let made = Instant::now();
+            books::make(&dir)?;
+            report.times.push(("make the books".to_owned(), made.elapsed()));
+            dir
+        }
+    };
+    let tables = Names::tables_in(&dir)?;
+    if tables.is_empty() {
+        bail!(
+            "{}: no tables in this folder; the tour needs some to show",
+            dir.display()
+        );
+    }
+    println!("{} tables in {}", tables.len(), dir.display());
+
+    heading("What is in them?");
+    let session = session_in(&args.tables, &dir);
+    inspect(&tables, &dir, &session, &args.tables).await?;
+    let questions = match args.dir {
+        None => questions::about_books(),
+        Some(_) => questions::about(&session, &tables).await?,
+    };
+    heading("Questions in SQL");
+    let mut answers = Vec::new();
+    for question in &questions {
+        let answer = ask(&session, question, &dir).await?;
+        println!("{}({:.0} ms)\n", answer.text, answer.elapsed.as_secs_f64() * 1e3);
+        answers.push(answer);
+    }
+    report.times.push((
+        "ask the tables".to_owned(),
+        answers.iter().map(|answer| answer.elapsed).sum(),
+    ));
+    report.sizes.push((dir.display().to_string(), size_of_folder(&dir)?));
+
+    let mut agree = true;
+    for (format, extension) in [(Format::Riegeli, "riegeli"), (Format::Parquet, "parquet")] {
+        let copies = args.out.join(extension);
+        heading(&format!("Everything copied to {format}, and asked again"));
+        let elapsed = copy(&session, &tables, &dir, &copies, extension).await?;
+        report.times.push((format!("copy to {format}"), elapsed));
+        report
+            .sizes
+            .push((copies.display().to_string(), size_of_folder(&copies)?));
+
+        let over_copies = session_in(&args.tables, &copies);
+        let mut asked = Duration::ZERO;
+        for (question, expected) in questions.iter().zip(&mut answers) {
+            let answer = ask_quietly(&over_copies, question).await?;
+            asked += answer.elapsed;
+            let same = answer.text == expected.text;
+            agree &= same;
+            expected.copies.push((format.to_string(), answer.elapsed, same));
+            println!(
+                "  {}  {}",
+                if same { "same answer     " } else { "ANOTHER ANSWER  " },
+                question.title
+            );
+        }
+        report.times.push((format!("ask the {format} copies"), asked));
+    }
+
+    report.agree = agree;
+    report.total = started.elapsed();
+    let page = args.out.join("report.html");
+    fs::write(&page, report::page(&report, &questions, &answers))
+        .with_context(|| format!("cannot write {}", page.display()))?;
+    heading("Done");
+    for (what, elapsed) in &report.times {
+        println!("  {what:<24} {:>8.2} s", elapsed.as_secs_f64());
+    }
+    for (what, bytes) in &report.sizes {
+        println!("  {what:<24} {:>8.1} MB", *bytes as f64 / 1e6);
+    }
+    println!("\n{}", verdict(agree, questions.len()));
+    println!(
+        "report: {} ({:.1} s in all)",
+        page.display(),
+        started.elapsed().as_secs_f64()
+    );
+    Ok(if agree { Outcome::Done } else { Outcome::Negative })
+}
+
+/// What the page shows besides the questions.
+#[derive(Default)]
+struct Report {
+    /// Steps and how long they took.
+    times: Vec<(String, Duration)>,
+    /// Folders and the bytes of the files in them.
+    sizes: Vec<(String, u64)>,
+    agree: bool,
+    total: Duration,
+}
+
+/// An answer, laid out as text; equal text is an equal answer.
+struct Asked {
+    text: String,
+    elapsed: Duration,
+    /// Format of a copy, time, and whether it gave the same answer.
+    copies: Vec<(String, Duration, bool)>,
+}
+
+fn verdict(agree: bool, questions: usize) -> String {
+    match agree {
+        true => format!("All {questions} answers agree in all formats."),
+        false => "Answers differ between formats: this is a defect, please report it.".to_owned(),
+    }
+}
+
+fn session_in(tables: &TableArgs, dir: &Path) -> Session {
+    TableArgs {
+        dir: Some(dir.to_path_buf()),
+        ..tables.clone()
+    }
+    .session()
+}
+
+async fn inspect(tables: &[Location], dir: &Path, session: &Session, args: &TableArgs) -> anyhow::Result<()> {
+    command(&format!("inspect {}", quoted(&dir.display().to_string())));
+    for table in tables {
+        println!("  {}", describe(table, session, args).await?.line());
+    }
+    Ok(())
+}
+
+async fn ask(session: &Session, question: &Question, dir: &Path) -> anyhow::Result<Asked> {
+    println!("{}", question.title);
+    command(&format!(
+        "sql --dir {} {}",
+        quoted(&dir.display().to_string()),
+        quoted(&question.sql)
+    ));
+    ask_quietly(session, question).await
+}
+
+async fn ask_quietly(session: &Session, question: &Question) -> anyhow::Result<Asked> {
+    let started = Instant::now();
+    let answer = session.query(&question.sql).await?;
+    let schema = answer.schema();
+    let batches = answer.collect().await?;
+    let elapsed = started.elapsed();
+    Ok(Asked {
+        text: layout(TextStyle::Table, &schema, &batches)?,
+        elapsed,
+        copies: Vec::new(),
+    })
+}
+
+async fn copy(
+    session: &Session,
+    tables: &[Location],
+    dir: &Path,
+    copies: &Path,
+    extension: &str,
+) -> anyhow::Result<Duration> {
+    fs::create_dir_all(copies).with_context(|| format!("cannot make the folder {}", copies.display()))?;
+    command(&format!(
+        "copy {} {} --to {extension} --overwrite",
+        quoted(&dir.display().to_string()),
+        copies.display()
+    ));
+    let started = Instant::now();
+    for table in tables {
+        let file: PathBuf = copies.join(table.table_name()).with_extension(extension);
+        let options = CopyOptions {
+            overwrite: true,
+            ..CopyOptions::default()
+        };
+        let copying = Instant::now();
+        let copied = session.copy(table, &file, &options, |_| {}).await?;
+        let line = summary(copied.rows, copied.source_bytes, copied.bytes, copying.elapsed());
+        println!("  {}: {line}", table.table_name());
+    }
+    Ok(started.elapsed())
+}
+
+fn size_of_folder(folder: &Path) -> anyhow::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let metadata = entry?.metadata()?;
+        if metadata.is_file() {
+            bytes += metadata.len();
+        }
+    }
+    Ok(bytes)
+}
+
+fn heading(text: &str) {
+    println!("\n── {text}\n");
+}
+
+/// Prints the command that does what comes next.
+fn command(text: &str) {
+    println!("$ tidemill {text}");
+}
+
+fn quoted(text: &str) -> String {
+    match text.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"/._-".contains(letter)) {
+        true => format!("\"{}\"", text.replace('"', "\\\"")),
+        false => text.to_owned(),
+    }
+}

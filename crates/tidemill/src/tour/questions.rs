@@ -1,0 +1,200 @@
+//! The questions that the tour asks: five about the books it makes, or five that fit the user's own tables.
+
+use arrow_schema::{DataType, SchemaRef};
+use tidemill_sql::{Location, Session};
+
+/// A question for a person and its SQL. Every statement sorts its whole answer, so that answers can be compared.
+pub(crate) struct Question {
+    pub(crate) title: String,
+    pub(crate) sql: String,
+}
+
+impl Question {
+    fn new(title: impl Into<String>, sql: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            sql: sql.into(),
+        }
+    }
+}
+
+pub(crate) fn about_books() -> Vec<Question> {
+    vec![
+        Question::new(
+            "Which countries do we earn most in? (a join of three tables)",
+            "SELECT c.country, COUNT(DISTINCT o.order_no) AS orders, SUM(l.amount) AS revenue \
+             FROM customers c JOIN orders o ON o.cust_no = c.cust_no JOIN lines l ON l.order_no = o.order_no \
+             GROUP BY c.country ORDER BY revenue DESC",
+        ),
+        Question::new(
+            "How do the categories sell? (a group)",
+            "SELECT p.category, COUNT(*) AS sold, SUM(l.quantity) AS pieces, SUM(l.amount) AS revenue \
+             FROM lines l JOIN products p ON p.prod_no = l.prod_no GROUP BY p.category ORDER BY p.category",
+        ),
+        Question::new(
+            "Who are our ten best customers? (a top ten)",
+            "SELECT c.cust_no, c.name, c.city, SUM(l.amount) AS revenue \
+             FROM lines l JOIN orders o ON o.order_no = l.order_no JOIN customers c ON c.cust_no = o.cust_no \
+             GROUP BY c.cust_no, c.name, c.city ORDER BY revenue DESC, c.cust_no LIMIT 10",
+        ),
+        Question::new(
+            "Which big orders were never shipped, and what do the notes say? (a filter)",
+            "SELECT o.order_no, o.ordered, o.total, o.notes FROM orders o \
+             WHERE o.shipped IS NULL AND o.total > 20000 AND o.notes <> '' ORDER BY o.total DESC, o.order_no LIMIT 8",
+        ),
+        Question::new(
+            "How did the spring of 2024 go? (a date range)",
+            "SELECT EXTRACT(MONTH FROM o.ordered) AS month, COUNT(*) AS orders, SUM(o.total) AS total \
+             FROM orders o WHERE o.ordered BETWEEN DATE '2024-03-01' AND DATE '2024-05-31' \
+             GROUP BY EXTRACT(MONTH FROM o.ordered) ORDER BY month",
+        ),
+    ]
+}
+
+/// Questions for tables that nobody has seen before: what their columns allow of a join, a group, a top ten, a filter
+/// and a date range.
+pub(crate) async fn about(session: &Session, tables: &[Location]) -> anyhow::Result<Vec<Question>> {
+    let mut known = Vec::new();
+    for table in tables {
+        let bytes = std::fs::metadata(&table.path).map_or(0, |metadata| metadata.len());
+        known.push(Known {
+            name: identifier(&table.table_name()),
+            alias: table.table_name(),
+            schema: session.schema(table).await?,
+            bytes,
+        });
+    }
+    // The largest tables have most to tell.
+    known.sort_by_key(|table| std::cmp::Reverse(table.bytes));
+
+    let mut questions = Vec::new();
+    questions.extend(join(&known));
+    questions.extend(known.iter().find_map(group));
+    questions.extend(known.iter().find_map(top_ten));
+    questions.extend(known.iter().find_map(filter));
+    questions.extend(known.iter().find_map(date_range));
+    for table in known.iter().take(5 - questions.len().min(5)) {
+        let sql = format!("SELECT COUNT(*) AS records FROM {}", table.name);
+        questions.push(Question::new(format!("How many records has {}?", table.alias), sql));
+    }
+    Ok(questions)
+}
+
+struct Known {
+    name: String,
+    alias: String,
+    schema: SchemaRef,
+    bytes: u64,
+}
+
+impl Known {
+    fn column(&self, fits: impl Fn(&DataType) -> bool) -> Option<&str> {
+        self.schema
+            .fields()
+            .iter()
+            .find(|field| fits(field.data_type()))
+            .map(|field| field.name().as_str())
+    }
+}
+
+fn join(known: &[Known]) -> Option<Question> {
+    for (index, left) in known.iter().enumerate() {
+        for right in &known[index + 1..] {
+            let shared = left.schema.fields().iter().find(|field| {
+                let twin = right
+                    .schema
+                    .fields()
+                    .iter()
+                    .find(|other| other.name().eq_ignore_ascii_case(field.name()));
+                twin.is_some_and(|twin| twin.data_type() == field.data_type() && !is_float(field.data_type()))
+            });
+            if let Some(field) = shared {
+                let column = identifier(field.name());
+                return Some(Question::new(
+                    format!(
+                        "Which {} of {} are also in {}? (a join)",
+                        field.name(),
+                        left.alias,
+                        right.alias
+                    ),
+                    format!(
+                        "SELECT a.{column}, COUNT(*) AS matches FROM {} a JOIN (SELECT DISTINCT {column} FROM {}) b \
+                         ON a.{column} = b.{column} GROUP BY a.{column} ORDER BY matches DESC, a.{column} LIMIT 10",
+                        left.name, right.name
+                    ),
+                ));
+            }
+        }
+    }
+    None
+}
+
+fn group(table: &Known) -> Option<Question> {
+    let column = table.column(is_text)?;
+    let quoted = identifier(column);
+    Some(Question::new(
+        format!("How often does each {column} occur in {}? (a group)", table.alias),
+        format!(
+            "SELECT {quoted}, COUNT(*) AS occurs FROM {} GROUP BY {quoted} ORDER BY occurs DESC, {quoted} LIMIT 15",
+            table.name
+        ),
+    ))
+}
+
+fn top_ten(table: &Known) -> Option<Question> {
+    let column = table.column(is_exact_number)?;
+    let quoted = identifier(column);
+    Some(Question::new(
+        format!("What are the ten largest {column} of {}? (a top ten)", table.alias),
+        format!(
+            "SELECT {quoted} FROM {} ORDER BY {quoted} DESC NULLS LAST LIMIT 10",
+            table.name
+        ),
+    ))
+}
+
+fn filter(table: &Known) -> Option<Question> {
+    let column = table.column(is_exact_number)?;
+    let quoted = identifier(column);
+    let name = &table.name;
+    Some(Question::new(
+        format!(
+            "How many records of {} have a {column} above the average? (a filter)",
+            table.alias
+        ),
+        format!("SELECT COUNT(*) AS records FROM {name} WHERE {quoted} > (SELECT AVG({quoted}) FROM {name})"),
+    ))
+}
+
+fn date_range(table: &Known) -> Option<Question> {
+    let column = table.column(|data_type| matches!(data_type, DataType::Date32 | DataType::Timestamp(..)))?;
+    let quoted = identifier(column);
+    Some(Question::new(
+        format!(
+            "How many records of {} does each of the last ten years of {column} have? (a date range)",
+            table.alias
+        ),
+        format!(
+            "SELECT EXTRACT(YEAR FROM {quoted}) AS year, COUNT(*) AS records FROM {} WHERE {quoted} >= DATE '1900-01-01' \
+             GROUP BY EXTRACT(YEAR FROM {quoted}) ORDER BY year DESC LIMIT 10",
+            table.name
+        ),
+    ))
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8)
+}
+
+fn is_float(data_type: &DataType) -> bool {
+    data_type.is_floating()
+}
+
+/// Sums and averages of these are the same in whatever order rows come.
+fn is_exact_number(data_type: &DataType) -> bool {
+    data_type.is_integer() || data_type.is_decimal()
+}
+
+fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
