@@ -1,0 +1,9 @@
+//! The command line as a person or a script meets it: one program, because each links DataFusion anew.
+
+mod cat;
+mod describe;
+mod memory;
+mod query;
+mod run;
+mod tour;
+mod verify;

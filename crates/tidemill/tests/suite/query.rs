@@ -1,0 +1,188 @@
+//! `sql` and `copy`.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+
+use crate::run::{Folder, Run};
+
+const PEOPLE: &str = "id,Name,born\n1,Ada,1815-12-10\n2,Béla,\n3,Çiğdem,1999-01-01\n";
+
+fn people() -> Folder {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("people.csv"), PEOPLE).expect("written");
+    folder
+}
+
+#[test]
+fn an_answer_comes_in_every_format() {
+    let folder = people();
+    let answer = |format| folder.run(&["sql", "SELECT NAME, born FROM people WHERE id < 3", "--format", format]);
+    assert_snapshot!(answer("table").done(), @r"
+    ┌──────┬────────────┐
+    │ Name ┆ born       │
+    ╞══════╪════════════╡
+    │ Ada  ┆ 1815-12-10 │
+    │ Béla ┆            │
+    └──────┴────────────┘
+    ");
+    assert_snapshot!(answer("markdown").done(), @r"
+    | Name | born       |
+    |------|------------|
+    | Ada  | 1815-12-10 |
+    | Béla |            |
+    ");
+    assert_snapshot!(answer("csv").done(), @r"
+    Name,born
+    Ada,1815-12-10
+    Béla,
+    ");
+    assert_snapshot!(answer("jsonl").done(), @r#"
+    {"Name":"Ada","born":"1815-12-10"}
+    {"Name":"Béla","born":null}
+    "#);
+    assert_snapshot!(answer("json").done(), @r#"[{"Name":"Ada","born":"1815-12-10"},{"Name":"Béla","born":null}]"#);
+    for (format, magic) in [("parquet", &b"PAR1"[..]), ("arrow", b"\xFF\xFF\xFF\xFF")] {
+        let run = answer(format);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(run.stdout.starts_with(magic), "{format}");
+    }
+    // A pipe gets a line a row.
+    let run = folder.run(&["sql", "SELECT COUNT(*) AS n FROM people"]);
+    assert_eq!(run.done(), "{\"n\":3}\n");
+}
+
+#[test]
+fn a_statement_may_come_from_standard_input() {
+    let folder = people();
+    let mut child = folder
+        .command(&["sql", "-", "--format", "csv"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(b"SELECT MAX(id) AS last\nFROM people;\n")
+        .expect("written");
+    assert_eq!(Run::of(child.wait_with_output().expect("ended")).done(), "last\n3\n");
+}
+
+#[test]
+fn errors_are_for_the_person_at_the_terminal() {
+    let folder = people();
+    let error = |args: &[&str]| folder.run(args).failed();
+    assert_snapshot!(error(&["sql", "SELECT * FROM poeple"]), @"tidemill: poeple: no such table; this folder has people");
+    assert_snapshot!(error(&["sql", "SELEC 1"]), @"tidemill: the statement does not parse: Expected: an SQL statement, found: SELEC at Line: 1, Column: 1");
+    assert_snapshot!(
+        error(&["sql", r"SELECT * FROM 'D:\DATA\X.DBF'"]),
+        @r"tidemill: D:\DATA\X.DBF: no such table; say what drive D: is with --drive D=FOLDER"
+    );
+    assert_snapshot!(
+        error(&["copy", "people", "people.csv"]),
+        @"tidemill: people.csv: already exists; --overwrite replaces it"
+    );
+    assert_snapshot!(
+        error(&["copy", "people", "people.doc"]),
+        @"tidemill: people.doc: writing a file of this name is not supported; the extension tells the format: .dbf .riegeli .parquet .arrow .feather .ipc .csv .tsv .jsonl .ndjson .json"
+    );
+    assert_snapshot!(
+        error(&["cat", "people", "--format", "framed"]),
+        @"tidemill: people.csv: --format framed is for Riegeli files"
+    );
+    assert_eq!(folder.run(&["sql"]).code, Some(2));
+}
+
+#[test]
+fn tables_are_found_by_name_path_drive_and_attachment() {
+    let folder = people();
+    fs::create_dir(folder.file("DATA")).expect("made");
+    fs::rename(folder.file("people.csv"), folder.file("DATA/PEOPLE.CSV")).expect("moved");
+    for args in [
+        &["sql", "SELECT COUNT(*) AS n FROM people", "--dir", "DATA"][..],
+        &["sql", "SELECT COUNT(*) AS n FROM 'data/people.csv'"],
+        &[
+            "sql",
+            r"SELECT COUNT(*) AS n FROM [C:\data\people.csv]",
+            "--drive",
+            "C=.",
+        ],
+        &[
+            "sql",
+            "SELECT COUNT(*) AS n FROM folk",
+            "--attach",
+            "FOLK=DATA/PEOPLE.CSV",
+        ],
+    ] {
+        assert_eq!(folder.run(args).done(), "{\"n\":3}\n", "{args:?}");
+    }
+}
+
+#[test]
+fn a_table_a_folder_and_an_answer_are_copied() {
+    let folder = people();
+    let run = folder.run(&["copy", "people.csv", "people.riegeli"]);
+    assert!(
+        run.stderr.starts_with("people.csv → people.riegeli: 3 rows, "),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(run.done(), "");
+    fs::remove_file(folder.file("people.csv")).expect("removed");
+    folder
+        .run(&["copy", ".", "copies", "--to", "dbf", "--to-codepage", "cp857"])
+        .done();
+    folder
+        .run(&[
+            "copy",
+            "SELECT name FROM 'copies/people.dbf' WHERE born IS NULL",
+            "one.csv",
+        ])
+        .done();
+    assert_eq!(
+        fs::read_to_string(folder.file("one.csv")).expect("a copy"),
+        "NAME\nBéla\n"
+    );
+}
+
+#[test]
+fn explain_shows_what_is_pushed_into_the_scan() {
+    let folder = people();
+    folder.run(&["copy", "people.csv", "people.riegeli"]).done();
+    let plan = folder
+        .run(&[
+            "sql",
+            "SELECT name FROM 'people.riegeli' WHERE id > 1 LIMIT 1",
+            "--explain",
+            "--format",
+            "csv",
+        ])
+        .done();
+    assert!(
+        plan.contains("RiegeliScan: file=people.riegeli, columns=[Name], filter=id@0 > 1, limit=1"),
+        "{plan}"
+    );
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let folder = Folder::with(&[]);
+    let rows: String = (0..200_000)
+        .map(|row| format!("{row},some text to fill the pipe\n"))
+        .collect();
+    fs::write(folder.file("long.csv"), format!("n,text\n{rows}")).expect("written");
+    let mut child = folder
+        .command(&["cat", "long.csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    drop(child.stdout.take());
+    let run = Run::of(child.wait_with_output().expect("ended"));
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+}

@@ -1,0 +1,53 @@
+//! `tour`.
+
+use std::fs;
+
+use crate::run::Folder;
+
+#[test]
+fn the_tour_of_the_books_ends_with_equal_answers_and_a_report() {
+    let folder = Folder::with(&[]);
+    let shown = folder.run(&["tour", "--out", "out"]).done();
+    assert!(shown.contains("All 5 answers agree in all formats."), "{shown}");
+    assert!(!shown.contains("ANOTHER ANSWER"), "{shown}");
+    assert_eq!(shown.matches("same answer").count(), 10, "{shown}");
+    assert!(shown.contains("$ tidemill sql --dir out/books \"SELECT"), "{shown}");
+    let page = fs::read_to_string(folder.file("out/report.html")).expect("a report");
+    assert_eq!(page.matches("<svg").count(), 2);
+    assert_eq!(page.matches("the same answer").count(), 10);
+    assert!(
+        !page.contains("src=") && !page.contains("href="),
+        "the page needs nothing beside itself"
+    );
+    assert!(
+        page.contains("Köln") || page.contains("München"),
+        "umlauts went from code page 850 to the page"
+    );
+}
+
+#[test]
+fn the_books_are_the_same_every_time() {
+    let folder = Folder::with(&[]);
+    folder.run(&["tour", "--out", "one"]).done();
+    folder.run(&["tour", "--out", "two"]).done();
+    for name in [
+        "CUSTOMERS.DBF",
+        "LINES.DBF",
+        "LINES.FPT",
+        "ORDERS.DBF",
+        "ORDERS.FPT",
+        "PRODUCTS.DBF",
+    ] {
+        let read = |out: &str| {
+            fs::read(folder.file(&format!("{out}/books/{name}"))).unwrap_or_else(|error| panic!("{name}: {error}"))
+        };
+        assert!(read("one") == read("two"), "{name}");
+    }
+}
+
+#[test]
+fn the_tour_takes_tables_of_ones_own() {
+    let folder = Folder::with(&["xbase/types_vfp.dbf", "xbase/types_vfp.fpt", "xbase/ord_cdx.dbf"]);
+    let shown = folder.run(&["tour", ".", "--out", "out"]).done();
+    assert!(shown.contains("All 5 answers agree in all formats."), "{shown}");
+}
