@@ -1,1 +1,45 @@
-//! Under construction.
+//! Riegeli/records files: reader, writer, recovery, and typed Arrow rows in protobuf records.
+//!
+//! A file is a sequence of chunks, each with a number of records, interrupted by a block header every 64 KiB so that a reader
+//! can find its way after damage. [`RecordReader`] lends records as slices of the decoded chunk; [`RecordWriter`] writes what
+//! the C++ library would have written. Modules are named as the format names its parts.
+//!
+//! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, and the sources of the C++ library where that document is
+//! silent; `docs/formats/riegeli.md` of this project has both in one place.
+//!
+//! Not here: records in transposed chunks, seeking and searching, several threads.
+
+mod block_header;
+mod chunk_header;
+mod chunk_reader;
+mod chunk_writer;
+mod codec;
+mod error;
+mod hash;
+mod metadata;
+mod reader;
+mod record_position;
+pub mod rows;
+mod simple_chunk;
+mod skipped_region;
+mod source;
+mod transposed_chunk;
+mod varint;
+mod verify;
+mod writer;
+mod writer_options;
+
+pub use block_header::{BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader};
+pub use chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, MAX_NUM_RECORDS};
+pub use chunk_reader::{Chunk, ChunkReader};
+pub use codec::{Compression, CompressionType};
+pub use error::{Corrupt, Damage, Error, FileName, Result, RowError, RowProblem};
+pub use hash::hash;
+pub use metadata::RecordsMetadata;
+pub use reader::{ChunkSummary, ReaderOptions, RecordReader};
+pub use record_position::RecordPosition;
+pub use skipped_region::SkippedRegion;
+pub use source::{BytesSource, FileSource, Source};
+pub use verify::{Verification, verify};
+pub use writer::RecordWriter;
+pub use writer_options::WriterOptions;

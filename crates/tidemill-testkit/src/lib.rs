@@ -1,1 +1,33 @@
-//! Under construction.
+//! What the tests of several crates share: the corpus, and real servers.
+//!
+//! A test that needs a server asks for it and returns when it cannot be had:
+//!
+//! ```no_run
+//! use tidemill_testkit::ClickHouse;
+//!
+//! let Some(server) = ClickHouse::need() else { return };
+//! assert_eq!(server.query("SELECT 1").expect("an answer"), "1\n");
+//! ```
+//!
+//! Such a test does not pass silently: [`need`] writes its name and the reason past the test runner's capture, and into
+//! the file named by [`NOT_RUN_ENV`], from which `cargo xtask test` makes its list. The servers themselves are put into a
+//! cache folder ([`cache_folder`]) by `cargo xtask provision`; each start has a data folder and ports of its own, and the
+//! server dies with the value that stands for it.
+//!
+//! This crate is for tests and chores only: nothing that ships depends on it, and it knows no format and no protocol
+//! beyond what it takes to see that a server answers.
+
+mod cassandra;
+mod clickhouse;
+mod corpus;
+mod error;
+mod installation;
+mod need;
+mod process;
+
+pub use cassandra::Cassandra;
+pub use clickhouse::ClickHouse;
+pub use corpus::{corpus, corpus_bytes};
+pub use error::ServerError;
+pub use installation::{Installation, Server, cache_folder, java};
+pub use need::{NOT_RUN_ENV, need};

@@ -1,0 +1,186 @@
+//! Writing chunks: block headers put in at every 64 KiB, and the padding that chunks need.
+//!
+//! Source: google/riegeli, `doc/riegeli_records_file_format.md`, "Chunk" and "Padding chunk"; how far padding reaches when a
+//! header does not fit is in `riegeli/records/chunk_writer.cc`.
+
+use std::io::{self, Write};
+
+use crate::{
+    block_header::{BlockHeader, chunk_end, distance_without_overhead, is_possible_chunk_boundary, remaining_in_block},
+    chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
+    hash::hash_parts,
+};
+
+/// Zeros to pad with.
+static ZEROS: [u8; 4096] = [0; 4096];
+
+pub(crate) struct ChunkWriter<W> {
+    dest: W,
+    pos: u64,
+}
+
+impl<W: Write> ChunkWriter<W> {
+    /// Writes to `dest`, whose next byte is at `pos` of the file. Fills the rest of a block header that `pos` is in.
+    pub(crate) fn new(dest: W, pos: u64) -> io::Result<Self> {
+        let mut writer = Self { dest, pos };
+        if !is_possible_chunk_boundary(pos) {
+            let length = remaining_in_block(pos);
+            writer.write_zeros(length)?;
+        }
+        Ok(writer)
+    }
+
+    /// Returns where the next chunk begins.
+    pub(crate) fn pos(&self) -> u64 {
+        self.pos
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.dest.flush()
+    }
+
+    pub(crate) fn dest(&self) -> &W {
+        &self.dest
+    }
+
+    pub(crate) fn into_dest(self) -> W {
+        self.dest
+    }
+
+    /// Writes a chunk whose data are `parts` one after another.
+    pub(crate) fn write_chunk(
+        &mut self,
+        chunk_type: ChunkType,
+        parts: &[&[u8]],
+        num_records: u64,
+        decoded_data_size: u64,
+    ) -> io::Result<()> {
+        let data_size = parts.iter().map(|part| part.len() as u64).sum();
+        let header = ChunkHeader::new(chunk_type, data_size, hash_parts(parts), num_records, decoded_data_size);
+        let begin = self.pos;
+        let end = header.chunk_end(begin);
+        self.write_section(begin, end, &header.to_bytes())?;
+        for part in parts {
+            self.write_section(begin, end, part)?;
+        }
+        while self.pos < end {
+            self.write_block_header(begin, end)?;
+            let length = (end - self.pos).min(room_in_block(self.pos));
+            self.write_zeros(length)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a padding chunk up to a multiple of `padding`, or the next one that leaves room for it; nothing if the position
+    /// is one already.
+    pub(crate) fn write_padding(&mut self, padding: u64) -> io::Result<()> {
+        let end = position_after_padding(self.pos, padding);
+        if end == self.pos {
+            return Ok(());
+        }
+        let begin = self.pos;
+        let data_size = distance_without_overhead(begin, end) - CHUNK_HEADER_SIZE as u64;
+        let zeros = usize::try_from(data_size)
+            .map(|size| vec![0; size])
+            .map_err(|_| io::Error::other("padding does not fit memory"))?;
+        debug_assert_eq!(chunk_end(begin, data_size + CHUNK_HEADER_SIZE as u64, 0), end);
+        self.write_chunk(ChunkType::Padding, &[&zeros], 0, 0)
+    }
+
+    fn write_section(&mut self, begin: u64, end: u64, mut section: &[u8]) -> io::Result<()> {
+        while !section.is_empty() {
+            self.write_block_header(begin, end)?;
+            let room = usize::try_from(room_in_block(self.pos)).unwrap_or(usize::MAX);
+            let (now, later) = section.split_at(room.min(section.len()));
+            self.dest.write_all(now)?;
+            self.pos += now.len() as u64;
+            section = later;
+        }
+        Ok(())
+    }
+
+    /// Writes a block header if one is due.
+    fn write_block_header(&mut self, begin: u64, end: u64) -> io::Result<()> {
+        if remaining_in_block(self.pos) == 0 {
+            let bytes = BlockHeader::new(self.pos - begin, end - self.pos).to_bytes();
+            self.dest.write_all(&bytes)?;
+            self.pos += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn write_zeros(&mut self, mut length: u64) -> io::Result<()> {
+        while length > 0 {
+            let now = usize::try_from(length).unwrap_or(usize::MAX).min(ZEROS.len());
+            self.dest.write_all(&ZEROS[..now])?;
+            self.pos += now as u64;
+            length -= now as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Behind a block header, so never 0.
+fn room_in_block(pos: u64) -> u64 {
+    remaining_in_block(pos)
+}
+
+/// Returns the end of the padding chunk at `pos`, or `pos` when none is needed.
+fn position_after_padding(pos: u64, padding: u64) -> u64 {
+    if padding <= 1 || pos.is_multiple_of(padding) {
+        return pos;
+    }
+    let mut length = padding - pos % padding;
+    while length < CHUNK_HEADER_SIZE as u64 {
+        length += padding;
+    }
+    let mut end = pos + length;
+    while !is_possible_chunk_boundary(end) || distance_without_overhead(pos, end) < CHUNK_HEADER_SIZE as u64 {
+        end += padding;
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_leaves_room_for_its_header() {
+        // (position, padding, end)
+        for (pos, padding, end) in [
+            (1_000, 1, 1_000),
+            (1_000, 1_000, 1_000),
+            (1_000, 4_096, 4_096),
+            (961, 1_000, 2_000),
+            (960, 1_000, 1_000),
+            (65_500, 65_536, 131_072),
+            // 65,540 to 65,560 are in or right behind a block header.
+            (65_491, 10, 65_570),
+        ] {
+            assert_eq!(
+                position_after_padding(pos, padding),
+                end,
+                "{pos} to a multiple of {padding}"
+            );
+        }
+    }
+
+    #[test]
+    fn chunks_are_interrupted_by_block_headers() {
+        let mut writer = ChunkWriter::new(Vec::new(), 0).expect("memory");
+        writer.write_chunk(ChunkType::FileSignature, &[], 0, 0).expect("memory");
+        assert_eq!(writer.pos(), 64);
+        let data = vec![1; 70_000];
+        writer
+            .write_chunk(ChunkType::Simple, &[&data[..10], &data[10..]], 3, 70_000)
+            .expect("memory");
+        let file = writer.into_dest();
+        assert_eq!(file.len(), 64 + 40 + 70_000 + 24);
+        let header: [u8; 24] = std::array::from_fn(|i| file[65_536 + i]);
+        assert_eq!(
+            BlockHeader::from_bytes(&header),
+            BlockHeader::new(65_536 - 64, 70_128 - 65_536)
+        );
+    }
+}

@@ -1,0 +1,366 @@
+//! Codecs: how sections of chunk data are compressed.
+//!
+//! A compressed section is a varint with its decompressed size followed by the codec's bytes; an uncompressed one has no such
+//! prefix. Contexts and buffers are kept from section to section.
+//!
+//! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, "Chunk data"; the byte of snappy and its form (raw, without
+//! frames) are in `riegeli/chunk_encoding/constants.h` and `riegeli/chunk_encoding/compressor.cc`.
+//!
+//! Dictionaries and snappy's level 2 do not exist here.
+
+mod brotli;
+mod snappy;
+mod zstd;
+
+use std::fmt;
+
+use crate::{
+    error::Damage,
+    varint::{read_varint64, write_varint64},
+};
+
+/// The codec of a chunk, the first byte of its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompressionType {
+    /// 0: not compressed.
+    None,
+    /// `b`: Brotli.
+    Brotli,
+    /// `z`: Zstandard.
+    Zstd,
+    /// `s`: Snappy.
+    Snappy,
+}
+
+impl CompressionType {
+    /// Returns the codec that the byte means.
+    pub(crate) fn from_byte(byte: u8) -> Result<Self, Damage> {
+        match byte {
+            0 => Ok(Self::None),
+            b'b' => Ok(Self::Brotli),
+            b'z' => Ok(Self::Zstd),
+            b's' => Ok(Self::Snappy),
+            byte => Err(Damage::UnknownCompression { byte }),
+        }
+    }
+
+    /// Returns the byte that stands for the codec.
+    pub(crate) fn to_byte(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Brotli => b'b',
+            Self::Zstd => b'z',
+            Self::Snappy => b's',
+        }
+    }
+}
+
+impl fmt::Display for CompressionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Brotli => "brotli",
+            Self::Zstd => "zstd",
+            Self::Snappy => "snappy",
+        })
+    }
+}
+
+/// How a writer compresses. Default: `Brotli` of quality 6, as in the C++ library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Brotli.
+    Brotli {
+        /// 0 (fast) to 11 (small).
+        quality: u32,
+        /// Logarithm of the window size, 10 to 30. Default: 22.
+        window_log: Option<u32>,
+    },
+    /// Zstandard.
+    Zstd {
+        /// -131072 (fast) to 22 (small).
+        level: i32,
+        /// Logarithm of the window size, 10 to 31. Default: by level and size.
+        window_log: Option<u32>,
+    },
+    /// Snappy, its only level.
+    Snappy,
+}
+
+impl Compression {
+    /// Returns Brotli of a quality from 0 to 11.
+    pub fn brotli(quality: u32) -> Self {
+        Self::Brotli {
+            quality: quality.min(11),
+            window_log: None,
+        }
+    }
+
+    /// Returns Zstandard of a level from -131072 to 22.
+    pub fn zstd(level: i32) -> Self {
+        Self::Zstd {
+            level: level.clamp(-131_072, 22),
+            window_log: None,
+        }
+    }
+
+    /// Returns the codec.
+    pub fn compression_type(self) -> CompressionType {
+        match self {
+            Self::None => CompressionType::None,
+            Self::Brotli { .. } => CompressionType::Brotli,
+            Self::Zstd { .. } => CompressionType::Zstd,
+            Self::Snappy => CompressionType::Snappy,
+        }
+    }
+}
+
+impl Default for Compression {
+    fn default() -> Self {
+        Self::brotli(6)
+    }
+}
+
+/// Compresses sections, keeping the codec's context.
+pub(crate) struct Compressor {
+    compression: Compression,
+    zstd: zstd::Encoder,
+    snappy: snappy::Encoder,
+}
+
+impl Compressor {
+    pub(crate) fn new(compression: Compression) -> Self {
+        Self {
+            compression,
+            zstd: zstd::Encoder::default(),
+            snappy: snappy::Encoder::default(),
+        }
+    }
+
+    pub(crate) fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// Appends `section` to `out`, size prefix included. `size_hint` is what the section was expected to grow to.
+    pub(crate) fn append(&mut self, section: &[u8], size_hint: Option<u64>, out: &mut Vec<u8>) -> Result<(), Damage> {
+        if self.compression != Compression::None {
+            write_varint64(section.len() as u64, out);
+        }
+        match self.compression {
+            Compression::None => out.extend_from_slice(section),
+            Compression::Brotli { quality, window_log } => {
+                brotli::append(section, quality, window_log.unwrap_or(22), size_hint, out)?;
+            }
+            Compression::Zstd { level, window_log } => self.zstd.append(section, level, window_log, out)?,
+            Compression::Snappy => self.snappy.append(section, out)?,
+        }
+        Ok(())
+    }
+}
+
+/// How large a section may become.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Size {
+    /// Exactly this many bytes, else the section is damaged.
+    Exactly(usize),
+    /// Any size up to this many bytes.
+    AtMost(usize),
+}
+
+impl Size {
+    /// The number of bytes that must not be exceeded.
+    fn bound(self) -> usize {
+        match self {
+            Self::Exactly(size) | Self::AtMost(size) => size,
+        }
+    }
+
+    /// What to say when the bound is exceeded.
+    fn exceeded(self) -> Damage {
+        match self {
+            Self::Exactly(size) => Damage::Mismatch {
+                what: "decompressed size",
+                expected: size as u64,
+                found: size as u64 + 1,
+            },
+            Self::AtMost(limit) => Damage::TooLarge {
+                what: "a decompressed section",
+                limit: limit as u64,
+                found: limit as u64 + 1,
+            },
+        }
+    }
+}
+
+/// A buffer that keeps its bytes initialized, so that refilling it costs nothing.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl Scratch {
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Returns room for at least `wanted` more bytes behind what is filled.
+    pub(crate) fn room(&mut self, wanted: usize) -> &mut [u8] {
+        let end = self.length + wanted;
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
+        }
+        &mut self.bytes[self.length..]
+    }
+
+    /// Counts `count` bytes of the room as filled.
+    pub(crate) fn advance(&mut self, count: usize) {
+        self.length = (self.length + count).min(self.bytes.len());
+    }
+}
+
+/// Decompresses sections, keeping the codecs' contexts.
+#[derive(Default)]
+pub(crate) struct Decompressor {
+    zstd: zstd::Decoder,
+    snappy: snappy::Decoder,
+}
+
+impl Decompressor {
+    /// Replaces `out` by the decompressed `section`, which must not be of type `None`. Memory grows with the data that
+    /// arrive, not with what the section declares.
+    pub(crate) fn decompress(
+        &mut self,
+        compression: CompressionType,
+        section: &[u8],
+        size: Size,
+        out: &mut Scratch,
+    ) -> Result<(), Damage> {
+        out.clear();
+        let (_declared_size, compressed) = read_varint64(section).ok_or(Damage::Invalid {
+            what: "decompressed size of a section",
+        })?;
+        match compression {
+            CompressionType::None => {
+                return Err(Damage::Invalid {
+                    what: "compression type",
+                });
+            }
+            CompressionType::Brotli => brotli::decompress(compressed, size, out)?,
+            CompressionType::Zstd => self.zstd.decompress(compressed, size, out)?,
+            CompressionType::Snappy => self.snappy.decompress(compressed, size, out)?,
+        }
+        match size {
+            Size::Exactly(expected) if out.len() != expected => Err(Damage::Mismatch {
+                what: "decompressed size",
+                expected: expected as u64,
+                found: out.len() as u64,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns how much room to offer next when `filled` bytes have come out of `compressed` bytes: generous as long as that is
+/// cheap, then doubling.
+fn next_room(compressed: usize, filled: usize, bound: usize) -> usize {
+    const CHEAP: usize = 1 << 20;
+    let wanted = filled.max(compressed.saturating_mul(8)).max(CHEAP);
+    wanted.min((bound - filled).saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Compression; 6] = [
+        Compression::Brotli {
+            quality: 6,
+            window_log: None,
+        },
+        Compression::Brotli {
+            quality: 0,
+            window_log: Some(10),
+        },
+        Compression::Zstd {
+            level: 3,
+            window_log: None,
+        },
+        Compression::Zstd {
+            level: -5,
+            window_log: Some(12),
+        },
+        Compression::Zstd {
+            level: 19,
+            window_log: None,
+        },
+        Compression::Snappy,
+    ];
+
+    fn sections() -> Vec<Vec<u8>> {
+        let text: Vec<u8> = b"customer,amount\n".iter().copied().cycle().take(70_000).collect();
+        let mixed: Vec<u8> = (0..40_000_u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect();
+        vec![vec![], vec![7], text, mixed, vec![0; 3 << 20]]
+    }
+
+    #[test]
+    fn sections_come_back() {
+        let mut decompressor = Decompressor::default();
+        let mut out = Scratch::default();
+        for compression in ALL {
+            let mut compressor = Compressor::new(compression);
+            for section in sections() {
+                let mut compressed = Vec::new();
+                compressor.append(&section, None, &mut compressed).expect("compresses");
+                for size in [Size::Exactly(section.len()), Size::AtMost(section.len())] {
+                    decompressor
+                        .decompress(compression.compression_type(), &compressed, size, &mut out)
+                        .expect("decompresses");
+                    assert_eq!(out.as_slice(), section, "{compression:?}, {size:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sections_of_another_size_are_refused() {
+        let mut decompressor = Decompressor::default();
+        let mut out = Scratch::default();
+        for compression in ALL {
+            for section in sections() {
+                let mut compressed = Vec::new();
+                Compressor::new(compression)
+                    .append(&section, None, &mut compressed)
+                    .expect("compresses");
+                let mut check = |compressed: &[u8], size: Size, why: &str| {
+                    let result = decompressor.decompress(compression.compression_type(), compressed, size, &mut out);
+                    assert!(result.is_err(), "{compression:?}, {} bytes, {why}", section.len());
+                };
+                check(&compressed, Size::Exactly(section.len() + 1), "one byte more");
+                if let Some(less) = section.len().checked_sub(1) {
+                    check(&compressed, Size::Exactly(less), "one byte less");
+                    check(&compressed, Size::AtMost(less), "one byte less");
+                }
+                for cut in 0..compressed.len().min(300) {
+                    check(&compressed[..cut], Size::Exactly(section.len()), "cut");
+                    check(&compressed[..cut], Size::AtMost(section.len()), "cut");
+                }
+                compressed.push(0);
+                check(&compressed, Size::Exactly(section.len()), "trailing byte");
+                check(&compressed, Size::AtMost(section.len()), "trailing byte");
+            }
+        }
+    }
+}

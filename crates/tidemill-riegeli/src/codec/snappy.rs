@@ -1,0 +1,70 @@
+//! Snappy sections: the raw format, which begins with the decompressed size once more.
+
+use super::{Scratch, Size};
+use crate::error::Damage;
+
+/// A copy of 3 bytes makes at most 64 bytes: what declares more cannot be true.
+const MAX_RATIO: usize = 64;
+
+pub(super) struct Encoder {
+    encoder: snap::raw::Encoder,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self {
+            encoder: snap::raw::Encoder::new(),
+        }
+    }
+}
+
+impl Encoder {
+    pub(super) fn append(&mut self, section: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
+        let start = out.len();
+        out.resize(start + snap::raw::max_compress_len(section.len()), 0);
+        let length = self.encoder.compress(section, &mut out[start..]).map_err(damage)?;
+        out.truncate(start + length);
+        Ok(())
+    }
+}
+
+pub(super) struct Decoder {
+    decoder: snap::raw::Decoder,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self {
+            decoder: snap::raw::Decoder::new(),
+        }
+    }
+}
+
+impl Decoder {
+    pub(super) fn decompress(&mut self, compressed: &[u8], size: Size, out: &mut Scratch) -> Result<(), Damage> {
+        let length = snap::raw::decompress_len(compressed).map_err(damage)?;
+        if length > size.bound() {
+            return Err(size.exceeded());
+        }
+        if length > compressed.len().saturating_mul(MAX_RATIO) {
+            return Err(Damage::Codec {
+                codec: "snappy",
+                reason: "the size cannot be reached".to_owned(),
+            });
+        }
+        let room = out.room(length);
+        let written = self
+            .decoder
+            .decompress(compressed, &mut room[..length])
+            .map_err(damage)?;
+        out.advance(written);
+        Ok(())
+    }
+}
+
+fn damage(error: snap::Error) -> Damage {
+    Damage::Codec {
+        codec: "snappy",
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,140 @@
+//! Zstandard sections.
+//!
+//! The parameters are those that the C++ library sets: level, window, no checksum. A section is compressed by one call, so
+//! the frame tells its size, which lets decoders write it straight to its place.
+
+use zstd_safe::{
+    CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name,
+    zstd_sys::ZSTD_EndDirective,
+};
+
+use super::{Scratch, Size, next_room};
+use crate::error::Damage;
+
+/// Sections up to this size are decompressed by one call to their place, without a window buffer.
+const DIRECT_SIZE: usize = 4 << 20;
+/// So are sections that are at most this many times larger than their compressed bytes.
+const DIRECT_RATIO: usize = 64;
+/// The largest window that the others may ask for: 128 MiB.
+const MAX_WINDOW_LOG: u32 = 27;
+
+#[derive(Default)]
+pub(super) struct Encoder {
+    context: Option<CCtx<'static>>,
+}
+
+impl Encoder {
+    pub(super) fn append(
+        &mut self,
+        section: &[u8],
+        level: i32,
+        window_log: Option<u32>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Damage> {
+        let context = match &mut self.context {
+            Some(context) => {
+                context.reset(ResetDirective::SessionOnly).map_err(damage)?;
+                context
+            }
+            empty => {
+                let mut context = CCtx::create();
+                context
+                    .set_parameter(CParameter::CompressionLevel(level))
+                    .map_err(damage)?;
+                if let Some(window_log) = window_log {
+                    context
+                        .set_parameter(CParameter::WindowLog(window_log))
+                        .map_err(damage)?;
+                }
+                empty.insert(context)
+            }
+        };
+        out.reserve(zstd_safe::compress_bound(section.len()));
+        let start = out.len();
+        let mut output = OutBuffer::around_pos(out, start);
+        let mut input = InBuffer::around(section);
+        loop {
+            let left = context
+                .compress_stream2(&mut output, &mut input, ZSTD_EndDirective::ZSTD_e_end)
+                .map_err(damage)?;
+            if left == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Decoder {
+    context: Option<DCtx<'static>>,
+}
+
+impl Decoder {
+    pub(super) fn decompress(&mut self, compressed: &[u8], size: Size, out: &mut Scratch) -> Result<(), Damage> {
+        let context = match &mut self.context {
+            Some(context) => {
+                context.reset(ResetDirective::SessionOnly).map_err(damage)?;
+                context
+            }
+            empty => {
+                let mut context = DCtx::create();
+                context
+                    .set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG))
+                    .map_err(damage)?;
+                empty.insert(context)
+            }
+        };
+        if let Size::Exactly(expected) = size
+            && expected <= compressed.len().saturating_mul(DIRECT_RATIO).max(DIRECT_SIZE)
+        {
+            // One frame and nothing else: the call below would take several, or none.
+            if zstd_safe::find_frame_compressed_size(compressed).map_err(damage)? != compressed.len() {
+                return Err(Damage::Codec {
+                    codec: "zstd",
+                    reason: "bytes behind the frame".to_owned(),
+                });
+            }
+            let written = context
+                .decompress(&mut out.room(expected)[..expected], compressed)
+                .map_err(damage)?;
+            out.advance(written);
+            return Ok(());
+        }
+        let mut input = InBuffer::around(compressed);
+        loop {
+            let wanted = next_room(compressed.len(), out.len(), size.bound());
+            let room = out.room(wanted);
+            let room = &mut room[..wanted];
+            let mut output = OutBuffer::around(room);
+            let left = context.decompress_stream(&mut output, &mut input).map_err(damage)?;
+            let written = output.pos();
+            out.advance(written);
+            if out.len() > size.bound() {
+                return Err(size.exceeded());
+            }
+            if left == 0 {
+                break;
+            }
+            if input.pos() == compressed.len() && written < wanted {
+                return Err(Damage::Codec {
+                    codec: "zstd",
+                    reason: "the frame is cut off".to_owned(),
+                });
+            }
+        }
+        match input.pos() == compressed.len() {
+            true => Ok(()),
+            false => Err(Damage::Codec {
+                codec: "zstd",
+                reason: "bytes behind the frame".to_owned(),
+            }),
+        }
+    }
+}
+
+fn damage(code: usize) -> Damage {
+    Damage::Codec {
+        codec: "zstd",
+        reason: get_error_name(code).to_owned(),
+    }
+}

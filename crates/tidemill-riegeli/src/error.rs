@@ -1,0 +1,375 @@
+//! What can go wrong, as facts: which file, where, what was expected and what was found.
+
+use std::{fmt, io, path::Path, sync::Arc};
+
+use arrow_schema::{ArrowError, DataType};
+
+use crate::{ChunkType, RecordPosition, SkippedRegion};
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a file could not be read or written.
+///
+/// Kinds are kept apart by what the caller can do: a system error ([`Error::Io`]), damage that recovery can pass
+/// ([`Error::Corrupt`], [`Error::Truncated`]), sound data that this version does not read ([`Error::Unsupported`]), a bound
+/// set by an option ([`Error::Limit`]), and wrong use (the others).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("{file}cannot {action}")]
+    Io {
+        /// The file, where one is known.
+        file: FileName,
+        /// What was tried.
+        action: &'static str,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+    /// Bytes that break the format.
+    #[error(transparent)]
+    Corrupt(Box<Corrupt>),
+    /// The file ends inside a chunk.
+    #[error("{file}truncated: the chunk at byte {chunk_begin} has {found} bytes{}", Expected(*expected))]
+    Truncated {
+        /// The file.
+        file: FileName,
+        /// Where the incomplete chunk begins.
+        chunk_begin: u64,
+        /// How many bytes of it there are.
+        found: u64,
+        /// How many there should be, when its header could be read.
+        expected: Option<u64>,
+    },
+    /// Sound data of a kind that is not read yet.
+    #[error("{file}{what} at byte {offset} cannot be read by this version")]
+    Unsupported {
+        /// The file.
+        file: FileName,
+        /// What it is.
+        what: String,
+        /// Where its chunk begins.
+        offset: u64,
+    },
+    /// A size beyond a bound of [`ReaderOptions`](crate::ReaderOptions).
+    #[error("{file}{what} of the chunk at byte {offset} is {found} bytes, more than the limit of {limit}")]
+    Limit {
+        /// The file.
+        file: FileName,
+        /// Which size.
+        what: &'static str,
+        /// Where the chunk begins.
+        offset: u64,
+        /// The bound.
+        limit: u64,
+        /// The size, or how much of it was seen.
+        found: u64,
+    },
+    /// Writer options that do not parse or do not go together.
+    #[error("option `{option}`: expected {expected}")]
+    Option {
+        /// The option, as written.
+        option: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// Text that is not a record position.
+    #[error("`{text}` is not a record position: expected CHUNK/RECORD, two numbers")]
+    Position {
+        /// The text.
+        text: String,
+    },
+    /// A column whose type has no protobuf mapping.
+    #[error("column `{column}`: type {data_type} cannot be stored in a row; {hint}")]
+    ColumnType {
+        /// The column.
+        column: String,
+        /// Its type.
+        data_type: DataType,
+        /// What to do instead.
+        hint: &'static str,
+    },
+    /// A record that is not a row of the file's schema.
+    #[error(transparent)]
+    Row(Box<RowError>),
+    /// Metadata or a schema that does not hold together.
+    #[error("{file}metadata: {problem}")]
+    Metadata {
+        /// The file.
+        file: FileName,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A batch or projection that does not fit the schema, or an error of a row filter.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+}
+
+/// Bytes that break the format, and where.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}corrupt at byte {offset}, in the chunk at byte {chunk_begin}: {damage}")]
+pub struct Corrupt {
+    /// The file.
+    pub file: FileName,
+    /// Where the chunk begins that was being read.
+    pub chunk_begin: u64,
+    /// How far reading came.
+    pub offset: u64,
+    /// What was wrong.
+    pub damage: Damage,
+}
+
+/// What is wrong with the bytes of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Damage {
+    /// A block header's hash does not match.
+    #[error("block header hash is 0x{stored:016x}, computed 0x{computed:016x}")]
+    BlockHeaderHash {
+        /// The hash in the file.
+        stored: u64,
+        /// The hash of the bytes in the file.
+        computed: u64,
+    },
+    /// A chunk header's hash does not match.
+    #[error("chunk header hash is 0x{stored:016x}, computed 0x{computed:016x}")]
+    ChunkHeaderHash {
+        /// The hash in the file.
+        stored: u64,
+        /// The hash of the bytes in the file.
+        computed: u64,
+    },
+    /// The hash of a chunk's data does not match.
+    #[error("chunk data hash is 0x{stored:016x}, computed 0x{computed:016x}")]
+    ChunkDataHash {
+        /// The hash in the file.
+        stored: u64,
+        /// The hash of the bytes in the file.
+        computed: u64,
+    },
+    /// A block header places the interrupted chunk elsewhere.
+    #[error("the block header at byte {block} puts the {which} of its chunk at byte {found}, expected {expected}")]
+    BlockHeaderDisagrees {
+        /// Where the block begins.
+        block: u64,
+        /// "beginning" or "end".
+        which: &'static str,
+        /// By the chunk header.
+        expected: u64,
+        /// By the block header, modulo 2^64.
+        found: u64,
+    },
+    /// The file does not begin with a file signature.
+    #[error("missing file signature: the file does not begin with the 64 bytes of Riegeli/records")]
+    MissingSignature,
+    /// A position where no chunk can begin.
+    #[error("no chunk can begin here")]
+    ChunkBoundary,
+    /// A chunk without records that claims some, or data where there must not be any.
+    #[error("{chunk_type} chunk with {field} {found}, expected 0")]
+    NotEmpty {
+        /// The type of the chunk.
+        chunk_type: ChunkType,
+        /// The header field.
+        field: &'static str,
+        /// Its value.
+        found: u64,
+    },
+    /// A part of the chunk data that is cut off or not well formed.
+    #[error("invalid {what}")]
+    Invalid {
+        /// Which part.
+        what: &'static str,
+    },
+    /// A number that disagrees with another.
+    #[error("{what} is {found}, expected {expected}")]
+    Mismatch {
+        /// Which number.
+        what: &'static str,
+        /// By the other place.
+        expected: u64,
+        /// By this place.
+        found: u64,
+    },
+    /// Compressed data that do not decompress.
+    #[error("{codec} data do not decompress: {reason}")]
+    Codec {
+        /// The codec.
+        codec: &'static str,
+        /// What the codec says.
+        reason: String,
+    },
+    /// A codec that is not known.
+    #[error("unknown compression type 0x{byte:02x}")]
+    UnknownCompression {
+        /// The compression type.
+        byte: u8,
+    },
+    /// More data than a limit allows.
+    #[error("{what} is {found} bytes, more than the limit of {limit}")]
+    TooLarge {
+        /// Which size.
+        what: &'static str,
+        /// The bound.
+        limit: u64,
+        /// The size, or how much of it was seen.
+        found: u64,
+    },
+}
+
+impl Damage {
+    /// Turns the damage into an error of the chunk at `chunk_begin`. `offset` says how far reading came.
+    pub(crate) fn at(self, file: &FileName, chunk_begin: u64, offset: u64) -> Error {
+        let file = file.clone();
+        match self {
+            Self::UnknownCompression { byte } => Error::Unsupported {
+                file,
+                what: format!("a chunk of compression type 0x{byte:02x}"),
+                offset: chunk_begin,
+            },
+            Self::TooLarge { what, limit, found } => Error::Limit {
+                file,
+                what,
+                offset: chunk_begin,
+                limit,
+                found,
+            },
+            damage => Error::Corrupt(Box::new(Corrupt {
+                file,
+                chunk_begin,
+                offset,
+                damage,
+            })),
+        }
+    }
+}
+
+/// A record that is not a row of the file's schema.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}record {position}{}: {problem}", InColumn(column.as_deref()))]
+pub struct RowError {
+    /// The file.
+    pub file: FileName,
+    /// Which record.
+    pub position: RecordPosition,
+    /// The column, where one was being read.
+    pub column: Option<String>,
+    /// What is wrong.
+    pub problem: RowProblem,
+}
+
+/// What is wrong with a record that should be a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowProblem {
+    /// The message ends inside a field.
+    #[error("the message ends inside the field at byte {offset}")]
+    Truncated {
+        /// Where the field begins in the record.
+        offset: usize,
+    },
+    /// A tag that no protobuf message may hold.
+    #[error("invalid protobuf tag at byte {offset}")]
+    Tag {
+        /// Where the tag is in the record.
+        offset: usize,
+    },
+    /// A field of the schema with another wire type.
+    #[error("field {number} has wire type {found}, expected {expected}")]
+    WireType {
+        /// The field number.
+        number: u32,
+        /// The wire type of the column.
+        expected: u8,
+        /// The wire type in the record.
+        found: u8,
+    },
+    /// A value outside of the column's type.
+    #[error("the value does not fit the type of the column")]
+    Range,
+    /// Text that is not UTF-8.
+    #[error("the text is not UTF-8")]
+    Utf8,
+    /// Groups nested deeper than protobuf parsers go.
+    #[error("groups nested deeper than {limit}")]
+    Depth {
+        /// The deepest nesting that is read.
+        limit: usize,
+    },
+    /// No value in a column that must have one.
+    #[error("no value in a column that is not nullable")]
+    Missing,
+}
+
+/// The name of the file that an error is about, empty for data in memory. Displays as the path and a colon.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileName(Option<Arc<Path>>);
+
+impl FileName {
+    /// Returns the name for `path`.
+    pub(crate) fn new(path: &Path) -> Self {
+        Self(Some(path.into()))
+    }
+
+    /// Returns the path, `None` for data in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.as_deref()
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(path) => write!(f, "{}: ", path.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error {
+    /// Returns the region that recovery leaves out because of this error.
+    pub(crate) fn skipped_region(&self, begin: u64, end: u64) -> SkippedRegion {
+        let why = match self {
+            Self::Corrupt(corrupt) => corrupt.damage.to_string(),
+            Self::Truncated { found, expected, .. } => {
+                format!("truncated: the chunk has {found} bytes{}", Expected(*expected))
+            }
+            other => other.to_string(),
+        };
+        SkippedRegion { begin, end, why }
+    }
+}
+
+struct Expected(Option<u64>);
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(expected) => write!(f, ", expected {expected}"),
+            None => Ok(()),
+        }
+    }
+}
+
+struct InColumn<'a>(Option<&'a str>);
+
+impl fmt::Display for InColumn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(column) => write!(f, ", column `{column}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_stay_small() {
+        assert!(size_of::<Error>() <= 80, "{} bytes", size_of::<Error>());
+    }
+}

@@ -1,0 +1,302 @@
+//! Files of rows: their schema, their number of rows, and scans.
+
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock},
+};
+
+use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+use super::{decode::RowDecoder, descriptor};
+use crate::{
+    Error, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader, Result, RowError, SkippedRegion,
+    error::RowProblem, simple_chunk::RecordSlices,
+};
+
+/// A file whose records are rows. Scans share it and read at positions, each for itself.
+pub struct RowFile {
+    source: FileSource,
+    name: FileName,
+    options: ReaderOptions,
+    schema: SchemaRef,
+    raw: bool,
+    row_count: OnceLock<u64>,
+}
+
+impl RowFile {
+    /// Opens the file and reads its schema.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] unless recovering; [`Error::Metadata`] when the stored schema does not decode;
+    /// [`Error::ColumnType`] when it has a column without a mapping.
+    pub fn open(path: impl AsRef<Path>, options: &ReaderOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let name = FileName::new(path);
+        let file = std::fs::File::open(path).map_err(|source| Error::Io {
+            file: name.clone(),
+            action: "open the file",
+            source,
+        })?;
+        let source = FileSource::new(file);
+        let mut reader = RecordReader::named(source.clone(), name.clone(), options)?;
+        let schema = descriptor::arrow_schema(&reader.records_metadata()?, &name)?;
+        let raw = schema.is_none();
+        let schema =
+            schema.unwrap_or_else(|| Arc::new(Schema::new(vec![Field::new("record", DataType::Binary, false)])));
+        Ok(Self {
+            source,
+            name,
+            options: options.clone(),
+            schema,
+            raw,
+            row_count: OnceLock::new(),
+        })
+    }
+
+    /// Returns the schema of the rows: the Arrow schema in the metadata, or one column `record` of type Binary.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// Returns the number of rows by the chunk headers; chunk data are not read, so rows lost to damage in them count.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] unless recovering.
+    pub fn row_count(&self) -> Result<u64> {
+        if let Some(&count) = self.row_count.get() {
+            return Ok(count);
+        }
+        let count = self.reader()?.count_records()?;
+        Ok(*self.row_count.get_or_init(|| count))
+    }
+
+    /// Reads rows in batches.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Arrow`] for columns that are not there.
+    pub fn scan(self: &Arc<Self>, scan: RowScan) -> Result<RowBatches> {
+        let RowScan {
+            projection,
+            batch_rows,
+            limit,
+            row_filter,
+        } = scan;
+        let projection = projection.unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+        let filter = match row_filter {
+            Some(filter) => Some((self.decoder(&filter.columns)?, filter)),
+            None => None,
+        };
+        Ok(RowBatches {
+            reader: self.reader()?,
+            decoder: self.decoder(&projection)?,
+            filter,
+            batch_rows: batch_rows.max(1),
+            left: limit.unwrap_or(usize::MAX),
+            state: State::Reading,
+        })
+    }
+
+    fn reader(&self) -> Result<RecordReader<FileSource>> {
+        RecordReader::named(self.source.clone(), self.name.clone(), &self.options)
+    }
+
+    fn decoder(&self, projection: &[usize]) -> Result<RowDecoder> {
+        if self.raw {
+            RowDecoder::raw(&self.schema, projection)
+        } else {
+            RowDecoder::new(&self.schema, projection)
+        }
+    }
+}
+
+/// What to read of a file.
+pub struct RowScan {
+    /// The columns, in the order of the batches. Default: all.
+    pub projection: Option<Vec<usize>>,
+    /// The largest number of rows in a batch. Default: 8192.
+    pub batch_rows: usize,
+    /// The largest number of rows in all, after the filter. Default: no limit.
+    pub limit: Option<usize>,
+    /// Which rows. Default: all.
+    pub row_filter: Option<RowFilter>,
+}
+
+impl Default for RowScan {
+    fn default() -> Self {
+        Self {
+            projection: None,
+            batch_rows: 8_192,
+            limit: None,
+            row_filter: None,
+        }
+    }
+}
+
+type Predicate = Box<dyn FnMut(&RecordBatch) -> Result<BooleanArray, ArrowError> + Send>;
+
+/// Picks rows by some of their columns, which are decoded first; the others are decoded for picked rows only.
+pub struct RowFilter {
+    columns: Vec<usize>,
+    predicate: Predicate,
+}
+
+impl RowFilter {
+    /// Picks the rows for which `predicate` is true. It sees batches of `columns`, in this order, and returns a value for
+    /// each row; null does not pick.
+    pub fn new(columns: Vec<usize>, predicate: Predicate) -> Self {
+        Self { columns, predicate }
+    }
+}
+
+/// The batches of a scan. After an error there are no more.
+pub struct RowBatches {
+    reader: RecordReader<FileSource>,
+    decoder: RowDecoder,
+    filter: Option<(RowDecoder, RowFilter)>,
+    batch_rows: usize,
+    left: usize,
+    state: State,
+}
+
+#[derive(PartialEq, Eq)]
+enum State {
+    Reading,
+    Done,
+}
+
+impl RowBatches {
+    /// Returns the schema of the batches.
+    pub fn schema(&self) -> SchemaRef {
+        self.decoder.schema().clone()
+    }
+
+    /// Returns the regions left out so far; complete after the last batch.
+    pub fn skipped(&self) -> &[SkippedRegion] {
+        self.reader.skipped()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        while self.left > 0 && self.decoder.rows() < self.batch_rows {
+            let wanted = (self.batch_rows - self.decoder.rows()).min(match self.filter {
+                None => self.left,
+                Some(_) => usize::MAX,
+            });
+            let before = self.decoder.rows();
+            let (decoder, filter, left) = (&mut self.decoder, &mut self.filter, self.left);
+            let taken = self.reader.take_records(|records, start, chunk_begin| {
+                let end = records.len().min(start.saturating_add(wanted));
+                let result = match filter {
+                    None => push(decoder, records, chunk_begin, start..end),
+                    Some((filter_decoder, filter)) => pick(filter_decoder, filter, records, chunk_begin, start..end)
+                        .and_then(|picked| push(decoder, records, chunk_begin, picked.take(left))),
+                };
+                (result, end)
+            })?;
+            match taken {
+                None => {
+                    self.reader.check_end()?;
+                    self.state = State::Done;
+                    break;
+                }
+                Some(result) => result.map_err(|error| self.annotate(error))?,
+            }
+            self.left -= self.decoder.rows() - before;
+        }
+        if self.left == 0 {
+            self.state = State::Done;
+        }
+        if self.decoder.rows() == 0 {
+            Ok(None)
+        } else {
+            self.decoder.finish().map(Some)
+        }
+    }
+
+    fn annotate(&self, error: Error) -> Error {
+        match error {
+            Error::Row(mut row) => {
+                row.file = self.reader.file().clone();
+                Error::Row(row)
+            }
+            other => other,
+        }
+    }
+}
+
+impl Iterator for RowBatches {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.state == State::Done {
+            return None;
+        }
+        let batch = self.next_batch().transpose();
+        if !matches!(batch, Some(Ok(_))) {
+            self.state = State::Done;
+        }
+        batch
+    }
+}
+
+fn push(
+    decoder: &mut RowDecoder,
+    records: RecordSlices<'_>,
+    chunk_begin: u64,
+    rows: impl Iterator<Item = usize>,
+) -> Result<()> {
+    for row in rows {
+        decoder
+            .push(records.get(row))
+            .map_err(|(column, problem)| row_error(decoder, chunk_begin, row, column, problem))?;
+    }
+    Ok(())
+}
+
+/// Returns the numbers of the rows that the filter picks.
+fn pick(
+    decoder: &mut RowDecoder,
+    filter: &mut RowFilter,
+    records: RecordSlices<'_>,
+    chunk_begin: u64,
+    rows: std::ops::Range<usize>,
+) -> Result<impl Iterator<Item = usize> + use<>> {
+    let start = rows.start;
+    push(decoder, records, chunk_begin, rows)?;
+    let batch = decoder.finish()?;
+    let picked = (filter.predicate)(&batch)?;
+    if picked.len() != batch.num_rows() {
+        return Err(ArrowError::ComputeError(format!(
+            "the row filter returned {} values for {} rows",
+            picked.len(),
+            batch.num_rows()
+        ))
+        .into());
+    }
+    Ok((0..picked.len())
+        .filter(move |&row| picked.is_valid(row) && picked.value(row))
+        .map(move |row| start + row))
+}
+
+#[cold]
+fn row_error(decoder: &RowDecoder, chunk_begin: u64, row: usize, column: Option<usize>, problem: RowProblem) -> Error {
+    Error::Row(Box::new(RowError {
+        file: FileName::default(),
+        position: RecordPosition::new(chunk_begin, row as u64),
+        column: column.map(|column| decoder.schema().field(column).name().clone()),
+        problem,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_shared_and_scans_are_sent_between_threads() {
+        fn shared<T: Send + Sync + 'static>() {}
+        fn sent<T: Send + 'static>() {}
+        shared::<RowFile>();
+        sent::<RowBatches>();
+    }
+}

@@ -1,0 +1,405 @@
+//! Simple chunks: the sizes of the records, then their bytes one after another, both perhaps compressed.
+//!
+//! Source: google/riegeli, `doc/riegeli_records_file_format.md`, "Simple chunk with records".
+//!
+//! The encoder is fed straight into the section buffers; the decoder lends records from the decompressed section, or from
+//! the chunk data themselves when they are not compressed.
+
+use crate::{
+    codec::{Compression, CompressionType, Compressor, Decompressor, Scratch, Size},
+    error::Damage,
+    varint::{read_varint64, varint64_length, write_varint64},
+};
+
+/// Collects the records of a chunk.
+pub(crate) struct SimpleEncoder {
+    compressor: Compressor,
+    size_hint: u64,
+    sizes: Vec<u8>,
+    values: Vec<u8>,
+    num_records: u64,
+    compressed: Vec<u8>,
+}
+
+/// The data of an encoded chunk, in parts that follow one another.
+pub(crate) struct EncodedChunk<'a> {
+    pub(crate) parts: [&'a [u8]; 2],
+    pub(crate) num_records: u64,
+    pub(crate) decoded_data_size: u64,
+}
+
+impl SimpleEncoder {
+    pub(crate) fn new(compression: Compression, size_hint: u64) -> Self {
+        Self {
+            compressor: Compressor::new(compression),
+            size_hint,
+            sizes: Vec::new(),
+            values: Vec::new(),
+            num_records: 0,
+            compressed: Vec::new(),
+        }
+    }
+
+    pub(crate) fn num_records(&self) -> u64 {
+        self.num_records
+    }
+
+    /// Returns the buffer of the record values, to append the bytes of the next record to. [`Self::close_record`] follows.
+    pub(crate) fn values(&mut self) -> &mut Vec<u8> {
+        &mut self.values
+    }
+
+    /// Makes a record of the last `size` bytes of the values.
+    pub(crate) fn close_record(&mut self, size: usize) {
+        write_varint64(size as u64, &mut self.sizes);
+        self.num_records += 1;
+    }
+
+    /// Encodes the chunk of the records so far; the last `keep` bytes of the values belong to no record yet. The encoder must
+    /// be cleared before the next chunk.
+    pub(crate) fn encode_before(&mut self, keep: usize) -> Result<EncodedChunk<'_>, Damage> {
+        let values = &self.values[..self.values.len() - keep];
+        let compression = self.compressor.compression();
+        self.compressed.clear();
+        self.compressed.push(compression.compression_type().to_byte());
+        if compression == Compression::None {
+            write_varint64(self.sizes.len() as u64, &mut self.compressed);
+            self.compressed.extend_from_slice(&self.sizes);
+        } else {
+            // The size of the compressed sizes precedes them and is known only afterwards.
+            let start = self.compressed.len();
+            self.compressor.append(&self.sizes, None, &mut self.compressed)?;
+            let section = self.compressed.len() - start;
+            let prefix = varint64_length(section as u64);
+            let mut length = Vec::with_capacity(prefix);
+            write_varint64(section as u64, &mut length);
+            self.compressed.splice(start..start, length);
+            self.compressor
+                .append(values, Some(self.size_hint), &mut self.compressed)?;
+        }
+        let decoded_data_size = values.len() as u64;
+        let values = if compression == Compression::None { values } else { &[] };
+        Ok(EncodedChunk {
+            parts: [&self.compressed, values],
+            num_records: self.num_records,
+            decoded_data_size,
+        })
+    }
+
+    /// Drops the records, except for the last `keep` bytes of the values, which belong to no record yet.
+    pub(crate) fn clear_keeping(&mut self, keep: usize) {
+        let start = self.values.len() - keep;
+        self.values.copy_within(start.., 0);
+        self.values.truncate(keep);
+        self.sizes.clear();
+        self.num_records = 0;
+    }
+}
+
+/// Where the values of a decoded chunk are.
+enum Values {
+    /// In the chunk data, from this offset.
+    InData(usize),
+    Decompressed,
+}
+
+/// Decodes chunks one after another into the same buffers.
+pub(crate) struct SimpleDecoder {
+    decompressor: Decompressor,
+    sizes: Scratch,
+    values: Scratch,
+    values_in: Values,
+    /// Where each record ends in the values.
+    limits: Vec<usize>,
+}
+
+impl Default for SimpleDecoder {
+    fn default() -> Self {
+        Self {
+            decompressor: Decompressor::default(),
+            sizes: Scratch::default(),
+            values: Scratch::default(),
+            values_in: Values::Decompressed,
+            limits: Vec::new(),
+        }
+    }
+}
+
+/// Records that follow one another, lent.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordSlices<'a> {
+    values: &'a [u8],
+    limits: &'a [usize],
+}
+
+impl<'a> RecordSlices<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.limits.len()
+    }
+
+    pub(crate) fn get(&self, index: usize) -> &'a [u8] {
+        let start = match index.checked_sub(1) {
+            Some(before) => self.limits[before],
+            None => 0,
+        };
+        &self.values[start..self.limits[index]]
+    }
+}
+
+impl SimpleDecoder {
+    pub(crate) fn clear(&mut self) {
+        self.limits.clear();
+    }
+
+    /// Returns the records of the chunk that was decoded from `data`.
+    pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
+        let values = match self.values_in {
+            Values::InData(start) => &data[start..],
+            Values::Decompressed => self.values.as_slice(),
+        };
+        RecordSlices {
+            values,
+            limits: &self.limits,
+        }
+    }
+
+    pub(crate) fn num_records(&self) -> u64 {
+        self.limits.len() as u64
+    }
+
+    /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`. No section may grow beyond `limit`
+    /// bytes. After an error there are no records.
+    pub(crate) fn decode(
+        &mut self,
+        data: &[u8],
+        num_records: u64,
+        decoded_data_size: u64,
+        limit: usize,
+    ) -> Result<(), Damage> {
+        let result = self.decode_sections(data, num_records, decoded_data_size, limit);
+        if result.is_err() {
+            self.limits.clear();
+        }
+        result
+    }
+
+    fn decode_sections(
+        &mut self,
+        data: &[u8],
+        num_records: u64,
+        decoded_data_size: u64,
+        limit: usize,
+    ) -> Result<(), Damage> {
+        self.limits.clear();
+        let decoded_size = usize::try_from(decoded_data_size)
+            .ok()
+            .filter(|&size| size <= limit)
+            .ok_or(Damage::TooLarge {
+                what: "the decoded data",
+                limit: limit as u64,
+                found: decoded_data_size,
+            })?;
+        let (compression, sizes, values) = sections(data)?;
+        let sizes = match compression {
+            CompressionType::None => sizes,
+            _ => {
+                // A record size takes at most ten bytes.
+                let bound = usize::try_from(num_records.saturating_mul(10)).unwrap_or(usize::MAX);
+                let size = Size::AtMost(bound.min(limit));
+                self.decompressor
+                    .decompress(compression, sizes, size, &mut self.sizes)?;
+                self.sizes.as_slice()
+            }
+        };
+        read_limits(sizes, num_records, decoded_size, &mut self.limits)?;
+        if compression == CompressionType::None {
+            if values.len() != decoded_size {
+                return Err(Damage::Mismatch {
+                    what: "size of the record values",
+                    expected: decoded_data_size,
+                    found: values.len() as u64,
+                });
+            }
+            self.values_in = Values::InData(data.len() - values.len());
+        } else {
+            self.decompressor
+                .decompress(compression, values, Size::Exactly(decoded_size), &mut self.values)?;
+            self.values_in = Values::Decompressed;
+        }
+        Ok(())
+    }
+}
+
+/// Splits chunk data into the compression type, the sizes and the values.
+fn sections(data: &[u8]) -> Result<(CompressionType, &[u8], &[u8]), Damage> {
+    let (&byte, rest) = data.split_first().ok_or(Damage::Invalid {
+        what: "compression type",
+    })?;
+    let compression = CompressionType::from_byte(byte)?;
+    let (size, rest) = read_varint64(rest).ok_or(Damage::Invalid {
+        what: "size of the record sizes",
+    })?;
+    usize::try_from(size)
+        .ok()
+        .and_then(|size| rest.split_at_checked(size))
+        .map(|(sizes, values)| (compression, sizes, values))
+        .ok_or(Damage::Mismatch {
+            what: "size of the record sizes",
+            expected: rest.len() as u64,
+            found: size,
+        })
+}
+
+fn read_limits(mut sizes: &[u8], num_records: u64, decoded_size: usize, limits: &mut Vec<usize>) -> Result<(), Damage> {
+    // Every size takes a byte, so there are no more records than bytes left.
+    limits.reserve(usize::try_from(num_records).unwrap_or(usize::MAX).min(sizes.len()));
+    let mut limit = 0_usize;
+    for _ in 0..num_records {
+        let (size, rest) = read_varint64(sizes).ok_or(Damage::Invalid { what: "record size" })?;
+        limit = usize::try_from(size)
+            .ok()
+            .and_then(|size| limit.checked_add(size))
+            .filter(|&limit| limit <= decoded_size)
+            .ok_or(Damage::Mismatch {
+                what: "sum of the record sizes",
+                expected: decoded_size as u64,
+                found: (limit as u64).saturating_add(size),
+            })?;
+        limits.push(limit);
+        sizes = rest;
+    }
+    if !sizes.is_empty() {
+        return Err(Damage::Invalid {
+            what: "record sizes: bytes are left over",
+        });
+    }
+    if limit != decoded_size {
+        return Err(Damage::Mismatch {
+            what: "sum of the record sizes",
+            expected: decoded_size as u64,
+            found: limit as u64,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encode(compression: Compression, records: &[&[u8]]) -> (Vec<u8>, u64) {
+        let mut encoder = SimpleEncoder::new(compression, 1 << 20);
+        for record in records {
+            encoder.values().extend_from_slice(record);
+            encoder.close_record(record.len());
+        }
+        let chunk = encoder.encode_before(0).expect("encodes");
+        (chunk.parts.concat(), chunk.decoded_data_size)
+    }
+
+    #[test]
+    fn the_layout_of_an_uncompressed_chunk() {
+        let (data, size) = encode(Compression::None, &[b"ab", b"", b"c"]);
+        assert_eq!(data, b"\0\x03\x02\x00\x01abc");
+        assert_eq!(size, 3);
+    }
+
+    #[test]
+    fn chunks_that_do_not_add_up_are_refused() {
+        let mut decoder = SimpleDecoder::default();
+        let mut check = |data: &[u8], num_records, size, expected: Damage| {
+            assert_eq!(
+                decoder.decode(data, num_records, size, 1 << 20),
+                Err(expected),
+                "{data:?}"
+            );
+            assert_eq!(decoder.num_records(), 0);
+        };
+        let sum = |expected, found| Damage::Mismatch {
+            what: "sum of the record sizes",
+            expected,
+            found,
+        };
+        check(
+            b"",
+            0,
+            0,
+            Damage::Invalid {
+                what: "compression type",
+            },
+        );
+        check(b"x\0", 0, 0, Damage::UnknownCompression { byte: b'x' });
+        check(
+            b"\0",
+            0,
+            0,
+            Damage::Invalid {
+                what: "size of the record sizes",
+            },
+        );
+        check(
+            b"\0\x02\x01",
+            1,
+            1,
+            Damage::Mismatch {
+                what: "size of the record sizes",
+                expected: 1,
+                found: 2,
+            },
+        );
+        check(b"\0\x01\x01a", 2, 1, Damage::Invalid { what: "record size" });
+        check(
+            b"\0\x02\x01\x00a",
+            1,
+            1,
+            Damage::Invalid {
+                what: "record sizes: bytes are left over",
+            },
+        );
+        check(b"\0\x01\x02ab", 1, 1, sum(1, 2));
+        check(b"\0\x01\x01a", 1, 2, sum(2, 1));
+        check(
+            b"\0\x01\x01ab",
+            1,
+            1,
+            Damage::Mismatch {
+                what: "size of the record values",
+                expected: 1,
+                found: 2,
+            },
+        );
+        check(
+            b"\0\x00",
+            0,
+            2 << 20,
+            Damage::TooLarge {
+                what: "the decoded data",
+                limit: 1 << 20,
+                found: 2 << 20,
+            },
+        );
+    }
+
+    #[test]
+    fn cut_chunks_are_refused() {
+        let records: Vec<&[u8]> = vec![b"alpha", b"", b"beta, beta, beta, beta, beta, beta"];
+        for compression in [
+            Compression::None,
+            Compression::brotli(6),
+            Compression::zstd(3),
+            Compression::Snappy,
+        ] {
+            let (data, size) = encode(compression, &records);
+            let mut decoder = SimpleDecoder::default();
+            decoder.decode(&data, 3, size, 1 << 20).expect("decodes");
+            let found: Vec<&[u8]> = (0..3).map(|index| decoder.records(&data).get(index)).collect();
+            assert_eq!(found, records, "{compression:?}");
+            for cut in 0..data.len() {
+                assert!(
+                    decoder.decode(&data[..cut], 3, size, 1 << 20).is_err(),
+                    "{compression:?} cut to {cut}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! How to write a file, as options and as the C++ library's option string.
+//!
+//! Source of the string: google/riegeli, `doc/record_writer_options.md`.
+
+use std::str::FromStr;
+
+use prost::Message;
+
+use crate::{Compression, Error, RecordsMetadata, Result, block_header::BLOCK_SIZE};
+
+/// Options of a [`RecordWriter`](crate::RecordWriter).
+#[derive(Clone, Debug, PartialEq)]
+pub struct WriterOptions {
+    pub(crate) compression: Compression,
+    pub(crate) chunk_size: Option<u64>,
+    pub(crate) metadata: Option<Vec<u8>>,
+    pub(crate) initial_padding: u64,
+    pub(crate) final_padding: u64,
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        Self {
+            compression: Compression::default(),
+            chunk_size: None,
+            metadata: None,
+            initial_padding: 1,
+            final_padding: 1,
+        }
+    }
+}
+
+impl WriterOptions {
+    /// Returns the default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the codec. Default: Brotli of quality 6.
+    #[must_use]
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        self
+    }
+
+    /// Sets the wanted size of a chunk before compression, where a record counts 8 bytes more than it has. Default: 1 MiB, or
+    /// 4 KiB when uncompressed.
+    #[must_use]
+    pub fn chunk_size(mut self, chunk_size: u64) -> Self {
+        self.chunk_size = Some(chunk_size.max(1));
+        self
+    }
+
+    /// Sets the file metadata. Default: none.
+    #[must_use]
+    pub fn metadata(self, metadata: &RecordsMetadata) -> Self {
+        self.serialized_metadata(metadata.encode_to_vec())
+    }
+
+    /// Sets the file metadata, a serialized `RecordsMetadata`. Default: none.
+    #[must_use]
+    pub fn serialized_metadata(mut self, metadata: Vec<u8>) -> Self {
+        self.metadata = Some(metadata);
+        self
+    }
+
+    /// Pads at the beginning, when appending, and at the end up to a multiple of `padding`. With 64 KiB files can be
+    /// concatenated as they are. Default: 1.
+    #[must_use]
+    pub fn padding(self, padding: u64) -> Self {
+        self.initial_padding(padding).final_padding(padding)
+    }
+
+    /// Pads up to a multiple of `padding` before anything is appended to a file. Default: 1.
+    #[must_use]
+    pub fn initial_padding(mut self, padding: u64) -> Self {
+        self.initial_padding = padding.max(1);
+        self
+    }
+
+    /// Pads up to a multiple of `padding` at the end of the file and at every flush. Default: 1.
+    #[must_use]
+    pub fn final_padding(mut self, padding: u64) -> Self {
+        self.final_padding = padding.max(1);
+        self
+    }
+
+    /// Returns the wanted size of a chunk.
+    pub fn effective_chunk_size(&self) -> u64 {
+        self.chunk_size.unwrap_or(match self.compression {
+            Compression::None => 4 << 10,
+            _ => 1 << 20,
+        })
+    }
+}
+
+/// Parses options separated by commas: `default`, `uncompressed`, `brotli[:0..11]`, `zstd[:-131072..22]`, `snappy[:1]`,
+/// `window_log:auto|10..31`, `brotli_encoder:cbrotli`, `chunk_size:auto|SIZE`, `padding[:SIZE]`, `initial_padding[:SIZE]`,
+/// `final_padding[:SIZE]`, `transpose:false`, and, without an effect, `bucket_fraction:0..1` and `parallelism:N`. A size is a
+/// number with an optional `B`, `k`, `K`, `M`, `G`, `T`, `P` or `E`.
+///
+/// # Errors
+/// [`Error::Option`] for any other text, for `transpose`, and for `snappy:2`, which this library does not have.
+impl FromStr for WriterOptions {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut options = Self::default();
+        let mut codec = None;
+        let mut window_log = None;
+        let mut seen: Vec<&str> = Vec::new();
+        for option in text.split(',').filter(|_| !text.is_empty()) {
+            let (name, value) = match option.split_once(':') {
+                Some((name, value)) => (name, Some(value)),
+                None => (option, None),
+            };
+            let fail = |expected: &str| -> Error {
+                Error::Option {
+                    option: option.to_owned(),
+                    expected: expected.to_owned(),
+                }
+            };
+            if seen.contains(&name) {
+                return Err(fail("each option once"));
+            }
+            seen.push(name);
+            if matches!(name, "uncompressed" | "brotli" | "zstd" | "snappy") && codec.replace(name).is_some() {
+                return Err(fail("one codec"));
+            }
+            match name {
+                "default" if value.is_none() && seen.len() == 1 => {}
+                "default" => return Err(fail("`default` before all others, without a value")),
+                "uncompressed" if value.is_none() => options.compression = Compression::None,
+                "uncompressed" => return Err(fail("no value")),
+                "brotli" => {
+                    let quality = number(value, 6, 0..=11).ok_or_else(|| fail("brotli:0 to brotli:11"))?;
+                    options.compression = Compression::brotli(u32::try_from(quality).unwrap_or(6));
+                }
+                "zstd" => {
+                    let level = number(value, 3, -131_072..=22).ok_or_else(|| fail("zstd:-131072 to zstd:22"))?;
+                    options.compression = Compression::zstd(i32::try_from(level).unwrap_or(3));
+                }
+                "snappy" => {
+                    number(value, 1, 1..=1).ok_or_else(|| fail("snappy or snappy:1, the only level here"))?;
+                    options.compression = Compression::Snappy;
+                }
+                "window_log" if value == Some("auto") => window_log = None,
+                "window_log" => {
+                    let log = value.and_then(|value| value.parse::<u32>().ok());
+                    window_log = Some(log.ok_or_else(|| fail("auto, or a number from 10 to 31"))?);
+                }
+                "brotli_encoder" => match value {
+                    Some("cbrotli" | "rbrotli_or_cbrotli") => {}
+                    _ => return Err(fail("cbrotli, the only encoder here")),
+                },
+                "chunk_size" if value == Some("auto") => options.chunk_size = None,
+                "chunk_size" => {
+                    let size = value.and_then(size).ok_or_else(|| fail("auto, or a size such as 1M"))?;
+                    options.chunk_size = Some(size);
+                }
+                "padding" | "initial_padding" | "final_padding" => {
+                    let padding = match value {
+                        None => BLOCK_SIZE,
+                        Some(value) => size(value).ok_or_else(|| fail("a size such as 64K"))?,
+                    };
+                    if name != "final_padding" {
+                        options.initial_padding = padding;
+                    }
+                    if name != "initial_padding" {
+                        options.final_padding = padding;
+                    }
+                }
+                "transpose" => match value {
+                    Some("false") => {}
+                    _ => {
+                        return Err(fail("no transposed chunks: writing them is not supported yet"));
+                    }
+                },
+                "bucket_fraction" => {
+                    value
+                        .and_then(|value| value.parse::<f64>().ok())
+                        .filter(|fraction| (0.0..=1.0).contains(fraction))
+                        .ok_or_else(|| fail("a number from 0 to 1"))?;
+                }
+                "parallelism" => {
+                    number(value, -1, 0..=i64::from(i32::MAX)).ok_or_else(|| fail("a number from 0"))?;
+                }
+                _ => return Err(fail("an option of a Riegeli/records writer")),
+            }
+        }
+        options.set_window_log(window_log)?;
+        Ok(options)
+    }
+}
+
+impl WriterOptions {
+    fn set_window_log(&mut self, log: Option<u32>) -> Result<()> {
+        let Some(log) = log else { return Ok(()) };
+        let (window_log, range) = match &mut self.compression {
+            Compression::Brotli { window_log, .. } => (window_log, 10..=30),
+            Compression::Zstd { window_log, .. } => (window_log, 10..=31),
+            Compression::None | Compression::Snappy => {
+                return Err(Error::Option {
+                    option: format!("window_log:{log}"),
+                    expected: "brotli or zstd with a window".to_owned(),
+                });
+            }
+        };
+        if !range.contains(&log) {
+            return Err(Error::Option {
+                option: format!("window_log:{log}"),
+                expected: format!("{} to {}", range.start(), range.end()),
+            });
+        }
+        *window_log = Some(log);
+        Ok(())
+    }
+}
+
+fn number(value: Option<&str>, default: i64, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+    let number = match value {
+        Some(value) => value.parse().ok()?,
+        None => default,
+    };
+    Some(number).filter(|number| range.contains(number))
+}
+
+/// Returns the bytes that a positive number with a unit means.
+fn size(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'B' => (&text[..text.len() - 1], 0),
+        b'k' | b'K' => (&text[..text.len() - 1], 10),
+        b'M' => (&text[..text.len() - 1], 20),
+        b'G' => (&text[..text.len() - 1], 30),
+        b'T' => (&text[..text.len() - 1], 40),
+        b'P' => (&text[..text.len() - 1], 50),
+        b'E' => (&text[..text.len() - 1], 60),
+        _ => (text, 0),
+    };
+    digits
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1 << shift)
+        .filter(|&size| size > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn option_strings_of_the_cpp_library() {
+        let base = WriterOptions::new();
+        for (text, expected) in [
+            ("", base.clone()),
+            ("default", base.clone()),
+            ("uncompressed", base.clone().compression(Compression::None)),
+            ("brotli", base.clone().compression(Compression::brotli(6))),
+            ("zstd:-5", base.clone().compression(Compression::zstd(-5))),
+            ("snappy:1", base.clone().compression(Compression::Snappy)),
+            (
+                "brotli:11,window_log:10",
+                base.clone().compression(Compression::Brotli {
+                    quality: 11,
+                    window_log: Some(10),
+                }),
+            ),
+            (
+                "window_log:31,zstd",
+                base.clone().compression(Compression::Zstd {
+                    level: 3,
+                    window_log: Some(31),
+                }),
+            ),
+            (
+                "zstd:3,chunk_size:1M",
+                base.clone().compression(Compression::zstd(3)).chunk_size(1 << 20),
+            ),
+            (
+                "chunk_size:auto,parallelism:3,bucket_fraction:0.5,transpose:false",
+                base.clone(),
+            ),
+            ("padding:1000", base.clone().padding(1_000)),
+            ("padding", base.clone().padding(65_536)),
+            ("final_padding:4k", base.clone().final_padding(4_096)),
+            ("initial_padding:64K", base.clone().initial_padding(65_536)),
+        ] {
+            assert_eq!(text.parse::<WriterOptions>().expect(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_strings_are_refused_with_what_is_expected() {
+        for (text, expected) in [
+            (
+                "transpose",
+                "option `transpose`: expected no transposed chunks: writing them is not supported yet",
+            ),
+            (
+                "transpose:true",
+                "option `transpose:true`: expected no transposed chunks: writing them is not supported yet",
+            ),
+            ("zstd:23", "option `zstd:23`: expected zstd:-131072 to zstd:22"),
+            ("brotli:x", "option `brotli:x`: expected brotli:0 to brotli:11"),
+            (
+                "snappy:2",
+                "option `snappy:2`: expected snappy or snappy:1, the only level here",
+            ),
+            ("zstd,brotli", "option `brotli`: expected one codec"),
+            ("zstd,zstd:4", "option `zstd:4`: expected each option once"),
+            (
+                "chunk_size:0",
+                "option `chunk_size:0`: expected auto, or a size such as 1M",
+            ),
+            (
+                "chunk_size:99999999999E",
+                "option `chunk_size:99999999999E`: expected auto, or a size such as 1M",
+            ),
+            ("window_log:9", "option `window_log:9`: expected 10 to 30"),
+            (
+                "uncompressed,window_log:20",
+                "option `window_log:20`: expected brotli or zstd with a window",
+            ),
+            (
+                "zstd,,snappy",
+                "option ``: expected an option of a Riegeli/records writer",
+            ),
+            ("lzma", "option `lzma`: expected an option of a Riegeli/records writer"),
+        ] {
+            let error = text.parse::<WriterOptions>().expect_err(text);
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The files of `corpus/riegeli` against the C++ library's own answers.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tidemill_riegeli::{
+    BlockHeader, ChunkHeader, ChunkType, Error, ReaderOptions, RecordReader, RecordWriter, Result, WriterOptions,
+    verify,
+};
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/riegeli")
+}
+
+fn entries() -> Vec<Value> {
+    let text = fs::read_to_string(corpus().join("manifest.json")).expect("the manifest");
+    let manifest: Value = serde_json::from_str(&text).expect("JSON");
+    let entries = manifest["entries"].as_array().expect("a list of entries");
+    entries
+        .iter()
+        .filter(|entry| entry["file"].is_string())
+        .cloned()
+        .collect()
+}
+
+fn file(entry: &Value) -> PathBuf {
+    corpus().join(entry["file"].as_str().expect("a file name"))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes everything");
+        text
+    })
+}
+
+/// What reading a file gave, in the terms of the manifest.
+#[derive(Debug, Default)]
+struct Answer {
+    records: u64,
+    records_hash: String,
+    positions_hash: String,
+    read: Option<Error>,
+    close_ok: bool,
+    end_pos: [u64; 2],
+    skipped: Vec<[u64; 2]>,
+}
+
+fn read(path: &Path, recover: bool) -> Result<Answer> {
+    let mut reader = RecordReader::open(path, &ReaderOptions::new().recover(recover))?;
+    let mut records = Sha256::new();
+    let mut positions = Sha256::new();
+    let mut answer = Answer::default();
+    loop {
+        match reader.read_record() {
+            Ok(Some(record)) => {
+                records.update(u32::try_from(record.len()).expect("a short record").to_le_bytes());
+                records.update(record);
+            }
+            Ok(None) => break,
+            Err(error) => {
+                let again = reader.read_record().expect_err("an error that stays");
+                assert_eq!(again.to_string(), error.to_string());
+                answer.read = Some(error);
+                break;
+            }
+        }
+        let pos = reader.last_pos();
+        positions.update(pos.chunk_begin.to_le_bytes());
+        positions.update(pos.record_index.to_le_bytes());
+        answer.records += 1;
+    }
+    answer.records_hash = hex(&records.finalize());
+    answer.positions_hash = hex(&positions.finalize());
+    answer.end_pos = [reader.pos().chunk_begin, reader.pos().record_index];
+    let failed = answer.read.is_some();
+    match reader.close() {
+        Ok(skipped) => {
+            answer.close_ok = !failed;
+            answer.skipped = skipped.iter().map(|region| [region.begin, region.end]).collect();
+        }
+        Err(error) => assert!(matches!(error, Error::Truncated { .. }), "{error}"),
+    }
+    Ok(answer)
+}
+
+fn is_transposed(path: &Path) -> bool {
+    let options = ReaderOptions::new().recover(true);
+    let chunks = RecordReader::open(path, &options)
+        .expect("opens")
+        .list_chunks()
+        .expect("chunks");
+    chunks.iter().any(|chunk| chunk.chunk_type == ChunkType::Transposed)
+}
+
+#[test]
+fn simple_files_read_as_the_cpp_library_reads_them() {
+    let mut seen = 0;
+    for entry in entries() {
+        let path = file(&entry);
+        if is_transposed(&path) {
+            continue;
+        }
+        for (mode, recover) in [("cpp_plain", false), ("cpp_recover", true)] {
+            let expected = &entry[mode];
+            let name = format!("{} {mode}", path.display());
+            let answer = read(&path, recover).expect(&name);
+            assert_eq!(answer.records, expected["records"], "{name}");
+            assert_eq!(answer.records_hash, expected["sha256_lenprefixed"], "{name}");
+            assert_eq!(
+                answer.read.is_none(),
+                expected["read_status"] == "OK",
+                "{name}: {:?}",
+                answer.read
+            );
+            assert_eq!(answer.close_ok, expected["close_ok"], "{name}");
+            let end_pos: [u64; 2] = serde_json::from_value(expected["end_pos"].clone()).expect("two numbers");
+            assert_eq!(answer.end_pos, end_pos, "{name}");
+            let skipped: Vec<[u64; 2]> = expected["skipped"]
+                .as_array()
+                .expect("regions")
+                .iter()
+                .map(|region| ["begin", "end"].map(|key| region[key].as_u64().expect("a position")))
+                .collect();
+            assert_eq!(answer.skipped, skipped, "{name}");
+            if recover {
+                assert_eq!(answer.positions_hash, entry["positions_sha256"], "{name}");
+                let verified = verify(&path).expect(&name);
+                assert_eq!(verified.records, expected["records"], "{name}");
+                assert_eq!(verified.damaged.len(), skipped.len(), "{name}");
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen >= 75, "only {seen} files without transposed chunks");
+}
+
+#[test]
+fn metadata_sizes_and_chunks_are_those_of_the_cpp_library() {
+    let mut transposed = 0;
+    for entry in entries() {
+        let path = file(&entry);
+        let name = path.display().to_string();
+        let mut reader = RecordReader::open(&path, &ReaderOptions::new()).expect("opens");
+        assert_eq!(reader.size(), entry["cpp_plain"]["size"], "{name}");
+        let metadata = match reader.metadata() {
+            Ok(Some(metadata)) => hex(metadata),
+            Ok(None) => "<end>".to_owned(),
+            Err(_) => "<error>".to_owned(),
+        };
+        assert_eq!(metadata, entry["cpp_plain"]["metadata_hex"], "{name}");
+
+        let options = ReaderOptions::new().recover(true);
+        let mut reader = RecordReader::open(&path, &options).expect("opens");
+        let chunks = reader.list_chunks().expect("chunks");
+        // Chunk headers do not tell of damaged data: leave out what recovery skips.
+        let skipped = entry["cpp_recover"]["skipped"].as_array().expect("regions").clone();
+        let is_skipped = |chunk: u64| {
+            skipped.iter().any(|region| {
+                let [begin, end] = ["begin", "end"].map(|key| region[key].as_u64().expect("a position"));
+                (begin..end).contains(&chunk)
+            })
+        };
+        let data: Vec<[u64; 2]> = chunks
+            .iter()
+            .filter(|chunk| chunk.num_records > 0 && !is_skipped(chunk.begin))
+            .map(|chunk| [chunk.begin, chunk.num_records])
+            .collect();
+        assert_eq!(data.len() as u64, entry["num_data_chunks"], "{name}");
+        let expected: Vec<[u64; 2]> = serde_json::from_value(entry["chunks"].clone()).expect("chunks");
+        assert_eq!(data[..expected.len()], expected, "{name}");
+        let records: u64 = data.iter().map(|[_, records]| records).sum();
+        assert_eq!(records, entry["cpp_recover"]["records"], "{name}");
+        if chunks.iter().all(|chunk| !is_skipped(chunk.begin)) {
+            assert_eq!(reader.count_records().expect("counts"), records, "{name}");
+        }
+
+        let first_transposed = chunks.iter().find(|chunk| chunk.chunk_type == ChunkType::Transposed);
+        if let Some(chunk) = first_transposed {
+            transposed += 1;
+            let error = loop {
+                match reader.read_record() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => panic!("{name}: read to the end"),
+                    Err(error) => break error,
+                }
+            };
+            let Error::Unsupported { offset, .. } = error else {
+                panic!("{name}: {error}")
+            };
+            assert_eq!(offset, chunk.begin, "{name}");
+            let verified = verify(&path).expect(&name);
+            assert_eq!(verified.records, entry["cpp_recover"]["records"], "{name}");
+        }
+    }
+    assert!(transposed >= 50, "only {transposed} transposed files");
+}
+
+fn dataset(name: &str) -> Vec<Vec<u8>> {
+    let bytes = fs::read(corpus().join(format!("datasets/{name}.recs"))).expect("a dataset");
+    let mut left = &bytes[..];
+    let mut records = Vec::new();
+    while let Some((length, rest)) = left.split_first_chunk::<4>() {
+        let (record, rest) = rest.split_at(u32::from_le_bytes(*length) as usize);
+        records.push(record.to_vec());
+        left = rest;
+    }
+    records
+}
+
+/// Returns the records of an entry: those of its dataset, or for datasets that are not stored those of the file itself.
+fn records(entry: &Value) -> Vec<Vec<u8>> {
+    let name = entry["dataset"].as_str().expect("a dataset");
+    if name
+        .split('+')
+        .all(|part| corpus().join(format!("datasets/{part}.recs")).exists())
+    {
+        return name.split('+').flat_map(dataset).collect();
+    }
+    let mut reader = RecordReader::open(file(entry), &ReaderOptions::new()).expect("opens");
+    let mut records = Vec::new();
+    while let Some(record) = reader.read_record().expect("a sound file") {
+        records.push(record.to_vec());
+    }
+    records
+}
+
+fn write(entry: &Value) -> Vec<u8> {
+    let text = entry["options"].as_str().expect("options");
+    let mut options: WriterOptions = text.replace("snappy:2", "snappy").parse().expect(text);
+    let args: Vec<&str> = entry["args"]
+        .as_array()
+        .expect("args")
+        .iter()
+        .map(|arg| arg.as_str().expect("text"))
+        .collect();
+    let value = |name: &str| args.iter().find_map(|arg| arg.strip_prefix(name));
+    let metadata = RecordReader::open(file(entry), &ReaderOptions::new())
+        .and_then(|mut reader| Ok(reader.metadata()?.map(<[u8]>::to_vec)))
+        .expect("metadata");
+    if let Some(metadata) = metadata.filter(|metadata| !metadata.is_empty()) {
+        options = options.serialized_metadata(metadata);
+    }
+    let mut records = records(entry);
+    let (before, pos) = match value("append=") {
+        Some(path) => {
+            let before = fs::read(corpus().join(path)).expect("the file appended to");
+            let mut reader = RecordReader::from_bytes(&before).expect("opens");
+            while reader.read_record().expect("sound").is_some() {
+                records.remove(0);
+            }
+            let pos = before.len() as u64;
+            (before, pos)
+        }
+        None => (Vec::new(), 0),
+    };
+    let flush: usize = value("flush=").map_or(usize::MAX, |count| count.parse().expect("a number"));
+    let mut writer = RecordWriter::new_at(before, pos, options).expect("memory");
+    for (index, record) in records.iter().enumerate() {
+        match index % 3 {
+            0 => writer.write_record(record),
+            1 => writer.write_record_parts(&[&record[..record.len() / 2], &record[record.len() / 2..]]),
+            _ => writer.write_record_with(|buffer| buffer.extend_from_slice(record)),
+        }
+        .expect("memory");
+        if (index + 1) % flush == 0 {
+            writer.flush().expect("memory");
+        }
+    }
+    writer.close().expect("memory")
+}
+
+#[test]
+fn uncompressed_files_are_written_bit_by_bit() {
+    let mut seen = 0;
+    let mut compressed_equal = 0;
+    let mut compressed = 0;
+    let mut sizes = (0, 0);
+    for entry in entries() {
+        let Some(options) = entry["options"]
+            .as_str()
+            .filter(|options| !options.contains("transpose"))
+        else {
+            continue;
+        };
+        let name = entry["file"].as_str().expect("a file name");
+        let golden = fs::read(file(&entry)).expect("a golden file");
+        let written = write(&entry);
+        if options.contains("uncompressed") {
+            assert!(written == golden, "{name} differs");
+            seen += 1;
+            continue;
+        }
+        compressed += 1;
+        compressed_equal += usize::from(written == golden);
+        if written != golden {
+            println!(
+                "{name}: {} bytes, the C++ library wrote {}",
+                written.len(),
+                golden.len()
+            );
+        }
+        sizes.0 += written.len();
+        sizes.1 += golden.len();
+        let ratio = written.len() as f64 / golden.len() as f64;
+        assert!(
+            ratio < 1.10,
+            "{name}: {} bytes, the C++ library wrote {}",
+            written.len(),
+            golden.len()
+        );
+        let mut reader = RecordReader::from_bytes(&written).expect("memory");
+        for record in records(&entry) {
+            assert_eq!(reader.read_record().expect("sound"), Some(&record[..]), "{name}");
+        }
+        assert_eq!(reader.read_record().expect("sound"), None, "{name}");
+        reader.close().expect(name);
+    }
+    println!("{compressed_equal} of {compressed} compressed files are equal; {sizes:?} bytes");
+    assert!(seen >= 15, "only {seen} uncompressed files");
+    assert!(sizes.0 * 100 < sizes.1 * 103, "{sizes:?} bytes");
+}
+
+#[test]
+fn the_hexdump_of_the_format_page_is_the_beginning_of_every_file() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/riegeli.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let dump = page
+        .split("```hexdump")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a hexdump");
+    let bytes: Vec<u8> = dump
+        .split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).expect("two digits"))
+        .collect();
+    let written = RecordWriter::new(Vec::new(), WriterOptions::new()).and_then(RecordWriter::close);
+    assert_eq!(written.expect("memory"), bytes);
+    let block: [u8; 24] = bytes[..24].try_into().expect("a block header");
+    let chunk: [u8; 40] = bytes[24..].try_into().expect("a chunk header");
+    let block = BlockHeader::from_bytes(&block);
+    let chunk = ChunkHeader::from_bytes(&chunk);
+    assert_eq!(block, BlockHeader::new(0, 64));
+    assert_eq!(chunk.header_hash, chunk.computed_hash());
+    assert_eq!(chunk.chunk_type, ChunkType::FileSignature);
+    for value in [block.header_hash, chunk.header_hash, chunk.data_hash] {
+        assert!(page.contains(&format!("`0x{value:016x}`")), "0x{value:016x}");
+    }
+}

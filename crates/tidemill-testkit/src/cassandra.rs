@@ -1,0 +1,174 @@
+//! A Cassandra node of one's own.
+
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    process::Command,
+    time::Duration,
+};
+
+use crate::{
+    error::ServerError,
+    installation::{Installation, Server, java},
+    need::need,
+    process::{Process, free_ports, loopback, run_folder, write},
+};
+
+/// A running Cassandra node with no data: loopback only, no password, a heap of 512 MB.
+///
+/// It is killed when this is dropped, and its folder is deleted unless the test panics.
+#[derive(Debug)]
+pub struct Cassandra {
+    process: Process,
+    native: SocketAddr,
+}
+
+impl Cassandra {
+    /// A node, or `None` after noting that the calling test does not run (see [`need`]).
+    ///
+    /// # Panics
+    ///
+    /// When it is installed and does not start.
+    #[must_use]
+    #[track_caller]
+    pub fn need() -> Option<Self> {
+        let installation = need(Server::Cassandra)?;
+        Some(Self::start(&installation).unwrap_or_else(|error| error.fail()))
+    }
+
+    /// Starts a node and waits until it speaks CQL, which takes 10 s of processor time or so.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::Java`] when nothing can run it, [`ServerError::Io`] when it cannot be started,
+    /// [`ServerError::Ended`] or [`ServerError::Silent`] when it does not come up within four minutes.
+    pub fn start(installation: &Installation) -> Result<Self, ServerError> {
+        let folder = run_folder("cassandra")?;
+        let [native, storage, storage_tls] = free_ports()?;
+        let yaml = folder.path().join("cassandra.yaml");
+        write(yaml.clone(), &config(folder.path(), native, storage, storage_tls))?;
+        write(folder.path().join("logback.xml"), LOGBACK)?;
+        let mut command = Command::new(java().ok_or(ServerError::Java)?);
+        command
+            .args(JVM)
+            .arg(format!("-Dcassandra.config=file://{}", yaml.display()))
+            .arg(format!("-Dcassandra.storagedir={}/run", folder.path().display()))
+            .arg(format!(
+                "-Dlogback.configurationFile={}/logback.xml",
+                folder.path().display()
+            ))
+            .arg("-cp")
+            .arg(installation.program().join("*"))
+            .arg("org.apache.cassandra.service.CassandraDaemon");
+        let process = Process::start(Server::Cassandra.name(), folder, &mut command)?;
+        let mut node = Self {
+            process,
+            native: loopback(native),
+        };
+        let address = node.native;
+        node.process.wait_for(START_LIMIT, || options(address).is_ok())?;
+        Ok(node)
+    }
+
+    /// Where CQL is spoken.
+    #[must_use]
+    pub fn native(&self) -> SocketAddr {
+        self.native
+    }
+
+    /// The body of the node's answer to an OPTIONS frame: a string multimap of what it supports.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::Answer`] when the answer is no SUPPORTED frame, [`ServerError::Io`] when the connection breaks.
+    pub fn supported(&self) -> Result<Vec<u8>, ServerError> {
+        options(self.native)
+    }
+}
+
+/// Sends OPTIONS and takes SUPPORTED: CQL binary protocol v4, sections 2 (frame header), 4.1.3 (OPTIONS) and 4.2.4
+/// (SUPPORTED).
+fn options(address: SocketAddr) -> Result<Vec<u8>, ServerError> {
+    let mut stream = TcpStream::connect(address).map_err(ServerError::io("connecting to Cassandra"))?;
+    stream
+        .set_read_timeout(Some(ANSWER_LIMIT))
+        .map_err(ServerError::io("setting a timeout"))?;
+    // Version 4 request, no flags, stream 0, opcode OPTIONS, no body.
+    stream
+        .write_all(&[0x04, 0, 0, 0, 0x05, 0, 0, 0, 0])
+        .map_err(ServerError::io("sending OPTIONS to Cassandra"))?;
+    let mut header = [0; 9];
+    stream
+        .read_exact(&mut header)
+        .map_err(ServerError::io("reading Cassandra's answer"))?;
+    let [0x84, _, 0, 0, 0x06, length @ ..] = header else {
+        return Err(ServerError::Answer {
+            server: Server::Cassandra.name(),
+            expected: "a SUPPORTED frame of version 4",
+            found: format!("{header:02x?}"),
+        });
+    };
+    let mut body = Vec::new();
+    stream
+        .take(u64::from(u32::from_be_bytes(length)))
+        .read_to_end(&mut body)
+        .map_err(ServerError::io("reading Cassandra's answer"))?;
+    Ok(body)
+}
+
+/// The least that 5.0 starts with as a single node.
+fn config(folder: &Path, native: u16, storage: u16, storage_tls: u16) -> String {
+    let folder = folder.display();
+    format!(
+        "cluster_name: tidemill
+num_tokens: 1
+partitioner: org.apache.cassandra.dht.Murmur3Partitioner
+commitlog_sync: periodic
+commitlog_sync_period: 10000ms
+endpoint_snitch: SimpleSnitch
+seed_provider:
+  - class_name: org.apache.cassandra.locator.SimpleSeedProvider
+    parameters:
+      - seeds: \"127.0.0.1:{storage}\"
+listen_address: 127.0.0.1
+rpc_address: 127.0.0.1
+storage_port: {storage}
+ssl_storage_port: {storage_tls}
+native_transport_port: {native}
+data_file_directories: [{folder}/run/data]
+commitlog_directory: {folder}/run/commitlog
+hints_directory: {folder}/run/hints
+saved_caches_directory: {folder}/run/saved_caches
+cdc_raw_directory: {folder}/run/cdc_raw
+auto_snapshot: false
+write_request_timeout: 10s
+read_request_timeout: 10s
+"
+    )
+}
+
+/// The three openings without which 5.0 does not start on Java 17 (its own scripts pass many more), a small heap, and no
+/// waiting for other nodes.
+const JVM: [&str; 9] = [
+    "-Xms512m",
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "-Dcassandra.skip_wait_for_gossip_to_settle=0",
+    "-Dcassandra.ring_delay_ms=100",
+    "-Djava.net.preferIPv4Stack=true",
+];
+
+const LOGBACK: &str = "<configuration>
+  <appender name=\"out\" class=\"ch.qos.logback.core.ConsoleAppender\">
+    <encoder><pattern>%-5level %date{HH:mm:ss} %msg%n</pattern></encoder>
+  </appender>
+  <root level=\"INFO\"><appender-ref ref=\"out\"/></root>
+</configuration>
+";
+
+const START_LIMIT: Duration = Duration::from_secs(240);
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);

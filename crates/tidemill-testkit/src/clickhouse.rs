@@ -1,0 +1,188 @@
+//! A ClickHouse server of one's own.
+
+use std::{
+    env, fs,
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    process::Command,
+    time::Duration,
+};
+
+use crate::{
+    error::ServerError,
+    installation::{Installation, Server},
+    need::need,
+    process::{Process, free_ports, loopback, run_folder, write},
+};
+
+/// A running ClickHouse server with an empty data folder: loopback only, user `default` without a password.
+///
+/// It is killed when this is dropped, and its folder is deleted unless the test panics.
+#[derive(Debug)]
+pub struct ClickHouse {
+    process: Process,
+    http: SocketAddr,
+    native: SocketAddr,
+}
+
+impl ClickHouse {
+    /// A server, or `None` after noting that the calling test does not run (see [`need`]).
+    ///
+    /// # Panics
+    ///
+    /// When a server is installed and does not start.
+    #[must_use]
+    #[track_caller]
+    pub fn need() -> Option<Self> {
+        let installation = need(Server::ClickHouse)?;
+        Some(Self::start(&installation).unwrap_or_else(|error| error.fail()))
+    }
+
+    /// Starts a server and waits until it answers over HTTP and listens for the native protocol.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::Io`] when it cannot be started, [`ServerError::Ended`] or [`ServerError::Silent`] when it does not
+    /// come up within a minute.
+    pub fn start(installation: &Installation) -> Result<Self, ServerError> {
+        let folder = run_folder("clickhouse")?;
+        let [http, native] = free_ports()?;
+        for name in ["data", "tmp", "user_files", "format_schemas"] {
+            fs::create_dir(folder.path().join(name)).map_err(ServerError::io(name))?;
+        }
+        write(folder.path().join("config.xml"), &config(folder.path(), http, native))?;
+        write(folder.path().join("users.xml"), USERS)?;
+
+        let mut command = Command::new(installation.program());
+        command.arg(format!("--config-file={}", folder.path().join("config.xml").display()));
+        if !installation.libraries.is_empty() {
+            let ours = installation
+                .libraries
+                .iter()
+                .map(|folder| installation.root.join(folder));
+            let path = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+            let path =
+                env::join_paths(ours.chain(env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty())));
+            command.env("LD_LIBRARY_PATH", path.unwrap_or_default());
+        }
+        let process = Process::start(Server::ClickHouse.name(), folder, &mut command)?;
+        let mut server = Self {
+            process,
+            http: loopback(http),
+            native: loopback(native),
+        };
+        let (http, native) = (server.http, server.native);
+        server.process.wait_for(START_LIMIT, || {
+            TcpStream::connect(native).is_ok() && request(http, "SELECT 1").is_ok_and(|answer| answer == "1\n")
+        })?;
+        Ok(server)
+    }
+
+    /// Where the native protocol is spoken.
+    #[must_use]
+    pub fn native(&self) -> SocketAddr {
+        self.native
+    }
+
+    /// Where HTTP is spoken.
+    #[must_use]
+    pub fn http(&self) -> SocketAddr {
+        self.http
+    }
+
+    /// The answer to a query over HTTP, in the query's own format (tab-separated unless it says otherwise).
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::Answer`] with the server's words when it refuses the query, [`ServerError::Io`] when the
+    /// connection breaks.
+    pub fn query(&self, query: &str) -> Result<String, ServerError> {
+        request(self.http, query)
+    }
+}
+
+/// One HTTP/1.0 request, for which the server closes the connection behind its answer.
+fn request(address: SocketAddr, query: &str) -> Result<String, ServerError> {
+    let mut stream = TcpStream::connect(address).map_err(ServerError::io("connecting to ClickHouse"))?;
+    stream
+        .set_read_timeout(Some(ANSWER_LIMIT))
+        .map_err(ServerError::io("setting a timeout"))?;
+    let head = format!("POST / HTTP/1.0\r\nContent-Length: {}\r\n\r\n", query.len());
+    stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(query.as_bytes()))
+        .map_err(ServerError::io("sending a query to ClickHouse"))?;
+    let mut answer = Vec::new();
+    stream
+        .read_to_end(&mut answer)
+        .map_err(ServerError::io("reading ClickHouse's answer"))?;
+    body(&String::from_utf8_lossy(&answer))
+}
+
+/// The body of an answer whose status is 200.
+fn body(answer: &str) -> Result<String, ServerError> {
+    let wrong = || ServerError::Answer {
+        server: Server::ClickHouse.name(),
+        expected: "HTTP status 200",
+        found: answer.chars().take(1000).collect(),
+    };
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(wrong)?;
+    if head.split(' ').nth(1) == Some("200") {
+        Ok(body.to_owned())
+    } else {
+        Err(wrong())
+    }
+}
+
+/// The least that 18.16 starts with. The server of that time reads relative paths against the folder it was started in,
+/// so these are absolute.
+fn config(folder: &Path, http: u16, native: u16) -> String {
+    let folder = folder.display();
+    format!(
+        "<?xml version=\"1.0\"?>
+<yandex>
+  <logger><level>warning</level><console>1</console></logger>
+  <listen_host>127.0.0.1</listen_host>
+  <http_port>{http}</http_port>
+  <tcp_port>{native}</tcp_port>
+  <path>{folder}/data/</path>
+  <tmp_path>{folder}/tmp/</tmp_path>
+  <user_files_path>{folder}/user_files/</user_files_path>
+  <format_schema_path>{folder}/format_schemas/</format_schema_path>
+  <users_config>users.xml</users_config>
+  <default_profile>default</default_profile>
+  <default_database>default</default_database>
+  <mark_cache_size>268435456</mark_cache_size>
+</yandex>
+"
+    )
+}
+
+const USERS: &str = "<?xml version=\"1.0\"?>
+<yandex>
+  <profiles><default/></profiles>
+  <users>
+    <default>
+      <password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>
+    </default>
+  </users>
+  <quotas><default/></quotas>
+</yandex>
+";
+
+const START_LIMIT: Duration = Duration::from_secs(60);
+const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_status_200_is_an_answer() {
+        assert_eq!(body("HTTP/1.0 200 OK\r\nX: y\r\n\r\n1\n").expect("an answer"), "1\n");
+        for answer in ["HTTP/1.0 500 Oops\r\n\r\nCode: 62", "HTTP/1.0 200 OK\r\n", ""] {
+            assert!(matches!(body(answer), Err(ServerError::Answer { .. })), "{answer:?}");
+        }
+    }
+}

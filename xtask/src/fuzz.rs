@@ -1,0 +1,289 @@
+//! `cargo xtask fuzz`: the targets of `fuzz/`, seeded from the corpus, without cargo-fuzz.
+//!
+//! What cargo-fuzz does for a build is a few flags: coverage instrumentation by LLVM's own pass, and the address
+//! sanitizer, whose hooks show libFuzzer what is compared with what (without them it does not find a four-byte signature).
+//! Plain cargo takes the flags, so a fresh machine needs a C++ compiler (for libFuzzer) and nothing else. The sanitizer is
+//! an unstable flag of a stable compiler, and is switched on for this build alone, in a target folder of its own.
+//!
+//! Inputs that a run finds interesting are kept in the target folder and are the next run's start.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+use clap::Args as ClapArgs;
+
+use crate::{
+    cargo::{cargo, host, run as run_command},
+    workspace::Workspace,
+};
+
+/// How long, and which targets.
+#[derive(ClapArgs)]
+pub(crate) struct Args {
+    /// How long each target runs.
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Only this target; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    target: Vec<String>,
+}
+
+/// A fuzz target and where its first inputs come from.
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    /// The crate whose decoder it runs.
+    pub(crate) engine: &'static str,
+    /// Folder below `corpus/`.
+    pub(crate) corpus: &'static str,
+    pub(crate) seeds: Seeds,
+}
+
+/// How files of the corpus become inputs.
+#[derive(Clone, Copy)]
+pub(crate) enum Seeds {
+    /// Each `.dbf` with the memo file beside it: length of the table (u32, little endian), the table, the memo file.
+    DbfAndMemo,
+    /// Each file as it is.
+    Files,
+}
+
+/// Every target; `cargo xtask tidy` holds it against `fuzz/Cargo.toml`.
+pub(crate) const TARGETS: &[Target] = &[
+    Target {
+        name: "dbf",
+        engine: "tidemill-xbase",
+        corpus: "xbase",
+        seeds: Seeds::DbfAndMemo,
+    },
+    Target {
+        name: "riegeli",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "riegeli_rows",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/datasets",
+        seeds: Seeds::Files,
+    },
+];
+
+/// Runs the targets one after the other; true when none found anything.
+pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
+    if let Some(unknown) = args
+        .target
+        .iter()
+        .find(|name| !TARGETS.iter().any(|target| target.name == *name))
+    {
+        bail!(
+            "no fuzz target {unknown}; there are {}",
+            TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ")
+        );
+    }
+    let is_wanted = |target: &&Target| args.target.is_empty() || args.target.iter().any(|name| name == target.name);
+    let wanted: Vec<&Target> = TARGETS.iter().filter(is_wanted).collect();
+    let folder = workspace.target.join("fuzz");
+    let programs = build(&workspace.root.join("fuzz"), &folder, &wanted)?;
+    let mut good = true;
+    for target in wanted {
+        good &= fuzz(workspace, target, &folder, &programs.join(target.name), args.seconds)?;
+    }
+    Ok(good)
+}
+
+/// Builds the targets and returns the folder of the programs.
+fn build(source: &Path, folder: &Path, targets: &[&Target]) -> Result<PathBuf> {
+    let host = host()?;
+    // With `--target`, the flags stay away from build scripts and macros.
+    let good = run_command(
+        cargo(source)
+            .args(["build", "--release", "--locked", "--target", &host])
+            .args(targets.iter().flat_map(|target| ["--bin", target.name]))
+            .env("CARGO_TARGET_DIR", folder)
+            .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
+            .env("RUSTC_BOOTSTRAP", "1"),
+    )?;
+    if !good {
+        bail!("the fuzz targets do not build");
+    }
+    Ok(folder.join(host).join("release"))
+}
+
+fn fuzz(workspace: &Workspace, target: &Target, folder: &Path, program: &Path, seconds: u32) -> Result<bool> {
+    let seeds = folder.join("seeds").join(target.name);
+    let found = folder.join("corpus").join(target.name);
+    let artifacts = folder.join("artifacts").join(target.name);
+    for folder in [&found, &artifacts] {
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let count = plant(&workspace.root.join("corpus").join(target.corpus), target.seeds, &seeds)?;
+    let log = artifacts.with_extension("log");
+    let status = Command::new(program)
+        .args([&found, &seeds])
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .arg(format!("-max_total_time={seconds}"))
+        .args(["-print_final_stats=1", "-timeout=10", "-rss_limit_mb=2048"])
+        .arg(format!("-max_len={LONGEST_INPUT}"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(fs::File::create(&log).with_context(|| log.display().to_string())?)
+        .status()
+        .with_context(|| format!("{} does not start", program.display()))?;
+    let text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let runs = executions(&text).unwrap_or(0);
+    if status.success() && runs > 0 {
+        println!(
+            "fuzz {}: {seconds} s, {runs} runs, {count} seeds, {}",
+            target.name,
+            coverage(&text).unwrap_or_default()
+        );
+        return Ok(true);
+    }
+    let words: Vec<&str> = text.lines().rev().take(40).collect();
+    println!("{}", words.into_iter().rev().collect::<Vec<_>>().join("\n"));
+    println!(
+        "fuzz {}: FAILED ({status}), input below {}, log {}",
+        target.name,
+        artifacts.display(),
+        log.display()
+    );
+    Ok(false)
+}
+
+/// Fills `seeds` from the corpus and returns how many there are; what is longer than an input may be is left out.
+fn plant(corpus: &Path, kind: Seeds, seeds: &Path) -> Result<usize> {
+    let _ = fs::remove_dir_all(seeds);
+    fs::create_dir_all(seeds).with_context(|| seeds.display().to_string())?;
+    let mut files = Vec::new();
+    walk(corpus, &mut files).with_context(|| corpus.display().to_string())?;
+    let mut count = 0;
+    for file in &files {
+        let Some(input) = seed(kind, file)? else { continue };
+        if input.len() <= LONGEST_INPUT {
+            let name = file.strip_prefix(corpus)?.to_string_lossy().replace('/', "-");
+            fs::write(seeds.join(name), input)?;
+            count += 1;
+        }
+    }
+    if count == 0 {
+        bail!("{} has no seeds", corpus.display());
+    }
+    Ok(count)
+}
+
+/// The input that a file of the corpus becomes, if it becomes one.
+fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
+    let extension = file
+        .extension()
+        .map(|extension| extension.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    match kind {
+        Seeds::Files if matches!(extension.as_str(), "json" | "md") => Ok(None),
+        Seeds::Files => Ok(Some(fs::read(file)?)),
+        Seeds::DbfAndMemo if extension != "dbf" => Ok(None),
+        Seeds::DbfAndMemo => {
+            let table = fs::read(file)?;
+            let mut input = u32::try_from(table.len())
+                .context("a table of 4 GB")?
+                .to_le_bytes()
+                .to_vec();
+            input.extend(table);
+            let memo = ["dbt", "fpt", "smt"].map(|extension| file.with_extension(extension));
+            if let Some(memo) = memo.iter().find(|path| path.exists()) {
+                input.extend(fs::read(memo)?);
+            }
+            Ok(Some(input))
+        }
+    }
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            walk(&entry.path(), files)?;
+        } else {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(())
+}
+
+/// From libFuzzer's closing statistics: `stat::number_of_executed_units: 123`.
+fn executions(log: &str) -> Option<u64> {
+    log.lines().find_map(|line| {
+        line.strip_prefix("stat::number_of_executed_units:")?
+            .trim()
+            .parse()
+            .ok()
+    })
+}
+
+/// From libFuzzer's last progress line: `#123 DONE cov: 45 ft: 67 corp: 8/90b …`.
+fn coverage(log: &str) -> Option<String> {
+    let line = log
+        .lines()
+        .rev()
+        .find(|line| line.starts_with('#') && line.contains(" cov: "))?;
+    let (_, numbers) = line.split_once("cov: ")?;
+    Some(format!("coverage {}", numbers.split_whitespace().next()?))
+}
+
+/// What libFuzzer needs from the compiler: an 8-bit counter per edge, the table of program counters, and the operands of
+/// comparisons (clang's documentation, SanitizerCoverage). Branches are not folded into one, so that each is seen; `cfg(fuzzing)`
+/// is the name that crates know.
+const FLAGS: [&str; 9] = [
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+    "-Ccodegen-units=1",
+    "-Zsanitizer=address",
+];
+
+const LONGEST_INPUT: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_packed_with_its_memo() {
+        let corpus = tempfile::tempdir().expect("a temporary folder");
+        let (folder, seeds) = (corpus.path().join("xbase"), corpus.path().join("seeds"));
+        fs::create_dir_all(folder.join("deep")).expect("a folder");
+        for (name, content) in [
+            ("a.dbf", "DBF"),
+            ("a.fpt", "memo"),
+            ("a.json", "{}"),
+            ("deep/b.DBF", "x"),
+            ("README.md", ""),
+        ] {
+            fs::write(folder.join(name), content).expect("a file");
+        }
+        fs::write(folder.join("long.dbf"), vec![0; LONGEST_INPUT]).expect("a file");
+        assert_eq!(plant(&folder, Seeds::DbfAndMemo, &seeds).expect("seeds"), 2);
+        assert_eq!(fs::read(seeds.join("a.dbf")).expect("a seed"), b"\x03\0\0\0DBFmemo");
+        assert_eq!(fs::read(seeds.join("deep-b.DBF")).expect("a seed"), b"\x01\0\0\0x");
+        // Another plan leaves nothing of the one before.
+        assert_eq!(plant(&folder, Seeds::Files, &seeds).expect("seeds"), 4);
+        assert!(plant(&seeds.join("none"), Seeds::Files, &folder.join("s")).is_err());
+    }
+
+    #[test]
+    fn libfuzzer_is_understood() {
+        let log = "#2\tINITED cov: 10 ft: 11\n#1000\tDONE   cov: 45 ft: 67 corp: 8/90b\nstat::number_of_executed_units: 1000\n";
+        assert_eq!(executions(log), Some(1000));
+        assert_eq!(coverage(log).as_deref(), Some("coverage 45"));
+        assert_eq!(executions("==1== ERROR: libFuzzer: deadly signal"), None);
+    }
+}

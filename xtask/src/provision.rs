@@ -1,0 +1,310 @@
+//! `cargo xtask provision`: the servers that tests talk to, into the cache folder, without root.
+//!
+//! Each server has a recipe that fills a temporary folder beside its place; the stamp is written last and the folder is
+//! renamed, so an interrupted run leaves no half of a server. When the stamp is there nothing is done. A program that a
+//! recipe needs and the machine lacks gives one line.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, anyhow, bail};
+use tidemill_testkit::{Installation, Server, java};
+
+/// Fetches what is missing and tells about each server; false when one cannot be had.
+pub(crate) fn run() -> Result<bool> {
+    let mut complete = true;
+    for server in Server::ALL {
+        match ensure(server) {
+            Ok(installation) => {
+                let first = installation.versions.first().map(String::as_str).unwrap_or_default();
+                println!(
+                    "{}: {} ({first}, {} parts)",
+                    server.name(),
+                    server.folder().display(),
+                    installation.versions.len()
+                );
+            }
+            Err(why) => {
+                println!("{}: not available: {why:#}", server.name());
+                complete = false;
+            }
+        }
+    }
+    Ok(complete)
+}
+
+/// Fetches what is missing, and says what cannot be had in one line each; tests that need it say so themselves.
+pub(crate) fn run_for_tests() {
+    for server in Server::ALL {
+        if let Err(why) = ensure(server) {
+            eprintln!("{}: not available: {why:#}", server.name());
+        }
+    }
+}
+
+fn ensure(server: Server) -> Result<Installation> {
+    let folder = server.folder();
+    if let Ok(installation) = Installation::find(server) {
+        return Ok(installation);
+    }
+    let parent = folder.parent().context("the cache folder is the root")?;
+    let new = parent.join(format!(".{}.{}", server.name().to_lowercase(), std::process::id()));
+    fs::create_dir_all(&new).with_context(|| new.display().to_string())?;
+    let made = match server {
+        Server::ClickHouse => clickhouse(&new),
+        Server::Cassandra => cassandra(&new),
+        other => bail!("no recipe for {}", other.name()),
+    }
+    .and_then(|installation| Ok(installation.write(&new)?))
+    .and_then(|()| put_in_place(&new, &folder));
+    if made.is_err() {
+        let _ = fs::remove_dir_all(&new);
+    }
+    made?;
+    Ok(Installation::find(server)?)
+}
+
+/// Renames `new` to `folder`; what was there (another recipe, or the same from a run at the same time) goes.
+fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
+    let old = new.with_extension("old");
+    if folder.exists() {
+        fs::rename(folder, &old).with_context(|| format!("moving {} away", folder.display()))?;
+    }
+    fs::rename(new, folder).with_context(|| format!("renaming {} to {}", new.display(), folder.display()))?;
+    let _ = fs::remove_dir_all(old);
+    Ok(())
+}
+
+/// ClickHouse from Debian's packages: apt works out which packages this machine lacks, and they are unpacked here.
+fn clickhouse(folder: &Path) -> Result<Installation> {
+    eprintln!("provision: ClickHouse from Debian's packages");
+    answer(Command::new("dpkg").arg("--version"))?;
+    answer(Command::new("apt-get").arg("--version"))?;
+    let mut simulation = simulate();
+    if simulation.is_err() && is_root() {
+        eprintln!("provision: apt-get update");
+        let _ = answer(Command::new("apt-get").args(["-qq", "update"]));
+        simulation = simulate();
+    }
+    let packages = packages(&simulation.context(
+        "apt-get finds no clickhouse-server (Debian 12 has it; with empty package lists, run `apt-get update` as root)",
+    )?);
+    if packages.is_empty() {
+        // Every package is installed in the system already.
+        let root = PathBuf::from("/");
+        let versions = vec!["clickhouse-server=system".to_owned()];
+        return Ok(Installation {
+            server: Server::ClickHouse,
+            root,
+            libraries: Vec::new(),
+            versions,
+        });
+    }
+    let downloads = folder.join("packages");
+    fs::create_dir(&downloads)?;
+    // As root, apt would drop to a user of its own that may not write here.
+    answer(
+        Command::new("apt-get")
+            .args(["-qq", "-o", "APT::Sandbox::User=root", "download"])
+            .args(&packages)
+            .current_dir(&downloads),
+    )?;
+    for entry in fs::read_dir(&downloads)? {
+        answer(Command::new("dpkg").arg("-x").arg(entry?.path()).arg(folder))?;
+    }
+    fs::remove_dir_all(&downloads)?;
+    let mut libraries = Vec::new();
+    shared_library_folders(folder, folder, &mut libraries)?;
+    libraries.sort();
+    let mut versions = packages;
+    // The server first: it is the one that people ask about.
+    versions.sort_by_key(|package| (!package.starts_with("clickhouse-server="), package.clone()));
+    Ok(Installation {
+        server: Server::ClickHouse,
+        root: folder.to_owned(),
+        libraries,
+        versions,
+    })
+}
+
+fn simulate() -> Result<String> {
+    answer(Command::new("apt-get").args([
+        "-s",
+        "-o",
+        "Debug::NoLocking=true",
+        "--no-install-recommends",
+        "install",
+        "clickhouse-server",
+        "clickhouse-client",
+    ]))
+}
+
+/// `name=version` of each package that a simulated installation would install: lines `Inst NAME [OLD] (VERSION …)`.
+fn packages(simulation: &str) -> Vec<String> {
+    simulation
+        .lines()
+        .filter_map(|line| {
+            let line = line.strip_prefix("Inst ")?;
+            let name = line.split(' ').next()?;
+            let version = line.split_once('(')?.1.split(' ').next()?;
+            Some(format!("{name}={version}"))
+        })
+        .collect()
+}
+
+/// Folders below `folder` that hold `*.so*` files, relative to `root`; Debian puts all that matter below `usr/lib`.
+fn shared_library_folders(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    let mut here = false;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            shared_library_folders(root, &entry.path(), found)?;
+        } else {
+            here |= entry.file_name().to_string_lossy().contains(".so");
+        }
+    }
+    if here {
+        found.push(folder.strip_prefix(root)?.to_owned());
+    }
+    Ok(())
+}
+
+/// Cassandra from Maven Central: its jar and all that it runs with.
+fn cassandra(folder: &Path) -> Result<Installation> {
+    eprintln!("provision: Cassandra from Maven Central");
+    java().context("no java 11 or 17 in JAVA_HOME, /usr/lib/jvm or PATH")?;
+    let mut parts = Server::Cassandra.recipe().split(':');
+    let (Some(group), Some(artifact), Some(version)) = (parts.next(), parts.next(), parts.next()) else {
+        bail!("{} is no Maven coordinate", Server::Cassandra.recipe());
+    };
+    fs::write(folder.join("pom.xml"), pom(group, artifact, version))?;
+    let lib = folder.join("lib");
+    answer(
+        Command::new("mvn")
+            .args(["-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime"])
+            .arg(format!("-DoutputDirectory={}", lib.display()))
+            .current_dir(folder),
+    )?;
+    let mut versions = Vec::new();
+    for entry in fs::read_dir(&lib).with_context(|| lib.display().to_string())? {
+        versions.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    versions.sort_by_key(|jar| (!jar.starts_with(artifact), jar.clone()));
+    Ok(Installation {
+        server: Server::Cassandra,
+        root: folder.to_owned(),
+        libraries: Vec::new(),
+        versions,
+    })
+}
+
+fn pom(group: &str, artifact: &str, version: &str) -> String {
+    format!(
+        "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>tidemill</groupId><artifactId>provision</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencies>
+    <dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>
+  </dependencies>
+</project>
+"
+    )
+}
+
+/// What a program printed, or its last words when it failed.
+fn answer(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => anyhow!("{program} is not installed"),
+            _ => anyhow!("{program}: {error}"),
+        })?;
+    if !output.status.success() {
+        let words = [output.stderr, output.stdout].concat();
+        bail!("{program}: {}", last_line(&String::from_utf8_lossy(&words)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The first line that names an error, else the last line.
+fn last_line(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let error = lines
+        .clone()
+        .find(|line| line.starts_with("E: ") || line.starts_with("[ERROR] "));
+    error.or_else(|| lines.next_back()).unwrap_or("failed without a word")
+}
+
+fn is_root() -> bool {
+    answer(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_of_a_simulation() {
+        let text = "NOTE: This is only a simulation!
+Inst libcctz2 (2.3+dfsg1-3 Debian:12.15/oldstable [amd64])
+Inst libmariadb3 [1:10.0-1] (1:10.11.19-0+deb12u1 Debian-Security:12/oldstable-security [amd64])
+Conf libcctz2 (2.3+dfsg1-3 Debian:12.15/oldstable [amd64])
+";
+        assert_eq!(
+            packages(text),
+            ["libcctz2=2.3+dfsg1-3", "libmariadb3=1:10.11.19-0+deb12u1"]
+        );
+    }
+
+    #[test]
+    fn the_line_that_explains() {
+        assert_eq!(
+            last_line("Reading…\nE: Unable to locate package x\nmore"),
+            "E: Unable to locate package x"
+        );
+        assert_eq!(last_line("one\ntwo\n\n"), "two");
+        assert_eq!(last_line(""), "failed without a word");
+    }
+
+    #[test]
+    fn a_missing_program_is_one_line() {
+        let error = answer(&mut Command::new("tidemill-no-such-program")).expect_err("it does not exist");
+        assert_eq!(error.to_string(), "tidemill-no-such-program is not installed");
+    }
+
+    #[test]
+    fn a_new_installation_takes_the_place_of_the_old() {
+        let cache = tempfile::tempdir().expect("a temporary folder");
+        let (new, place) = (cache.path().join(".new.1"), cache.path().join("server"));
+        for content in ["first", "second"] {
+            fs::create_dir(&new).expect("a folder");
+            fs::write(new.join("file"), content).expect("a file");
+            put_in_place(&new, &place).expect("a rename");
+            assert_eq!(fs::read_to_string(place.join("file")).expect("the file"), content);
+        }
+        assert_eq!(
+            fs::read_dir(cache.path()).expect("the folder").count(),
+            1,
+            "nothing else is left"
+        );
+    }
+
+    #[test]
+    fn libraries_are_found() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let lib = folder.path().join("usr/lib/x86_64-linux-gnu");
+        fs::create_dir_all(&lib).expect("a folder");
+        fs::create_dir_all(folder.path().join("usr/bin")).expect("a folder");
+        fs::write(lib.join("libre2.so.9"), "").expect("a file");
+        fs::write(folder.path().join("usr/bin/clickhouse"), "").expect("a file");
+        let mut found = Vec::new();
+        shared_library_folders(folder.path(), folder.path(), &mut found).expect("a walk");
+        assert_eq!(found, [PathBuf::from("usr/lib/x86_64-linux-gnu")]);
+    }
+}

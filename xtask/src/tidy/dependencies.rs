@@ -1,0 +1,100 @@
+//! Who may depend on whom: rules over the direct dependencies that ship.
+
+use super::Breach;
+use crate::workspace::{HEAVY, Member};
+
+/// The crates that know one format or one server each.
+pub(super) const ENGINES: [&str; 4] = [
+    "tidemill-xbase",
+    "tidemill-riegeli",
+    "tidemill-clickhouse",
+    "tidemill-cql",
+];
+
+/// Crates that may name tokio; the others are blocking and are run on a pool by who calls them.
+const TOKIO: [&str; 8] = [
+    "tidemill-clickhouse",
+    "tidemill-cql",
+    "tidemill-sql",
+    "tidemill-adbc",
+    "tidemill-bench",
+    "tidemill",
+    "tidemill-testkit",
+    "xtask",
+];
+
+pub(super) fn engines_stand_alone(members: &[Member]) -> Vec<Breach> {
+    let engines = members.iter().filter(|member| ENGINES.contains(&member.name.as_str()));
+    forbidden(engines, |name| ENGINES.contains(&name))
+}
+
+pub(super) fn datafusion_in_its_place(members: &[Member]) -> Vec<Breach> {
+    let others = || members.iter().filter(|member| !HEAVY.contains(&member.name.as_str()));
+    // A leaf that depends on tidemill-sql builds DataFusion just as well.
+    forbidden(others(), |name| {
+        name == "datafusion" || name.starts_with("datafusion-") || HEAVY.contains(&name)
+    })
+}
+
+pub(super) fn tokio_in_its_place(members: &[Member]) -> Vec<Breach> {
+    let others = members.iter().filter(|member| !TOKIO.contains(&member.name.as_str()));
+    forbidden(others, |name| name == "tokio" || name.starts_with("tokio-"))
+}
+
+pub(super) fn arrow_by_parts(members: &[Member]) -> Vec<Breach> {
+    forbidden(members.iter(), |name| name == "arrow")
+}
+
+pub(super) fn testkit_stays_behind(members: &[Member]) -> Vec<Breach> {
+    let ships = members.iter().filter(|member| member.name != "xtask");
+    forbidden(ships, |name| name == "tidemill-testkit" || name == "xtask")
+}
+
+fn forbidden<'a>(members: impl Iterator<Item = &'a Member>, is_forbidden: impl Fn(&str) -> bool) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    for member in members {
+        for dependency in member
+            .dependencies
+            .iter()
+            .filter(|name| is_forbidden(name) && **name != member.name)
+        {
+            breaches.push(Breach::new(&member.name, format!("depends on {dependency}")));
+        }
+    }
+    breaches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Rule = fn(&[Member]) -> Vec<Breach>;
+
+    #[test]
+    fn each_rule_fails_on_what_it_forbids_and_passes_what_it_allows() {
+        let rows: [(Rule, &str, &str, bool); 14] = [
+            (engines_stand_alone, "tidemill-xbase", "tidemill-riegeli", false),
+            (engines_stand_alone, "tidemill-cql", "tidemill-clickhouse", false),
+            (engines_stand_alone, "tidemill-sql", "tidemill-riegeli", true),
+            (datafusion_in_its_place, "tidemill-ads", "datafusion", false),
+            (datafusion_in_its_place, "tidemill-bench", "datafusion-expr", false),
+            (datafusion_in_its_place, "tidemill-bench", "tidemill-sql", false),
+            (datafusion_in_its_place, "tidemill-sql", "datafusion", true),
+            (tokio_in_its_place, "tidemill-xbase", "tokio", false),
+            (tokio_in_its_place, "tidemill-ads", "tokio-util", false),
+            (tokio_in_its_place, "tidemill-cql", "tokio", true),
+            (arrow_by_parts, "tidemill-xbase", "arrow", false),
+            (arrow_by_parts, "tidemill-xbase", "arrow-array", true),
+            (testkit_stays_behind, "tidemill-xbase", "tidemill-testkit", false),
+            (testkit_stays_behind, "xtask", "tidemill-testkit", true),
+        ];
+        for (rule, name, dependency, allowed) in rows {
+            let member = Member {
+                name: name.into(),
+                dependencies: vec![dependency.into()],
+                ..Member::default()
+            };
+            assert_eq!(rule(&[member]).is_empty(), allowed, "{name} -> {dependency}");
+        }
+    }
+}

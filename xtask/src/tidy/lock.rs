@@ -1,0 +1,117 @@
+//! Rules over the lock file: one Arrow and one sqlparser, those that DataFusion is built on.
+
+use super::Breach;
+
+/// The Arrow of DataFusion 55. Another release of DataFusion brings another one: change both in one commit.
+const ARROW: &str = "59.";
+
+/// A package of the lock file.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct Locked {
+    name: String,
+    version: String,
+}
+
+/// The packages of a `Cargo.lock`, which cargo writes with one key a line, `name` before `version`.
+pub(super) fn parse(text: &str) -> Vec<Locked> {
+    let mut packages = Vec::new();
+    let mut name = None;
+    for line in text.lines() {
+        let value = |key: &str| {
+            line.strip_prefix(key)?
+                .strip_prefix(" = \"")?
+                .strip_suffix('"')
+                .map(str::to_owned)
+        };
+        if line == "[[package]]" {
+            name = None;
+        } else if let Some(found) = value("name") {
+            name = Some(found);
+        } else if let Some(version) = value("version") {
+            packages.extend(name.take().map(|name| Locked { name, version }));
+        }
+    }
+    packages
+}
+
+pub(super) fn one_arrow(packages: &[Locked]) -> Vec<Breach> {
+    let is_arrow = |name: &str| name == "arrow" || name == "parquet" || name.starts_with("arrow-");
+    packages
+        .iter()
+        .filter(|package| is_arrow(&package.name) && !package.version.starts_with(ARROW))
+        .map(|package| {
+            Breach::new(
+                "Cargo.lock",
+                format!("{} {} where {ARROW}x is DataFusion's", package.name, package.version),
+            )
+        })
+        .collect()
+}
+
+pub(super) fn one_sqlparser(packages: &[Locked]) -> Vec<Breach> {
+    let versions: Vec<_> = packages
+        .iter()
+        .filter(|p| p.name == "sqlparser")
+        .map(|p| p.version.as_str())
+        .collect();
+    match versions[..] {
+        [] | [_] => Vec::new(),
+        _ => vec![Breach::new(
+            "Cargo.lock",
+            format!("sqlparser in versions {}", versions.join(" and ")),
+        )],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock(packages: &[(&str, &str)]) -> Vec<Locked> {
+        let text: String = packages
+            .iter()
+            .map(|(name, version)| {
+                format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\ndependencies = [\n \"x\",\n]\n\n")
+            })
+            .collect();
+        let parsed = parse(&format!("version = 4\n\n{text}"));
+        assert_eq!(parsed.len(), packages.len());
+        parsed
+    }
+
+    #[test]
+    fn a_second_arrow_is_found() {
+        assert_eq!(
+            one_arrow(&lock(&[
+                ("arrow-array", "59.3.2"),
+                ("parquet", "59.3.2"),
+                ("arrow-schema", "59.3.2")
+            ])),
+            []
+        );
+        let both = one_arrow(&lock(&[
+            ("arrow-array", "59.3.2"),
+            ("arrow-array", "60.1.0"),
+            ("arrowhead", "1.0.0"),
+        ]));
+        assert_eq!(
+            both,
+            [Breach::new(
+                "Cargo.lock",
+                "arrow-array 60.1.0 where 59.x is DataFusion's"
+            )]
+        );
+    }
+
+    #[test]
+    fn a_second_sqlparser_is_found() {
+        assert_eq!(
+            one_sqlparser(&lock(&[("sqlparser", "0.62.0"), ("sqlparser_derive", "0.5.0")])),
+            []
+        );
+        assert_eq!(
+            one_sqlparser(&lock(&[("sqlparser", "0.62.0"), ("sqlparser", "0.63.0")])).len(),
+            1
+        );
+    }
+}

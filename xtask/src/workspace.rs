@@ -1,0 +1,175 @@
+//! The workspace as `cargo metadata` sees it: where it is, its members, and what they ask for directly.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use serde_json::Value;
+
+/// The crates that build DataFusion, which takes minutes: they are tested in the release profile, together, so that
+/// the tests and `cargo run --release` share one build of it. Every other member is a leaf.
+pub(crate) const HEAVY: [&str; 3] = ["tidemill-sql", "tidemill-adbc", "tidemill"];
+
+/// The members of the workspace and its root.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
+    pub(crate) target: PathBuf,
+    pub(crate) members: Vec<Member>,
+}
+
+/// One member and what its manifest says.
+#[derive(Debug, Default)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    /// Names of direct dependencies that ship: normal and build, not dev.
+    pub(crate) dependencies: Vec<String>,
+    pub(crate) benches: Vec<String>,
+    pub(crate) has_library: bool,
+}
+
+/// A package of the dependency graph.
+#[derive(Debug, Default)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// An SPDX expression, in older packages with `/` for OR.
+    pub(crate) licence: Option<String>,
+    /// Where it comes from; `None` is a path.
+    pub(crate) source: Option<String>,
+}
+
+impl Workspace {
+    /// Asks cargo about the workspace that this program was built from.
+    pub(crate) fn load() -> Result<Self> {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .context("xtask has no parent folder")?;
+        let output = crate::cargo::cargo(manifest)
+            .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+            .output()
+            .context("cargo metadata does not start")?;
+        if !output.status.success() {
+            return Err(anyhow!(
+                "cargo metadata: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            ));
+        }
+        Self::from_metadata(&serde_json::from_slice(&output.stdout).context("output of cargo metadata")?)
+    }
+
+    /// Every package that is built on this machine, members and others.
+    pub(crate) fn packages(&self) -> Result<Vec<Package>> {
+        let metadata = metadata(&self.root, &["--filter-platform", &crate::cargo::host()?])?;
+        let packages = metadata["packages"].as_array().context("metadata lacks packages")?;
+        Ok(packages.iter().map(Package::from_metadata).collect())
+    }
+
+    /// Members that do not build DataFusion, by name.
+    pub(crate) fn leaves(&self) -> Vec<&str> {
+        self.members
+            .iter()
+            .map(|m| m.name.as_str())
+            .filter(|name| !HEAVY.contains(name))
+            .collect()
+    }
+
+    /// Members that do, by name.
+    pub(crate) fn heavy(&self) -> Vec<&str> {
+        self.members
+            .iter()
+            .map(|m| m.name.as_str())
+            .filter(|name| HEAVY.contains(name))
+            .collect()
+    }
+
+    fn from_metadata(metadata: &Value) -> Result<Self> {
+        let path = |key: &str| {
+            metadata[key]
+                .as_str()
+                .map(PathBuf::from)
+                .with_context(|| format!("metadata lacks {key}"))
+        };
+        let packages = metadata["packages"].as_array().context("metadata lacks packages")?;
+        let mut members: Vec<Member> = packages.iter().map(Member::from_package).collect();
+        members.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Self {
+            root: path("workspace_root")?,
+            target: path("target_directory")?,
+            members,
+        })
+    }
+}
+
+impl Package {
+    fn from_metadata(package: &Value) -> Self {
+        let text = |key: &str| package[key].as_str().map(str::to_owned);
+        Self {
+            name: text("name").unwrap_or_default(),
+            licence: text("license"),
+            source: text("source"),
+        }
+    }
+}
+
+fn metadata(folder: &Path, args: &[&str]) -> Result<Value> {
+    let output = crate::cargo::cargo(folder)
+        .args(["metadata", "--format-version", "1"])
+        .args(args)
+        .output()
+        .context("cargo metadata does not start")?;
+    if !output.status.success() {
+        return Err(anyhow!(
+            "cargo metadata: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        ));
+    }
+    serde_json::from_slice(&output.stdout).context("output of cargo metadata")
+}
+
+impl Member {
+    fn from_package(package: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let is = |target: &Value, kind: &str| list(&target["kind"]).iter().any(|k| k.as_str() == Some(kind));
+        let targets = list(&package["targets"]);
+        Self {
+            name: text(&package["name"]),
+            description: package["description"].as_str().map(str::to_owned),
+            dependencies: list(&package["dependencies"])
+                .iter()
+                .filter(|dependency| dependency["kind"].as_str() != Some("dev"))
+                .map(|dependency| text(&dependency["name"]))
+                .collect(),
+            benches: targets
+                .iter()
+                .filter(|t| is(t, "bench"))
+                .map(|t| text(&t["name"]))
+                .collect(),
+            has_library: targets.iter().any(|t| is(t, "lib")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dev_dependencies_do_not_count_and_members_are_split() {
+        let metadata = serde_json::json!({
+            "workspace_root": "r", "target_directory": "t",
+            "packages": [
+                {"name": "tidemill", "description": null, "dependencies": [], "targets": [{"kind": ["bin"], "name": "tidemill"}]},
+                {"name": "tidemill-xbase", "description": "d", "targets": [{"kind": ["lib"], "name": "x"}, {"kind": ["bench"], "name": "decode"}],
+                 "dependencies": [{"name": "a", "kind": null}, {"name": "b", "kind": "dev"}, {"name": "c", "kind": "build"}]},
+            ],
+        });
+        let workspace = Workspace::from_metadata(&metadata).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(workspace.leaves(), ["tidemill-xbase"]);
+        assert_eq!(workspace.heavy(), ["tidemill"]);
+        let xbase = &workspace.members[1];
+        assert_eq!(xbase.dependencies, ["a", "c"]);
+        assert_eq!(xbase.benches, ["decode"]);
+        assert!(xbase.has_library);
+    }
+}
