@@ -4,6 +4,8 @@
 //! "Data File Header Structure for the dBASE Version 7 Table File" (dbase.com knowledge base), and the dBASE II header
 //! of the HelpPC reference. docs/formats/dbf.md has the tables. Field descriptors are in `field`.
 
+use std::fmt;
+
 use crate::error::{Error, Result};
 use crate::source::Source;
 
@@ -101,6 +103,21 @@ impl Dialect {
             Self::Dbase7 => 48,
             _ => 32,
         }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dbase2 => "dBASE II",
+            Self::Dbase3 => "dBASE III",
+            Self::Dbase4 => "dBASE IV",
+            Self::Dbase5 => "dBASE 5",
+            Self::Dbase7 => "dBASE 7",
+            Self::FoxPro2 => "FoxPro 2",
+            Self::VisualFoxPro => "Visual FoxPro",
+            Self::Six => "SIx",
+        })
     }
 }
 

@@ -8,6 +8,7 @@
 //! This module reads; `memo_writer` appends. Free lists are only walked by `verify`.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::digits::trim;
@@ -31,6 +32,19 @@ pub enum MemoDialect {
     FptFlex,
     /// SMT of SIx: the length is in the record.
     Smt,
+}
+
+impl fmt::Display for MemoDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dbt3 => "DBT of dBASE III",
+            Self::Dbt4 => "DBT of dBASE IV",
+            Self::Fpt => "FPT",
+            Self::FptSix => "FPT of SIx",
+            Self::FptFlex => "FPT of FlexFile",
+            Self::Smt => "SMT",
+        })
+    }
 }
 
 /// The memo file of a table.
