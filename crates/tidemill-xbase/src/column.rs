@@ -350,7 +350,7 @@ impl Cells<'_, '_> {
     fn varying(&self) -> Result<ArrayRef> {
         let mut text = Text::new(self.rows.len, self.rows.len.saturating_mul(self.field.width));
         let binary = self.field.data_type() == DataType::Binary;
-        let decoder = (!binary && !self.field.binary).then(|| self.cx.table.codepage().decoder());
+        let decoder = (!binary).then(|| self.cx.table.codepage().decoder());
         let bit = null_test(self.cx.table, self.field.varlength_bit);
         for i in 0..self.rows.len {
             if self.is_null(i) {

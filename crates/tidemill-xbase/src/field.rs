@@ -293,6 +293,7 @@ impl Descriptor {
             (b'L', 1) => FieldKind::Logical,
             (b'D', 8) => FieldKind::Date,
             (b'D', 3 | 4) => FieldKind::DateBinary,
+            (b'V', 1..) if vfp && binary => FieldKind::Varbinary,
             (b'V', 1..) if vfp => FieldKind::Varchar,
             (b'V', 3) => FieldKind::DatePacked,
             (b'V', 4) => FieldKind::Integer,

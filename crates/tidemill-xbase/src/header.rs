@@ -112,7 +112,7 @@ impl fmt::Display for Dialect {
             Self::Dbase2 => "dBASE II",
             Self::Dbase3 => "dBASE III",
             Self::Dbase4 => "dBASE IV",
-            Self::Dbase5 => "dBASE V",
+            Self::Dbase5 => "dBASE 5",
             Self::Dbase7 => "dBASE 7",
             Self::FoxPro2 => "FoxPro 2",
             Self::VisualFoxPro => "Visual FoxPro",

@@ -37,8 +37,8 @@ pub enum MemoDialect {
 impl fmt::Display for MemoDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Dbt3 => "dBASE III DBT",
-            Self::Dbt4 => "dBASE IV DBT",
+            Self::Dbt3 => "DBT of dBASE III",
+            Self::Dbt4 => "DBT of dBASE IV",
             Self::Fpt => "FPT",
             Self::FptSix => "FPT of SIx",
             Self::FptFlex => "FPT of FlexFile",

@@ -1,5 +1,7 @@
 //! Every record of every table that Harbour wrote equals what Harbour reads from it.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! What the writer writes, the reader reads.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;

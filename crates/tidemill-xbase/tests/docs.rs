@@ -1,0 +1,67 @@
+//! The hexdumps of the format pages are what the pages say they are.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_cast::display::array_value_to_string;
+use tidemill_xbase::{CodePage, Deleted, MemoDialect, OpenOptions, Scan, Table};
+
+const FIRST: &str = "Müller|12.5|2026-11-21|true|paid in März\r\n";
+const SECOND: &str = "Smith||||";
+
+#[test]
+fn the_table_and_its_memo_files_are_decoded_from_their_pages() {
+    let table = hexdump("dbf.md", "```hexdump\n");
+    // The first record begins at 193; its memo pointer stands behind the flag and fields of 8, 5, 8 and 1 bytes.
+    for (dump, version, pointer, dialect) in [
+        ("```hexdump fpt\n", 0xF5, b"         8".as_slice(), MemoDialect::Fpt),
+        ("```hexdump dbt3\n", 0x83, b"         1", MemoDialect::Dbt3),
+        ("```hexdump dbt4\n", 0x8B, b"         1", MemoDialect::Dbt4),
+        (
+            "```hexdump smt\n",
+            0xE5,
+            b"\x01\x00\x0e\x00\x00\x00\x10\x00\x00\x00",
+            MemoDialect::Smt,
+        ),
+    ] {
+        let mut table = table.clone();
+        table[0] = version;
+        table[216..226].copy_from_slice(pointer);
+        let memo = hexdump("xbase-memo.md", dump);
+        let options = OpenOptions::new().codepage(CodePage::Cp850);
+        let table = Arc::new(Table::from_bytes(table, Some(memo), &options).unwrap());
+        assert_eq!(table.memo().unwrap().dialect(), dialect);
+        let columns = vec![0, 1, 2, 3, 4];
+        let scan = Scan::new().projection(columns).deleted(Deleted::Include);
+        let batch = table.scan(scan).unwrap().next().unwrap().unwrap();
+        let row = |row| -> Vec<String> {
+            batch
+                .columns()
+                .iter()
+                .map(|c| array_value_to_string(c, row).unwrap())
+                .collect()
+        };
+        assert_eq!(row(0).join("|"), FIRST, "{dump}");
+        assert_eq!(row(1).join("|"), SECOND, "{dump}");
+        assert_eq!(table.deleted_count().unwrap(), 1);
+    }
+}
+
+/// The bytes of a dump: an offset, two blanks, hexadecimal pairs; what no line covers is zero.
+fn hexdump(page: &str, start: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs/formats")
+        .join(page);
+    let text = std::fs::read_to_string(path).unwrap();
+    let (_, dump) = text.split_once(start).unwrap();
+    let (dump, _) = dump.split_once("```").unwrap();
+    let mut bytes = Vec::new();
+    for line in dump.lines() {
+        let (offset, pairs) = line.split_once("  ").unwrap();
+        bytes.resize(usize::from_str_radix(offset, 16).unwrap(), 0);
+        bytes.extend(pairs.split(' ').map(|pair| u8::from_str_radix(pair, 16).unwrap()));
+    }
+    bytes
+}
