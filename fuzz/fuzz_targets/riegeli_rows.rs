@@ -23,7 +23,10 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
         DataType::Time32(TimeUnit::Millisecond),
         DataType::Timestamp(TimeUnit::Millisecond, None),
     ];
-    let fields = types.into_iter().enumerate().map(|(index, kind)| Field::new(format!("c{index}"), kind, true));
+    let fields = types
+        .into_iter()
+        .enumerate()
+        .map(|(index, kind)| Field::new(format!("c{index}"), kind, true));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 });
 
@@ -32,7 +35,9 @@ fuzz_target!(|input: &[u8]| {
     let mut decoder = RowDecoder::new(&SCHEMA, &all).expect("every type has a mapping");
     let (mut rest, mut rows) = (input, 0);
     while let Some((length, behind)) = rest.split_first_chunk() {
-        let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX).min(behind.len());
+        let length = usize::try_from(u32::from_le_bytes(*length))
+            .unwrap_or(usize::MAX)
+            .min(behind.len());
         let (record, behind) = behind.split_at(length);
         rows += usize::from(decoder.push(record).is_ok());
         rest = behind;
