@@ -406,13 +406,12 @@ fn read_descriptors(faults: &Faults<'_>, header: &Header) -> Result<Vec<Descript
     let mut descriptors = Vec::new();
     let mut offset = u64::from(begin);
     for chunk in bytes.chunks(each as usize) {
-        // dBASE ends the array with 0x0D; some programs leave it out and let the header's length speak.
-        if matches!(chunk.first(), None | Some(0x0D)) {
+        // dBASE ends the array with 0x0D; some programs leave it out and fill up the header's length with zeros.
+        if matches!(chunk.first(), None | Some(0x0D)) || chunk.iter().all(|b| *b == 0) {
             break;
         }
         match Descriptor::parse(header.dialect, offset, chunk).filter(|_| chunk.len() == each as usize) {
             Some(descriptor) => descriptors.push(descriptor),
-            None if chunk.iter().all(|b| *b == 0) => break,
             None => {
                 let found = format!("{} bytes up to the end of the header", chunk.len());
                 faults.report(

@@ -193,11 +193,16 @@ impl Memo {
 
 /// The name of the memo file that belongs to `table`, and the names that were tried, when it is not there.
 pub(crate) fn find(table: &Path, dialect: Dialect) -> std::result::Result<PathBuf, String> {
-    let stem = table.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-    let names: Vec<String> = extensions(table, dialect)
+    let extensions = extensions(table, dialect);
+    let exact = extensions
         .iter()
-        .map(|e| format!("{stem}.{e}"))
-        .collect();
+        .flat_map(|e| [e.clone(), e.to_uppercase()])
+        .map(|e| table.with_extension(e));
+    if let Some(found) = exact.into_iter().find(|path| path.is_file()) {
+        return Ok(found);
+    }
+    let stem = table.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    let names: Vec<String> = extensions.iter().map(|e| format!("{stem}.{e}")).collect();
     let folder = match table.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -104,18 +104,18 @@ impl Table {
     /// # Errors
     /// [`Error::Io`], and [`Error::Corrupt`] for a header that contradicts itself or the file's length (not while
     /// recovering, as far as anything can be read), [`Error::Unsupported`] for encrypted tables, and
-    /// [`Error::UnknownCodePage`] for a `.cpg` file that names none.
+    /// [`Error::Corrupt`] for a `.cpg` file that names no code page (while recovering it is passed over).
     pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let source = Source::open(path, options.access)?;
         let header = Header::read(&source)?;
         let codepage = match options.codepage {
             Some(codepage) => Some(codepage),
-            None => cpg_file(path)?,
+            None => cpg_file(path).or_else(|e| if options.recover { Ok(None) } else { Err(e) })?,
         };
-        let memo = match memo::find(path, header.dialect) {
-            Ok(found) => Ok(Memo::open(&found, options.access, &header)),
-            Err(names) => Err(names),
+        let memo = |header: &Header| {
+            let found = memo::find(path, header.dialect)?;
+            Ok(Memo::open(&found, options.access, header))
         };
         Self::new(source, header, codepage, memo, options)
     }
@@ -127,9 +127,10 @@ impl Table {
     pub fn from_bytes(dbf: Vec<u8>, memo: Option<Vec<u8>>, options: &OpenOptions) -> Result<Self> {
         let source = Source::from_bytes("memory.dbf", dbf);
         let header = Header::read(&source)?;
-        let memo = memo
-            .map(|bytes| Memo::from_bytes(bytes, &header))
-            .ok_or_else(|| "memory.memo".to_owned());
+        let memo = |header: &Header| {
+            let bytes = memo.ok_or_else(|| "memory.memo".to_owned())?;
+            Ok(Memo::from_bytes(bytes, header))
+        };
         Self::new(source, header, options.codepage, memo, options)
     }
 
@@ -137,7 +138,7 @@ impl Table {
         source: Source,
         header: Header,
         codepage: Option<CodePage>,
-        memo: Result<Result<Memo>, String>,
+        memo: impl FnOnce(&Header) -> Result<Result<Memo>, String>,
         options: &OpenOptions,
     ) -> Result<Self> {
         if header.encrypted {
@@ -158,13 +159,16 @@ impl Table {
             });
         let fields = Fields::read(&source, &header, codepage, recover)?;
         let record_count = records_in_file(&source, &header, recover)?;
-        let memo = match (memo, recover) {
-            (Ok(Ok(memo)), _) => Ok(memo),
-            (Ok(Err(e)), None) if fields.visible.iter().any(|f| f.kind.uses_memo()) => {
-                return Err(e);
+        // Beside a table without memo fields, a memo file is a stranger.
+        let memo = if fields.visible.iter().any(|f| f.kind.uses_memo()) {
+            match (memo(&header), recover) {
+                (Ok(Ok(memo)), _) => Ok(memo),
+                (Ok(Err(e)), None) => return Err(e),
+                (Ok(Err(e)), Some(_)) => Err(format!("a sound memo file ({e})")),
+                (Err(names), _) => Err(names),
             }
-            (Ok(Err(e)), _) => Err(format!("a sound memo file ({e})")),
-            (Err(names), _) => Err(names),
+        } else {
+            Err("none, since no field needs it".to_owned())
         };
         let schema = Arc::new(Schema::new(
             fields.visible.iter().map(Field::arrow_field).collect::<Vec<_>>(),
@@ -242,7 +246,7 @@ impl Table {
         self.codepage
     }
 
-    /// The memo file, where there is one.
+    /// The memo file, where a field uses one and it is there.
     pub fn memo(&self) -> Option<&Memo> {
         self.memo.as_ref().ok()
     }

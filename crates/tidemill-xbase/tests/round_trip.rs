@@ -51,6 +51,45 @@ fn column(format: Dialect, rows: usize) -> impl Strategy<Value = Column> {
                 }
             })
         }),
+        (1u16..60, any::<bool>()).prop_flat_map(move |(width, nullable)| {
+            values(text(width), rows).prop_map(move |given| {
+                // Outside Visual FoxPro this becomes a field of type C.
+                let expected = |v: &Option<String>| match v {
+                    Some(v) if vfp => Some(v.clone()),
+                    Some(v) => Some(v.trim_end_matches(' ').to_owned()),
+                    None => (!(vfp && nullable)).then(String::new),
+                };
+                let expected: StringArray = given.iter().map(expected).collect();
+                Column {
+                    spec: spec('V', width, 0).nullable(nullable),
+                    given: Arc::new(StringArray::from(given)),
+                    expected: Arc::new(expected),
+                }
+            })
+        }),
+        (
+            values(vec(any::<u8>(), 0..200), rows),
+            any::<bool>(),
+            proptest::sample::select(vec!['M', 'G', 'P', 'W'])
+        )
+            .prop_map(move |(given, nullable, letter)| {
+                let keep = vfp && nullable;
+                let expected: Vec<_> = given
+                    .iter()
+                    .map(|v| v.clone().or_else(|| (!keep).then(Vec::new)))
+                    .collect();
+                // Memos of dBASE III hold text only.
+                let letter = if format == Dialect::Dbase3 { 'Q' } else { letter };
+                if letter == 'Q' {
+                    let short: Vec<_> = given.iter().map(|v| Some(v.clone().unwrap_or_default())).collect();
+                    return same(spec('Q', 201, 0), binary(&short));
+                }
+                Column {
+                    spec: spec(letter, 10, 0).nullable(nullable).binary(letter == 'M'),
+                    given: binary(&given),
+                    expected: binary(&expected),
+                }
+            }),
         (values("[a-zäöü \r\n]{0,900}", rows), any::<bool>()).prop_map(move |(given, nullable)| {
             let keep = vfp && nullable;
             let expected: StringArray = given

@@ -168,6 +168,23 @@ fn only_picked_rows_are_decoded() {
 }
 
 #[test]
+fn tables_are_shared_and_batches_are_sent_between_threads() {
+    fn shared<T: Send + Sync + 'static>() {}
+    fn sent<T: Send + 'static>() {}
+    shared::<Table>();
+    sent::<tidemill_xbase::Batches>();
+    let table = open("upd_cdx", Access::Positional);
+    let counts = [0..800, 800..2000].map(|records| {
+        let batches = table
+            .scan(Scan::new().deleted(Deleted::Include).records(records))
+            .unwrap();
+        std::thread::spawn(move || batches.map(|b| b.unwrap().num_rows()).sum::<usize>())
+    });
+    let counts = counts.map(|thread| thread.join().unwrap());
+    assert_eq!(counts, [800, 795]);
+}
+
+#[test]
 fn a_failed_scan_ends() {
     let table = open("ord_cdx", Access::Positional);
     let refuse = RowFilter::new(vec![0], |_| Err(ArrowError::ComputeError("no".to_owned())));
