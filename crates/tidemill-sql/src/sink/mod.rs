@@ -192,10 +192,11 @@ enum ArrowSink<W: Write> {
 
 impl<W: Write + Send> Sink for ArrowSink<W> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::Stream(writer) => writer.write(batch)?,
             Self::File(writer) => writer.write(batch)?,
-        })
+        }
+        Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<()> {

@@ -19,6 +19,9 @@ struct Row {
     deleted: bool,
 }
 
+/// A condition as a program would write it.
+type Holds<'a> = &'a dyn Fn(&Row) -> bool;
+
 /// Rows from a seed. SplitMix64, so that a failure's seed makes the same rows everywhere.
 fn rows(seed: u64, count: usize) -> Vec<Row> {
     let mut state = seed;
@@ -123,7 +126,7 @@ async fn answers_equal_a_naive_evaluation_over_the_table_and_its_copies() {
                 "seed {seed}"
             );
         }
-        let conditions: [(&str, &dyn Fn(&Row) -> bool); 7] = [
+        let conditions: [(&str, Holds<'_>); 7] = [
             ("amount > 0", &|row| row.cents.is_some_and(|cents| cents > 0)),
             ("amount BETWEEN -10.5 AND 99.99", &|row| {
                 row.cents.is_some_and(|cents| (-1_050..=9_999).contains(&cents))

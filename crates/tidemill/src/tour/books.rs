@@ -68,7 +68,7 @@ fn customers(random: &mut Random) -> Result<Book, ArrowError> {
         cities.push(city);
         countries.push(country);
         since.push(FIRST_OF_2010 + random.days(4_000));
-        credit.push((random.below(8) > 0).then(|| i128::from(random.below(500)) * 100_00));
+        credit.push((random.below(8) > 0).then(|| i128::from(random.below(500)) * 10_000));
         active.push((random.below(20) > 0).then(|| random.below(10) > 0));
         deleted.push(random.below(40) == 0);
     }
@@ -102,7 +102,7 @@ fn products(random: &mut Random) -> Result<(Book, Vec<i128>), ArrowError> {
         let (category, kinds) = *random.one_of(CATEGORIES);
         names.push(format!("{} {}", random.one_of(kinds), random.one_of(QUALITIES)));
         categories.push(category);
-        prices.push(i128::from(random.below(480_00) + 1_95));
+        prices.push(i128::from(random.below(48_000) + 195));
         deleted.push(random.below(100) == 0);
     }
     let book = Book {
