@@ -150,7 +150,12 @@ impl Field {
     /// The Arrow field: always nullable, because damage becomes null when recovering. Its metadata keeps what the type
     /// cannot say (`xbase.type`, `xbase.width`, `xbase.decimals`), so that a copy has the same structure.
     pub fn arrow_field(&self) -> ArrowField {
-        ArrowField::new(&self.name, self.data_type(), true).with_metadata(HashMap::from([
+        let field = ArrowField::new(&self.name, self.data_type(), true);
+        if self.kind == FieldKind::Variant {
+            // As text its values have another width.
+            return field;
+        }
+        field.with_metadata(HashMap::from([
             ("xbase.type".to_owned(), self.letter.to_string()),
             ("xbase.width".to_owned(), self.width.to_string()),
             ("xbase.decimals".to_owned(), self.decimals.to_string()),

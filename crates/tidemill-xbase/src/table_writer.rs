@@ -232,7 +232,7 @@ impl TableWriter {
                 slot.copy_from_slice(&scratch);
             }
             if matches!(column.kind, FieldKind::Varchar | FieldKind::Varbinary) {
-                self.fill_length(column, i, scratch.len(), record)?;
+                self.fill_length(column, scratch.len(), record);
             }
         }
         Ok(())
@@ -339,28 +339,22 @@ impl TableWriter {
         Ok(Ok(()))
     }
 
-    fn fill_length(&self, column: &Column, i: usize, len: usize, record: &mut [u8]) -> Result<()> {
+    /// The last byte is the length and a bit says so, except for a value that fills the field.
+    fn fill_length(&self, column: &Column, len: usize, record: &mut [u8]) {
         let cell = record
             .get_mut(column.offset..column.offset + column.width)
             .unwrap_or_default();
-        if let Some(rest) = cell.get_mut(len..) {
-            rest.fill(0);
-        }
-        // A value that fills the field has no room for its length, which only a bit can then tell.
-        match (cell.last_mut().filter(|_| len < column.width), u8::try_from(len)) {
-            (Some(last), Ok(len)) => *last = len,
-            (None, _) if column.varlength_bit.is_some() => return Ok(()),
-            _ => {
-                let expected = format!("at most {} bytes", column.width.saturating_sub(1));
-                return Err(self.bad(column, i, expected, format!("{len} bytes")));
-            }
+        let Some(rest) = cell.get_mut(len..).filter(|rest| !rest.is_empty()) else {
+            return;
+        };
+        rest.fill(0);
+        if let (Some(last), Ok(len)) = (rest.last_mut(), u8::try_from(len)) {
+            *last = len;
         }
         self.set_bit(record, column.varlength_bit);
-        Ok(())
     }
 
     fn fill_null(&self, column: &Column, i: usize, record: &mut [u8]) -> Result<()> {
-        let varies = column.varlength_bit.is_some();
         let zero = match column.kind {
             FieldKind::Timestamp | FieldKind::Varchar | FieldKind::Varbinary => true,
             FieldKind::Memo | FieldKind::MemoBinary => column.width == 4,
@@ -379,9 +373,7 @@ impl TableWriter {
             .unwrap_or_default();
         cell.fill(if zero { 0 } else { b' ' });
         self.set_bit(record, column.null_bit);
-        if varies {
-            self.set_bit(record, column.varlength_bit);
-        }
+        self.set_bit(record, column.varlength_bit);
         Ok(())
     }
 
@@ -466,10 +458,9 @@ impl Layout {
                 bits += usize::from(wanted);
                 wanted.then(|| bits - 1)
             };
-            if vfp {
-                column.varlength_bit = bit(matches!(column.kind, FieldKind::Varchar | FieldKind::Varbinary));
-                column.null_bit = bit(spec.nullable);
-            }
+            // As Harbour does, every format has bits for the lengths; only Visual FoxPro has bits for NULL.
+            column.varlength_bit = bit(matches!(column.kind, FieldKind::Varchar | FieldKind::Varbinary));
+            column.null_bit = bit(vfp && spec.nullable);
             columns.push(column);
         }
         let null_flags_len = bits.div_ceil(8);

@@ -149,7 +149,7 @@ fn column(format: Dialect, rows: usize) -> impl Strategy<Value = Column> {
                 Arc::new(Time32MillisecondArray::from(given)),
             )
         }),
-        filled(vfp, vec(any::<u8>(), 0..20), rows)
+        filled(vfp, vec(any::<u8>(), 0..=20), rows)
             .prop_map(move |(nullable, given)| { same(spec('Q', 20, 0).nullable(nullable), binary(&given)) }),
     ]
 }
@@ -243,6 +243,51 @@ proptest! {
         let copy = Table::open(&copy, &OpenOptions::new()).unwrap();
         let types = |t: &Table| t.fields().iter().map(|f| (f.data_type(), f.name.clone())).collect::<Vec<_>>();
         prop_assert_eq!(types(&copy), types(&table));
+    }
+}
+
+#[test]
+fn copies_of_the_goldens_hold_the_same_values() {
+    for (name, format) in [
+        ("types_cdx", Dialect::FoxPro2),
+        ("types_vfp", Dialect::VisualFoxPro),
+        ("memo_smt", Dialect::Dbase3),
+        ("memo_fptflex", Dialect::Dbase4),
+        ("upd_cdx", Dialect::Dbase3),
+        ("cp850de", Dialect::FoxPro2),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase/");
+        let golden = Table::open(
+            format!("{golden}{name}.dbf"),
+            &OpenOptions::new().codepage(CodePage::Iso8859_1),
+        );
+        let golden = Arc::new(golden.unwrap());
+        let specs = FieldSpec::from_schema(&golden.schema()).unwrap();
+        let options = CreateOptions {
+            codepage: CodePage::Iso8859_1,
+            format,
+            last_update: DAY,
+        };
+        let path = folder.path().join("copy.dbf");
+        let mut writer = TableWriter::create(&path, &specs, &options).unwrap();
+        let read = |table: &Arc<Table>| -> Vec<RecordBatch> {
+            table
+                .scan(Scan::new().deleted(Deleted::Include))
+                .unwrap()
+                .map(Result::unwrap)
+                .collect()
+        };
+        read(&golden)
+            .iter()
+            .for_each(|batch| writer.write(batch, None).unwrap());
+        assert_eq!(writer.finish().unwrap(), golden.record_count());
+        let copy = Arc::new(Table::open(&path, &OpenOptions::new()).unwrap());
+        for (copy, golden) in read(&copy).iter().zip(read(&golden)) {
+            for (i, column) in golden.columns().iter().enumerate() {
+                assert_eq!(copy.column(i), column, "{name} {}", golden.schema().field(i).name());
+            }
+        }
     }
 }
 
