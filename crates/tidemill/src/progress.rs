@@ -17,14 +17,12 @@ impl CopyProgress {
     /// `source_bytes` is the size of what is read, 0 where that is not known.
     pub(crate) fn new(what: &str, source_bytes: u64) -> Self {
         let drawn = io::stderr().is_terminal();
-        let target = if drawn {
-            ProgressDrawTarget::stderr_with_hz(10)
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_prefix(what.to_owned());
-        bar.set_style(style("{prefix} {human_pos} rows {msg}"));
+        let bar = ProgressBar::hidden()
+            .with_style(style("{prefix} {human_pos} rows"))
+            .with_prefix(what.to_owned());
+        if drawn {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        }
         Self {
             bar,
             source_bytes,
@@ -44,7 +42,6 @@ impl CopyProgress {
                 "{prefix} {wide_bar} {human_pos}/{human_len} rows {msg} {eta} left",
             ));
         }
-        self.bar.set_position(progress.rows);
         if let Some(expected) = progress.expected_rows.filter(|&expected| expected > 0) {
             let bytes = self.source_bytes as f64 * progress.rows as f64 / expected as f64;
             let seconds = self.bar.elapsed().as_secs_f64().max(1e-3);
@@ -54,6 +51,7 @@ impl CopyProgress {
                 HumanBytes((bytes / seconds) as u64)
             ));
         }
+        self.bar.set_position(progress.rows);
     }
 
     pub(crate) fn finish(self) {
