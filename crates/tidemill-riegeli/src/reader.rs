@@ -204,14 +204,14 @@ impl<S: Source> RecordReader<S> {
     /// Counts the records of the file by its chunk headers, without reading chunk data. Does not move the reader.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] unless recovering; [`Error::Io`]. Damage in chunk data is not seen.
+    /// [`Error::Corrupt`] and [`Error::Truncated`] unless recovering; [`Error::Io`]. Damage in chunk data is not seen.
     pub fn count_records(&mut self) -> Result<u64> {
         let mut count = 0_u64;
         self.scan_headers(|_, header| {
             count = count.saturating_add(header.num_records);
             Ok(())
-        })?;
-        Ok(count)
+        })?
+        .map_or(Ok(count), Err)
     }
 
     /// Describes the chunks of the file. Chunk data are not read but for the first byte. Does not move the reader.
@@ -221,7 +221,8 @@ impl<S: Source> RecordReader<S> {
     pub fn list_chunks(&mut self) -> Result<Vec<ChunkSummary>> {
         let mut list = Vec::new();
         let source = SourceRef(self.chunks.source());
-        self.scan_headers(|begin, header| {
+        // What can be described of a file that ends early is described.
+        let _truncation = self.scan_headers(|begin, header| {
             let compression = compression_type(&source, begin, &header);
             list.push(ChunkSummary {
                 begin,
@@ -369,7 +370,8 @@ impl<S: Source> RecordReader<S> {
         self.chunks.last_chunk()
     }
 
-    fn scan_headers(&self, mut visit: impl FnMut(u64, ChunkHeader) -> Result<()>) -> Result<()> {
+    /// Visits the chunk headers. Returns what is wrong with the end of the file, if anything is and unless recovering.
+    fn scan_headers(&self, mut visit: impl FnMut(u64, ChunkHeader) -> Result<()>) -> Result<Option<Error>> {
         let mut chunks = ChunkReader::new(
             SourceRef(self.chunks.source()),
             self.chunks.file().clone(),
@@ -379,7 +381,7 @@ impl<S: Source> RecordReader<S> {
             let begin = chunks.pos();
             match chunks.skip_chunk() {
                 Ok(Some(header)) => visit(begin, header)?,
-                Ok(None) => return Ok(()),
+                Ok(None) => return Ok(chunks.truncation().filter(|_| !self.options.recover)),
                 Err(error) if self.options.recover && matches!(error, Error::Corrupt(_)) => {
                     if chunks.recover(&error)?.is_none() {
                         return Err(error);
