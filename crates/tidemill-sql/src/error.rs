@@ -75,11 +75,26 @@ pub enum Error {
     #[error(transparent)]
     Riegeli(Box<tidemill_riegeli::Error>),
     /// Planning or execution failed in the query engine.
-    #[error("{}", .0.strip_backtrace())]
+    #[error("{}", own(.0).map_or_else(|| .0.strip_backtrace(), ToString::to_string))]
     Engine(Box<DataFusionError>),
 }
 
 impl Error {
+    /// Whether a file is damaged, so that recovery would go on behind the damage.
+    pub fn is_damage(&self) -> bool {
+        use tidemill_riegeli::Error as Riegeli;
+        use tidemill_xbase::Error as Xbase;
+        match self {
+            Self::Xbase(error) => matches!(**error, Xbase::Corrupt(_) | Xbase::Value(_) | Xbase::MissingMemo { .. }),
+            Self::Riegeli(error) => matches!(
+                **error,
+                Riegeli::Corrupt(_) | Riegeli::Truncated { .. } | Riegeli::Row(_)
+            ),
+            Self::Engine(error) => own(error).is_some_and(Self::is_damage),
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(path: impl AsRef<Path>, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
         move |source| Self::Io { path, action, source }
@@ -128,5 +143,25 @@ impl From<DataFusionError> for Error {
             DataFusionError::Context(_, inner) => Self::from(*inner),
             other => Self::Engine(Box::new(other)),
         }
+    }
+}
+
+/// This crate's error in the layers that the query engine wrapped around it, which it may share between partitions.
+fn own(error: &DataFusionError) -> Option<&Error> {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast_ref::<Error>() {
+            Some(own) => Some(own),
+            None => own(inner.downcast_ref::<DataFusionError>()?),
+        },
+        DataFusionError::ArrowError(inner, _) => match &**inner {
+            arrow_schema::ArrowError::ExternalError(inner) => match inner.downcast_ref::<Error>() {
+                Some(own) => Some(own),
+                None => own(inner.downcast_ref::<DataFusionError>()?),
+            },
+            _ => None,
+        },
+        DataFusionError::Context(_, inner) => own(inner),
+        DataFusionError::Shared(inner) => own(inner),
+        _ => None,
     }
 }

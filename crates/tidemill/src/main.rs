@@ -39,7 +39,12 @@ fn main() -> ExitCode {
         Ok(outcome) => ExitCode::from(outcome as u8),
         Err(error) if is_broken_pipe(&error) => ExitCode::from(Outcome::Done as u8),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "tidemill: {error:#}");
+            let hint = if is_damage(&error) {
+                "; verify lists all damage, --recover goes on behind it"
+            } else {
+                ""
+            };
+            let _ = writeln!(io::stderr(), "tidemill: {error:#}{hint}");
             ExitCode::from(2)
         }
     }
@@ -70,5 +75,22 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
             // arrow's writers turn the error into text.
             || cause.to_string().contains("Broken pipe")
+    })
+}
+
+/// Whether a file turned out to be damaged.
+fn is_damage(error: &anyhow::Error) -> bool {
+    use tidemill_riegeli::Error as Riegeli;
+    use tidemill_xbase::Error as Xbase;
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<tidemill_sql::Error>()
+            .is_some_and(tidemill_sql::Error::is_damage)
+            || cause
+                .downcast_ref()
+                .is_some_and(|cause| matches!(cause, Riegeli::Corrupt(_) | Riegeli::Truncated { .. }))
+            || cause
+                .downcast_ref()
+                .is_some_and(|cause| matches!(cause, Xbase::Corrupt(_) | Xbase::Value(_)))
     })
 }

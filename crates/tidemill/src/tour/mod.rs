@@ -100,10 +100,10 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
         .with_context(|| format!("cannot write {}", page.display()))?;
     heading("Done");
     for (what, elapsed) in &report.times {
-        println!("  {what:<24} {:>8.2} s", elapsed.as_secs_f64());
+        println!("  {what:<28} {:>8.2} s", elapsed.as_secs_f64());
     }
     for (what, bytes) in &report.sizes {
-        println!("  {what:<24} {:>8.1} MB", *bytes as f64 / 1e6);
+        println!("  {what:<28} {:>8.1} MB", *bytes as f64 / 1e6);
     }
     println!("\n{}", verdict(agree, questions.len()));
     println!(

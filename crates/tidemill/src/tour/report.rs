@@ -32,7 +32,7 @@ pub(super) fn page(report: &Report, questions: &[Question], answers: &[Asked]) -
         let _ = writeln!(body, "<h3>{}</h3>", escape(&question.title));
         let _ = writeln!(body, "<pre class=\"sql\">{}</pre>", escape(&question.sql));
         let _ = writeln!(body, "<pre>{}</pre>", escape(&answer.text));
-        let _ = write!(body, "<p>xBase {:.0} ms", answer.elapsed.as_secs_f64() * 1e3);
+        let _ = write!(body, "<p>tables {:.0} ms", answer.elapsed.as_secs_f64() * 1e3);
         for (format, elapsed, same) in &answer.copies {
             let same = if *same { "the same answer" } else { "ANOTHER ANSWER" };
             let _ = write!(body, " · {format} {:.0} ms, {same}", elapsed.as_secs_f64() * 1e3);

@@ -186,3 +186,41 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let run = Run::of(child.wait_with_output().expect("ended"));
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn a_file_that_ends_early_is_an_error_whatever_is_asked_of_it() {
+    let folder = people();
+    folder
+        .run(&[
+            "copy",
+            "SELECT value AS n FROM generate_series(1, 5000)",
+            "n.riegeli",
+            "--riegeli",
+            "zstd,chunk_size:1k",
+        ])
+        .done();
+    let bytes = fs::read(folder.file("n.riegeli")).expect("read");
+    fs::write(folder.file("n.riegeli"), &bytes[..bytes.len() - 100]).expect("written");
+    for sql in [
+        "SELECT COUNT(*) FROM n",
+        "SELECT COUNT(n) AS c FROM n WHERE n > 0",
+        "SELECT * FROM n",
+    ] {
+        let error = folder.run(&["sql", sql]);
+        assert_eq!(error.code, Some(2), "{sql}");
+        let says = "tidemill: n.riegeli: truncated: ";
+        let hint = "; verify lists all damage, --recover goes on behind it\n";
+        assert!(
+            error.stderr.starts_with(says) && error.stderr.ends_with(hint),
+            "{sql}: {}",
+            error.stderr
+        );
+    }
+    let recovered = folder.run(&["sql", "SELECT COUNT(n) AS c FROM n", "--recover"]);
+    assert!(
+        recovered.stderr.starts_with("n.riegeli: skipped region ["),
+        "{}",
+        recovered.stderr
+    );
+    assert!(recovered.done().starts_with("{\"c\":4"));
+}
