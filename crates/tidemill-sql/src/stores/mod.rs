@@ -6,12 +6,13 @@ mod xbase;
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState;
 
-use crate::Result;
 use crate::location::{Format, Location};
 use crate::session::{DamageLog, SessionOptions};
+use crate::{Error, Result};
 
 /// Opens the table at `location`.
 pub(crate) async fn open(
@@ -24,5 +25,30 @@ pub(crate) async fn open(
         Format::Xbase => xbase::open(&location.path, options, damage),
         Format::Riegeli => riegeli::open(&location.path, options, damage),
         Format::Parquet | Format::Arrow | Format::Csv | Format::JsonLines => files::open(location, state).await,
+    }
+}
+
+/// A scan that says what it left out when it ends, wherever that is.
+struct Reading<B, D: FnMut(&B)> {
+    batches: B,
+    say_damage: D,
+}
+
+impl<B, D, E> Iterator for Reading<B, D>
+where
+    B: Iterator<Item = Result<RecordBatch, E>>,
+    D: FnMut(&B),
+    Error: From<E>,
+{
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Result<RecordBatch>> {
+        Some(self.batches.next()?.map_err(Error::from))
+    }
+}
+
+impl<B, D: FnMut(&B)> Drop for Reading<B, D> {
+    fn drop(&mut self) {
+        (self.say_damage)(&self.batches);
     }
 }

@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
 use tidemill_riegeli::ReaderOptions;
 use tidemill_riegeli::rows::{RowBatches, RowFile, RowFilter, RowScan};
 
+use super::Reading;
+use crate::Result;
 use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::session::{DamageLog, SessionOptions};
-use crate::{Error, Result};
 
 pub(super) fn open(path: &Path, options: &SessionOptions, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
     let file = RowFile::open(path, &ReaderOptions::default().recover(options.recovers()))?;
@@ -68,31 +68,8 @@ impl Engine for RiegeliEngine {
                 .map(|filter| RowFilter::new(filter.columns, filter.predicate)),
         };
         let batches = self.file.scan(scan)?;
-        Ok(Box::new(Reading {
-            batches,
-            path: self.path.clone(),
-            damage: self.damage.clone(),
-        }))
-    }
-}
-
-/// A scan that tells what it left out when it ends, wherever that is.
-struct Reading {
-    batches: RowBatches,
-    path: String,
-    damage: DamageLog,
-}
-
-impl Iterator for Reading {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Result<RecordBatch>> {
-        Some(self.batches.next()?.map_err(Error::from))
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        self.damage.add(&self.path, self.batches.skipped());
+        let (path, damage) = (self.path.clone(), self.damage.clone());
+        let say_damage = move |batches: &RowBatches| damage.add(&path, batches.skipped());
+        Ok(Box::new(Reading { batches, say_damage }))
     }
 }

@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
 use tidemill_xbase::{Deleted, RowFilter, Scan, Table};
 
+use super::Reading;
+use crate::Result;
 use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::session::{DamageLog, SessionOptions};
-use crate::{Error, Result};
 
 pub(super) fn open(path: &Path, options: &SessionOptions, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
     let table = Arc::new(Table::open(path, options.xbase_options())?);
@@ -70,32 +70,8 @@ impl Engine for XbaseEngine {
             scan = scan.row_filter(RowFilter::new(filter.columns, filter.predicate));
         }
         let batches = self.table.scan(scan)?;
-        Ok(Box::new(Reading {
-            batches,
-            table: Arc::clone(&self.table),
-            damage: self.damage.clone(),
-        }))
-    }
-}
-
-/// A scan that tells what it left out when it ends, wherever that is.
-struct Reading {
-    batches: tidemill_xbase::Batches,
-    table: Arc<Table>,
-    damage: DamageLog,
-}
-
-impl Iterator for Reading {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Result<RecordBatch>> {
-        Some(self.batches.next()?.map_err(Error::from))
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        self.damage
-            .add(&self.table.path().display().to_string(), self.table.damage());
+        let (table, damage) = (Arc::clone(&self.table), self.damage.clone());
+        let say_damage = move |_: &_| damage.add(&table.path().display().to_string(), table.damage());
+        Ok(Box::new(Reading { batches, say_damage }))
     }
 }
