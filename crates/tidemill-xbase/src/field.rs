@@ -4,7 +4,7 @@
 //! follows from the widths before it; the displacement that FoxPro stores is only checked. Decoding the values is the
 //! business of `column`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
 
@@ -18,7 +18,8 @@ use crate::source::Source;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field {
-    /// The name, decoded with the table's code page.
+    /// The name, decoded with the table's code page. No two fields have the same, not even in another case: a repeated
+    /// name is followed by `_2`, `_3`, …
     pub name: String,
     /// How the bytes are to be read.
     pub kind: FieldKind,
@@ -207,10 +208,28 @@ impl Fields {
         let null_flags = number_null_bits(&mut fields, header.dialect);
         let record_len = header.record_len as usize;
         fields.retain(|f| f.kind != FieldKind::System && f.offset + f.width <= record_len);
+        tell_apart(&mut fields);
         Ok(Self {
             visible: fields,
             null_flags: null_flags.filter(|(offset, width)| offset + width <= record_len),
         })
+    }
+}
+
+/// Gives every field a name of its own, because a column is found by its name, in any case: a name that an earlier field
+/// has is followed by `_2`, `_3`, …, and an empty one becomes `FIELD1`, `FIELD2`, … by its place.
+fn tell_apart(fields: &mut [Field]) {
+    let mut taken = HashSet::new();
+    for (index, field) in fields.iter_mut().enumerate() {
+        if field.name.is_empty() {
+            field.name = format!("FIELD{}", index + 1);
+        }
+        let given = field.name.clone();
+        let mut number = 2;
+        while !taken.insert(field.name.to_lowercase()) {
+            field.name = format!("{given}_{number}");
+            number += 1;
+        }
     }
 }
 

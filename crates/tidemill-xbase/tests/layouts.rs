@@ -215,6 +215,17 @@ fn a_cpg_file_beats_the_language_byte_and_an_option_beats_both() {
 }
 
 #[test]
+fn fields_of_the_same_name_are_told_apart() {
+    let mut bytes = dbase3(0x03, &[(b'C', 1, 0); 5], &[b" abcde"]);
+    for (field, name) in [*b"ID\0", *b"id\0", *b"\0\0\0", *b"ID\0", *b"X\0\0"].iter().enumerate() {
+        bytes[32 + 32 * field..][..3].copy_from_slice(name);
+    }
+    let table = Table::from_bytes(bytes, None, &OpenOptions::new()).unwrap();
+    let names: Vec<&str> = table.fields().iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["ID", "id_2", "FIELD3", "ID_3", "X"]);
+}
+
+#[test]
 fn encrypted_tables_are_refused() {
     let mut bytes = dbase3(0x8B, &[(b'C', 2, 0)], &[b" ab"]);
     bytes[15] = 1;
