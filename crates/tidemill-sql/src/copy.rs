@@ -11,36 +11,19 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use tempfile::TempDir;
-use tidemill_riegeli::{Compression, WriterOptions};
-use tidemill_xbase::{CodePage, Dialect};
 
 use crate::location::Location;
 use crate::session::{Answer, Session};
-use crate::sink::{Sink, file_sink};
+use crate::sink::{FileOptions, Sink, file_sink};
 use crate::{Error, Result};
 
 /// The settings of a copy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CopyOptions {
     /// Whether a destination that is there already is replaced. Default: no, it is an error.
     pub overwrite: bool,
-    /// How a Riegeli file is written. Default: zstd, level 3.
-    pub riegeli: WriterOptions,
-    /// The code page of an xBase table. Default: cp1252.
-    pub codepage: CodePage,
-    /// The dialect of an xBase table, which decides the memo file's too. Default: FoxPro 2 with an FPT.
-    pub dialect: Dialect,
-}
-
-impl Default for CopyOptions {
-    fn default() -> Self {
-        Self {
-            overwrite: false,
-            riegeli: WriterOptions::default().compression(Compression::zstd(3)),
-            codepage: CodePage::Cp1252,
-            dialect: Dialect::FoxPro2,
-        }
-    }
+    /// How the file is written, where its format leaves a choice.
+    pub file: FileOptions,
 }
 
 /// How far a copy is.
@@ -120,7 +103,7 @@ impl Session {
             });
         }
         let draft = Draft::beside(destination)?;
-        let sink = file_sink(target.format, &draft.file, &answer.schema(), options)?;
+        let sink = file_sink(target.format, &draft.file, &answer.schema(), &options.file)?;
         let mut writer = Writer::start(sink);
         let mut rows = 0;
         while let Some(batch) = answer.next().await? {

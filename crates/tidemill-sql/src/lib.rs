@@ -20,11 +20,13 @@
 //! table in place (UPDATE, DELETE and transactions belong to the xBase lane), and it prints nothing.
 
 mod copy;
+mod damage;
 mod dialect;
 mod engine;
 mod error;
 mod location;
 mod names;
+mod options;
 mod scope;
 mod session;
 mod sink;
@@ -34,5 +36,6 @@ pub use copy::{Copied, CopyOptions, Progress};
 pub use error::{Error, Result};
 pub use location::{Format, Location};
 pub use names::Names;
-pub use session::{Answer, Session, SessionOptions};
-pub use sink::{Sink, StreamFormat, stream_sink};
+pub use options::SessionOptions;
+pub use session::{Answer, Session};
+pub use sink::{FileOptions, Sink, StreamFormat, stream_sink};

@@ -14,9 +14,9 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use chrono::Datelike;
 use tidemill_riegeli::rows::RowWriter;
-use tidemill_xbase::{CivilDate, CreateOptions, FieldSpec, TableWriter};
+use tidemill_riegeli::{Compression, WriterOptions};
+use tidemill_xbase::{CivilDate, CodePage, CreateOptions, Dialect, FieldSpec, TableWriter};
 
-use crate::copy::CopyOptions;
 use crate::location::Format;
 use crate::{Error, Result};
 
@@ -53,6 +53,27 @@ pub enum StreamFormat {
     Parquet,
 }
 
+/// How a file is written, where its format leaves a choice.
+#[derive(Clone, Debug)]
+pub struct FileOptions {
+    /// How a Riegeli file is written. Default: zstd, level 3.
+    pub riegeli: WriterOptions,
+    /// The code page of an xBase table. Default: cp1252.
+    pub codepage: CodePage,
+    /// The dialect of an xBase table, which decides the memo file's too. Default: FoxPro 2 with an FPT.
+    pub dialect: Dialect,
+}
+
+impl Default for FileOptions {
+    fn default() -> Self {
+        Self {
+            riegeli: WriterOptions::default().compression(Compression::zstd(3)),
+            codepage: CodePage::Cp1252,
+            dialect: Dialect::FoxPro2,
+        }
+    }
+}
+
 /// A sink that writes to a stream. Fields are in the schema's order and missing values are written (as `null` or
 /// empty); JSON has decimals as numbers with their scale, dates as `YYYY-MM-DD`, timestamps as ISO 8601 with
 /// milliseconds and no zone, and bytes in base64.
@@ -81,7 +102,7 @@ pub(crate) fn file_sink(
     format: Format,
     path: &Path,
     schema: &SchemaRef,
-    options: &CopyOptions,
+    options: &FileOptions,
 ) -> Result<Box<dyn Sink>> {
     let create = || File::create_new(path).map_err(Error::io(path, "create"));
     let inner: Box<dyn Sink> = match format {

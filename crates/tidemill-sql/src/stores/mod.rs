@@ -10,8 +10,9 @@ use arrow_array::RecordBatch;
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState;
 
+use crate::damage::DamageLog;
 use crate::location::{Format, Location};
-use crate::session::{DamageLog, SessionOptions};
+use crate::options::SessionOptions;
 use crate::{Error, Result};
 
 /// Opens the table at `location`.

@@ -11,8 +11,9 @@ use tidemill_riegeli::rows::{RowBatches, RowFile, RowFilter, RowScan};
 
 use super::Reading;
 use crate::Result;
+use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, EngineTable, Request};
-use crate::session::{DamageLog, SessionOptions};
+use crate::options::SessionOptions;
 
 pub(super) fn open(path: &Path, options: &SessionOptions, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
     let file = RowFile::open(path, &ReaderOptions::default().recover(options.recovers()))?;

@@ -10,8 +10,9 @@ use tidemill_xbase::{Deleted, RowFilter, Scan, Table};
 
 use super::Reading;
 use crate::Result;
+use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, EngineTable, Request};
-use crate::session::{DamageLog, SessionOptions};
+use crate::options::SessionOptions;
 
 pub(super) fn open(path: &Path, options: &SessionOptions, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
     let table = Arc::new(Table::open(path, options.xbase_options())?);

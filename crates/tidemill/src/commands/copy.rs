@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, Location, Names, Session};
+use tidemill_sql::{CopyOptions, FileOptions, Location, Names, Session};
 
 use crate::Outcome;
 use crate::args::CopyArgs;
@@ -16,12 +16,14 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
     let options = CopyOptions {
         overwrite: args.overwrite,
-        riegeli: args
-            .riegeli
-            .parse()
-            .with_context(|| format!("--riegeli {}", args.riegeli))?,
-        codepage: args.to_codepage,
-        dialect: args.to_dialect.into(),
+        file: FileOptions {
+            riegeli: args
+                .riegeli
+                .parse()
+                .with_context(|| format!("--riegeli {}", args.riegeli))?,
+            codepage: args.to_codepage,
+            dialect: args.to_dialect.into(),
+        },
     };
     if is_query(&args.source) {
         let started = Instant::now();
