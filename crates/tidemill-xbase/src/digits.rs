@@ -85,7 +85,16 @@ macro_rules! shape {
                 if first == <$word>::BITS {
                     return Number::Blank;
                 }
-                let negative = (word >> first) as u8 == b'-';
+                // The digits behind the point begin here: no blank may stand among them, and no sign.
+                let fraction = if self.whole == 0 {
+                    <$word>::BITS
+                } else {
+                    self.point + 8
+                };
+                if first > fraction {
+                    return Number::Other;
+                }
+                let negative = first < fraction && (word >> first) as u8 == b'-';
                 first += 8 * u32::from(negative);
                 if first == <$word>::BITS {
                     return Number::Other;
@@ -320,6 +329,16 @@ mod tests {
                     Number::Blank => prop_assert!(slow == Ok(None) || slow == Err("a number")),
                     Number::Other => {}
                 }
+            }
+        }
+
+        #[test]
+        fn words_and_text_agree_around_the_point(text in "[ 0-9-]{0,2}\\.[ 0-9-]{2}") {
+            let slow = parse_text(text.as_bytes(), 2, false);
+            match fast(&text, 2) {
+                Number::Value(v) => prop_assert_eq!(slow, Ok(Some(i128::from(v)))),
+                Number::Blank => prop_assert!(slow == Ok(None) || slow == Err("a number")),
+                Number::Other => {}
             }
         }
 
