@@ -101,33 +101,30 @@ impl Report {
         }
         eprintln!("\n== {what}");
         let not_run = self.not_run.clone();
-        let select = |command: &mut Command, packages: &[&str]| {
+        let select = |command: &mut Command| {
             command
                 .args(profile)
                 .env(NOT_RUN_ENV, &not_run)
                 .args(packages.iter().flat_map(|name| ["-p", name]));
         };
-        let mut documented = Vec::new();
         let mut command = cargo(&workspace.root);
-        if self.nextest {
-            command.args(["nextest", "run", "--no-fail-fast", "--no-tests", "pass"]);
-            select(&mut command, packages);
-            let libraries = workspace
-                .members
-                .iter()
-                .filter(|member| member.has_library)
-                .map(|member| member.name.as_str());
-            documented.extend(libraries.filter(|name| packages.contains(name)));
-            self.nextest(workspace, what, &mut command)?;
-        } else {
+        if !self.nextest {
             command.args(["test", "--no-fail-fast"]);
-            select(&mut command, packages);
-            self.libtest(what, &mut command)?;
+            select(&mut command);
+            return self.libtest(what, &mut command);
         }
-        if !documented.is_empty() {
+        command.args(["nextest", "run", "--no-fail-fast", "--no-tests", "pass"]);
+        select(&mut command);
+        self.nextest(workspace, what, &mut command)?;
+        let documented = |name: &&str| {
+            let mut members = workspace.members.iter();
+            members.any(|member| member.has_library && member.name == *name)
+        };
+        if packages.iter().any(documented) {
+            // All of the packages, also those without a library: fewer would have other features, and build DataFusion again.
             let mut command = cargo(&workspace.root);
             command.args(["test", "--doc", "--no-fail-fast"]);
-            select(&mut command, &documented);
+            select(&mut command);
             self.libtest(&format!("{what}, documentation"), &mut command)?;
         }
         Ok(())
