@@ -53,6 +53,9 @@ pub enum Error {
         /// Where its chunk begins.
         offset: u64,
     },
+    /// A record of a TFRecord file that does not hold together.
+    #[error(transparent)]
+    Frame(Box<Frame>),
     /// A size beyond a bound of [`ReaderOptions`](crate::ReaderOptions).
     #[error("{file}{what} of the chunk at byte {offset} is {found} bytes, more than the limit of {limit}")]
     Limit {
@@ -116,6 +119,18 @@ pub struct Corrupt {
     /// Where the chunk begins that was being read.
     pub chunk_begin: u64,
     /// How far reading came.
+    pub offset: u64,
+    /// What was wrong.
+    pub damage: Damage,
+}
+
+/// A record of a TFRecord file that does not hold together, and where.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}the record at byte {offset}: {damage}")]
+pub struct Frame {
+    /// The file.
+    pub file: FileName,
+    /// Where the record begins.
     pub offset: u64,
     /// What was wrong.
     pub damage: Damage,
