@@ -10,6 +10,7 @@
 //! Not here: records in transposed chunks, seeking and searching, several threads.
 
 mod block_header;
+mod chunk_encoder;
 mod chunk_header;
 mod chunk_reader;
 mod chunk_writer;

@@ -21,14 +21,8 @@ pub(crate) struct SimpleEncoder {
     compressed: Vec<u8>,
 }
 
-/// The data of an encoded chunk, in parts that follow one another.
-pub(crate) struct EncodedChunk<'a> {
-    pub(crate) parts: [&'a [u8]; 2],
-    pub(crate) num_records: u64,
-    pub(crate) decoded_data_size: u64,
-}
-
 impl SimpleEncoder {
+    /// `size_hint` is what the record values are expected to grow to.
     pub(crate) fn new(compression: Compression, size_hint: u64) -> Self {
         Self {
             compressor: Compressor::new(compression),
@@ -40,58 +34,56 @@ impl SimpleEncoder {
         }
     }
 
-    pub(crate) fn num_records(&self) -> u64 {
-        self.num_records
-    }
-
-    /// Returns the buffer of the record values, to append the bytes of the next record to. [`Self::close_record`] follows.
-    pub(crate) fn values(&mut self) -> &mut Vec<u8> {
-        &mut self.values
-    }
-
-    /// Makes a record of the last `size` bytes of the values.
-    pub(crate) fn close_record(&mut self, size: usize) {
+    pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
+        let before = self.values.len();
+        for part in parts {
+            self.values.extend_from_slice(part);
+        }
+        let size = self.values.len() - before;
         write_varint64(size as u64, &mut self.sizes);
         self.num_records += 1;
     }
 
-    /// Encodes the chunk of the records so far; the last `keep` bytes of the values belong to no record yet. The encoder must
-    /// be cleared before the next chunk.
-    pub(crate) fn encode_before(&mut self, keep: usize) -> Result<EncodedChunk<'_>, Damage> {
-        let values = &self.values[..self.values.len() - keep];
+    pub(crate) fn num_records(&self) -> u64 {
+        self.num_records
+    }
+
+    pub(crate) fn decoded_data_size(&self) -> u64 {
+        self.values.len() as u64
+    }
+
+    pub(crate) fn encode(&mut self) -> Result<(), Damage> {
         let compression = self.compressor.compression();
         self.compressed.clear();
         self.compressed.push(compression.compression_type().to_byte());
         if compression == Compression::None {
             write_varint64(self.sizes.len() as u64, &mut self.compressed);
             self.compressed.extend_from_slice(&self.sizes);
-        } else {
-            // The size of the compressed sizes precedes them and is known only afterwards.
-            let start = self.compressed.len();
-            self.compressor.append(&self.sizes, None, &mut self.compressed)?;
-            let section = self.compressed.len() - start;
-            let prefix = varint64_length(section as u64);
-            let mut length = Vec::with_capacity(prefix);
-            write_varint64(section as u64, &mut length);
-            self.compressed.splice(start..start, length);
-            self.compressor
-                .append(values, Some(self.size_hint), &mut self.compressed)?;
+            return Ok(());
         }
-        let decoded_data_size = values.len() as u64;
-        let values = if compression == Compression::None { values } else { &[] };
-        Ok(EncodedChunk {
-            parts: [&self.compressed, values],
-            num_records: self.num_records,
-            decoded_data_size,
-        })
+        // The size of the compressed sizes precedes them and is known only afterwards.
+        let start = self.compressed.len();
+        self.compressor.append(&self.sizes, None, &mut self.compressed)?;
+        let section = self.compressed.len() - start;
+        let prefix = varint64_length(section as u64);
+        let mut length = Vec::with_capacity(prefix);
+        write_varint64(section as u64, &mut length);
+        self.compressed.splice(start..start, length);
+        self.compressor
+            .append(&self.values, Some(self.size_hint), &mut self.compressed)
     }
 
-    /// Drops the records, except for the last `keep` bytes of the values, which belong to no record yet.
-    pub(crate) fn clear_keeping(&mut self, keep: usize) {
-        let start = self.values.len() - keep;
-        self.values.copy_within(start.., 0);
-        self.values.truncate(keep);
+    /// Returns the parts of the data that [`Self::encode`] made.
+    pub(crate) fn encoded_parts(&self) -> [&[u8]; 2] {
+        match self.compressor.compression() {
+            Compression::None => [&self.compressed, &self.values],
+            _ => [&self.compressed, &[]],
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
         self.sizes.clear();
+        self.values.clear();
         self.num_records = 0;
     }
 }
@@ -290,11 +282,10 @@ mod tests {
     fn encode(compression: Compression, records: &[&[u8]]) -> (Vec<u8>, u64) {
         let mut encoder = SimpleEncoder::new(compression, 1 << 20);
         for record in records {
-            encoder.values().extend_from_slice(record);
-            encoder.close_record(record.len());
+            encoder.add_record_parts(&[record]);
         }
-        let chunk = encoder.encode_before(0).expect("encodes");
-        (chunk.parts.concat(), chunk.decoded_data_size)
+        encoder.encode().expect("encodes");
+        (encoder.encoded_parts().concat(), encoder.decoded_data_size())
     }
 
     #[test]

@@ -8,10 +8,10 @@ use std::{
 
 use crate::{
     Error, RecordPosition, Result, WriterOptions,
+    chunk_encoder::ChunkEncoder,
     chunk_header::{ChunkType, MAX_NUM_RECORDS},
     chunk_writer::ChunkWriter,
     error::{Damage, FileName},
-    simple_chunk::SimpleEncoder,
     transposed_chunk,
 };
 
@@ -40,7 +40,9 @@ const RECORD_OVERHEAD: u64 = 8;
 pub struct RecordWriter<W> {
     chunks: ChunkWriter<W>,
     file: FileName,
-    encoder: SimpleEncoder,
+    encoder: ChunkEncoder,
+    /// What [`RecordWriter::write_record_with`] appends to.
+    record: Vec<u8>,
     chunk_size: u64,
     chunk_size_so_far: u64,
     final_padding: u64,
@@ -106,7 +108,8 @@ impl<W: Write> RecordWriter<W> {
         let mut writer = Self {
             chunks,
             file,
-            encoder: SimpleEncoder::new(options.compression, chunk_size),
+            encoder: ChunkEncoder::new(&options),
+            record: Vec::new(),
             chunk_size,
             chunk_size_so_far: 0,
             final_padding: options.final_padding,
@@ -135,8 +138,9 @@ impl<W: Write> RecordWriter<W> {
     /// [`Error::Io`] when a chunk is full and cannot be written.
     pub fn write_record(&mut self, record: &[u8]) -> Result<()> {
         self.make_room(record.len())?;
-        self.encoder.values().extend_from_slice(record);
-        self.close_record(record.len())
+        self.last_pos = Some(self.pos());
+        self.encoder.add_record(record);
+        self.count_record(record.len())
     }
 
     /// Writes a record that consists of `parts`, without joining them first.
@@ -146,25 +150,22 @@ impl<W: Write> RecordWriter<W> {
     pub fn write_record_parts(&mut self, parts: &[&[u8]]) -> Result<()> {
         let size = parts.iter().map(|part| part.len()).sum();
         self.make_room(size)?;
-        for part in parts {
-            self.encoder.values().extend_from_slice(part);
-        }
-        self.close_record(size)
+        self.last_pos = Some(self.pos());
+        self.encoder.add_record_parts(parts);
+        self.count_record(size)
     }
 
-    /// Writes the record that `append` appends to a buffer. The buffer holds other records too: what is in it must stay.
+    /// Writes the record that `append` appends to an empty buffer, which is kept from record to record.
     ///
     /// # Errors
     /// As [`Self::write_record`].
     pub fn write_record_with(&mut self, append: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        let values = self.encoder.values();
-        let before = values.len();
-        append(values);
-        let size = values.len().saturating_sub(before);
-        if self.is_full(size) {
-            self.write_open_chunk(size)?;
-        }
-        self.close_record(size)
+        let mut record = std::mem::take(&mut self.record);
+        record.clear();
+        append(&mut record);
+        let result = self.write_record(&record);
+        self.record = record;
+        result
     }
 
     /// Returns the position of the record that was written last.
@@ -202,52 +203,47 @@ impl<W: Write> RecordWriter<W> {
 
     fn finish_chunks(&mut self) -> Result<()> {
         if self.encoder.num_records() > 0 {
-            self.write_open_chunk(0)?;
+            self.write_open_chunk()?;
         }
         self.chunks
             .write_padding(self.final_padding)
             .map_err(|source| io_error(&self.file, source))
     }
 
-    fn is_full(&self, size: usize) -> bool {
-        let added = (size as u64).saturating_add(RECORD_OVERHEAD);
-        self.chunk_size_so_far > 0 && self.chunk_size_so_far.saturating_add(added) > self.chunk_size
-    }
-
+    /// Writes the open chunk if a record of `size` bytes does not fit it.
     fn make_room(&mut self, size: usize) -> Result<()> {
-        if self.is_full(size) {
-            self.write_open_chunk(0)?;
+        let added = (size as u64).saturating_add(RECORD_OVERHEAD);
+        if self.chunk_size_so_far > 0 && self.chunk_size_so_far.saturating_add(added) > self.chunk_size {
+            self.write_open_chunk()?;
         }
         Ok(())
     }
 
-    fn close_record(&mut self, size: usize) -> Result<()> {
-        self.last_pos = Some(self.pos());
-        self.encoder.close_record(size);
+    /// Counts a record that was added, and writes the chunk if no other one can fit it.
+    fn count_record(&mut self, size: usize) -> Result<()> {
         self.chunk_size_so_far += size as u64 + RECORD_OVERHEAD;
         if self.chunk_size_so_far.saturating_add(RECORD_OVERHEAD) > self.chunk_size {
-            self.write_open_chunk(0)?;
+            self.write_open_chunk()?;
         }
         Ok(())
     }
 
-    /// Writes the chunk of the records so far. The last `keep` bytes of the values belong to a record that is not closed.
-    fn write_open_chunk(&mut self, keep: usize) -> Result<()> {
+    fn write_open_chunk(&mut self) -> Result<()> {
         let file = &self.file;
         let chunk_begin = self.chunks.pos();
-        let chunk = self
-            .encoder
-            .encode_before(keep)
+        self.encoder
+            .encode()
             .map_err(|damage| damage.at(file, chunk_begin, chunk_begin))?;
+        let chunk = self.encoder.encoded();
         self.chunks
             .write_chunk(
-                ChunkType::Simple,
+                chunk.chunk_type,
                 &chunk.parts,
                 chunk.num_records,
                 chunk.decoded_data_size,
             )
             .map_err(|source| io_error(file, source))?;
-        self.encoder.clear_keeping(keep);
+        self.encoder.clear();
         self.chunk_size_so_far = 0;
         Ok(())
     }

@@ -1,0 +1,95 @@
+//! What a writer fills with records and makes a chunk of, whatever kind of chunk that is.
+//!
+//! An encoder owns its buffers and can move to another thread, between any two calls: `add_record`, then `encode`, then
+//! `encoded`, which lends what is to be written, then `clear`, which keeps the memory for the next chunk.
+//!
+//! When a chunk is full is not decided here.
+
+use crate::{WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder};
+
+/// Collects the records of a chunk and encodes them.
+pub(crate) enum ChunkEncoder {
+    Simple(SimpleEncoder),
+}
+
+/// An encoded chunk. Its data are the parts one after another.
+pub(crate) struct EncodedChunk<'a> {
+    pub(crate) chunk_type: ChunkType,
+    pub(crate) parts: [&'a [u8]; 2],
+    pub(crate) num_records: u64,
+    pub(crate) decoded_data_size: u64,
+}
+
+impl ChunkEncoder {
+    /// Returns an encoder for the chunks that the options ask for.
+    pub(crate) fn new(options: &WriterOptions) -> Self {
+        Self::Simple(SimpleEncoder::new(options.compression, options.effective_chunk_size()))
+    }
+
+    /// Adds a record.
+    pub(crate) fn add_record(&mut self, record: &[u8]) {
+        self.add_record_parts(&[record]);
+    }
+
+    /// Adds a record that consists of `parts`.
+    pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
+        match self {
+            Self::Simple(encoder) => encoder.add_record_parts(parts),
+        }
+    }
+
+    /// Returns the number of records that were added.
+    pub(crate) fn num_records(&self) -> u64 {
+        match self {
+            Self::Simple(encoder) => encoder.num_records(),
+        }
+    }
+
+    /// Returns the sum of the sizes of the records that were added.
+    pub(crate) fn decoded_data_size(&self) -> u64 {
+        match self {
+            Self::Simple(encoder) => encoder.decoded_data_size(),
+        }
+    }
+
+    /// Encodes the chunk of the records that were added. No records may be added then until the encoder is cleared.
+    ///
+    /// # Errors
+    /// [`Damage::Codec`] when a codec fails, which is memory or an option that it refuses.
+    pub(crate) fn encode(&mut self) -> Result<(), Damage> {
+        match self {
+            Self::Simple(encoder) => encoder.encode(),
+        }
+    }
+
+    /// Lends the chunk that [`Self::encode`] made.
+    pub(crate) fn encoded(&self) -> EncodedChunk<'_> {
+        let (chunk_type, parts) = match self {
+            Self::Simple(encoder) => (ChunkType::Simple, encoder.encoded_parts()),
+        };
+        EncodedChunk {
+            chunk_type,
+            parts,
+            num_records: self.num_records(),
+            decoded_data_size: self.decoded_data_size(),
+        }
+    }
+
+    /// Drops the records and what was encoded, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Simple(encoder) => encoder.clear(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoders_move_between_threads() {
+        fn moves<T: Send>() {}
+        moves::<ChunkEncoder>();
+    }
+}
