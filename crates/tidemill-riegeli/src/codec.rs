@@ -237,8 +237,7 @@ pub(crate) struct Decompressor {
 }
 
 impl Decompressor {
-    /// Replaces `out` by the decompressed `section`, which must not be of type `None`. Memory grows with the data that
-    /// arrive, not with what the section declares.
+    /// Replaces `out` by the decompressed `section`, as [`Self::append`] does.
     pub(crate) fn decompress(
         &mut self,
         compression: CompressionType,
@@ -247,6 +246,19 @@ impl Decompressor {
         out: &mut Scratch,
     ) -> Result<(), Damage> {
         out.clear();
+        self.append(compression, section, size, out)
+    }
+
+    /// Appends the decompressed `section`, which must not be of type `None`, to `out`. Memory grows with the data that
+    /// arrive, not with what the section declares.
+    pub(crate) fn append(
+        &mut self,
+        compression: CompressionType,
+        section: &[u8],
+        size: Size,
+        out: &mut Scratch,
+    ) -> Result<(), Damage> {
+        let start = out.len();
         let (_declared_size, compressed) = read_varint64(section).ok_or(Damage::Invalid {
             what: "decompressed size of a section",
         })?;
@@ -261,10 +273,10 @@ impl Decompressor {
             CompressionType::Snappy => self.snappy.decompress(compressed, size, out)?,
         }
         match size {
-            Size::Exactly(expected) if out.len() != expected => Err(Damage::Mismatch {
+            Size::Exactly(expected) if out.len() - start != expected => Err(Damage::Mismatch {
                 what: "decompressed size",
                 expected: expected as u64,
-                found: out.len() as u64,
+                found: (out.len() - start) as u64,
             }),
             _ => Ok(()),
         }

@@ -7,9 +7,10 @@
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, and the sources of the C++ library where that document is
 //! silent; `docs/formats/riegeli.md` of this project has both in one place.
 //!
-//! Not here: records in transposed chunks, seeking and searching, several threads.
+//! Not here: seeking and searching, several threads.
 
 mod block_header;
+mod chunk_decoder;
 mod chunk_encoder;
 mod chunk_header;
 mod chunk_reader;

@@ -6,9 +6,10 @@ use prost::Message;
 
 use crate::{
     Chunk, ChunkHeader, ChunkReader, ChunkType, Error, RecordPosition, RecordsMetadata, Result, SkippedRegion,
+    chunk_decoder::{ChunkDecoder, check_no_records},
     codec::CompressionType,
-    error::{Damage, FileName},
-    simple_chunk::{RecordSlices, SimpleDecoder},
+    error::FileName,
+    simple_chunk::RecordSlices,
     source::{BytesSource, FileSource, Source},
     transposed_chunk,
 };
@@ -55,12 +56,10 @@ impl ReaderOptions {
 /// With [`ReaderOptions::recover`] damage is passed and listed in [`skipped`](Self::skipped); without, it is an error that
 /// every further call repeats. A file that ends inside a chunk ends with its last complete chunk, and
 /// [`close`](Self::close) tells of the rest.
-///
-/// Records of transposed chunks are not read yet: they are [`Error::Unsupported`] in either mode, since nothing is damaged.
 pub struct RecordReader<S> {
     chunks: ChunkReader<S>,
     options: ReaderOptions,
-    decoder: SimpleDecoder,
+    decoder: ChunkDecoder,
     /// The chunk that `decoder` holds, and the one that positions are about.
     chunk_begin: u64,
     index: usize,
@@ -108,7 +107,7 @@ impl<S: Source> RecordReader<S> {
         Ok(Self {
             chunks: ChunkReader::new(source, file, options.max_chunk_size)?,
             options: options.clone(),
-            decoder: SimpleDecoder::default(),
+            decoder: ChunkDecoder::default(),
             chunk_begin: 0,
             index: 0,
             skipped: Vec::new(),
@@ -119,7 +118,7 @@ impl<S: Source> RecordReader<S> {
     /// Returns the next record, lent until the next call; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] unless recovering; [`Error::Unsupported`] for transposed chunks; [`Error::Limit`]; [`Error::Io`].
+    /// [`Error::Corrupt`] unless recovering; [`Error::Unsupported`] for codecs and chunk types that are not known; [`Error::Limit`]; [`Error::Io`].
     #[inline]
     pub fn read_record(&mut self) -> Result<Option<&[u8]>> {
         if self.index as u64 >= self.decoder.num_records() && !self.read_chunk()? {
@@ -274,25 +273,12 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
-    /// Decodes the next chunk of any type and returns its number of records, `None` at the end. Transposed chunks count by
-    /// their header.
+    /// Decodes the next chunk of records and returns how many it has, `None` at the end.
     pub(crate) fn verify_chunk(&mut self) -> Result<Option<u64>> {
-        match self.read_chunk() {
-            Ok(true) => {
-                self.index = self.records().len();
-                Ok(Some(self.decoder.num_records()))
-            }
-            Ok(false) => Ok(None),
-            Err(Error::Unsupported { offset, .. })
-                if self.chunks.peek_header()?.is_some_and(|header| {
-                    header.chunk_type == ChunkType::Transposed && offset == self.chunks.pos()
-                }) =>
-            {
-                let skipped = self.chunks.skip_chunk()?;
-                Ok(Some(skipped.map_or(0, |header| header.num_records)))
-            }
-            Err(error) => Err(error),
-        }
+        Ok(self.read_chunk()?.then(|| {
+            self.index = self.records().len();
+            self.decoder.num_records()
+        }))
     }
 
     /// Returns the name that errors give the file.
@@ -320,14 +306,7 @@ impl<S: Source> RecordReader<S> {
             let (begin, end, header) = (chunk.begin, chunk.end, chunk.header);
             self.chunk_begin = begin;
             let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
-            let decoded = match header.chunk_type {
-                ChunkType::Simple => {
-                    self.decoder
-                        .decode(self.chunks.data(), header.num_records, header.decoded_data_size, limit)
-                }
-                _ => check_no_records(&header),
-            };
-            if let Err(damage) = decoded {
+            if let Err(damage) = self.decoder.decode(&header, self.chunks.data(), limit) {
                 let error = damage.at(self.chunks.file(), begin, end);
                 if self.options.recover && matches!(error, Error::Corrupt(_)) {
                     self.skipped.push(error.skipped_region(begin, end));
@@ -336,7 +315,7 @@ impl<S: Source> RecordReader<S> {
                 self.chunks.seek(begin);
                 return Err(error);
             }
-            if header.num_records > 0 && header.chunk_type != ChunkType::Simple {
+            if header.num_records > 0 && self.decoder.num_records() == 0 {
                 self.chunks.seek(begin);
                 return Err(Error::Unsupported {
                     file: self.chunks.file().clone(),
@@ -449,31 +428,6 @@ fn read_metadata<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<O
         })
         .map(Some)
         .map_err(|damage| damage.at(&file, chunk.begin, chunk.end))
-}
-
-/// Checks a chunk of a type that has no records.
-fn check_no_records(header: &ChunkHeader) -> Result<(), Damage> {
-    let fields: &[(&'static str, u64)] = match header.chunk_type {
-        ChunkType::FileSignature => &[
-            ("data size", header.data_size),
-            ("number of records", header.num_records),
-            ("decoded data size", header.decoded_data_size),
-        ],
-        ChunkType::FileMetadata => &[("number of records", header.num_records)],
-        ChunkType::Padding => &[
-            ("number of records", header.num_records),
-            ("decoded data size", header.decoded_data_size),
-        ],
-        _ => &[],
-    };
-    match fields.iter().find(|(_, value)| *value != 0) {
-        Some(&(field, found)) => Err(Damage::NotEmpty {
-            chunk_type: header.chunk_type,
-            field,
-            found,
-        }),
-        None => Ok(()),
-    }
 }
 
 fn compression_type<S: Source>(source: &S, begin: u64, header: &ChunkHeader) -> Option<CompressionType> {

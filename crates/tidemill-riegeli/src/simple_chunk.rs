@@ -125,6 +125,11 @@ pub(crate) struct RecordSlices<'a> {
 }
 
 impl<'a> RecordSlices<'a> {
+    /// Returns the records that end in `values` at `limits`, which go up and stay inside.
+    pub(crate) fn new(values: &'a [u8], limits: &'a [usize]) -> Self {
+        Self { values, limits }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.limits.len()
     }
@@ -139,10 +144,6 @@ impl<'a> RecordSlices<'a> {
 }
 
 impl SimpleDecoder {
-    pub(crate) fn clear(&mut self) {
-        self.limits.clear();
-    }
-
     /// Returns the records of the chunk that was decoded from `data`.
     pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
         let values = match self.values_in {
@@ -153,10 +154,6 @@ impl SimpleDecoder {
             values,
             limits: &self.limits,
         }
-    }
-
-    pub(crate) fn num_records(&self) -> u64 {
-        self.limits.len() as u64
     }
 
     /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`. No section may grow beyond `limit`
@@ -304,7 +301,7 @@ mod tests {
                 Err(expected),
                 "{data:?}"
             );
-            assert_eq!(decoder.num_records(), 0);
+            assert_eq!(decoder.limits, []);
         };
         let sum = |expected, found| Damage::Mismatch {
             what: "sum of the record sizes",

@@ -10,13 +10,17 @@
 //! states; tag of each state; next state of each state, increased by the number of states when the transition is implicit;
 //! subtypes of the varint states; buffer of each state that has one; first state.
 //!
-//! There are no projections here, and no records of transposed chunks are handed out yet.
+//! Many records are decoded, one is encoded.
 
+mod buckets;
 mod decoder;
 mod encoder;
+mod header;
+mod node;
+mod run;
 mod state_machine;
 
-pub(crate) use decoder::decode_record;
+pub(crate) use decoder::{TransposedDecoder, decode_record};
 pub(crate) use encoder::encode_record;
 
 /// Identifiers below 8, where no protobuf tag can be.

@@ -1,4 +1,4 @@
-//! Verification: every hash and every simple chunk of a file.
+//! Verification: every hash and every chunk of a file.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use crate::{ReaderOptions, RecordReader, Result, SkippedRegion, error::Error};
 /// What is in a file and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Records in chunks that are sound. Those of transposed chunks are counted by the chunk header.
+    /// Records in chunks that are sound.
     pub records: u64,
     /// What could not be read, in the order of the file.
     pub damaged: Vec<SkippedRegion>,
 }
 
-/// Reads all of the file at `path`, going on behind damage. Transposed chunks are verified by their hashes only.
+/// Reads all of the file at `path`, going on behind damage, and decodes every record.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Limit`]; [`Error::Unsupported`] for codecs and chunk types that are not known.

@@ -35,14 +35,15 @@ pub(super) fn append(
 
 pub(super) fn decompress(compressed: &[u8], size: Size, out: &mut Scratch) -> Result<(), Damage> {
     let decoder = Decoder::new()?;
+    let start = out.len();
     let mut left = compressed;
     loop {
-        let wanted = next_room(compressed.len(), out.len(), size.bound());
+        let wanted = next_room(compressed.len(), out.len() - start, size.bound());
         let room = out.room(wanted);
         let (step, read, written) = decoder.step(left, &mut room[..wanted]);
         left = left.get(read..).unwrap_or_default();
         out.advance(written);
-        if out.len() > size.bound() {
+        if out.len() - start > size.bound() {
             return Err(size.exceeded());
         }
         match step {

@@ -100,16 +100,17 @@ impl Decoder {
             out.advance(written);
             return Ok(());
         }
+        let start = out.len();
         let mut input = InBuffer::around(compressed);
         loop {
-            let wanted = next_room(compressed.len(), out.len(), size.bound());
+            let wanted = next_room(compressed.len(), out.len() - start, size.bound());
             let room = out.room(wanted);
             let room = &mut room[..wanted];
             let mut output = OutBuffer::around(room);
             let left = context.decompress_stream(&mut output, &mut input).map_err(damage)?;
             let written = output.pos();
             out.advance(written);
-            if out.len() > size.bound() {
+            if out.len() - start > size.bound() {
                 return Err(size.exceeded());
             }
             if left == 0 {

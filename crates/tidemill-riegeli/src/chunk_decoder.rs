@@ -1,0 +1,92 @@
+//! Decoding the records of a chunk, whatever its type.
+
+use crate::{
+    ChunkHeader, ChunkType,
+    error::Damage,
+    simple_chunk::{RecordSlices, SimpleDecoder},
+    transposed_chunk::TransposedDecoder,
+};
+
+/// Decodes chunks one after another into the same buffers.
+#[derive(Default)]
+pub(crate) struct ChunkDecoder {
+    simple: SimpleDecoder,
+    transposed: TransposedDecoder,
+    /// The decoder that has the records, if there are any.
+    holder: Option<Holder>,
+    num_records: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Holder {
+    Simple,
+    Transposed,
+}
+
+impl ChunkDecoder {
+    pub(crate) fn clear(&mut self) {
+        self.holder = None;
+        self.num_records = 0;
+    }
+
+    #[inline]
+    pub(crate) fn num_records(&self) -> u64 {
+        self.num_records
+    }
+
+    /// Returns the records of the chunk that was decoded from `data`.
+    #[inline]
+    pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
+        match self.holder {
+            Some(Holder::Simple) => self.simple.records(data),
+            Some(Holder::Transposed) => self.transposed.records(),
+            None => RecordSlices::new(&[], &[]),
+        }
+    }
+
+    /// Decodes a chunk. Chunks of types that hold no records are checked for that. No section may grow beyond `limit` bytes.
+    /// After an error there are no records.
+    pub(crate) fn decode(&mut self, header: &ChunkHeader, data: &[u8], limit: usize) -> Result<(), Damage> {
+        self.clear();
+        let (num_records, size) = (header.num_records, header.decoded_data_size);
+        let holder = match header.chunk_type {
+            ChunkType::Simple => {
+                self.simple.decode(data, num_records, size, limit)?;
+                Holder::Simple
+            }
+            ChunkType::Transposed => {
+                self.transposed.decode(data, num_records, size, limit)?;
+                Holder::Transposed
+            }
+            _ => return check_no_records(header),
+        };
+        self.holder = Some(holder);
+        self.num_records = num_records;
+        Ok(())
+    }
+}
+
+/// Checks a chunk of a type that has no records.
+pub(crate) fn check_no_records(header: &ChunkHeader) -> Result<(), Damage> {
+    let fields: &[(&'static str, u64)] = match header.chunk_type {
+        ChunkType::FileSignature => &[
+            ("data size", header.data_size),
+            ("number of records", header.num_records),
+            ("decoded data size", header.decoded_data_size),
+        ],
+        ChunkType::FileMetadata => &[("number of records", header.num_records)],
+        ChunkType::Padding => &[
+            ("number of records", header.num_records),
+            ("decoded data size", header.decoded_data_size),
+        ],
+        _ => &[],
+    };
+    match fields.iter().find(|(_, value)| *value != 0) {
+        Some(&(field, found)) => Err(Damage::NotEmpty {
+            chunk_type: header.chunk_type,
+            field,
+            found,
+        }),
+        None => Ok(()),
+    }
+}

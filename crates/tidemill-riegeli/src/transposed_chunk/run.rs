@@ -1,0 +1,347 @@
+//! The run of the state machine over a chunk: from the last field of the last record to the first, written back to front.
+//!
+//! Every step reads bytes of a buffer that end where the step ends, and writes them to where the output begins so far. Loads
+//! and stores are whole words: bytes in front of a short value are garbage until the step that comes before it in the record
+//! overwrites them. So most steps are the same few instructions, whatever the size of their value.
+
+use super::{
+    buckets::Cursor,
+    node::{Action, Node, aligned_varint},
+};
+use crate::{error::Damage, varint::read_varint32};
+
+/// Bytes in front of the output, for words that begin before it.
+pub(super) const SLACK: usize = 16;
+
+/// A submessage, or in a projection a group, that has not come to its start yet.
+#[derive(Clone, Copy)]
+pub(super) struct Open {
+    /// Where its content ends in the output.
+    end: usize,
+    /// The node of its end, which has its tag.
+    pub(super) node: u32,
+}
+
+/// How far the run has come.
+#[derive(Default)]
+pub(super) struct Run {
+    /// The node to visit.
+    pub(super) at: usize,
+    /// How many transitions go straight to the next node before the next one is read.
+    straight: u8,
+    transition: usize,
+    /// Where the output begins so far.
+    begin: usize,
+    /// Where it ends.
+    end: usize,
+    pub(super) open: Vec<Open>,
+    /// How many open submessages are left out by the projection.
+    pub(super) skipped: usize,
+    /// Where records begin in the output, the last one first.
+    starts: Vec<usize>,
+    num_records: usize,
+    /// How many more steps may pass that write nothing.
+    idle: usize,
+}
+
+/// Why the run paused.
+pub(super) enum Pause {
+    /// At the end of the transitions.
+    End,
+    /// The projection must decide on the node at [`Run::at`].
+    Select,
+}
+
+/// What a run reads.
+pub(super) struct Input<'a> {
+    pub(super) nodes: &'a [Node],
+    pub(super) transitions: &'a [u8],
+    /// The bytes of the buffers.
+    pub(super) bytes: &'a [u8],
+    pub(super) cursors: &'a mut [Cursor],
+}
+
+impl Run {
+    /// Begins at node `first`, to write `num_records` records of at most `size` bytes to an output that is [`SLACK`] larger.
+    /// At most `idle` steps may write nothing.
+    pub(super) fn start(&mut self, first: u32, num_records: usize, size: usize, idle: usize) {
+        self.at = first as usize;
+        self.straight = 0;
+        self.transition = 0;
+        self.begin = SLACK + size;
+        self.end = self.begin;
+        self.open.clear();
+        self.skipped = 0;
+        self.starts.clear();
+        self.num_records = num_records;
+        self.idle = idle;
+    }
+
+    /// Goes on until the end, or until a node has to be selected.
+    pub(super) fn proceed(&mut self, input: Input<'_>, out: &mut [u8]) -> Result<Pause, Damage> {
+        let Input {
+            nodes,
+            transitions,
+            bytes,
+            cursors,
+        } = input;
+        let mut at = self.at;
+        let mut begin = self.begin;
+        let mut straight = self.straight;
+        let mut transition = self.transition;
+        let pause = loop {
+            let node = nodes.get(at).ok_or(invalid("state"))?;
+            match node.action {
+                Action::Value => {
+                    let length = usize::from(node.length);
+                    let end = advance(cursors, node.buffer, length)?;
+                    let value = load(bytes, end) | node.mask;
+                    store(out, begin, value)?;
+                    begin -= length;
+                    store(out, begin, node.tag)?;
+                    begin -= usize::from(node.tag_length);
+                }
+                Action::Text => {
+                    let cursor = cursors.get_mut(node.buffer as usize).ok_or(invalid("buffer"))?;
+                    let text = bytes.get(cursor.pos..cursor.end).ok_or(invalid("buffer"))?;
+                    let (length, behind) = read_varint32(text).ok_or(invalid("string length"))?;
+                    let length = (text.len() - behind.len()).saturating_add(length as usize);
+                    if length > text.len() {
+                        return Err(invalid("string: it is cut off"));
+                    }
+                    cursor.pos += length;
+                    begin = copy(bytes, cursor.pos, out, begin, length)?;
+                    store(out, begin, node.tag)?;
+                    begin -= usize::from(node.tag_length);
+                }
+                Action::EndOfSubmessage => {
+                    self.open(begin, at)?;
+                }
+                Action::StartOfSubmessage => {
+                    let (length, tag, tag_length) = self.close(begin, nodes)?;
+                    let (word, word_length) = aligned_varint(length);
+                    store(out, begin, word)?;
+                    begin -= usize::from(word_length);
+                    store(out, begin, tag)?;
+                    begin -= usize::from(tag_length);
+                }
+                Action::StartOfMessage => self.start_of_message(begin)?,
+                Action::NoOp => self.idle()?,
+                Action::SkippedEnd => {
+                    self.idle()?;
+                    self.skipped += 1;
+                }
+                Action::SkippedStart => {
+                    self.idle()?;
+                    self.skipped = self
+                        .skipped
+                        .checked_sub(1)
+                        .ok_or(invalid("submessages: one more starts than ends"))?;
+                }
+                Action::LongVarint => {
+                    let length = usize::from(node.length);
+                    let end = advance(cursors, node.buffer, length)?;
+                    let mut value = [0; 10];
+                    let value = value.get_mut(..length).ok_or(invalid("varint"))?;
+                    value.copy_from_slice(bytes.get(end - length..end).ok_or(invalid("buffer"))?);
+                    if let Some((_last, more)) = value.split_last_mut() {
+                        more.iter_mut().for_each(|byte| *byte |= 0x80);
+                    }
+                    begin = prepend(value, out, begin)?;
+                    store(out, begin, node.tag)?;
+                    begin -= usize::from(node.tag_length);
+                }
+                Action::Zeros => {
+                    store(out, begin, 0)?;
+                    begin -= usize::from(node.length);
+                    store(out, begin, node.tag)?;
+                    begin -= usize::from(node.tag_length);
+                }
+                Action::EndGroup => {
+                    self.open(begin, at)?;
+                    store(out, begin, node.tag)?;
+                    begin -= usize::from(node.tag_length);
+                }
+                Action::StartGroup => {
+                    self.close(begin, nodes)?;
+                    store(out, begin, node.tag)?;
+                    begin -= usize::from(node.tag_length);
+                }
+                Action::NonProto => {
+                    // The lengths are in the last buffer, before the empty one.
+                    let lengths = cursors.len().wrapping_sub(2);
+                    let cursor = cursors.get_mut(lengths).ok_or(invalid("record length"))?;
+                    let left = bytes.get(cursor.pos..cursor.end).ok_or(invalid("record length"))?;
+                    let (length, behind) = read_varint32(left).ok_or(invalid("record length"))?;
+                    cursor.pos = cursor.end - behind.len();
+                    let length = length as usize;
+                    let end = advance(cursors, node.buffer, length)?;
+                    begin = copy(bytes, end, out, begin, length)?;
+                    self.start_of_message(begin)?;
+                }
+                Action::Select => break Pause::Select,
+            }
+            at = node.next as usize;
+            if node.implicit {
+                continue;
+            }
+            if straight > 0 {
+                straight -= 1;
+                continue;
+            }
+            let Some(&byte) = transitions.get(transition) else {
+                break Pause::End;
+            };
+            transition += 1;
+            at += usize::from(byte >> 2);
+            straight = byte & 3;
+        };
+        self.at = at;
+        self.begin = begin;
+        self.straight = straight;
+        self.transition = transition;
+        Ok(pause)
+    }
+
+    /// Ends the run: replaces `limits` by where each record ends, and returns where the first one begins in the output.
+    pub(super) fn finish(&mut self, limits: &mut Vec<usize>) -> Result<usize, Damage> {
+        if !self.open.is_empty() || self.skipped > 0 {
+            return Err(invalid("submessages: some are not closed"));
+        }
+        if self.starts.len() != self.num_records {
+            return Err(Damage::Mismatch {
+                what: "number of records",
+                expected: self.num_records as u64,
+                found: self.starts.len() as u64,
+            });
+        }
+        if self.begin < SLACK {
+            return Err(too_large());
+        }
+        let first = self.starts.last().copied().unwrap_or(self.end);
+        if first != self.begin {
+            return Err(invalid("records: fields before the first"));
+        }
+        limits.clear();
+        limits.extend(self.starts.iter().rev().skip(1).map(|start| start - first));
+        if self.num_records > 0 {
+            limits.push(self.end - first);
+        }
+        Ok(first)
+    }
+
+    #[inline]
+    fn open(&mut self, end: usize, at: usize) -> Result<(), Damage> {
+        // Each takes bytes when it is closed, so there cannot be more than there is room.
+        if self.open.len() >= end {
+            return Err(too_large());
+        }
+        let node = u32::try_from(at).map_err(|_| invalid("state"))?;
+        self.open.push(Open { end, node });
+        Ok(())
+    }
+
+    /// Closes the innermost open submessage. Returns its length, its tag and the length of that.
+    #[inline]
+    fn close(&mut self, begin: usize, nodes: &[Node]) -> Result<(u32, u64, u8), Damage> {
+        let open = self
+            .open
+            .pop()
+            .ok_or(invalid("submessages: one more starts than ends"))?;
+        let length = u32::try_from(open.end - begin).map_err(|_| invalid("submessage size"))?;
+        let node = nodes.get(open.node as usize).ok_or(invalid("state"))?;
+        Ok((length, node.tag, node.tag_length))
+    }
+
+    #[inline]
+    fn start_of_message(&mut self, begin: usize) -> Result<(), Damage> {
+        if !self.open.is_empty() {
+            return Err(invalid("submessages: some are not closed"));
+        }
+        if self.starts.len() == self.num_records {
+            return Err(invalid("number of records"));
+        }
+        self.idle()?;
+        self.starts.push(begin);
+        Ok(())
+    }
+
+    #[inline]
+    fn idle(&mut self) -> Result<(), Damage> {
+        match self.idle.checked_sub(1) {
+            Some(idle) => {
+                self.idle = idle;
+                Ok(())
+            }
+            None => Err(invalid("states: too many that write nothing")),
+        }
+    }
+}
+
+/// Takes `length` bytes of a buffer and returns where they end.
+#[inline(always)]
+fn advance(cursors: &mut [Cursor], buffer: u32, length: usize) -> Result<usize, Damage> {
+    let cursor = cursors.get_mut(buffer as usize).ok_or(invalid("buffer"))?;
+    if length > cursor.end - cursor.pos {
+        return Err(invalid("buffer: a value is cut off"));
+    }
+    cursor.pos += length;
+    Ok(cursor.pos)
+}
+
+/// Returns the eight bytes before `end`, zeros where there are fewer.
+#[inline(always)]
+fn load(bytes: &[u8], end: usize) -> u64 {
+    match bytes.get(..end).and_then(<[u8]>::last_chunk) {
+        Some(word) => u64::from_le_bytes(*word),
+        None => load_first(bytes, end),
+    }
+}
+
+#[cold]
+fn load_first(bytes: &[u8], end: usize) -> u64 {
+    let bytes = bytes.get(..end).unwrap_or_default();
+    bytes.iter().fold(0, |word, &byte| word >> 8 | u64::from(byte) << 56)
+}
+
+/// Writes a word that ends at `end`.
+#[inline(always)]
+fn store(out: &mut [u8], end: usize, word: u64) -> Result<(), Damage> {
+    match out.get_mut(..end).and_then(<[u8]>::last_chunk_mut) {
+        Some(bytes) => {
+            *bytes = word.to_le_bytes();
+            Ok(())
+        }
+        None => Err(too_large()),
+    }
+}
+
+/// Copies the `length` bytes before `end` to before `begin`, and returns where they begin there.
+#[inline(always)]
+fn copy(bytes: &[u8], end: usize, out: &mut [u8], begin: usize, length: usize) -> Result<usize, Damage> {
+    const SHORT: usize = 16;
+    if length <= SHORT
+        && let Some(from) = bytes.get(..end).and_then(<[u8]>::last_chunk::<SHORT>)
+        && let Some(to) = out.get_mut(..begin).and_then(<[u8]>::last_chunk_mut::<SHORT>)
+    {
+        *to = *from;
+        return Ok(begin - length);
+    }
+    let from = end.checked_sub(length).and_then(|start| bytes.get(start..end));
+    prepend(from.ok_or(invalid("buffer"))?, out, begin)
+}
+
+fn prepend(bytes: &[u8], out: &mut [u8], begin: usize) -> Result<usize, Damage> {
+    let start = begin.checked_sub(bytes.len()).ok_or_else(too_large)?;
+    out.get_mut(start..begin).ok_or_else(too_large)?.copy_from_slice(bytes);
+    Ok(start)
+}
+
+#[cold]
+fn too_large() -> Damage {
+    invalid("size of the decoded data: there are more")
+}
+
+fn invalid(what: &'static str) -> Damage {
+    Damage::Invalid { what }
+}
