@@ -42,7 +42,7 @@ pub use metadata::RecordsMetadata;
 pub use reader::{ChunkSummary, ReaderOptions, RecordReader};
 pub use record_position::RecordPosition;
 pub use skipped_region::SkippedRegion;
-pub use source::{BytesSource, FileSource, Source};
+pub use source::{BytesSource, FileSource, SharedSource, Source};
 pub use verify::{Verification, verify};
 pub use writer::RecordWriter;
 pub use writer_options::WriterOptions;

@@ -22,6 +22,19 @@ pub trait Source {
     fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
+/// A source of whatever kind that several threads read from.
+pub type SharedSource = Arc<dyn Source + Send + Sync>;
+
+impl<S: Source + ?Sized> Source for Arc<S> {
+    fn size(&self) -> io::Result<u64> {
+        (**self).size()
+    }
+
+    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(pos, buffer)
+    }
+}
+
 /// Bytes in memory: a slice, a vector, a mapping.
 #[derive(Clone, Debug)]
 pub struct BytesSource<B>(pub B);

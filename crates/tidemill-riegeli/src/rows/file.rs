@@ -10,13 +10,13 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::{decode::RowDecoder, descriptor};
 use crate::{
-    Error, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader, Result, RowError, SkippedRegion,
-    error::RowProblem, simple_chunk::RecordSlices,
+    Error, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader, Result, RowError, SharedSource,
+    SkippedRegion, error::RowProblem, simple_chunk::RecordSlices,
 };
 
 /// A file whose records are rows. Scans share it and read at positions, each for itself.
 pub struct RowFile {
-    source: FileSource,
+    source: SharedSource,
     name: FileName,
     options: ReaderOptions,
     schema: SchemaRef,
@@ -38,7 +38,18 @@ impl RowFile {
             action: "open the file",
             source,
         })?;
-        let source = FileSource::new(file);
+        Self::named(Arc::new(FileSource::new(file)), name, options)
+    }
+
+    /// Reads rows from any source, which errors call `name`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn from_source(source: SharedSource, name: &str, options: &ReaderOptions) -> Result<Self> {
+        Self::named(source, FileName::new(Path::new(name)), options)
+    }
+
+    fn named(source: SharedSource, name: FileName, options: &ReaderOptions) -> Result<Self> {
         let mut reader = RecordReader::named(source.clone(), name.clone(), options)?;
         let schema = descriptor::arrow_schema(&reader.records_metadata()?, &name)?;
         let raw = schema.is_none();
@@ -97,7 +108,7 @@ impl RowFile {
         })
     }
 
-    fn reader(&self) -> Result<RecordReader<FileSource>> {
+    fn reader(&self) -> Result<RecordReader<SharedSource>> {
         RecordReader::named(self.source.clone(), self.name.clone(), &self.options)
     }
 
@@ -151,7 +162,7 @@ impl RowFilter {
 
 /// The batches of a scan. After an error there are no more.
 pub struct RowBatches {
-    reader: RecordReader<FileSource>,
+    reader: RecordReader<SharedSource>,
     decoder: RowDecoder,
     filter: Option<(RowDecoder, RowFilter)>,
     batch_rows: usize,
