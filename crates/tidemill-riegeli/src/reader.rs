@@ -103,6 +103,14 @@ impl<S: Source> RecordReader<S> {
         Self::named(source, FileName::default(), options)
     }
 
+    /// Reads `source` from its beginning; errors call it `name`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn from_source(source: S, name: &str, options: &ReaderOptions) -> Result<Self> {
+        Self::named(source, FileName::new(Path::new(name)), options)
+    }
+
     pub(crate) fn named(source: S, file: FileName, options: &ReaderOptions) -> Result<Self> {
         Ok(Self {
             chunks: ChunkReader::new(source, file, options.max_chunk_size)?,

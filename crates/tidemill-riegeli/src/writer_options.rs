@@ -85,6 +85,11 @@ impl WriterOptions {
         self
     }
 
+    /// Returns whether metadata are set.
+    pub fn has_metadata(&self) -> bool {
+        self.metadata.is_some()
+    }
+
     /// Returns the wanted size of a chunk.
     pub fn effective_chunk_size(&self) -> u64 {
         self.chunk_size.unwrap_or(match self.compression {

@@ -3,16 +3,21 @@
 //! Rows stream through a bounded channel to a thread that writes them, so memory is bounded by a few batches. The
 //! result is made in a temporary folder beside its destination and renamed when it is whole and on disk; then it is
 //! opened as any reader would open it, and its rows are counted.
+//!
+//! Between two files of records (Riegeli, TFRecord) records are copied as they are, so that nothing is read into them.
 
 use std::fs::{self, File};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
 use arrow_array::RecordBatch;
 use tempfile::TempDir;
+use tidemill_riegeli::{ReaderOptions, WriterOptions};
 
-use crate::location::Location;
+use crate::location::{Format, Location, Place};
+use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::{Answer, Session};
 use crate::sink::{FileOptions, Sink, file_sink};
 use crate::{Error, Result};
@@ -42,7 +47,7 @@ pub struct Progress {
 pub struct Copied {
     /// Rows written, and found again in the result.
     pub rows: u64,
-    /// Bytes of the source's file.
+    /// Bytes of the source's files; 0 for a source that is not files.
     pub source_bytes: u64,
     /// Bytes of the files that were made.
     pub bytes: u64,
@@ -63,12 +68,13 @@ impl Session {
         options: &CopyOptions,
         progress: impl FnMut(Progress),
     ) -> Result<Copied> {
+        if source.format.has_records() && Location::new_file(destination)?.format.has_records() {
+            return self.copy_records(source, destination, options, progress).await;
+        }
         let expected = self.expected_rows(source).await?;
         let answer = self.read(source).await?;
         let mut copied = self.write(answer, expected, destination, options, progress).await?;
-        copied.source_bytes = fs::metadata(&source.path)
-            .map_err(Error::io(&source.path, "read"))?
-            .len();
+        copied.source_bytes = source.bytes()?.unwrap_or_default();
         Ok(copied)
     }
 
@@ -88,6 +94,57 @@ impl Session {
         self.write(answer, None, destination, options, progress).await
     }
 
+    /// Copies records byte for byte, with the file's metadata.
+    async fn copy_records(
+        &self,
+        source: &Location,
+        destination: &Path,
+        options: &CopyOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Copied> {
+        let target = Location::new_file(destination)?;
+        let draft = Draft::checked(destination, options)?;
+        let reading = ReaderOptions::default().recover(self.recovers());
+        let records = Records::open(source, &reading).await?;
+        let (file, writing) = (draft.file.clone(), options.file.riegeli.clone());
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let work = tokio::task::spawn_blocking(move || write_records(records, target.format, &file, writing, &tell));
+        while let Some(rows) = told.recv().await {
+            progress(Progress {
+                rows,
+                expected_rows: None,
+            });
+        }
+        let (rows, skipped) = work
+            .await
+            .map_err(|panic| Error::io(destination, "write")(panic.into()))??;
+        for skipped in skipped {
+            self.note_damage(&skipped.file, &skipped.region);
+        }
+
+        let copy = Location {
+            place: Place::File(draft.file.clone()),
+            format: target.format,
+        };
+        let records = Records::open(&copy, &ReaderOptions::default()).await?;
+        let count = tokio::task::spawn_blocking(move || records.count());
+        let found = count
+            .await
+            .map_err(|panic| Error::io(destination, "read")(panic.into()))??;
+        if found != rows {
+            return Err(Error::RowCount {
+                path: destination.to_path_buf(),
+                written: rows,
+                found,
+            });
+        }
+        Ok(Copied {
+            rows,
+            source_bytes: source.bytes()?.unwrap_or_default(),
+            bytes: draft.publish(destination)?,
+        })
+    }
+
     async fn write(
         &self,
         mut answer: Answer,
@@ -97,12 +154,7 @@ impl Session {
         mut progress: impl FnMut(Progress),
     ) -> Result<Copied> {
         let target = Location::new_file(destination)?;
-        if !options.overwrite && destination.exists() {
-            return Err(Error::Exists {
-                path: destination.to_path_buf(),
-            });
-        }
-        let draft = Draft::beside(destination)?;
+        let draft = Draft::checked(destination, options)?;
         let sink = file_sink(target.format, &draft.file, &answer.schema(), &options.file)?;
         let mut writer = Writer::start(sink);
         let mut rows = 0;
@@ -117,7 +169,7 @@ impl Session {
 
         let found = self
             .count(&Location {
-                path: draft.file.clone(),
+                place: Place::File(draft.file.clone()),
                 format: target.format,
             })
             .await?;
@@ -134,6 +186,34 @@ impl Session {
             bytes: draft.publish(destination)?,
         })
     }
+}
+
+/// Writes all records to a new file, and tells now and then how many there are. Returns their number and what was left out.
+fn write_records(
+    records: Records,
+    format: Format,
+    file: &Path,
+    mut options: WriterOptions,
+    tell: &tokio::sync::mpsc::UnboundedSender<u64>,
+) -> Result<(u64, Vec<Skipped>)> {
+    const STEP: u64 = 1 << 16;
+    let metadata = records.metadata()?;
+    if !metadata.is_empty() && !options.has_metadata() {
+        options = options.serialized_metadata(metadata);
+    }
+    let mut sink = RecordsSink::create(format, file, options)?;
+    let mut rows = 0_u64;
+    let skipped = records.read(|record| {
+        sink.write(record)?;
+        rows += 1;
+        if rows.is_multiple_of(STEP) {
+            // Nobody listens any more when the copy was given up; the thread ends with the file.
+            let _ = tell.send(rows);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    sink.finish(file)?;
+    Ok((rows, skipped))
 }
 
 /// The thread that writes, and the channel to it.
@@ -182,6 +262,16 @@ struct Draft {
 }
 
 impl Draft {
+    /// A draft of a destination that is not there yet, or may be replaced.
+    fn checked(destination: &Path, options: &CopyOptions) -> Result<Self> {
+        if !options.overwrite && destination.exists() {
+            return Err(Error::Exists {
+                path: destination.to_path_buf(),
+            });
+        }
+        Self::beside(destination)
+    }
+
     fn beside(destination: &Path) -> Result<Self> {
         let parent = parent(destination);
         let name = destination.file_name().ok_or_else(|| Error::Unsupported {

@@ -2,7 +2,8 @@
 //!
 //! An engine that reads files gives batches from an ordinary iterator. [`EngineTable`] makes it a table: projection,
 //! filters and limit go down into the scan, the iterator runs on tokio's blocking pool behind a channel of two batches,
-//! and it stops when nobody takes its batches any more. One implementation serves every such engine.
+//! and it stops when nobody takes its batches any more. One implementation serves every such engine, and a table may be
+//! made of several, which are read one behind another or side by side.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -68,31 +69,89 @@ pub(crate) struct Filter {
 
 pub(crate) type Predicate = Box<dyn FnMut(&RecordBatch) -> Result<BooleanArray, ArrowError> + Send>;
 
-/// An [`Engine`] as a table.
+/// One or several [`Engine`]s as a table.
 pub(crate) struct EngineTable<E> {
-    engine: Arc<E>,
+    engines: Arc<Shards<E>>,
+}
+
+/// Engines of one schema.
+struct Shards<E> {
+    name: String,
+    schema: SchemaRef,
+    all: Vec<Arc<E>>,
 }
 
 impl<E: Engine> EngineTable<E> {
-    pub(crate) fn new(engine: E) -> Self {
-        Self {
-            engine: Arc::new(engine),
+    /// The table of the engines' rows, one engine behind another. `name` is what EXPLAIN calls it.
+    ///
+    /// # Errors
+    ///
+    /// When an engine has other columns than the first, or there are none.
+    pub(crate) fn new(name: String, engines: Vec<E>) -> crate::Result<Self> {
+        let Some(first) = engines.first() else {
+            return Err(crate::Error::NotFound {
+                name,
+                hint: "it has no files".to_owned(),
+            });
+        };
+        let schema = first.schema();
+        if let Some(other) = engines
+            .iter()
+            .find(|engine| engine.schema().fields() != schema.fields())
+        {
+            return Err(crate::Error::Unsupported {
+                what: format!(
+                    "{name}: one table of {} and {}, which have other columns,",
+                    first.file(),
+                    other.file()
+                ),
+                hint: "name files of the same columns".to_owned(),
+            });
+        }
+        Ok(Self {
+            engines: Arc::new(Shards {
+                name,
+                schema,
+                all: engines.into_iter().map(Arc::new).collect(),
+            }),
+        })
+    }
+}
+
+impl<E: Engine> Shards<E> {
+    fn row_count(&self) -> Precision<usize> {
+        let counts = self.all.iter().map(|engine| engine.row_count());
+        counts.fold(Precision::Exact(0), |sum, count| sum.add(&count))
+    }
+
+    /// Into how many parts a scan can be cut, of as many as are wanted.
+    fn parts(&self, wanted: usize) -> usize {
+        match self.all.as_slice() {
+            [engine] if engine.divisible() => wanted,
+            [_] => 1,
+            engines => wanted.min(engines.len()),
+        }
+    }
+
+    /// The engines of a part, and which of how many parts of each.
+    fn of_part(&self, (part, parts): (usize, usize)) -> (Vec<Arc<E>>, (usize, usize)) {
+        match self.all.as_slice() {
+            [engine] => (vec![Arc::clone(engine)], (part, parts)),
+            engines => (engines.iter().skip(part).step_by(parts).cloned().collect(), (0, 1)),
         }
     }
 }
 
 impl<E: Engine> fmt::Debug for EngineTable<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EngineTable")
-            .field("file", &self.engine.file())
-            .finish()
+        f.debug_struct("EngineTable").field("name", &self.engines.name).finish()
     }
 }
 
 #[async_trait::async_trait]
 impl<E: Engine> TableProvider for EngineTable<E> {
     fn schema(&self) -> SchemaRef {
-        self.engine.schema()
+        Arc::clone(&self.engines.schema)
     }
 
     fn table_type(&self) -> TableType {
@@ -106,15 +165,15 @@ impl<E: Engine> TableProvider for EngineTable<E> {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let schema = self.engine.schema();
+        let schema = &self.engines.schema;
         let projection = projection.map_or_else(|| (0..schema.fields().len()).collect(), Clone::clone);
         let filter = match conjunction(filters.iter().cloned()) {
-            Some(filter) => Some(state.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(&schema))?)?),
+            Some(filter) => Some(state.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(schema))?)?),
             None => None,
         };
         let projected = Arc::new(schema.project(&projection)?);
         let scan = EngineScan {
-            engine: Arc::clone(&self.engine),
+            engines: Arc::clone(&self.engines),
             projection,
             projected,
             filter,
@@ -126,8 +185,8 @@ impl<E: Engine> TableProvider for EngineTable<E> {
 
     fn statistics(&self) -> Option<Statistics> {
         Some(Statistics {
-            num_rows: self.engine.row_count(),
-            ..Statistics::new_unknown(&self.engine.schema())
+            num_rows: self.engines.row_count(),
+            ..Statistics::new_unknown(&self.engines.schema)
         })
     }
 
@@ -154,9 +213,9 @@ impl<E: Engine> TableProvider for EngineTable<E> {
     }
 }
 
-/// One scan of an [`Engine`], as the physical plan holds it.
+/// One scan of a table, as the physical plan holds it.
 struct EngineScan<E> {
-    engine: Arc<E>,
+    engines: Arc<Shards<E>>,
     projection: Vec<usize>,
     projected: SchemaRef,
     filter: Option<Arc<dyn PhysicalExpr>>,
@@ -167,7 +226,7 @@ struct EngineScan<E> {
 impl<E: Engine> EngineScan<E> {
     fn filter(&self) -> Result<Option<Filter>> {
         let Some(expr) = &self.filter else { return Ok(None) };
-        let schema = self.engine.schema();
+        let schema = &self.engines.schema;
         let columns: BTreeSet<usize> = collect_columns(expr).iter().map(|column| column.index()).collect();
         let columns: Vec<usize> = columns.into_iter().collect();
         let expr = reassign_expr_columns(Arc::clone(expr), &schema.project(&columns)?)?;
@@ -200,21 +259,35 @@ impl<E: Engine> EngineScan<E> {
 impl<E: Engine> DataSource for EngineScan<E> {
     fn open(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         const BATCHES_IN_FLIGHT: usize = 2;
-        let request = Request {
-            projection: self.projection.clone(),
-            filter: self.filter()?,
-            limit: self.limit,
-            batch_rows: context.session_config().batch_size(),
-            part: (partition, self.parts),
-        };
-        let engine = Arc::clone(&self.engine);
+        let (engines, part) = self.engines.of_part((partition, self.parts));
+        let mut requests = Vec::new();
+        for engine in engines {
+            let request = Request {
+                projection: self.projection.clone(),
+                filter: self.filter()?,
+                limit: self.limit,
+                batch_rows: context.session_config().batch_size(),
+                part,
+            };
+            requests.push((engine, request));
+        }
+        let mut left = self.limit.unwrap_or(usize::MAX);
         let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.projected), BATCHES_IN_FLIGHT);
         let sender = stream.tx();
         stream.spawn_blocking(move || {
-            let batches = engine.scan(request).map_err(external)?;
-            for batch in batches {
-                if sender.blocking_send(batch.map_err(external)).is_err() {
+            for (engine, request) in requests {
+                if left == 0 {
                     break;
+                }
+                let request = Request {
+                    limit: request.limit.map(|limit| limit.min(left)),
+                    ..request
+                };
+                for batch in engine.scan(request).map_err(external)? {
+                    left = left.saturating_sub(batch.as_ref().map_or(0, RecordBatch::num_rows));
+                    if sender.blocking_send(batch.map_err(external)).is_err() {
+                        return Ok(());
+                    }
                 }
             }
             Ok(())
@@ -223,15 +296,15 @@ impl<E: Engine> DataSource for EngineScan<E> {
     }
 
     fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.engine.scan_name();
+        let name = self.engines.all.first().map_or("Scan", |engine| engine.scan_name());
+        let file = &self.engines.name;
         match kind {
             DisplayFormatType::Default | DisplayFormatType::Verbose => {
-                write!(
-                    f,
-                    "{name}: file={}, columns=[{}]",
-                    self.engine.file(),
-                    self.column_names()
-                )?;
+                write!(f, "{name}: file={file}, ")?;
+                if self.engines.all.len() > 1 {
+                    write!(f, "files={}, ", self.engines.all.len())?;
+                }
+                write!(f, "columns=[{}]", self.column_names())?;
                 if let Some(filter) = &self.filter {
                     write!(f, ", filter={filter}")?;
                 }
@@ -245,7 +318,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
             }
             DisplayFormatType::TreeRender => {
                 writeln!(f, "scan={name}")?;
-                writeln!(f, "file={}", self.engine.file())
+                writeln!(f, "file={file}")
             }
         }
     }
@@ -256,15 +329,16 @@ impl<E: Engine> DataSource for EngineScan<E> {
         _repartition_file_min_size: usize,
         output_ordering: Option<LexOrdering>,
     ) -> Result<Option<Arc<dyn DataSource>>> {
-        let worth_it = self.engine.divisible() && output_ordering.is_none() && self.limit.is_none() && self.parts == 1;
-        Ok((worth_it && target_partitions > 1).then(|| -> Arc<dyn DataSource> {
+        let parts = self.engines.parts(target_partitions);
+        let worth_it = parts > 1 && output_ordering.is_none() && self.limit.is_none() && self.parts == 1;
+        Ok(worth_it.then(|| -> Arc<dyn DataSource> {
             Arc::new(Self {
-                engine: Arc::clone(&self.engine),
+                engines: Arc::clone(&self.engines),
                 projection: self.projection.clone(),
                 projected: Arc::clone(&self.projected),
                 filter: self.filter.clone(),
                 limit: None,
-                parts: target_partitions,
+                parts,
             })
         }))
     }
@@ -283,7 +357,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
     }
 
     fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
-        let mut rows = self.engine.row_count();
+        let mut rows = self.engines.row_count();
         if let Some(limit) = self.limit {
             rows = rows.min(&Precision::Exact(limit));
         }
@@ -320,7 +394,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
 impl<E: Engine> fmt::Debug for EngineScan<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EngineScan")
-            .field("file", &self.engine.file())
+            .field("table", &self.engines.name)
             .field("projection", &self.projection)
             .finish()
     }

@@ -1,6 +1,6 @@
 //! One SQL over every store, and `copy` between them.
 //!
-//! A *store* is a file, a folder of files or (later) a server that a [`Location`] names. A [`Session`] opens the stores
+//! A *store* is a file, several files, an object on the network or (later) a server that a [`Location`] names. A [`Session`] opens the stores
 //! that a statement mentions, hands them to DataFusion as tables and gives back a stream of Arrow record batches.
 //! [`Session::copy`] is the same read with a [`Sink`] at its end.
 //!
@@ -27,15 +27,18 @@ mod error;
 mod location;
 mod names;
 mod options;
+mod records;
 mod scope;
 mod session;
+mod shards;
 mod sink;
 mod stores;
 
 pub use copy::{Copied, CopyOptions, Progress};
 pub use error::{Error, Result};
-pub use location::{Format, Location};
+pub use location::{Format, Location, Place};
 pub use names::Names;
 pub use options::SessionOptions;
+pub use records::{Records, Skipped};
 pub use session::{Answer, Session};
 pub use sink::{FileOptions, Sink, StreamFormat, stream_sink};

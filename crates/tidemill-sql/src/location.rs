@@ -1,8 +1,11 @@
-//! Where a table is: a path and the format that its name or its first bytes tell.
+//! Where a table is, and the format that its name or its first bytes tell.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use url::Url;
 
 use crate::{Error, Result};
 
@@ -14,6 +17,8 @@ pub enum Format {
     Xbase,
     /// Riegeli/records (`.riegeli`).
     Riegeli,
+    /// TFRecord (`.tfrecord`, `.tfrecords`).
+    TfRecord,
     /// Apache Parquet (`.parquet`).
     Parquet,
     /// Arrow IPC files (`.arrow`, `.feather`, `.ipc`).
@@ -25,6 +30,11 @@ pub enum Format {
 }
 
 impl Format {
+    /// Whether a file of this format is made of records, which can be copied as they are.
+    pub fn has_records(self) -> bool {
+        matches!(self, Self::Riegeli | Self::TfRecord)
+    }
+
     /// The format that a file name's extension tells, in any case; `None` for an extension that no format claims.
     pub fn from_extension(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -60,11 +70,12 @@ impl Format {
     }
 }
 
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Xbase => "xbase",
             Self::Riegeli => "riegeli",
+            Self::TfRecord => "tfrecord",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
             Self::Csv => "csv",
@@ -73,11 +84,38 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// A table's file and its format.
+/// Where a table's bytes are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// A file.
+    File(PathBuf),
+    /// Files that make up one table together, in order.
+    Shards {
+        /// The pattern that stands for them.
+        pattern: String,
+        /// At least one.
+        files: Vec<PathBuf>,
+    },
+    /// An object of a store that is read over the network: `s3://`, `gs://`, `az://`, `http://`, `https://`.
+    Object(Url),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Shards { pattern, .. } => f.write_str(pattern),
+            Self::Object(url) => url.fmt(f),
+        }
+    }
+}
+
+/// A table's place and its format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file.
-    pub path: PathBuf,
+    /// Where it is.
+    pub place: Place,
     /// What is in it.
     pub format: Format,
 }
@@ -91,13 +129,58 @@ impl Location {
     pub fn existing(path: &Path) -> Result<Self> {
         let format = match Format::from_extension(path) {
             Some(format) => format,
-            None => Format::sniff(path)?.ok_or_else(|| Error::Unsupported {
-                what: format!("{}: the format of this file", path.display()),
-                hint: format!("the extension tells it: {}", known_extensions()),
-            })?,
+            None => Format::sniff(path)?.ok_or_else(|| unknown_format(path.display()))?,
         };
         Ok(Self {
-            path: path.to_path_buf(),
+            place: Place::File(path.to_path_buf()),
+            format,
+        })
+    }
+
+    /// Files that make up one table, which must be of one format.
+    ///
+    /// # Errors
+    ///
+    /// As [`Location::existing`]; [`Error::NotFound`] without any files.
+    pub fn shards(pattern: &str, files: Vec<PathBuf>) -> Result<Self> {
+        let mut format = None;
+        for file in &files {
+            let found = Self::existing(file)?.format;
+            let expected = *format.get_or_insert(found);
+            if found != expected {
+                return Err(Error::Unsupported {
+                    what: format!(
+                        "{pattern}: a table of {expected} files with {} among them, which",
+                        file.display()
+                    ),
+                    hint: format!("it is {found}; name files of one format"),
+                });
+            }
+        }
+        match format {
+            Some(format) => Ok(Self {
+                place: Place::Shards {
+                    pattern: pattern.to_owned(),
+                    files,
+                },
+                format,
+            }),
+            None => Err(Error::NotFound {
+                name: pattern.to_owned(),
+                hint: "no file fits the pattern".to_owned(),
+            }),
+        }
+    }
+
+    /// An object of a store, whose name's extension decides.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for an extension that no format claims.
+    pub fn object(url: Url) -> Result<Self> {
+        let format = Format::from_extension(Path::new(url.path())).ok_or_else(|| unknown_format(&url))?;
+        Ok(Self {
+            place: Place::Object(url),
             format,
         })
     }
@@ -110,7 +193,7 @@ impl Location {
     pub fn new_file(path: &Path) -> Result<Self> {
         match Format::from_extension(path) {
             Some(format) => Ok(Self {
-                path: path.to_path_buf(),
+                place: Place::File(path.to_path_buf()),
                 format,
             }),
             None => Err(Error::Unsupported {
@@ -120,11 +203,74 @@ impl Location {
         }
     }
 
+    /// The places of the table one by one: more than one only of shards.
+    pub fn parts(&self) -> Vec<Self> {
+        match &self.place {
+            Place::Shards { files, .. } => files
+                .iter()
+                .map(|file| Self {
+                    place: Place::File(file.clone()),
+                    format: self.format,
+                })
+                .collect(),
+            _ => vec![self.clone()],
+        }
+    }
+
+    /// The table's one file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for anything else.
+    pub fn file(&self) -> Result<&Path> {
+        match &self.place {
+            Place::File(path) => Ok(path),
+            place => Err(Error::Unsupported {
+                what: format!("{place}: reading {} from there", self.format),
+                hint: "name one file".to_owned(),
+            }),
+        }
+    }
+
+    /// How many bytes the table's files have; `None` for an object.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn bytes(&self) -> Result<Option<u64>> {
+        let files = match &self.place {
+            Place::File(path) => std::slice::from_ref(path),
+            Place::Shards { files, .. } => files.as_slice(),
+            Place::Object(_) => return Ok(None),
+        };
+        let size = |path: &PathBuf| Ok(std::fs::metadata(path).map_err(Error::io(path, "read"))?.len());
+        files.iter().map(size).sum::<Result<u64>>().map(Some)
+    }
+
     /// The name that a statement calls the table by when it gives no alias: the file's name without its extension.
     pub fn table_name(&self) -> String {
-        self.path
-            .file_stem()
-            .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        let stem = |path: &Path| {
+            path.file_stem()
+                .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        };
+        match &self.place {
+            Place::File(path) => stem(path),
+            Place::Shards { pattern, .. } => stem(Path::new(pattern)),
+            Place::Object(url) => stem(Path::new(url.path())),
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.fmt(f)
+    }
+}
+
+fn unknown_format(place: impl fmt::Display) -> Error {
+    Error::Unsupported {
+        what: format!("{place}: the format of this file"),
+        hint: format!("the extension tells it: {}", known_extensions()),
     }
 }
 
@@ -139,6 +285,8 @@ fn known_extensions() -> String {
 const EXTENSIONS: &[(&str, Format)] = &[
     ("dbf", Format::Xbase),
     ("riegeli", Format::Riegeli),
+    ("tfrecord", Format::TfRecord),
+    ("tfrecords", Format::TfRecord),
     ("parquet", Format::Parquet),
     ("arrow", Format::Arrow),
     ("feather", Format::Arrow),

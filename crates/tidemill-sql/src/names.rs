@@ -4,11 +4,16 @@
 //! systems that did not tell cases apart. [`Names`] tries, in this order: a name given by `--attach`, the path as it
 //! stands (under `--dir` first, then under the current folder, each part also in another case), and a file under
 //! `--dir` whose name without its extension is the one that was asked for.
+//!
+//! A name with `*`, `?` or `[` in it that is no file's is a pattern: the files that fit it are one table. `orders@3.riegeli`
+//! and `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must be there.
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::location::{Format, Location};
-use crate::{Error, Result};
+use url::Url;
+
+use crate::location::{Format, Location, Place};
+use crate::{Error, Result, shards};
 
 /// The settings that lead from a name to a file.
 #[derive(Clone, Debug, Default)]
@@ -46,18 +51,72 @@ impl Names {
             .iter()
             .find(|(attached, _)| attached.eq_ignore_ascii_case(name))
         {
-            let path = self.path(place)?.ok_or_else(|| Error::NotFound {
+            return self.place(place)?.ok_or_else(|| Error::NotFound {
                 name: name.to_owned(),
                 hint: format!("it was attached to {place}, and there is no such file"),
-            })?;
-            return Location::existing(&path);
+            });
         }
-        if let Some(path) = self.path(name)?
-            && path.is_file()
+        match self.place(name)? {
+            Some(location) => Ok(location),
+            None => self.by_stem(name),
+        }
+    }
+
+    /// The table at a place that is told by a path, a pattern or a URL.
+    fn place(&self, text: &str) -> Result<Option<Location>> {
+        if let Some((scheme, _)) = text.split_once("://")
+            && OBJECT_STORES.iter().any(|known| known.eq_ignore_ascii_case(scheme))
         {
-            return Location::existing(&path);
+            let url = Url::parse(text).map_err(|error| Error::NotFound {
+                name: text.to_owned(),
+                hint: format!("not a URL: {error}"),
+            })?;
+            return Location::object(url).map(Some);
         }
-        self.by_stem(name)
+        if let Some(path) = self.path(text)? {
+            return match path.is_file() {
+                true => Location::existing(&path).map(Some),
+                false => Ok(None),
+            };
+        }
+        let path = self.translate(text)?;
+        if let Some(shards) = shards::of_count(&path) {
+            return self.all_of(text, &shards).map(Some);
+        }
+        if !text.contains(['*', '?', '[']) {
+            return Ok(None);
+        }
+        let mut files = Vec::new();
+        for folder in self.dir.iter().map(PathBuf::as_path).chain([Path::new("")]) {
+            files = shards::matching(folder, &path).map_err(|problem| Error::NotFound {
+                name: text.to_owned(),
+                hint: problem,
+            })?;
+            if !files.is_empty() {
+                break;
+            }
+        }
+        // A name in brackets may still be the stem of a file.
+        if files.is_empty() {
+            return Ok(None);
+        }
+        if let Some(expected) = shards::siblings(&files) {
+            return self.all_of(text, &expected).map(Some);
+        }
+        Location::shards(text, files).map(Some)
+    }
+
+    /// The table of these shards, none of which may be missing.
+    fn all_of(&self, text: &str, shards: &[PathBuf]) -> Result<Location> {
+        let mut files = Vec::new();
+        for shard in shards {
+            let there = self.path(&shard.to_string_lossy())?.filter(|path| path.is_file());
+            files.push(there.ok_or_else(|| Error::NotFound {
+                name: text.to_owned(),
+                hint: format!("{} is missing", shard.display()),
+            })?);
+        }
+        Location::shards(text, files)
     }
 
     /// The existing file or folder that a path from the command line or a statement means; `None` when there is none.
@@ -86,7 +145,7 @@ impl Names {
             }
             return Err(Error::Unsupported {
                 what: format!("{text}: a store of the kind {scheme}://"),
-                hint: "this version reads files and folders".to_owned(),
+                hint: format!("tables are read from files and from {}", OBJECT_STORES.join(", ")),
             });
         }
         let mut chars = text.chars();
@@ -125,10 +184,15 @@ impl Names {
             if let Some(format) = Format::from_extension(&path)
                 && path.is_file()
             {
-                tables.push(Location { path, format });
+                tables.push((path, format));
             }
         }
-        tables.sort_by(|a, b| a.path.cmp(&b.path));
+        tables.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let tables = tables.into_iter().map(|(path, format)| Location {
+            place: Place::File(path),
+            format,
+        });
+        let tables = tables.collect();
         Ok(tables)
     }
 
@@ -152,11 +216,14 @@ impl Names {
             1 => Ok(fitting.remove(0)),
             _ => Err(Error::Ambiguous {
                 name: name.to_owned(),
-                candidates: fitting.iter().map(|table| table.path.display().to_string()).collect(),
+                candidates: fitting.iter().map(Location::to_string).collect(),
             }),
         }
     }
 }
+
+/// The schemes of URLs whose objects can be read.
+const OBJECT_STORES: [&str; 6] = ["s3", "gs", "az", "abfss", "http", "https"];
 
 /// The path itself, or the one that differs from it only in case. A part that fits several entries is not guessed at.
 fn existing_in_any_case(path: &Path) -> Option<PathBuf> {
@@ -242,7 +309,11 @@ mod tests {
             (r"DATA\2024\cust.dbf", "Data/2024/CUST.dbf"),
             ("NOTES", "notes.csv"),
         ] {
-            assert_eq!(names.table(name).expect(name).path, folder.path().join(file), "{name}");
+            assert_eq!(
+                names.table(name).expect(name).file().expect(name),
+                folder.path().join(file),
+                "{name}"
+            );
         }
     }
 

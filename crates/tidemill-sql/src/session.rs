@@ -56,6 +56,14 @@ impl Session {
         self.damage.lines()
     }
 
+    pub(crate) fn note_damage(&self, file: &str, damage: &impl std::fmt::Display) {
+        self.damage.add(file, [damage]);
+    }
+
+    pub(crate) fn recovers(&self) -> bool {
+        self.options.recovers()
+    }
+
     /// The rules by which this session finds tables.
     pub fn names(&self) -> &Names {
         &self.options.names
@@ -83,7 +91,7 @@ impl Session {
         for written in scope::relations(&statement) {
             let location = self.options.names.table(&written)?;
             let provider = stores::open(&location, &self.options, &self.damage, &context.state()).await?;
-            let registered = location.path.display().to_string();
+            let registered = location.to_string();
             let columns = provider
                 .schema()
                 .fields()

@@ -121,6 +121,12 @@ pub(crate) fn file_sink(
                 options.riegeli.clone(),
             )?))
         }
+        Format::TfRecord => {
+            return Err(Error::Unsupported {
+                what: format!("{}: writing rows as TFRecord", path.display()),
+                hint: "copy to a .riegeli file first, and its records from there".to_owned(),
+            });
+        }
         Format::Parquet => Box::new(parquet::ParquetSink::new(schema, BufWriter::new(create()?))?),
         Format::Arrow => Box::new(ArrowSink::File(arrow_ipc::writer::FileWriter::try_new(
             BufWriter::new(create()?),

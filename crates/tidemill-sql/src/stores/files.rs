@@ -15,37 +15,55 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::execution::SessionState;
 use url::Url;
 
-use crate::location::{Format, Location};
+use super::object::Object;
+use crate::location::{Format, Location, Place};
 use crate::{Error, Result};
 
 pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
-    let path = std::path::absolute(&location.path).map_err(Error::io(&location.path, "find"))?;
-    // A path goes through a URL, not as text: brackets and stars in it are letters, not patterns.
-    let url = Url::from_file_path(&path).map_err(|()| Error::Unsupported {
-        what: format!("{}: this path as a URL", path.display()),
-        hint: "rename the file or its folder".to_owned(),
-    })?;
-    let extension = path
+    let mut urls = Vec::new();
+    for part in location.parts() {
+        urls.push(match &part.place {
+            Place::Object(url) => {
+                let store = Object::open(url)?.store;
+                state.runtime_env().register_object_store(url, store);
+                ListingTableUrl::try_new(url.clone(), None)?
+            }
+            _ => ListingTableUrl::try_new(file_url(part.file()?)?, None)?,
+        });
+    }
+    let path = urls.first().map(|url| url.prefix().to_string()).unwrap_or_default();
+    let extension = Path::new(&path)
         .extension()
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
-    let options = ListingOptions::new(format(location)?).with_file_extension(extension);
-    let config = ListingTableConfig::new(ListingTableUrl::try_new(url, None)?).with_listing_options(options);
+    let options = ListingOptions::new(format(location, &extension)?).with_file_extension(extension);
+    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     let config = config.infer_schema(state).await?;
     Ok(Arc::new(ListingTable::try_new(config)?))
 }
 
-fn format(location: &Location) -> Result<Arc<dyn FileFormat>> {
+/// A path goes through a URL, not as text: brackets and stars in it are letters, not patterns.
+fn file_url(path: &Path) -> Result<Url> {
+    let path = std::path::absolute(path).map_err(Error::io(path, "find"))?;
+    Url::from_file_path(&path).map_err(|()| Error::Unsupported {
+        what: format!("{}: this path as a URL", path.display()),
+        hint: "rename the file or its folder".to_owned(),
+    })
+}
+
+fn format(location: &Location, extension: &str) -> Result<Arc<dyn FileFormat>> {
     Ok(match location.format {
         Format::Parquet => Arc::new(ParquetFormat::default().with_force_view_types(false)),
         Format::Arrow => Arc::new(ArrowFormat),
         Format::JsonLines => {
-            Arc::new(JsonFormat::default().with_newline_delimited(!starts_with_bracket(&location.path)?))
+            let first = location.parts().first().map(|part| part.place.clone());
+            let one_array = match first {
+                Some(Place::File(path)) => starts_with_bracket(&path)?,
+                _ => false,
+            };
+            Arc::new(JsonFormat::default().with_newline_delimited(!one_array))
         }
         _ => {
-            let tabs = location
-                .path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
+            let tabs = extension.eq_ignore_ascii_case("tsv");
             Arc::new(
                 CsvFormat::default()
                     .with_has_header(true)

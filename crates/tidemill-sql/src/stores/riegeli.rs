@@ -1,6 +1,5 @@
 //! Riegeli/records files of typed rows; a file of other records is a table of one binary column, `record`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
@@ -9,26 +8,47 @@ use datafusion::common::stats::Precision;
 use tidemill_riegeli::ReaderOptions;
 use tidemill_riegeli::rows::{RowBatches, RowFile, RowFilter, RowScan};
 
-use super::Reading;
-use crate::Result;
+use super::{Reading, shared_source};
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, EngineTable, Request};
+use crate::location::Location;
 use crate::options::SessionOptions;
+use crate::{Error, Result};
 
-pub(super) fn open(path: &Path, options: &SessionOptions, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
-    let file = RowFile::open(path, &ReaderOptions::default().recover(options.recovers()))?;
-    // Recovery leaves out what is damaged, so only a scan knows how much is left.
-    let rows = match options.recovers() {
-        true => Precision::Absent,
-        false => Precision::Exact(usize::try_from(file.row_count()?).unwrap_or(usize::MAX)),
-    };
-    let path = path.display().to_string();
-    Ok(Arc::new(EngineTable::new(RiegeliEngine {
-        file: Arc::new(file),
-        path,
-        rows,
-        damage: damage.clone(),
-    })))
+pub(super) async fn open(
+    location: &Location,
+    options: &SessionOptions,
+    damage: &DamageLog,
+) -> Result<Arc<dyn TableProvider>> {
+    let mut engines = Vec::new();
+    for part in location.parts() {
+        let path = part.to_string();
+        let reading = ReaderOptions::default().recover(options.recovers());
+        let recovers = options.recovers();
+        let damage = damage.clone();
+        let source = shared_source(&part).await?;
+        let open = move || {
+            let file = RowFile::from_source(source, &path, &reading)?;
+            // Recovery leaves out what is damaged, so only a scan knows how much is left.
+            let rows = match recovers {
+                true => Precision::Absent,
+                false => Precision::Exact(usize::try_from(file.row_count()?).unwrap_or(usize::MAX)),
+            };
+            Ok::<_, Error>(RiegeliEngine {
+                file: Arc::new(file),
+                path,
+                rows,
+                damage,
+            })
+        };
+        // Objects are waited for, which a thread of the runtime must not do.
+        engines.push(tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
+            path: location.to_string().into(),
+            action: "open",
+            source: panic.into(),
+        })??);
+    }
+    Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
 struct RiegeliEngine {

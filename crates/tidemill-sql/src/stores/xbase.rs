@@ -1,6 +1,5 @@
 //! xBase tables.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
@@ -12,15 +11,23 @@ use super::Reading;
 use crate::Result;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, EngineTable, Request};
+use crate::location::Location;
 use crate::options::SessionOptions;
 
-pub(super) fn open(path: &Path, options: &SessionOptions, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
-    let table = Arc::new(Table::open(path, options.xbase_options())?);
-    Ok(Arc::new(EngineTable::new(XbaseEngine {
-        table,
-        deleted: options.deleted_records(),
-        damage: damage.clone(),
-    })))
+pub(super) fn open(
+    location: &Location,
+    options: &SessionOptions,
+    damage: &DamageLog,
+) -> Result<Arc<dyn TableProvider>> {
+    let mut engines = Vec::new();
+    for part in location.parts() {
+        engines.push(XbaseEngine {
+            table: Arc::new(Table::open(part.file()?, options.xbase_options())?),
+            deleted: options.deleted_records(),
+            damage: damage.clone(),
+        });
+    }
+    Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
 struct XbaseEngine {

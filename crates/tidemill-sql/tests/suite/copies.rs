@@ -43,7 +43,7 @@ async fn a_table_is_the_same_in_every_format() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let session = session(folder.path());
     let source = source(folder.path());
-    let expected = rows(&session, &source.path).await;
+    let expected = rows(&session, source.file().expect("a file")).await;
     assert_eq!(expected.len(), 4);
     for extension in ["parquet", "arrow", "csv", "jsonl", "json", "tsv", "riegeli", "dbf"] {
         let copy = folder.path().join("copy").with_extension(extension);

@@ -1,11 +1,12 @@
 //! `tidemill cat`.
 
 use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use tidemill_riegeli::{ReaderOptions, RecordReader};
-use tidemill_sql::{Format, Location};
+use tidemill_riegeli::ReaderOptions;
+use tidemill_sql::{Format, Location, Place, Records};
 use tidemill_xbase::{Scan, Table};
 
 use crate::Outcome;
@@ -17,11 +18,11 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
     let table = session.names().table(&args.table)?;
     let format = args.format.map_or(Some(default_format()), CatFormat::of_rows);
     match (table.format, format) {
-        (Format::Riegeli, None) => cat_records(&table, &args)?,
-        (_, None) => bail!("{}: --format framed is for Riegeli files", table.path.display()),
-        (Format::Xbase, Some(format)) => cat_xbase(&table, &args, format)?,
+        (format, None) if format.has_records() => cat_records(&table, &args).await?,
+        (_, None) => bail!("{}: --format framed is for files of records", table),
+        (Format::Xbase, Some(format)) if matches!(table.place, Place::File(_)) => cat_xbase(&table, &args, format)?,
         (_, Some(format)) => {
-            let path = table.path.display().to_string().replace('"', "\"\"");
+            let path = table.to_string().replace('"', "\"\"");
             let limit = args.limit.map_or_else(String::new, |rows| format!(" LIMIT {rows}"));
             let answer = session.query(&format!("SELECT * FROM \"{path}\"{limit}")).await?;
             write_answer(answer, format).await?;
@@ -33,7 +34,7 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
 
 /// Straight from the engine, because rows may come with their record numbers and marks.
 fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyhow::Result<()> {
-    let table = Arc::new(Table::open(&location.path, &args.tables.xbase())?);
+    let table = Arc::new(Table::open(location.file()?, &args.tables.xbase())?);
     let mut scan = Scan::default()
         .deleted(args.tables.deleted.into())
         .system_columns(args.tables.deleted != DeletedArg::Skip);
@@ -47,29 +48,42 @@ fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyho
     }
     writer.finish()?;
     for damage in table.damage() {
-        eprintln!("{}: {damage}", location.path.display());
+        eprintln!("{location}: {damage}");
     }
     Ok(())
 }
 
-fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> {
-    let mut reader = RecordReader::open(&location.path, &ReaderOptions::default().recover(args.tables.recover))?;
-    let mut out = BufWriter::new(io::stdout().lock());
+/// Records as they are, each behind its length.
+async fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> {
+    let records = Records::open(location, &ReaderOptions::default().recover(args.tables.recover)).await?;
     let mut left = args.limit.unwrap_or(usize::MAX);
-    while left > 0
-        && let Some(record) = reader.read_record()?
-    {
-        let length = u32::try_from(record.len()).context("a record is too long for --format framed")?;
-        out.write_all(&length.to_le_bytes())?;
-        out.write_all(record)?;
-        left -= 1;
+    let work = move || {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let mut failed = Ok(());
+        let skipped = records.read(|record| {
+            if left == 0 {
+                return Ok(ControlFlow::Break(()));
+            }
+            left -= 1;
+            failed = write_framed(&mut out, record);
+            Ok(match failed {
+                Ok(()) if left > 0 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            })
+        })?;
+        failed?;
+        out.flush()?;
+        Ok::<_, anyhow::Error>(skipped)
+    };
+    for skipped in tokio::task::spawn_blocking(work).await?? {
+        eprintln!("{}: {}", skipped.file, skipped.region);
     }
-    out.flush()?;
-    for region in reader.skipped() {
-        eprintln!("{}: {region}", location.path.display());
-    }
-    if left > 0 {
-        reader.close()?;
-    }
+    Ok(())
+}
+
+fn write_framed(out: &mut impl Write, record: &[u8]) -> anyhow::Result<()> {
+    let length = u32::try_from(record.len()).context("a record is too long for --format framed")?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(record)?;
     Ok(())
 }

@@ -83,8 +83,8 @@ async fn copy_table(
     options: &CopyOptions,
 ) -> anyhow::Result<()> {
     let started = Instant::now();
-    let source_bytes = fs::metadata(&source.path).map_or(0, |metadata| metadata.len());
-    let name = source.path.display().to_string();
+    let source_bytes = source.bytes()?.unwrap_or_default();
+    let name = source.to_string();
     let mut progress = CopyProgress::new(&name, source_bytes);
     let copied = session
         .copy(source, destination, options, |now| progress.update(now))

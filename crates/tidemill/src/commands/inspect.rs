@@ -19,8 +19,9 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     let folder = session.names().path(&args.file)?.filter(|path| path.is_dir());
     let tables = match &folder {
         Some(folder) => Names::tables_in(folder)?,
-        None => vec![session.names().table(&args.file)?],
+        None => session.names().table(&args.file)?.parts(),
     };
+    let several = folder.is_some() || tables.len() > 1;
     if tables.is_empty() {
         bail!("{}: no tables in this folder", args.file);
     }
@@ -29,7 +30,7 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
         let description = describe(&table, &session, &args.tables).await?;
         match args.format {
             ReportFormat::Json => writeln!(out, "{}", description.json()?)?,
-            ReportFormat::Text if folder.is_some() => writeln!(out, "{}", description.line())?,
+            ReportFormat::Text if several => writeln!(out, "{}", description.line())?,
             ReportFormat::Text => out.write_all(description.text().as_bytes())?,
         }
     }
@@ -128,7 +129,7 @@ struct ColumnDescription {
 }
 
 fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<XbaseDescription> {
-    let table = tidemill_xbase::Table::open(&location.path, &args.xbase())?;
+    let table = tidemill_xbase::Table::open(location.file()?, &args.xbase())?;
     let header = table.header();
     let schema = table.schema();
     // Hidden fields have no column.
@@ -137,9 +138,9 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
         .iter()
         .filter_map(|field| Some((field, schema.field_with_name(&field.name).ok()?)));
     Ok(XbaseDescription {
-        file: location.path.display().to_string(),
+        file: location.to_string(),
         format: "xbase",
-        bytes: std::fs::metadata(&location.path)?.len(),
+        bytes: location.bytes()?.unwrap_or_default(),
         dialect: header.dialect.to_string(),
         version_byte: format!("{:02X}", header.version),
         last_update: header
@@ -171,7 +172,7 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
 
 fn describe_riegeli(location: &Location, args: &TableArgs) -> anyhow::Result<RiegeliDescription> {
     let options = ReaderOptions::default().recover(args.recover);
-    let mut reader = RecordReader::open(&location.path, &options)?;
+    let mut reader = RecordReader::open(location.file()?, &options)?;
     let metadata = reader.records_metadata()?;
     let mut chunks: Vec<ChunkDescription> = Vec::new();
     for chunk in reader.list_chunks()? {
@@ -200,11 +201,11 @@ fn describe_riegeli(location: &Location, args: &TableArgs) -> anyhow::Result<Rie
         summed.stored_bytes += chunk.end - chunk.begin;
         summed.record_bytes += chunk.decoded_data_size;
     }
-    let rows = RowFile::open(&location.path, &options)?;
+    let rows = RowFile::open(location.file()?, &options)?;
     Ok(RiegeliDescription {
-        file: location.path.display().to_string(),
+        file: location.to_string(),
         format: "riegeli",
-        bytes: std::fs::metadata(&location.path)?.len(),
+        bytes: location.bytes()?.unwrap_or_default(),
         records: chunks.iter().map(|chunk| chunk.records).sum(),
         record_bytes: chunks
             .iter()
@@ -221,9 +222,9 @@ fn describe_riegeli(location: &Location, args: &TableArgs) -> anyhow::Result<Rie
 
 async fn describe_other(location: &Location, session: &Session) -> anyhow::Result<OtherDescription> {
     Ok(OtherDescription {
-        file: location.path.display().to_string(),
+        file: location.to_string(),
         format: location.format.to_string(),
-        bytes: std::fs::metadata(&location.path)?.len(),
+        bytes: location.bytes()?.unwrap_or_default(),
         columns: columns(session.schema(location).await?.as_ref()),
     })
 }

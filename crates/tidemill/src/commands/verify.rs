@@ -15,7 +15,7 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
     let tables = match session.names().path(&args.file)?.filter(|path| path.is_dir()) {
         Some(folder) => Names::tables_in(&folder)?,
-        None => vec![session.names().table(&args.file)?],
+        None => session.names().table(&args.file)?.parts(),
     };
     if tables.is_empty() {
         bail!("{}: no tables in this folder", args.file);
@@ -60,13 +60,12 @@ impl Findings {
     }
 
     fn write_text(&self, table: &Location, out: &mut impl Write) -> io::Result<()> {
-        let path = table.path.display();
         match self.damaged.as_slice() {
-            [] => writeln!(out, "{path}: {} records, no damage", self.records),
+            [] => writeln!(out, "{table}: {} records, no damage", self.records),
             damaged => {
                 writeln!(
                     out,
-                    "{path}: {} good records, damaged in {} places",
+                    "{table}: {} good records, damaged in {} places",
                     self.records,
                     damaged.len()
                 )?;
@@ -93,7 +92,7 @@ impl Damage {
 async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyhow::Result<Findings> {
     Ok(match table.format {
         // Recovering, so that a damaged header is a finding too, and what is behind it is still looked at.
-        Format::Xbase => match Table::open(&table.path, &args.tables.xbase().recover(true)) {
+        Format::Xbase => match Table::open(table.file()?, &args.tables.xbase().recover(true)) {
             Ok(opened) => {
                 let verification = Arc::new(opened).verify()?;
                 let damaged = verification.damage.into_iter();
@@ -110,7 +109,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             Err(error) => whole_file(table, &error)?,
         },
         Format::Riegeli => {
-            let verification = tidemill_riegeli::verify(&table.path)?;
+            let verification = tidemill_riegeli::verify(table.file()?)?;
             let damaged = verification.damaged.into_iter();
             let damaged = damaged.map(|region| Damage {
                 begin: region.begin,
@@ -123,7 +122,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             }
         }
         _ => {
-            let path = table.path.display().to_string().replace('"', "\"\"");
+            let path = table.to_string().replace('"', "\"\"");
             let counted = async {
                 let mut answer = session.query(&format!("SELECT * FROM \"{path}\"")).await?;
                 let mut records = 0;
@@ -145,7 +144,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
 
 /// Damage that keeps the file from being opened at all.
 fn whole_file(table: &Location, error: &dyn std::error::Error) -> anyhow::Result<Findings> {
-    let end = std::fs::metadata(&table.path)?.len();
+    let end = table.bytes()?.unwrap_or_default();
     Ok(Findings {
         records: 0,
         damaged: vec![Damage {

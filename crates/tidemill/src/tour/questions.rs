@@ -56,7 +56,7 @@ pub(crate) fn about_books() -> Vec<Question> {
 pub(crate) async fn about(session: &Session, tables: &[Location]) -> anyhow::Result<Vec<Question>> {
     let mut known = Vec::new();
     for table in tables {
-        let bytes = std::fs::metadata(&table.path).map_or(0, |metadata| metadata.len());
+        let bytes = table.bytes()?.unwrap_or_default();
         known.push(Known {
             name: identifier(&table.table_name()),
             alias: table.table_name(),

@@ -1,0 +1,108 @@
+//! Names of files that are one table together: patterns, and the numbered shards that data pipelines write,
+//! `NAME-00002-of-00010.EXTENSION`.
+//!
+//! Source of the two ways to name all shards at once: the sharded file specifications of google/array_record and of
+//! Apache Beam, `NAME@10.EXTENSION` and `NAME-*-of-00010.EXTENSION`.
+
+use std::path::{Path, PathBuf};
+
+/// The shards that `NAME@COUNT` or `NAME@COUNT.EXTENSION` means, in order; `None` when the name is not of this form.
+pub(crate) fn of_count(path: &Path) -> Option<Vec<PathBuf>> {
+    let (name, counted) = path.file_name()?.to_str()?.rsplit_once('@')?;
+    let (count, extension) = match counted.split_once('.') {
+        Some((count, extension)) => (count, format!(".{extension}")),
+        None => (counted, String::new()),
+    };
+    let count = count.parse().ok().filter(|&count| (1..=MOST).contains(&count))?;
+    Some(numbered(path.with_file_name(name).to_str()?, count, &extension))
+}
+
+/// All shards of the family that each of the files is a member of; `None` when they are of none, or of several.
+pub(crate) fn siblings(files: &[PathBuf]) -> Option<Vec<PathBuf>> {
+    let mut family = None;
+    for file in files {
+        let found = member(file.to_str()?)?;
+        if *family.get_or_insert(found) != found {
+            return None;
+        }
+    }
+    let (name, count, extension) = family?;
+    Some(numbered(name, count, extension))
+}
+
+/// The files below the folder that fit the pattern, sorted by name. In a pattern `*` is any text, `?` any letter, `[abc]`
+/// one of these letters, and `**` any folders.
+///
+/// # Errors
+///
+/// What is wrong with the pattern, or with a folder that can't be listed.
+pub(crate) fn matching(folder: &Path, pattern: &Path) -> Result<Vec<PathBuf>, String> {
+    let folder = PathBuf::from(glob::Pattern::escape(&folder.to_string_lossy()));
+    let paths = glob::glob(&folder.join(pattern).to_string_lossy());
+    let paths = paths.map_err(|error| format!("not a pattern: {error}"))?;
+    let mut files = Vec::new();
+    for path in paths {
+        let path = path.map_err(|error| error.to_string())?;
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// More shards than any family has; bounds what a name can ask for.
+const MOST: u32 = 1_000_000;
+
+/// The name, the count and the extension of `NAME-00002-of-00010.EXTENSION`.
+fn member(path: &str) -> Option<(&str, u32, &str)> {
+    let (first, last) = path.rsplit_once("-of-")?;
+    let (name, number) = first.rsplit_once('-')?;
+    let digits = last.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(last.len());
+    let (count, extension) = last.split_at(digits);
+    let number: u32 = number.parse().ok()?;
+    let count = count.parse().ok().filter(|&count| (1..=MOST).contains(&count))?;
+    (number < count).then_some((name, count, extension))
+}
+
+fn numbered(name: &str, count: u32, extension: &str) -> Vec<PathBuf> {
+    (0..count)
+        .map(|number| PathBuf::from(format!("{name}-{number:05}-of-{count:05}{extension}")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_stands_for_all_shards() {
+        let shards = of_count(Path::new("data/orders@3.riegeli")).expect("shards");
+        assert_eq!(
+            shards,
+            [0, 1, 2].map(|number| PathBuf::from(format!("data/orders-0000{number}-of-00003.riegeli")))
+        );
+        for other in [
+            "orders.riegeli",
+            "orders@.riegeli",
+            "me@home.riegeli",
+            "orders@0",
+            "orders@9999999",
+        ] {
+            assert_eq!(of_count(Path::new(other)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn members_of_one_family_stand_for_all_of_it() {
+        let of = |names: &[&str]| siblings(&names.iter().map(PathBuf::from).collect::<Vec<_>>());
+        let all = of(&["a-00001-of-00002.riegeli"]).expect("a family");
+        assert_eq!(
+            all,
+            ["a-00000-of-00002.riegeli", "a-00001-of-00002.riegeli"].map(PathBuf::from)
+        );
+        assert_eq!(of(&["a-00001-of-00002.riegeli", "b-00001-of-00002.riegeli"]), None);
+        assert_eq!(of(&["a-00002-of-00002.riegeli"]), None);
+        assert_eq!(of(&["monday.riegeli"]), None);
+        assert_eq!(of(&[]), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Objects of stores on the network, read in ranges.
+//!
+//! Settings come from the environment, as the stores' own tools have them: `AWS_ACCESS_KEY_ID`, `AWS_REGION`,
+//! `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. Source of the names: object_store, the
+//! `from_env` functions of its builders.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use object_store::path::Path as ObjectPath;
+use object_store::{ObjectStore, ObjectStoreExt};
+use tidemill_riegeli::Source;
+use tokio::runtime::Handle;
+use url::Url;
+
+use crate::{Error, Result};
+
+/// An object and the store that has it.
+pub(super) struct Object {
+    pub(super) store: Arc<dyn ObjectStore>,
+    path: ObjectPath,
+    url: Url,
+}
+
+impl Object {
+    pub(super) fn open(url: &Url) -> Result<Self> {
+        let mut settings: Vec<(String, String)> = std::env::vars()
+            .filter(|(name, _)| SETTINGS.iter().any(|prefix| name.starts_with(prefix)))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value))
+            .collect();
+        if url.scheme() == "http" {
+            settings.push(("allow_http".to_owned(), "true".to_owned()));
+        }
+        let (store, path) = object_store::parse_url_opts(url, settings).map_err(refused(url, "open"))?;
+        Ok(Self {
+            store: Arc::from(store),
+            path,
+            url: url.clone(),
+        })
+    }
+
+    /// The object as a source of bytes for threads that may wait.
+    pub(super) async fn source(self) -> Result<ObjectSource> {
+        let size = self
+            .store
+            .head(&self.path)
+            .await
+            .map_err(refused(&self.url, "find"))?
+            .size;
+        Ok(ObjectSource {
+            object: self,
+            size,
+            runtime: Handle::current(),
+            ahead: Mutex::default(),
+        })
+    }
+}
+
+/// Reads an object at any position, from threads that are not the runtime's own.
+pub(super) struct ObjectSource {
+    object: Object,
+    size: u64,
+    runtime: Handle,
+    ahead: Mutex<Ahead>,
+}
+
+/// What was fetched last. Whoever reads on gets more at a time, so that the way to the store is gone less often.
+#[derive(Default)]
+struct Ahead {
+    begin: u64,
+    bytes: Bytes,
+}
+
+impl Source for ObjectSource {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.size)
+    }
+
+    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if pos >= self.size || buffer.is_empty() {
+            return Ok(0);
+        }
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = ahead.at(pos) {
+            let length = found.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&found[..length]);
+            return Ok(length);
+        }
+        let reads_on = pos == ahead.begin + ahead.bytes.len() as u64;
+        let last = ahead.bytes.len() as u64;
+        let wanted = match reads_on {
+            true => (last * 2).clamp(FIRST_FETCH, LARGEST_FETCH),
+            false => FIRST_FETCH,
+        };
+        let end = pos.saturating_add(wanted.max(buffer.len() as u64)).min(self.size);
+        let fetch = self.object.store.get_range(&self.object.path, pos..end);
+        let bytes = self.runtime.block_on(fetch).map_err(io::Error::other)?;
+        *ahead = Ahead { begin: pos, bytes };
+        let length = ahead.bytes.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&ahead.bytes[..length]);
+        Ok(length)
+    }
+}
+
+impl Ahead {
+    fn at(&self, pos: u64) -> Option<&[u8]> {
+        let offset = usize::try_from(pos.checked_sub(self.begin)?).ok()?;
+        self.bytes.get(offset..).filter(|found| !found.is_empty())
+    }
+}
+
+/// Beginnings of the names of settings in the environment.
+const SETTINGS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
+
+/// A chunk header and what surrounds it; a request costs as much as some 100 KiB do.
+const FIRST_FETCH: u64 = 64 << 10;
+const LARGEST_FETCH: u64 = 8 << 20;
+
+fn refused(url: &Url, action: &'static str) -> impl FnOnce(object_store::Error) -> Error {
+    let refused = Error::io(url.as_str(), action);
+    move |error| refused(io::Error::other(error))
+}

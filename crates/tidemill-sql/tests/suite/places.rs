@@ -1,0 +1,307 @@
+//! Tables that are not one file: shards, patterns, objects on the network, and files of records.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use tidemill_riegeli::{ReaderOptions, RecordReader};
+use tidemill_sql::{CopyOptions, Location, Records, Session, SessionOptions};
+use tidemill_testkit::corpus;
+
+/// Three shards of numbers, in the format that the extension tells: 0 to 9, 10 to 19, 20 to 29.
+async fn shards(folder: &Path, extension: &str) {
+    let session = Session::new(SessionOptions::default().dir(folder));
+    for shard in 0..3 {
+        let file = folder.join(format!("numbers-0000{shard}-of-00003.{extension}"));
+        let first = shard * 10;
+        let sql = format!(
+            "SELECT CAST(value AS BIGINT) AS n FROM (VALUES {}) AS t(value)",
+            (first..first + 10)
+                .map(|n| format!("({n})"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        let copied = session.copy_query(&sql, &file, &CopyOptions::default(), |_| ()).await;
+        copied.unwrap_or_else(|error| panic!("{extension}: {error}"));
+    }
+}
+
+async fn numbers(session: &Session, sql: &str) -> Vec<i64> {
+    let batches = session.query(sql).await.expect(sql).collect().await.expect(sql);
+    let columns = batches.iter().map(|batch| batch.column(0).as_primitive::<Int64Type>());
+    columns.flat_map(|column| column.values().to_vec()).collect()
+}
+
+#[tokio::test]
+async fn shards_are_one_table() {
+    for extension in ["riegeli", "dbf", "parquet", "arrow"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        shards(folder.path(), extension).await;
+        let session = Session::new(SessionOptions::default().dir(folder.path()).threads(2));
+        let all: Vec<i64> = (0..30).collect();
+        for name in ["numbers@3", "numbers-*-of-00003", "numbers-0000[0-2]*"] {
+            let table = format!("'{name}.{extension}'");
+            assert_eq!(
+                numbers(&session, &format!("SELECT CAST(n AS BIGINT) FROM {table}")).await,
+                all,
+                "{table}"
+            );
+            let few = numbers(&session, &format!("SELECT CAST(n AS BIGINT) FROM {table} LIMIT 13")).await;
+            assert_eq!(few, all[..13], "{table}");
+            let sum = numbers(
+                &session,
+                &format!("SELECT CAST(SUM(n) AS BIGINT) FROM {table} WHERE n > 4"),
+            )
+            .await;
+            assert_eq!(sum, [435 - 10], "{table}");
+            let count = numbers(&session, &format!("SELECT COUNT(*) FROM {table}")).await;
+            assert_eq!(count, [30], "{table}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_missing_shard_is_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    shards(folder.path(), "riegeli").await;
+    fs::remove_file(folder.path().join("numbers-00001-of-00003.riegeli")).expect("removed");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for name in ["numbers@3.riegeli", "numbers-*-of-00003.riegeli"] {
+        let error = match session.query(&format!("SELECT * FROM '{name}'")).await {
+            Ok(_) => panic!("{name}: two of three shards are a table"),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains("numbers-00001-of-00003.riegeli is missing"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn shards_of_other_columns_are_no_table() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for (name, column) in [("a1", "n"), ("a2", "m")] {
+        let file = folder.path().join(name).with_extension("riegeli");
+        let sql = format!("SELECT 1 AS {column}");
+        session
+            .copy_query(&sql, &file, &CopyOptions::default(), |_| ())
+            .await
+            .expect("copied");
+    }
+    let error = match session.query("SELECT * FROM 'a*.riegeli'").await {
+        Ok(_) => panic!("two schemas are a table"),
+        Err(error) => error.to_string(),
+    };
+    assert!(
+        error.contains("a1.riegeli and ") && error.contains("a2.riegeli, which have other columns"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn records_go_from_file_to_file_as_they_are() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default());
+    let original = corpus("riegeli/cpp/text.simple_zstd.riegeli");
+    let expected = fs::read(corpus("riegeli/datasets/text.recs")).expect("the data set");
+    let mut source = Location::existing(&original).expect("a location");
+    for (name, options) in [
+        ("a.tfrecord", ""),
+        ("b.riegeli", "brotli:3,chunk_size:1k"),
+        ("c.tfrecords", ""),
+        ("d.riegeli", "uncompressed"),
+    ] {
+        let file = folder.path().join(name);
+        let mut how = CopyOptions::default();
+        how.file.riegeli = options.parse().expect("options");
+        session.copy(&source, &file, &how, |_| ()).await.expect(name);
+        source = Location::existing(&file).expect("a location");
+        assert!(framed(&source).await == expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_copy_of_records_keeps_the_metadata() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    shards(folder.path(), "riegeli").await;
+    let first = folder.path().join("numbers-00000-of-00003.riegeli");
+    let copy = folder.path().join("copy.riegeli");
+    let source = Location::existing(&first).expect("a location");
+    session
+        .copy(&source, &copy, &CopyOptions::default(), |_| ())
+        .await
+        .expect("copied");
+    let metadata = |path: &PathBuf| {
+        let mut reader = RecordReader::open(path, &ReaderOptions::default()).expect("a file");
+        reader.metadata().expect("metadata").map(<[u8]>::to_vec)
+    };
+    assert!(metadata(&first).is_some_and(|metadata| !metadata.is_empty()));
+    assert_eq!(metadata(&copy), metadata(&first));
+    assert_eq!(
+        numbers(&session, "SELECT n FROM copy").await,
+        (0..10).collect::<Vec<_>>()
+    );
+}
+
+/// The records, each behind its length.
+async fn framed(location: &Location) -> Vec<u8> {
+    let records = Records::open(location, &ReaderOptions::default())
+        .await
+        .expect("records");
+    let read = || {
+        let mut framed = Vec::new();
+        records
+            .read(|record| {
+                framed.extend(u32::try_from(record.len()).expect("short").to_le_bytes());
+                framed.extend_from_slice(record);
+                Ok(ControlFlow::Continue(()))
+            })
+            .expect("read");
+        framed
+    };
+    read()
+}
+
+/// Serves the files of a folder by HTTP, whole or in ranges, and notes how many bytes were asked for.
+struct WebServer {
+    address: String,
+    served: Arc<Mutex<Vec<usize>>>,
+}
+
+impl WebServer {
+    fn of(folder: PathBuf) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let served = Arc::new(Mutex::new(Vec::new()));
+        let notes = Arc::clone(&served);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (folder, notes) = (folder.clone(), Arc::clone(&notes));
+                thread::spawn(move || answer(stream.expect("a connection"), &folder, &notes));
+            }
+        });
+        Self { address, served }
+    }
+}
+
+fn answer(mut stream: std::net::TcpStream, folder: &Path, notes: &Mutex<Vec<usize>>) {
+    let mut lines = BufReader::new(stream.try_clone().expect("a handle")).lines();
+    while let Some(Ok(request)) = lines.next() {
+        let headers: Vec<String> = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .take_while(|line| !line.is_empty())
+            .collect();
+        let mut words = request.split(' ');
+        let (method, path) = (words.next().expect("a method"), words.next().expect("a path"));
+        let bytes = fs::read(folder.join(path.trim_start_matches('/'))).expect("a file");
+        let range = headers.iter().find_map(|line| {
+            let (first, last) = line
+                .to_ascii_lowercase()
+                .strip_prefix("range: bytes=")?
+                .split_once('-')
+                .map(|(a, b)| (a.to_owned(), b.to_owned()))?;
+            Some((
+                first.parse::<usize>().expect("a number"),
+                last.parse::<usize>().expect("a number") + 1,
+            ))
+        });
+        let (status, body, more) = match range {
+            Some((first, end)) => (
+                "206 Partial Content",
+                &bytes[first..end.min(bytes.len())],
+                format!(
+                    "Content-Range: bytes {first}-{}/{}\r\n",
+                    end.min(bytes.len()) - 1,
+                    bytes.len()
+                ),
+            ),
+            None => ("200 OK", &bytes[..], String::new()),
+        };
+        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{more}\r\n", body.len());
+        let sent = stream.write_all(head.as_bytes()).and_then(|()| match method {
+            "HEAD" => Ok(()),
+            _ => {
+                notes.lock().expect("notes").push(body.len());
+                stream.write_all(body)
+            }
+        });
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_on_the_network_are_read_in_ranges() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    shards(folder.path(), "parquet").await;
+    fs::copy(
+        corpus("riegeli/cpp/text.simple_zstd.riegeli"),
+        folder.path().join("text.riegeli"),
+    )
+    .expect("copied");
+    // A file of 5 MB, of which a count reads chunk headers only.
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let mut options = CopyOptions::default();
+    options.file.riegeli = "uncompressed,chunk_size:1M".parse().expect("options");
+    let rows = "SELECT value AS n, 'some text that makes the rows longer' AS t FROM generate_series(1, 100000)";
+    let large = folder.path().join("large.riegeli");
+    session
+        .copy_query(rows, &large, &options, |_| ())
+        .await
+        .expect("copied");
+    let size = fs::metadata(&large).expect("a file").len() as usize;
+    assert!(size > 4_000_000);
+
+    let server = WebServer::of(folder.path().to_path_buf());
+    let url = format!("http://{}", server.address);
+    let session = Session::new(SessionOptions::default().threads(1));
+    let sum = numbers(
+        &session,
+        &format!("SELECT CAST(SUM(n) AS BIGINT) FROM '{url}/numbers-00001-of-00003.parquet'"),
+    )
+    .await;
+    assert_eq!(sum, [145]);
+    let sum = numbers(&session, &format!("SELECT SUM(n) FROM '{url}/large.riegeli'")).await;
+    assert_eq!(sum, [100_000 * 100_001 / 2]);
+
+    server.served.lock().expect("notes").clear();
+    let count = numbers(&session, &format!("SELECT COUNT(*) FROM '{url}/large.riegeli'")).await;
+    assert_eq!(count, [100_000]);
+    let served: usize = server.served.lock().expect("notes").iter().sum();
+    assert!(served < size / 4, "{served} of {size} bytes for the chunk headers");
+
+    let text = session
+        .names()
+        .table(&format!("{url}/text.riegeli"))
+        .expect("a location");
+    let records = Records::open(&text, &ReaderOptions::default()).await.expect("records");
+    let mut bytes = 0;
+    tokio::task::spawn_blocking(move || {
+        records
+            .read(|record| {
+                bytes += record.len() + 4;
+                Ok(ControlFlow::Continue(()))
+            })
+            .expect("read");
+        let expected = fs::metadata(corpus("riegeli/datasets/text.recs"))
+            .expect("the data set")
+            .len();
+        assert_eq!(bytes as u64, expected);
+    })
+    .await
+    .expect("read");
+
+    let error = match session.query(&format!("SELECT * FROM '{url}/large.doc'")).await {
+        Ok(_) => panic!("a table of an unknown format"),
+        Err(error) => error.to_string(),
+    };
+    assert!(error.contains("large.doc: the format of this file"), "{error}");
+}
