@@ -14,10 +14,15 @@
 
 mod decoder;
 mod encoder;
+mod message_fields;
+mod message_nodes;
+mod pair_table;
 mod state_machine;
+mod tag_sequence;
+mod value_buffer;
 
 pub(crate) use decoder::decode_record;
-pub(crate) use encoder::encode_record;
+pub(crate) use encoder::{TransposedEncoder, encode_record};
 
 /// Identifiers below 8, where no protobuf tag can be.
 mod message_id {
@@ -39,6 +44,9 @@ mod wire_type {
     pub(super) const FIXED32: u32 = 5;
     pub(super) const END_OF_SUBMESSAGE: u32 = 6;
 }
+
+/// Stands for a number that does not exist, in lists that would be too long if it did.
+const NONE: u32 = u32::MAX;
 
 /// A varint state holds the length of its values minus one, or from here on a value itself.
 const VARINT_INLINE: u8 = 10;
