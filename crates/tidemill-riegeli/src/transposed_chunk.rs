@@ -16,12 +16,14 @@ mod buckets;
 mod decoder;
 mod encoder;
 mod header;
+mod included_fields;
 mod node;
 mod run;
 mod state_machine;
 
 pub(crate) use decoder::{TransposedDecoder, decode_record};
 pub(crate) use encoder::encode_record;
+pub(crate) use included_fields::IncludedFields;
 
 /// Identifiers below 8, where no protobuf tag can be.
 mod message_id {

@@ -10,16 +10,16 @@ use super::{
 };
 use crate::{error::Damage, varint::read_varint32};
 
-/// Bytes in front of the output, for words that begin before it.
+/// Bytes in front of the records, for words that begin before them.
 pub(super) const SLACK: usize = 16;
 
 /// A submessage, or in a projection a group, that has not come to its start yet.
 #[derive(Clone, Copy)]
-pub(super) struct Open {
+struct Open {
     /// Where its content ends in the output.
     end: usize,
     /// The node of its end, which has its tag.
-    pub(super) node: u32,
+    node: u32,
 }
 
 /// How far the run has come.
@@ -34,7 +34,7 @@ pub(super) struct Run {
     begin: usize,
     /// Where it ends.
     end: usize,
-    pub(super) open: Vec<Open>,
+    open: Vec<Open>,
     /// How many open submessages are left out by the projection.
     pub(super) skipped: usize,
     /// Where records begin in the output, the last one first.
@@ -62,19 +62,37 @@ pub(super) struct Input<'a> {
 }
 
 impl Run {
-    /// Begins at node `first`, to write `num_records` records of at most `size` bytes to an output that is [`SLACK`] larger.
+    /// Begins at node `first`, to write `num_records` records to the end of an output of `room` bytes.
     /// At most `idle` steps may write nothing.
-    pub(super) fn start(&mut self, first: u32, num_records: usize, size: usize, idle: usize) {
+    pub(super) fn start(&mut self, first: u32, num_records: usize, room: usize, idle: usize) {
         self.at = first as usize;
         self.straight = 0;
         self.transition = 0;
-        self.begin = SLACK + size;
+        self.begin = room;
         self.end = self.begin;
         self.open.clear();
         self.skipped = 0;
         self.starts.clear();
         self.num_records = num_records;
         self.idle = idle;
+    }
+
+    /// Returns the nodes of the ends of the open submessages, the outermost first.
+    pub(super) fn open_nodes(&self) -> impl Iterator<Item = usize> {
+        self.open.iter().map(|open| open.node as usize)
+    }
+
+    /// Goes on in an output that became `growth` bytes longer: what was written has moved to its end.
+    pub(super) fn shift(&mut self, growth: usize) {
+        self.begin += growth;
+        self.end += growth;
+        self.starts.iter_mut().for_each(|start| *start += growth);
+        self.open.iter_mut().for_each(|open| open.end += growth);
+    }
+
+    /// Returns where the output begins so far.
+    pub(super) fn begin(&self) -> usize {
+        self.begin
     }
 
     /// Goes on until the end, or until a node has to be selected.
