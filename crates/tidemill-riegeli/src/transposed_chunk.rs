@@ -17,6 +17,7 @@ mod decoder;
 mod encoder;
 mod header;
 mod included_fields;
+mod jump;
 mod node;
 mod run;
 mod state_machine;

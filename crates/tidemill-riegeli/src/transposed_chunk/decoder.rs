@@ -8,6 +8,7 @@ use super::{
     buckets::{Buckets, decompressed_size},
     header::{HeaderReader, Kind, State, longest_implicit_chain, read_states},
     included_fields::IncludedFields,
+    jump::{self, Jump},
     node::{Inclusion, Node},
     run::{Input, Pause, Run, SLACK},
 };
@@ -34,6 +35,7 @@ pub(crate) struct TransposedDecoder {
     transitions: Scratch,
     states: Vec<State>,
     nodes: Vec<Node>,
+    jumps: Vec<Jump>,
     run: Run,
     /// The records of the chunk are at the end, behind [`SLACK`] bytes or more.
     out: Vec<u8>,
@@ -88,6 +90,7 @@ impl TransposedDecoder {
             .saturating_mul(longest_chain);
         let no_buffer = u32::try_from(self.buckets.no_buffer()).unwrap_or(u32::MAX);
         self.nodes.clear();
+        self.jumps.clear();
         match included {
             None => {
                 let nodes = self.states.iter().map(|state| Node::whole(state, no_buffer));
@@ -119,11 +122,18 @@ impl TransposedDecoder {
         let mut room = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
         grow(&mut self.out, room);
         self.run.start(first, num_records, room, idle);
+        // Jumps are worth while once most nodes are decided on and there is more to read than that took.
+        let settling = self.states.len().saturating_mul(4);
+        let mut until = match included {
+            None => transitions.len(),
+            Some(_) => settling,
+        };
         loop {
             let (bytes, cursors) = self.buckets.bytes(data);
             let input = Input {
                 nodes: &self.nodes,
-                transitions,
+                jumps: &self.jumps,
+                transitions: transitions.get(..until).unwrap_or(transitions),
                 bytes,
                 cursors,
             };
@@ -137,6 +147,7 @@ impl TransposedDecoder {
                     let tags = self.run.open_nodes().filter_map(|node| self.states.get(node));
                     let inclusion = included.inclusion(state, tags.map(|state| state.tag), self.run.skipped > 0);
                     *node = Node::included(state, inclusion, no_buffer);
+                    until = until.min(self.run.transition.saturating_add(settling));
                     if inclusion == Inclusion::Yes {
                         self.buckets.load(state.buffer as usize, data, &mut self.decompressor)?;
                         let wanted = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
@@ -148,6 +159,12 @@ impl TransposedDecoder {
                             room = wanted;
                         }
                     }
+                }
+                (Pause::End, _) if self.run.transition < transitions.len() => {
+                    if jump::compile(&self.nodes, &mut self.jumps).is_none() {
+                        self.jumps.clear();
+                    }
+                    until = transitions.len();
                 }
                 (Pause::Select | Pause::End, _) => break,
             }

@@ -6,6 +6,7 @@
 
 use super::{
     buckets::Cursor,
+    jump::{Jump, To},
     node::{Action, Node, aligned_varint},
 };
 use crate::{error::Damage, varint::read_varint32};
@@ -29,7 +30,10 @@ pub(super) struct Run {
     pub(super) at: usize,
     /// How many transitions go straight to the next node before the next one is read.
     straight: u8,
-    transition: usize,
+    /// Whether a transition has to be read first, and added to the node.
+    between: bool,
+    /// How many transitions were read.
+    pub(super) transition: usize,
     /// Where the output begins so far.
     begin: usize,
     /// Where it ends.
@@ -55,6 +59,8 @@ pub(super) enum Pause {
 /// What a run reads.
 pub(super) struct Input<'a> {
     pub(super) nodes: &'a [Node],
+    /// Four for each node, or none.
+    pub(super) jumps: &'a [Jump],
     pub(super) transitions: &'a [u8],
     /// The bytes of the buffers.
     pub(super) bytes: &'a [u8],
@@ -67,6 +73,7 @@ impl Run {
     pub(super) fn start(&mut self, first: u32, num_records: usize, room: usize, idle: usize) {
         self.at = first as usize;
         self.straight = 0;
+        self.between = false;
         self.transition = 0;
         self.begin = room;
         self.end = self.begin;
@@ -95,10 +102,18 @@ impl Run {
         self.begin
     }
 
-    /// Goes on until the end, or until a node has to be selected.
+    /// Goes on until the end of the transitions, or until a node has to be selected.
     pub(super) fn proceed(&mut self, input: Input<'_>, out: &mut [u8]) -> Result<Pause, Damage> {
+        match input.jumps {
+            [] => self.proceed_by::<false>(input, out),
+            _ => self.proceed_by::<true>(input, out),
+        }
+    }
+
+    fn proceed_by<const JUMPING: bool>(&mut self, input: Input<'_>, out: &mut [u8]) -> Result<Pause, Damage> {
         let Input {
             nodes,
+            jumps,
             transitions,
             bytes,
             cursors,
@@ -107,7 +122,44 @@ impl Run {
         let mut begin = self.begin;
         let mut straight = self.straight;
         let mut transition = self.transition;
-        let pause = loop {
+        if self.between {
+            let Some(&byte) = transitions.get(transition) else {
+                return Ok(Pause::End);
+            };
+            transition += 1;
+            at += usize::from(byte >> 2);
+            straight = byte & 3;
+            self.between = false;
+        }
+        let pause = 'run: loop {
+            if JUMPING {
+                let mut number = at * 4 + usize::from(straight);
+                loop {
+                    let jump = jumps.get(number).ok_or(invalid("state"))?;
+                    if jump.lowest < 0 && self.skipped < usize::from(jump.lowest.unsigned_abs()) {
+                        return Err(invalid("submessages: one more starts than ends"));
+                    }
+                    self.skipped = self.skipped.saturating_add_signed(isize::from(jump.skipped));
+                    match jump.to {
+                        To::Node {
+                            at: node,
+                            straight: left,
+                        } => {
+                            at = node as usize;
+                            straight = left;
+                            break;
+                        }
+                        To::Transition { base } => {
+                            let Some(&byte) = transitions.get(transition) else {
+                                at = base as usize / 4;
+                                break 'run Pause::End;
+                            };
+                            transition += 1;
+                            number = base as usize + usize::from(byte);
+                        }
+                    }
+                }
+            }
             let node = nodes.get(at).ok_or(invalid("state"))?;
             match node.action {
                 Action::Value => {
@@ -214,6 +266,7 @@ impl Run {
             at += usize::from(byte >> 2);
             straight = byte & 3;
         };
+        self.between = matches!(pause, Pause::End);
         self.at = at;
         self.begin = begin;
         self.straight = straight;
