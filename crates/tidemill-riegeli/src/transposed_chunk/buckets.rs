@@ -62,10 +62,6 @@ impl Buckets {
         self.buffers.clear();
         self.cursors.clear();
         self.arena.clear();
-        if compression != CompressionType::None {
-            self.arena.room(SLACK);
-            self.arena.advance(SLACK);
-        }
         let num_buckets = header.count("number of buckets")?;
         let num_buffers = header.count("number of buffers")?;
         if num_buckets == 0 && num_buffers > 0 {
@@ -90,6 +86,12 @@ impl Buckets {
             });
         }
         self.read_buffers(num_buffers, header)?;
+        if compression != CompressionType::None {
+            // All at once if the sizes are plausible; the rest grows with the data.
+            let plausible = data.len().saturating_mul(16);
+            self.arena.room(SLACK + (limit - left).min(plausible));
+            self.arena.advance(SLACK);
+        }
         let none = match compression {
             CompressionType::None => data.len(),
             _ => SLACK,

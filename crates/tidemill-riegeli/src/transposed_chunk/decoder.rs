@@ -6,7 +6,7 @@
 
 use super::{
     buckets::{Buckets, decompressed_size},
-    header::{HeaderReader, Kind, State, longest_implicit_chain, read_states},
+    header::{HeaderReader, ImplicitChains, Kind, State, read_states},
     included_fields::IncludedFields,
     jump::{self, Jump},
     node::{Inclusion, Node},
@@ -34,6 +34,7 @@ pub(crate) struct TransposedDecoder {
     buckets: Buckets,
     transitions: Scratch,
     states: Vec<State>,
+    chains: ImplicitChains,
     nodes: Vec<Node>,
     jumps: Vec<Jump>,
     run: Run,
@@ -46,6 +47,7 @@ pub(crate) struct TransposedDecoder {
 
 impl TransposedDecoder {
     /// Returns the records of the chunk that was decoded.
+    #[inline]
     pub(crate) fn records(&self) -> RecordSlices<'_> {
         RecordSlices::new(self.out.get(self.values.clone()).unwrap_or_default(), &self.limits)
     }
@@ -84,7 +86,7 @@ impl TransposedDecoder {
             }
         };
         // A transition byte is good for four steps, each with the implicit ones behind it.
-        let longest_chain = longest_implicit_chain(&self.states)?;
+        let longest_chain = self.chains.longest(&self.states)?;
         let steps = (transitions.len().saturating_add(1))
             .saturating_mul(4)
             .saturating_mul(longest_chain);
@@ -120,7 +122,9 @@ impl TransposedDecoder {
             .saturating_add(self.states.len())
             .saturating_mul(16);
         let mut room = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
-        grow(&mut self.out, room);
+        if self.out.len() < room {
+            self.out = vec![0; room];
+        }
         self.run.start(first, num_records, room, idle);
         // Jumps are worth while once most nodes are decided on and there is more to read than that took.
         let settling = self.states.len().saturating_mul(4);
@@ -151,8 +155,10 @@ impl TransposedDecoder {
                     if inclusion == Inclusion::Yes {
                         self.buckets.load(state.buffer as usize, data, &mut self.decompressor)?;
                         let wanted = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
-                        grow(&mut self.out, wanted);
                         if wanted > room {
+                            if self.out.len() < wanted {
+                                self.out.resize(wanted, 0);
+                            }
                             self.out
                                 .copy_within(self.run.begin()..room, self.run.begin() + (wanted - room));
                             self.run.shift(wanted - room);
@@ -222,10 +228,4 @@ impl TransposedDecoder {
 /// taken for that, not for what the chunk header says.
 fn most_output(buckets: &Buckets, steps: usize) -> usize {
     buckets.loaded().saturating_add(steps.saturating_mul(11))
-}
-
-fn grow(out: &mut Vec<u8>, length: usize) {
-    if out.len() < length {
-        out.resize(length, 0);
-    }
 }
