@@ -3,8 +3,9 @@
 use crate::{
     ChunkHeader, ChunkType,
     error::Damage,
+    field_projection::FieldProjection,
     simple_chunk::{RecordSlices, SimpleDecoder},
-    transposed_chunk::TransposedDecoder,
+    transposed_chunk::{IncludedFields, TransposedDecoder},
 };
 
 /// Decodes chunks one after another into the same buffers.
@@ -15,6 +16,8 @@ pub(crate) struct ChunkDecoder {
     /// The decoder that has the records, if there are any.
     holder: Option<Holder>,
     num_records: u64,
+    /// The fields to keep, `None` for all.
+    included: Option<IncludedFields>,
 }
 
 #[derive(Clone, Copy)]
@@ -24,6 +27,11 @@ enum Holder {
 }
 
 impl ChunkDecoder {
+    /// Keeps the fields of `projection` in what is decoded from now on.
+    pub(crate) fn set_projection(&mut self, projection: &FieldProjection) {
+        self.included = IncludedFields::new(projection);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.holder = None;
         self.num_records = 0;
@@ -55,7 +63,8 @@ impl ChunkDecoder {
                 Holder::Simple
             }
             ChunkType::Transposed => {
-                self.transposed.decode(data, num_records, size, limit)?;
+                self.transposed
+                    .decode(data, num_records, size, self.included.as_ref(), limit)?;
                 Holder::Transposed
             }
             _ => return check_no_records(header),

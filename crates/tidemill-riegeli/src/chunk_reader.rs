@@ -114,6 +114,7 @@ impl<S: Source> ChunkReader<S> {
     }
 
     /// Returns the data of the chunk that was read last.
+    #[inline]
     pub(crate) fn data(&self) -> &[u8] {
         self.data.as_slice()
     }

@@ -202,6 +202,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
+    #[inline]
     pub(crate) fn as_slice(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -218,7 +219,11 @@ impl Scratch {
     pub(crate) fn room(&mut self, wanted: usize) -> &mut [u8] {
         let end = self.length + wanted;
         if self.bytes.len() < end {
-            self.bytes.resize(end, 0);
+            match self.length {
+                // Pages that the system gives out as zeros are not written twice.
+                0 => self.bytes = vec![0; end],
+                _ => self.bytes.resize(end, 0),
+            }
         }
         &mut self.bytes[self.length..]
     }

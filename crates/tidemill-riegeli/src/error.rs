@@ -84,6 +84,14 @@ pub enum Error {
         /// The text.
         text: String,
     },
+    /// A path that does not lead to a field.
+    #[error(
+        "`{text}` is not a field: expected `root` or numbers up to 2^29 - 1 with points between, 0 only at the end"
+    )]
+    Field {
+        /// The path.
+        text: String,
+    },
     /// A column whose type has no protobuf mapping.
     #[error("column `{column}`: type {data_type} cannot be stored in a row; {hint}")]
     ColumnType {

@@ -17,6 +17,7 @@ mod chunk_reader;
 mod chunk_writer;
 mod codec;
 mod error;
+mod field_projection;
 mod hash;
 mod metadata;
 mod reader;
@@ -37,6 +38,7 @@ pub use chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, MAX_NUM_RECORD
 pub use chunk_reader::{Chunk, ChunkReader};
 pub use codec::{Compression, CompressionType};
 pub use error::{Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
+pub use field_projection::{Field, FieldProjection};
 pub use hash::hash;
 pub use metadata::RecordsMetadata;
 pub use reader::{ChunkSummary, ReaderOptions, RecordReader};

@@ -9,6 +9,7 @@ use crate::{
     chunk_decoder::{ChunkDecoder, check_no_records},
     codec::CompressionType,
     error::FileName,
+    field_projection::FieldProjection,
     simple_chunk::RecordSlices,
     source::{BytesSource, FileSource, Source},
     transposed_chunk,
@@ -19,6 +20,7 @@ use crate::{
 pub struct ReaderOptions {
     recover: bool,
     max_chunk_size: u64,
+    field_projection: FieldProjection,
 }
 
 impl Default for ReaderOptions {
@@ -26,6 +28,7 @@ impl Default for ReaderOptions {
         Self {
             recover: false,
             max_chunk_size: 1 << 30,
+            field_projection: FieldProjection::all(),
         }
     }
 }
@@ -47,6 +50,13 @@ impl ReaderOptions {
     #[must_use]
     pub fn max_chunk_size(mut self, bytes: u64) -> Self {
         self.max_chunk_size = bytes;
+        self
+    }
+
+    /// Keeps only these fields of the records of transposed chunks. Default: [`FieldProjection::all`].
+    #[must_use]
+    pub fn field_projection(mut self, projection: FieldProjection) -> Self {
+        self.field_projection = projection;
         self
     }
 }
@@ -112,10 +122,12 @@ impl<S: Source> RecordReader<S> {
     }
 
     pub(crate) fn named(source: S, file: FileName, options: &ReaderOptions) -> Result<Self> {
+        let mut decoder = ChunkDecoder::default();
+        decoder.set_projection(&options.field_projection);
         Ok(Self {
             chunks: ChunkReader::new(source, file, options.max_chunk_size)?,
             options: options.clone(),
-            decoder: ChunkDecoder::default(),
+            decoder,
             chunk_begin: 0,
             index: 0,
             skipped: Vec::new(),
@@ -149,6 +161,24 @@ impl<S: Source> RecordReader<S> {
         let (taken, end) = take(self.records(), self.index, self.chunk_begin);
         self.index = end.max(self.index);
         Ok(Some(taken))
+    }
+
+    /// Keeps only the fields of `projection` from the next record on. The current chunk is decoded again; the reader does not
+    /// move.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the current chunk has damage in what the new projection needs, unless recovering, which leaves out
+    /// the rest of the chunk; [`Error::Limit`].
+    pub fn set_field_projection(&mut self, projection: FieldProjection) -> Result<()> {
+        self.decoder.set_projection(&projection);
+        self.options.field_projection = projection;
+        if self.decoder.num_records() == 0 {
+            return Ok(());
+        }
+        if !self.decode_loaded()? {
+            self.index = 0;
+        }
+        Ok(())
     }
 
     /// Returns the position of the record that was read last.
@@ -308,33 +338,41 @@ impl<S: Source> RecordReader<S> {
             if !self.load_chunk()? {
                 return Ok(false);
             }
-            let Some(chunk) = self.loaded() else {
-                return Ok(false);
-            };
-            let (begin, end, header) = (chunk.begin, chunk.end, chunk.header);
-            self.chunk_begin = begin;
-            let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
-            if let Err(damage) = self.decoder.decode(&header, self.chunks.data(), limit) {
-                let error = damage.at(self.chunks.file(), begin, end);
-                if self.options.recover && matches!(error, Error::Corrupt(_)) {
-                    self.skipped.push(error.skipped_region(begin, end));
-                    continue;
-                }
-                self.chunks.seek(begin);
-                return Err(error);
+            if let Some(chunk) = self.loaded() {
+                self.chunk_begin = chunk.begin;
             }
-            if header.num_records > 0 && self.decoder.num_records() == 0 {
-                self.chunks.seek(begin);
-                return Err(Error::Unsupported {
-                    file: self.chunks.file().clone(),
-                    what: format!("the {} chunk of {} records", header.chunk_type, header.num_records),
-                    offset: begin,
-                });
-            }
+            self.decode_loaded()?;
             if self.decoder.num_records() > 0 {
                 return Ok(true);
             }
         }
+    }
+
+    /// Decodes the chunk that was loaded. False if it is left out as damaged.
+    fn decode_loaded(&mut self) -> Result<bool> {
+        let Some(chunk) = self.loaded() else {
+            return Ok(false);
+        };
+        let (begin, end, header) = (chunk.begin, chunk.end, chunk.header);
+        let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
+        if let Err(damage) = self.decoder.decode(&header, self.chunks.data(), limit) {
+            let error = damage.at(self.chunks.file(), begin, end);
+            if self.options.recover && matches!(error, Error::Corrupt(_)) {
+                self.skipped.push(error.skipped_region(begin, end));
+                return Ok(false);
+            }
+            self.chunks.seek(begin);
+            return Err(error);
+        }
+        if header.num_records > 0 && self.decoder.num_records() == 0 {
+            self.chunks.seek(begin);
+            return Err(Error::Unsupported {
+                file: self.chunks.file().clone(),
+                what: format!("the {} chunk of {} records", header.chunk_type, header.num_records),
+                offset: begin,
+            });
+        }
+        Ok(true)
     }
 
     /// Reads the next chunk's data, passing damage when recovering. False at the end of the file.

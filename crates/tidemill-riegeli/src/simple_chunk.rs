@@ -126,14 +126,17 @@ pub(crate) struct RecordSlices<'a> {
 
 impl<'a> RecordSlices<'a> {
     /// Returns the records that end in `values` at `limits`, which go up and stay inside.
+    #[inline]
     pub(crate) fn new(values: &'a [u8], limits: &'a [usize]) -> Self {
         Self { values, limits }
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.limits.len()
     }
 
+    #[inline]
     pub(crate) fn get(&self, index: usize) -> &'a [u8] {
         let start = match index.checked_sub(1) {
             Some(before) => self.limits[before],
@@ -145,6 +148,7 @@ impl<'a> RecordSlices<'a> {
 
 impl SimpleDecoder {
     /// Returns the records of the chunk that was decoded from `data`.
+    #[inline]
     pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
         let values = match self.values_in {
             Values::InData(start) => &data[start..],

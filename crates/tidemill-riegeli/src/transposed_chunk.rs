@@ -14,6 +14,8 @@ mod buckets;
 mod decoder;
 mod encoder;
 mod header;
+mod included_fields;
+mod jump;
 mod message_fields;
 mod message_nodes;
 mod node;
@@ -25,6 +27,7 @@ mod value_buffer;
 
 pub(crate) use decoder::{TransposedDecoder, decode_record};
 pub(crate) use encoder::{TransposedEncoder, encode_record};
+pub(crate) use included_fields::IncludedFields;
 
 /// Identifiers below 8, where no protobuf tag can be.
 mod message_id {

@@ -10,8 +10,8 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tidemill_riegeli::{
-    BlockHeader, ChunkHeader, ChunkType, Error, ReaderOptions, RecordReader, RecordWriter, Result, WriterOptions,
-    verify,
+    BlockHeader, ChunkHeader, ChunkType, Error, FieldProjection, ReaderOptions, RecordReader, RecordWriter, Result,
+    WriterOptions, verify,
 };
 
 fn corpus() -> PathBuf {
@@ -127,6 +127,65 @@ fn files_read_as_the_cpp_library_reads_them() {
         seen += 1;
     }
     assert!(seen >= 130, "only {seen} files");
+}
+
+#[test]
+fn projections_are_those_of_the_cpp_library() {
+    let mut seen = 0;
+    for entry in entries() {
+        let Some(projections) = entry["projections"].as_object() else {
+            continue;
+        };
+        for (text, expected) in projections {
+            let name = format!("{} {text}", entry["file"]);
+            let projection: FieldProjection = text.parse().expect(&name);
+            let options = ReaderOptions::new().field_projection(projection);
+            let mut reader = RecordReader::open(file(&entry), &options).expect(&name);
+            let (mut hash, mut records, mut bytes) = (Sha256::new(), 0, 0);
+            while let Some(record) = reader.read_record().expect(&name) {
+                hash.update(u32::try_from(record.len()).expect("a short record").to_le_bytes());
+                hash.update(record);
+                records += 1;
+                bytes += record.len();
+            }
+            assert_eq!(expected["status"], "OK", "{name}");
+            assert_eq!(expected["records"], records, "{name}");
+            assert_eq!(expected["bytes"], bytes, "{name}");
+            assert_eq!(expected["sha256_lenprefixed"], hex(&hash.finalize()), "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 385, "only {seen} projections");
+}
+
+#[test]
+fn a_projection_changes_between_two_records() {
+    let path = corpus().join("cpp/wide.transpose_brotli.riegeli");
+    let read = |projection: &str| {
+        let options = ReaderOptions::new().field_projection(projection.parse().expect(projection));
+        let mut reader = RecordReader::open(&path, &options).expect("opens");
+        let mut records = Vec::new();
+        while let Some(record) = reader.read_record().expect("sound") {
+            records.push(record.to_vec());
+        }
+        records
+    };
+    let projections = ["root", "5", "4.0", "", "2,3,25"];
+    let expected = projections.map(read);
+    let mut reader = RecordReader::open(&path, &ReaderOptions::new()).expect("opens");
+    for index in 0..expected[0].len() {
+        let turn = index % projections.len();
+        assert_eq!(
+            reader.read_record().expect("sound"),
+            Some(&expected[turn][index][..]),
+            "record {index}"
+        );
+        let position = reader.last_pos();
+        let next = projections[(index + 1) % projections.len()];
+        reader.set_field_projection(next.parse().expect(next)).expect("sound");
+        assert_eq!(reader.last_pos(), position);
+    }
+    assert_eq!(reader.read_record().expect("sound"), None);
 }
 
 #[test]

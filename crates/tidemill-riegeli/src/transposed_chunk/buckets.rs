@@ -36,13 +36,13 @@ struct Bucket {
 #[derive(Default)]
 pub(super) struct Buckets {
     compression: Option<CompressionType>,
-    limit: usize,
     buckets: Vec<Bucket>,
     /// The size of each buffer and the bucket that it is in.
     buffers: Vec<(usize, usize)>,
     /// One for each buffer, empty until its bucket is present, and an empty one for values without bytes.
     cursors: Vec<Cursor>,
     arena: Scratch,
+    loaded: usize,
 }
 
 impl Buckets {
@@ -57,15 +57,11 @@ impl Buckets {
         limit: usize,
     ) -> Result<usize, Damage> {
         self.compression = Some(compression);
-        self.limit = limit;
+        self.loaded = 0;
         self.buckets.clear();
         self.buffers.clear();
         self.cursors.clear();
         self.arena.clear();
-        if compression != CompressionType::None {
-            self.arena.room(SLACK);
-            self.arena.advance(SLACK);
-        }
         let num_buckets = header.count("number of buckets")?;
         let num_buffers = header.count("number of buffers")?;
         if num_buckets == 0 && num_buffers > 0 {
@@ -90,6 +86,12 @@ impl Buckets {
             });
         }
         self.read_buffers(num_buffers, header)?;
+        if compression != CompressionType::None {
+            // All at once if the sizes are plausible; the rest grows with the data.
+            let plausible = data.len().saturating_mul(16);
+            self.arena.room(SLACK + (limit - left).min(plausible));
+            self.arena.advance(SLACK);
+        }
         let none = match compression {
             CompressionType::None => data.len(),
             _ => SLACK,
@@ -152,6 +154,7 @@ impl Buckets {
             return Ok(());
         };
         bucket.present = true;
+        self.loaded += bucket.size;
         let mut pos = match self.compression {
             None | Some(CompressionType::None) => bucket.section.start,
             Some(compression) => {
@@ -181,18 +184,9 @@ impl Buckets {
         (bytes, &mut self.cursors)
     }
 
-    /// Returns how many bytes all buffers hold together.
-    pub(super) fn size(&self) -> usize {
-        self.buckets.iter().map(|bucket| bucket.size).sum()
-    }
-
-    /// Returns the compressed and the decompressed size of the buckets, for tests of what was decompressed.
-    #[cfg(test)]
-    pub(super) fn sections(&self) -> Vec<(Range<usize>, bool)> {
-        self.buckets
-            .iter()
-            .map(|bucket| (bucket.section.clone(), bucket.present))
-            .collect()
+    /// Returns how many bytes the buckets that were decompressed hold.
+    pub(super) fn loaded(&self) -> usize {
+        self.loaded
     }
 }
 

@@ -1,12 +1,15 @@
 //! Decoding of transposed chunks, one after another into the same buffers.
 //!
 //! The sections are decompressed, the state machine is compiled, and one run writes all records of the chunk back to front
-//! into one buffer, from which they are lent.
+//! into one buffer, from which they are lent. With a projection the run pauses at each state that it comes to for the first
+//! time, and the bucket that the state needs is decompressed then.
 
 use super::{
     buckets::{Buckets, decompressed_size},
-    header::{HeaderReader, State, longest_implicit_chain, read_states},
-    node::Node,
+    header::{HeaderReader, ImplicitChains, Kind, State, read_states},
+    included_fields::IncludedFields,
+    jump::{self, Jump},
+    node::{Inclusion, Node},
     run::{Input, Pause, Run, SLACK},
 };
 use crate::{
@@ -19,7 +22,7 @@ use crate::{
 /// Decodes chunk `data` that hold one record of `size` bytes. No part may grow beyond `limit` bytes.
 pub(crate) fn decode_record(data: &[u8], size: u64, limit: usize) -> Result<Vec<u8>, Damage> {
     let mut decoder = TransposedDecoder::default();
-    decoder.decode(data, 1, size, limit)?;
+    decoder.decode(data, 1, size, None, limit)?;
     Ok(decoder.records().get(0).to_vec())
 }
 
@@ -31,7 +34,9 @@ pub(crate) struct TransposedDecoder {
     buckets: Buckets,
     transitions: Scratch,
     states: Vec<State>,
+    chains: ImplicitChains,
     nodes: Vec<Node>,
+    jumps: Vec<Jump>,
     run: Run,
     /// The records of the chunk are at the end, behind [`SLACK`] bytes or more.
     out: Vec<u8>,
@@ -42,17 +47,19 @@ pub(crate) struct TransposedDecoder {
 
 impl TransposedDecoder {
     /// Returns the records of the chunk that was decoded.
+    #[inline]
     pub(crate) fn records(&self) -> RecordSlices<'_> {
         RecordSlices::new(self.out.get(self.values.clone()).unwrap_or_default(), &self.limits)
     }
 
-    /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`. No section may grow beyond `limit`
-    /// bytes. After an error there are no records.
+    /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`, keeping only the `included` fields
+    /// if they are given. No section may grow beyond `limit` bytes. After an error there are no records.
     pub(crate) fn decode(
         &mut self,
         data: &[u8],
         num_records: u64,
         decoded_data_size: u64,
+        included: Option<&IncludedFields>,
         limit: usize,
     ) -> Result<(), Damage> {
         self.limits.clear();
@@ -65,6 +72,9 @@ impl TransposedDecoder {
                 limit: limit as u64,
                 found: decoded_data_size,
             })?;
+        let num_records = usize::try_from(num_records).map_err(|_| Damage::Invalid {
+            what: "number of records",
+        })?;
         let (compression, first, transitions) = self.read(data, limit)?;
         let transitions = match compression {
             CompressionType::None => transitions,
@@ -75,65 +85,106 @@ impl TransposedDecoder {
                 self.transitions.as_slice()
             }
         };
-        let longest_chain = longest_implicit_chain(&self.states)?;
-        // Memory is taken for what the steps can write, not for what the chunk header says. A transition byte is good for
-        // four steps, each with the implicit ones behind it, and a step writes up to eleven bytes that are in no buffer.
-        let steps = transitions
-            .len()
-            .saturating_add(1)
+        // A transition byte is good for four steps, each with the implicit ones behind it.
+        let longest_chain = self.chains.longest(&self.states)?;
+        let steps = (transitions.len().saturating_add(1))
             .saturating_mul(4)
             .saturating_mul(longest_chain);
-        if size > self.buckets.size().saturating_add(steps.saturating_mul(11)) {
-            return Err(Damage::Invalid {
-                what: "decoded data size: there cannot be as many",
-            });
-        }
-        let wanted = size.checked_add(SLACK).ok_or(Damage::Invalid {
-            what: "decoded data size",
-        })?;
-        if self.out.len() < wanted {
-            self.out.resize(wanted, 0);
-        }
         let no_buffer = u32::try_from(self.buckets.no_buffer()).unwrap_or(u32::MAX);
         self.nodes.clear();
-        self.nodes
-            .extend(self.states.iter().map(|state| Node::whole(state, no_buffer)));
-        self.buckets.load_all(data, &mut self.decompressor)?;
+        self.jumps.clear();
+        match included {
+            None => {
+                let nodes = self.states.iter().map(|state| Node::whole(state, no_buffer));
+                self.nodes.extend(nodes);
+                self.buckets.load_all(data, &mut self.decompressor)?;
+                if size > most_output(&self.buckets, steps) {
+                    return Err(Damage::Invalid {
+                        what: "decoded data size: there cannot be as many",
+                    });
+                }
+            }
+            Some(_) => {
+                let nodes = self.states.iter().map(|state| Node::undecided(state, no_buffer));
+                self.nodes.extend(nodes);
+                for state in self.states.iter().filter(|state| state.kind == Kind::NonProto) {
+                    // The lengths of the records are in the last buffer.
+                    let lengths = self.buckets.num_buffers().saturating_sub(1);
+                    self.buckets.load(lengths, data, &mut self.decompressor)?;
+                    self.buckets.load(state.buffer as usize, data, &mut self.decompressor)?;
+                }
+            }
+        }
         // Every record and every step that a projection leaves out stands for a byte of a sound chunk, or for a state that
         // only leads to others.
         let idle = size
             .saturating_add(transitions.len())
             .saturating_add(self.states.len())
             .saturating_mul(16);
-        let num_records = usize::try_from(num_records).map_err(|_| Damage::Invalid {
-            what: "number of records",
-        })?;
-        self.run.start(first, num_records, size, idle);
-        let (bytes, cursors) = self.buckets.bytes(data);
-        match self.run.proceed(
-            Input {
+        let mut room = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
+        if self.out.len() < room {
+            self.out = vec![0; room];
+        }
+        self.run.start(first, num_records, room, idle);
+        // Jumps are worth while once most nodes are decided on and there is more to read than that took.
+        let settling = self.states.len().saturating_mul(4);
+        let mut until = match included {
+            None => transitions.len(),
+            Some(_) => settling,
+        };
+        loop {
+            let (bytes, cursors) = self.buckets.bytes(data);
+            let input = Input {
                 nodes: &self.nodes,
-                transitions,
+                jumps: &self.jumps,
+                transitions: transitions.get(..until).unwrap_or(transitions),
                 bytes,
                 cursors,
-            },
-            &mut self.out[..wanted],
-        )? {
-            Pause::End => {}
-            Pause::Select => {
-                return Err(Damage::Invalid { what: "state" });
+            };
+            let out = self.out.get_mut(..room).unwrap_or_default();
+            match (self.run.proceed(input, out)?, included) {
+                (Pause::Select, Some(included)) => {
+                    let at = self.run.at;
+                    let (Some(state), Some(node)) = (self.states.get(at), self.nodes.get_mut(at)) else {
+                        return Err(Damage::Invalid { what: "state" });
+                    };
+                    let tags = self.run.open_nodes().filter_map(|node| self.states.get(node));
+                    let inclusion = included.inclusion(state, tags.map(|state| state.tag), self.run.skipped > 0);
+                    *node = Node::included(state, inclusion, no_buffer);
+                    until = until.min(self.run.transition.saturating_add(settling));
+                    if inclusion == Inclusion::Yes {
+                        self.buckets.load(state.buffer as usize, data, &mut self.decompressor)?;
+                        let wanted = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
+                        if wanted > room {
+                            if self.out.len() < wanted {
+                                self.out.resize(wanted, 0);
+                            }
+                            self.out
+                                .copy_within(self.run.begin()..room, self.run.begin() + (wanted - room));
+                            self.run.shift(wanted - room);
+                            room = wanted;
+                        }
+                    }
+                }
+                (Pause::End, _) if self.run.transition < transitions.len() => {
+                    if jump::compile(&self.nodes, &mut self.jumps).is_none() {
+                        self.jumps.clear();
+                    }
+                    until = transitions.len();
+                }
+                (Pause::Select | Pause::End, _) => break,
             }
         }
         let begin = self.run.finish(&mut self.limits)?;
-        if begin != SLACK {
+        if included.is_none() && begin != SLACK {
             self.limits.clear();
             return Err(Damage::Mismatch {
                 what: "size of the decoded data",
                 expected: decoded_data_size,
-                found: (wanted - begin) as u64,
+                found: (room - begin) as u64,
             });
         }
-        self.values = begin..wanted;
+        self.values = begin..room;
         Ok(())
     }
 
@@ -171,4 +222,10 @@ impl TransposedDecoder {
         }
         Ok((compression, first, data.get(end..).unwrap_or_default()))
     }
+}
+
+/// Returns how many bytes `steps` steps can write: what is in the buffers, and as much as eleven bytes that are not. Memory is
+/// taken for that, not for what the chunk header says.
+fn most_output(buckets: &Buckets, steps: usize) -> usize {
+    buckets.loaded().saturating_add(steps.saturating_mul(11))
 }

@@ -149,40 +149,51 @@ pub(super) fn read_states(
     }
 }
 
-/// Checks that implicit transitions, which take no input, do not go in a loop. Returns the longest chain of them.
-pub(super) fn longest_implicit_chain(states: &[State]) -> Result<usize, Damage> {
-    // How many implicit transitions follow each state; 0 is not known yet, otherwise one more.
-    let mut lengths = vec![0_usize; states.len()];
-    let mut chain = Vec::new();
-    let mut longest = 0;
-    for start in 0..states.len() {
-        let mut at = start;
-        let mut length = loop {
-            match (states.get(at), lengths.get_mut(at)) {
-                (Some(state), Some(length)) if *length == 0 => {
-                    // Met again before its length is known, it is in a loop.
-                    *length = usize::MAX;
-                    chain.push(at);
-                    if !state.implicit {
-                        break 0;
+/// The chains of implicit transitions, which take no input.
+#[derive(Default)]
+pub(super) struct ImplicitChains {
+    /// How many states each is followed by, itself counted; 0 is not known yet.
+    lengths: Vec<usize>,
+    chain: Vec<usize>,
+}
+
+impl ImplicitChains {
+    /// Checks that the chains do not go in a loop, and returns the longest.
+    pub(super) fn longest(&mut self, states: &[State]) -> Result<usize, Damage> {
+        let Self { lengths, chain } = self;
+        lengths.clear();
+        lengths.resize(states.len(), 0);
+        chain.clear();
+        let mut longest = 0;
+        for start in 0..states.len() {
+            let mut at = start;
+            let mut length = loop {
+                match (states.get(at), lengths.get_mut(at)) {
+                    (Some(state), Some(length)) if *length == 0 => {
+                        // Met again before its length is known, it is in a loop.
+                        *length = usize::MAX;
+                        chain.push(at);
+                        if !state.implicit {
+                            break 0;
+                        }
+                        at = state.next as usize;
                     }
-                    at = state.next as usize;
+                    (_, Some(&mut usize::MAX)) => {
+                        return Err(Damage::Invalid {
+                            what: "states: an implicit loop",
+                        });
+                    }
+                    (_, known) => break known.map_or(0, |length| *length),
                 }
-                (_, Some(&mut usize::MAX)) => {
-                    return Err(Damage::Invalid {
-                        what: "states: an implicit loop",
-                    });
-                }
-                (_, known) => break known.map_or(0, |length| *length),
+            };
+            while let Some(state) = chain.pop() {
+                length += 1;
+                lengths[state] = length;
             }
-        };
-        while let Some(state) = chain.pop() {
-            length += 1;
-            lengths[state] = length;
+            longest = longest.max(length);
         }
-        longest = longest.max(length);
+        Ok(longest)
     }
-    Ok(longest)
 }
 
 fn kind_of_tag(tag: u32) -> Result<Kind, Damage> {
@@ -221,7 +232,11 @@ mod tests {
     #[test]
     fn implicit_loops_are_found_and_chains_measured() {
         let check = |next: &[(u32, bool)], expected: Option<usize>| {
-            assert_eq!(longest_implicit_chain(&states(next)).ok(), expected, "{next:?}");
+            assert_eq!(
+                ImplicitChains::default().longest(&states(next)).ok(),
+                expected,
+                "{next:?}"
+            );
         };
         check(&[], Some(0));
         check(&[(0, false)], Some(1));

@@ -6,20 +6,21 @@
 
 use super::{
     buckets::Cursor,
+    jump::{Jump, To},
     node::{Action, Node, aligned_varint},
 };
 use crate::{error::Damage, varint::read_varint32};
 
-/// Bytes in front of the output, for words that begin before it.
+/// Bytes in front of the records, for words that begin before them.
 pub(super) const SLACK: usize = 16;
 
 /// A submessage, or in a projection a group, that has not come to its start yet.
 #[derive(Clone, Copy)]
-pub(super) struct Open {
+struct Open {
     /// Where its content ends in the output.
     end: usize,
     /// The node of its end, which has its tag.
-    pub(super) node: u32,
+    node: u32,
 }
 
 /// How far the run has come.
@@ -29,12 +30,15 @@ pub(super) struct Run {
     pub(super) at: usize,
     /// How many transitions go straight to the next node before the next one is read.
     straight: u8,
-    transition: usize,
+    /// Whether a transition has to be read first, and added to the node.
+    between: bool,
+    /// How many transitions were read.
+    pub(super) transition: usize,
     /// Where the output begins so far.
     begin: usize,
     /// Where it ends.
     end: usize,
-    pub(super) open: Vec<Open>,
+    open: Vec<Open>,
     /// How many open submessages are left out by the projection.
     pub(super) skipped: usize,
     /// Where records begin in the output, the last one first.
@@ -55,6 +59,8 @@ pub(super) enum Pause {
 /// What a run reads.
 pub(super) struct Input<'a> {
     pub(super) nodes: &'a [Node],
+    /// Four for each node, or none.
+    pub(super) jumps: &'a [Jump],
     pub(super) transitions: &'a [u8],
     /// The bytes of the buffers.
     pub(super) bytes: &'a [u8],
@@ -62,13 +68,14 @@ pub(super) struct Input<'a> {
 }
 
 impl Run {
-    /// Begins at node `first`, to write `num_records` records of at most `size` bytes to an output that is [`SLACK`] larger.
+    /// Begins at node `first`, to write `num_records` records to the end of an output of `room` bytes.
     /// At most `idle` steps may write nothing.
-    pub(super) fn start(&mut self, first: u32, num_records: usize, size: usize, idle: usize) {
+    pub(super) fn start(&mut self, first: u32, num_records: usize, room: usize, idle: usize) {
         self.at = first as usize;
         self.straight = 0;
+        self.between = false;
         self.transition = 0;
-        self.begin = SLACK + size;
+        self.begin = room;
         self.end = self.begin;
         self.open.clear();
         self.skipped = 0;
@@ -77,10 +84,36 @@ impl Run {
         self.idle = idle;
     }
 
-    /// Goes on until the end, or until a node has to be selected.
+    /// Returns the nodes of the ends of the open submessages, the outermost first.
+    pub(super) fn open_nodes(&self) -> impl Iterator<Item = usize> {
+        self.open.iter().map(|open| open.node as usize)
+    }
+
+    /// Goes on in an output that became `growth` bytes longer: what was written has moved to its end.
+    pub(super) fn shift(&mut self, growth: usize) {
+        self.begin += growth;
+        self.end += growth;
+        self.starts.iter_mut().for_each(|start| *start += growth);
+        self.open.iter_mut().for_each(|open| open.end += growth);
+    }
+
+    /// Returns where the output begins so far.
+    pub(super) fn begin(&self) -> usize {
+        self.begin
+    }
+
+    /// Goes on until the end of the transitions, or until a node has to be selected.
     pub(super) fn proceed(&mut self, input: Input<'_>, out: &mut [u8]) -> Result<Pause, Damage> {
+        match input.jumps {
+            [] => self.proceed_by::<false>(input, out),
+            _ => self.proceed_by::<true>(input, out),
+        }
+    }
+
+    fn proceed_by<const JUMPING: bool>(&mut self, input: Input<'_>, out: &mut [u8]) -> Result<Pause, Damage> {
         let Input {
             nodes,
+            jumps,
             transitions,
             bytes,
             cursors,
@@ -89,7 +122,44 @@ impl Run {
         let mut begin = self.begin;
         let mut straight = self.straight;
         let mut transition = self.transition;
-        let pause = loop {
+        if self.between {
+            let Some(&byte) = transitions.get(transition) else {
+                return Ok(Pause::End);
+            };
+            transition += 1;
+            at += usize::from(byte >> 2);
+            straight = byte & 3;
+            self.between = false;
+        }
+        let pause = 'run: loop {
+            if JUMPING {
+                let mut number = at * 4 + usize::from(straight);
+                loop {
+                    let jump = jumps.get(number).ok_or(invalid("state"))?;
+                    if jump.lowest < 0 && self.skipped < usize::from(jump.lowest.unsigned_abs()) {
+                        return Err(invalid("submessages: one more starts than ends"));
+                    }
+                    self.skipped = self.skipped.saturating_add_signed(isize::from(jump.skipped));
+                    match jump.to {
+                        To::Node {
+                            at: node,
+                            straight: left,
+                        } => {
+                            at = node as usize;
+                            straight = left;
+                            break;
+                        }
+                        To::Transition { base } => {
+                            let Some(&byte) = transitions.get(transition) else {
+                                at = base as usize / 4;
+                                break 'run Pause::End;
+                            };
+                            transition += 1;
+                            number = base as usize + usize::from(byte);
+                        }
+                    }
+                }
+            }
             let node = nodes.get(at).ok_or(invalid("state"))?;
             match node.action {
                 Action::Value => {
@@ -196,6 +266,7 @@ impl Run {
             at += usize::from(byte >> 2);
             straight = byte & 3;
         };
+        self.between = matches!(pause, Pause::End);
         self.at = at;
         self.begin = begin;
         self.straight = straight;

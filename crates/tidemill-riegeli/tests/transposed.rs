@@ -1,0 +1,154 @@
+//! Transposed chunks that are damaged behind the back of their hash, and how much of a chunk a projection reads.
+
+use std::{fs, path::Path};
+
+use tidemill_riegeli::{
+    BytesSource, CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, Error, FieldProjection, ReaderOptions, RecordReader, hash,
+};
+
+/// Where the first chunk of records begins in a file without metadata.
+const CHUNK: usize = 64;
+
+/// A file of one transposed chunk, written by the C++ library, that can be written again with other chunk data.
+struct File {
+    bytes: Vec<u8>,
+    header: ChunkHeader,
+}
+
+impl File {
+    fn open(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/riegeli/cpp");
+        let bytes = fs::read(path.join(name)).expect(name);
+        let header = *bytes[CHUNK..].first_chunk::<CHUNK_HEADER_SIZE>().expect("a chunk");
+        let header = ChunkHeader::from_bytes(&header);
+        assert_eq!(header.chunk_type, ChunkType::Transposed, "{name}");
+        assert!(bytes.len() < 1 << 16, "{name} has a second block header");
+        Self { bytes, header }
+    }
+
+    fn data(&self) -> &[u8] {
+        let start = CHUNK + CHUNK_HEADER_SIZE;
+        &self.bytes[start..][..usize::try_from(self.header.data_size).expect("a size")]
+    }
+
+    /// The file with only this chunk, whose hashes are right.
+    fn with(&self, data: &[u8], decoded_data_size: u64) -> Vec<u8> {
+        let mut header = ChunkHeader {
+            data_size: data.len() as u64,
+            data_hash: hash(data),
+            decoded_data_size,
+            ..self.header
+        };
+        header.header_hash = header.computed_hash();
+        let mut file = [&self.bytes[..CHUNK], &header.to_bytes(), data].concat();
+        // A chunk takes at least a byte for each record.
+        let records = usize::try_from(header.num_records).expect("few records");
+        file.resize(file.len().max(CHUNK + records), 0);
+        file
+    }
+}
+
+fn read(file: &[u8], projection: &str) -> Result<Vec<Vec<u8>>, Error> {
+    let options = ReaderOptions::new().field_projection(projection.parse().expect(projection));
+    let mut reader = RecordReader::new(BytesSource(file), &options)?;
+    let mut records = Vec::new();
+    while let Some(record) = reader.read_record()? {
+        records.push(record.to_vec());
+    }
+    reader.close()?;
+    Ok(records)
+}
+
+#[test]
+fn damage_in_what_a_projection_leaves_out_is_not_seen() {
+    // Each field in a bucket of its own; field 5 is a number of at most three bytes in messages of about 220.
+    let check = |name: &str, projection: &str, unseen: std::ops::Range<usize>| {
+        let file = File::open(name);
+        let expected = read(&file.bytes, projection).expect(name);
+        let (mut same, mut tried) = (0, 0);
+        for at in (0..file.data().len()).step_by(11) {
+            let mut data = file.data().to_vec();
+            data[at] ^= 0x55;
+            let damaged = file.with(&data, file.header.decoded_data_size);
+            tried += 1;
+            same += usize::from(read(&damaged, projection).is_ok_and(|records| records == expected));
+        }
+        let percent = same * 100 / tried;
+        assert!(unseen.contains(&percent), "{name} {projection}: {percent} %");
+    };
+    check("wide.transpose_zstd3_bucket_fraction0p0.riegeli", "5", 70..96);
+    check("wide.transpose_zstd3_bucket_fraction0p0.riegeli", "4.0", 75..97);
+    check("wide.transpose_zstd3_bucket_fraction0p0.riegeli", "root", 0..1);
+    check("nested.transpose_zstd3_bucket_fraction0p0.riegeli", "1", 40..97);
+}
+
+#[test]
+fn cut_chunks_are_refused() {
+    for name in [
+        "nested.transpose_uncompressed_chunk_size1k.riegeli",
+        "mixed_nonproto.transpose_snappy.riegeli",
+        "groups_only.transpose_zstd.riegeli",
+        "empties.transpose_brotli.riegeli",
+        "one_empty.transpose_uncompressed.riegeli",
+    ] {
+        let file = File::open(name);
+        let size = file.header.decoded_data_size;
+        for projection in ["root", "1", ""] {
+            let whole = file.with(file.data(), size);
+            assert!(read(&whole, projection).is_ok(), "{name} {projection}");
+            for cut in 0..file.data().len() {
+                let damaged = file.with(&file.data()[..cut], size);
+                let found = read(&damaged, projection);
+                assert!(
+                    matches!(found, Err(Error::Corrupt(_))),
+                    "{name} {projection} cut to {cut}: {found:?}"
+                );
+            }
+        }
+        for wrong in [size + 1, size.wrapping_sub(1), 1 << 29, u64::MAX] {
+            let found = read(&file.with(file.data(), wrong), "root");
+            assert!(
+                matches!(found, Err(Error::Corrupt(_) | Error::Limit { .. })),
+                "{name} of {wrong} bytes: {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn damaged_chunks_have_as_many_records_as_they_say_or_none() {
+    for name in [
+        "kitchen.transpose_uncompressed_chunk_size1k.riegeli",
+        "nested.transpose_zstd.riegeli",
+        "mixed_nonproto.transpose_uncompressed.riegeli",
+        "groups_only.transpose_zstd.riegeli",
+        "mixed_empty.transpose_snappy.riegeli",
+    ] {
+        let file = File::open(name);
+        let size = file.header.decoded_data_size;
+        // Not every bit: that would take a minute.
+        let step = file.data().len() / 500 + 1;
+        for at in (0..file.data().len()).step_by(step) {
+            let bit = at / step % 8;
+            let mut data = file.data().to_vec();
+            data[at] ^= 1 << bit;
+            let damaged = file.with(&data, size);
+            for projection in ["root", "1,2.3,5.0"] {
+                let Ok(records) = read(&damaged, projection) else {
+                    continue;
+                };
+                assert_eq!(
+                    records.len() as u64,
+                    file.header.num_records,
+                    "{name}: bit {bit} of byte {at}"
+                );
+                let total: usize = records.iter().map(Vec::len).sum();
+                let whole = projection.parse::<FieldProjection>().expect("fields").includes_all();
+                assert!(
+                    total as u64 == size || !whole && total as u64 <= size,
+                    "{name}: bit {bit} of byte {at}: {total} bytes of {size}"
+                );
+            }
+        }
+    }
+}
