@@ -71,8 +71,10 @@ impl ReaderOptions {
 pub(crate) enum Recovery {
     Fail,
     GoOn,
-    Ask(Arc<Mutex<dyn FnMut(&SkippedRegion) -> bool + Send>>),
+    Ask(Arc<Mutex<Decide>>),
 }
+
+type Decide = dyn FnMut(&SkippedRegion) -> bool + Send;
 
 impl Recovery {
     /// Returns whether to go on behind `region`.
