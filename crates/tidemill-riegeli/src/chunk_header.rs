@@ -138,7 +138,12 @@ impl ChunkHeader {
 
     /// Returns the hash that `header_hash` should be.
     pub fn computed_hash(self) -> u64 {
-        hash(&self.to_bytes()[8..])
+        Self::hash_of(&self.to_bytes())
+    }
+
+    /// Returns the hash that the first field of a stored header should be.
+    pub(crate) fn hash_of(bytes: &[u8; CHUNK_HEADER_SIZE]) -> u64 {
+        hash(&bytes[8..])
     }
 
     /// Returns the position behind the chunk, padding and block headers included, if it begins at `chunk_begin`.

@@ -4,27 +4,42 @@
 //! chunk data lose that chunk, since its header still tells where the next one begins; a damaged header loses everything up
 //! to the next block header that points at a chunk; an incomplete chunk at the end of the file is told apart as truncation.
 //!
-//! The size of the file is taken once; a file that grows meanwhile is read up to its old end.
+//! Data of a chunk that no block header interrupts are lent from memory, or from the window of the file, as they are.
+//!
+//! The size of a file is taken once; a file that grows meanwhile is read up to its old end.
 
-use std::{io, path::Path};
+mod recovery;
+mod seek;
+
+use std::{fs::File, path::Path};
 
 use crate::{
-    Error, Result, SkippedRegion,
+    Error, ReaderOptions, Result,
     block_header::{
-        BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader, block_begin, distance_without_overhead, is_possible_chunk_boundary,
-        remaining_in_block, remaining_in_block_header,
+        BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader, add_with_overhead, block_begin, distance_without_overhead,
+        is_possible_chunk_boundary, remaining_in_block, remaining_in_block_header,
     },
     chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
     codec::Scratch,
     error::{Corrupt, Damage, FileName},
     hash::hash,
-    source::Source,
+    source::{BytesSource, FileSource, Source},
+    window::{MAX_PIECE, Window},
 };
 
-const WINDOW: usize = 128 << 10;
-const SMALL_WINDOW: usize = 4 << 10;
-
-/// Reads the chunks of a file one after another.
+/// Reads the chunks of a file one after another, or from any position on.
+///
+/// ```
+/// use tidemill_riegeli::{ChunkReader, ChunkType, RecordWriter, WriterOptions};
+///
+/// let file = RecordWriter::new(Vec::new(), WriterOptions::new())?.close()?;
+/// let mut chunks = ChunkReader::from_bytes(&file)?;
+/// let chunk = chunks.next_chunk()?.expect("a signature");
+/// assert_eq!(chunk.header.chunk_type, ChunkType::FileSignature);
+/// assert_eq!((chunk.begin, chunk.end), (0, 64));
+/// assert!(chunks.next_chunk()?.is_none());
+/// # Ok::<(), tidemill_riegeli::Error>(())
+/// ```
 pub struct ChunkReader<S> {
     source: Window<S>,
     file: FileName,
@@ -32,12 +47,11 @@ pub struct ChunkReader<S> {
     pos: u64,
     /// The header of the chunk at `pos`, once read.
     header: Option<ChunkHeader>,
-    /// How far reading of the chunk at `pos` came when the file ended inside of it.
-    truncated_at: Option<u64>,
-    recovery: Recovery,
-    data: Scratch,
-    /// Beginning, end and header of the chunk that `data` are of.
-    last: Option<(u64, u64, ChunkHeader)>,
+    /// Why reading does not go on at `pos`.
+    stopped: Option<Stop>,
+    /// Data of a chunk that a block header interrupts.
+    joined: Scratch,
+    last: Option<LastChunk>,
     max_chunk_size: u64,
 }
 
@@ -54,35 +68,94 @@ pub struct Chunk<'a> {
     pub data: &'a [u8],
 }
 
-/// Where to go on after an error.
+/// The chunk that was read last.
+#[derive(Clone, Copy)]
+struct LastChunk {
+    begin: u64,
+    end: u64,
+    header: ChunkHeader,
+    data: DataPlace,
+}
+
+/// Where the data of a chunk are.
+#[derive(Clone, Copy)]
+enum DataPlace {
+    Joined,
+    /// In the source, in one piece from here on.
+    Source {
+        begin: u64,
+        size: usize,
+    },
+}
+
+/// Why reading a chunk stopped.
+enum Stop {
+    /// The file ends here.
+    End(u64),
+    Damage {
+        damage: Damage,
+        offset: u64,
+        recovery: Recovery,
+    },
+    Limit(Damage),
+    /// Not kept: the next call tries again.
+    Io(Error),
+}
+
+/// Where to go on behind damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recovery {
-    Impossible,
     /// A chunk is believed to begin here.
     HaveChunk(u64),
     /// Look for a chunk from the next block header behind this position.
     FindChunk(u64),
 }
 
+impl ChunkReader<FileSource> {
+    /// Opens the file at `path`. Of the options only the limit matters.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn open(path: impl AsRef<Path>, options: &ReaderOptions) -> Result<Self> {
+        let name = FileName::new(path.as_ref());
+        let file = open_file(path.as_ref(), &name)?;
+        Self::named(FileSource::new(file), name, options.max_chunk_size)
+    }
+}
+
+impl<B: AsRef<[u8]>> ChunkReader<BytesSource<B>> {
+    /// Reads a file in memory, with default options.
+    ///
+    /// # Errors
+    /// None, so far.
+    pub fn from_bytes(bytes: B) -> Result<Self> {
+        Self::new(BytesSource(bytes), &ReaderOptions::new())
+    }
+}
+
 impl<S: Source> ChunkReader<S> {
-    /// Reads `source` from the beginning. A chunk may take at most `max_chunk_size` bytes of memory.
+    /// Reads `source` from the beginning. Of the options only the limit matters.
     ///
     /// # Errors
     /// [`Error::Io`] when the source does not tell its size.
-    pub(crate) fn new(source: S, file: FileName, max_chunk_size: u64) -> Result<Self> {
-        let size = source.size().map_err(|source| Error::Io {
+    pub fn new(source: S, options: &ReaderOptions) -> Result<Self> {
+        Self::named(source, FileName::default(), options.max_chunk_size)
+    }
+
+    /// Reads `source` from the beginning. A chunk may take at most `max_chunk_size` bytes of memory.
+    pub(crate) fn named(source: S, file: FileName, max_chunk_size: u64) -> Result<Self> {
+        let source = Window::new(source).map_err(|source| Error::Io {
             file: file.clone(),
             action: "tell the size of the file",
             source,
         })?;
         Ok(Self {
-            source: Window::new(source, size),
+            source,
             file,
             pos: 0,
             header: None,
-            truncated_at: None,
-            recovery: Recovery::Impossible,
-            data: Scratch::default(),
+            stopped: None,
+            joined: Scratch::default(),
             last: None,
             max_chunk_size,
         })
@@ -93,9 +166,14 @@ impl<S: Source> ChunkReader<S> {
         self.pos
     }
 
-    /// Returns the size of the file.
-    pub fn size(&self) -> u64 {
-        self.source.size
+    /// Returns the size of the file, `None` for a stream whose end was not reached yet.
+    pub fn size(&self) -> Option<u64> {
+        self.source.size()
+    }
+
+    /// Returns whether the reader can go to any position: not in a stream.
+    pub fn supports_random_access(&self) -> bool {
+        !self.source.is_stream()
     }
 
     /// Returns the name that errors give the file.
@@ -110,21 +188,29 @@ impl<S: Source> ChunkReader<S> {
 
     /// Returns the source.
     pub(crate) fn source(&self) -> &S {
-        &self.source.source
+        self.source.source()
     }
 
-    /// Returns the data of the chunk that was read last.
+    /// Returns the data of the chunk that was read last; empty when the reader has looked elsewhere since.
     #[inline]
     pub(crate) fn data(&self) -> &[u8] {
-        self.data.as_slice()
+        match self.last {
+            Some(LastChunk {
+                data: DataPlace::Source { begin, size },
+                ..
+            }) => self.source.peek(begin, size),
+            Some(_) => self.joined.as_slice(),
+            None => &[],
+        }
     }
 
-    /// Makes the chunk at `pos` the next one.
-    pub(crate) fn seek(&mut self, pos: u64) {
-        self.pos = pos;
-        self.header = None;
-        self.truncated_at = None;
-        self.recovery = Recovery::Impossible;
+    /// Returns whether the file begins as a Riegeli/records file does, or at the position where it is: `false` at the end of
+    /// the file. Does not move the reader.
+    ///
+    /// # Errors
+    /// As [`Self::peek_header`].
+    pub fn check_file_format(&mut self) -> Result<bool> {
+        Ok(self.peek_header()?.is_some())
     }
 
     /// Returns the header of the next chunk, `None` at the end of the file. A file that ends inside the header is at its end,
@@ -133,16 +219,18 @@ impl<S: Source> ChunkReader<S> {
     /// # Errors
     /// [`Error::Corrupt`], the same on every call until [`Self::recover`] succeeds; [`Error::Io`].
     pub fn peek_header(&mut self) -> Result<Option<ChunkHeader>> {
+        if self.stopped.is_some() {
+            return self.stopped_again();
+        }
         if let Some(header) = self.header {
             return Ok(Some(header));
         }
-        self.truncated_at = None;
         match self.read_header() {
             Ok(header) => {
                 self.header = Some(header);
                 Ok(Some(header))
             }
-            Err(stop) => self.stopped(stop),
+            Err(stop) => self.stop(stop),
         }
     }
 
@@ -157,23 +245,27 @@ impl<S: Source> ChunkReader<S> {
         };
         let begin = self.pos;
         match self.read_data(&header) {
-            Ok(end) => {
-                self.seek(end);
-                self.last = Some((begin, end, header));
+            Ok((end, data)) => {
+                self.jump(end);
+                self.last = Some(LastChunk {
+                    begin,
+                    end,
+                    header,
+                    data,
+                });
                 Ok(self.last_chunk())
             }
-            Err(stop) => self.stopped(stop),
+            Err(stop) => self.stop(stop),
         }
     }
 
     /// Returns the chunk that [`Self::next_chunk`] returned.
     pub(crate) fn last_chunk(&self) -> Option<Chunk<'_>> {
-        let (begin, end, header) = self.last?;
-        Some(Chunk {
-            begin,
-            end,
-            header,
-            data: self.data.as_slice(),
+        self.last.map(|last| Chunk {
+            begin: last.begin,
+            end: last.end,
+            header: last.header,
+            data: self.data(),
         })
     }
 
@@ -183,21 +275,25 @@ impl<S: Source> ChunkReader<S> {
     /// # Errors
     /// As [`Self::peek_header`].
     pub fn skip_chunk(&mut self) -> Result<Option<ChunkHeader>> {
+        self.last = None;
         let Some(header) = self.peek_header()? else {
             return Ok(None);
         };
         let end = header.chunk_end(self.pos);
-        if end > self.source.size {
-            self.truncated_at = Some(self.source.size);
-            return Ok(None);
+        let reached = self.reach(end)?;
+        if reached < end {
+            return self.stop(Stop::End(reached));
         }
-        self.seek(end);
+        self.jump(end);
         Ok(Some(header))
     }
 
     /// Returns [`Error::Truncated`] when the file ended inside the current chunk.
     pub fn truncation(&self) -> Option<Error> {
-        let end = self.truncated_at?;
+        let end = match self.stopped {
+            Some(Stop::End(end)) if end > self.pos => end,
+            _ => return None,
+        };
         let complete_header = distance_without_overhead(self.pos, end) >= CHUNK_HEADER_SIZE as u64;
         Some(Error::Truncated {
             file: self.file.clone(),
@@ -210,93 +306,49 @@ impl<S: Source> ChunkReader<S> {
         })
     }
 
-    /// Goes behind the damage that `error` of the last call told of, and returns the region left out. `None` when nothing
-    /// can be done about it.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn recover(&mut self, error: &Error) -> Result<Option<SkippedRegion>> {
-        let begin = self.pos;
-        let mut recovery = self.recovery;
-        if recovery == Recovery::Impossible {
-            return Ok(None);
-        }
-        let end = loop {
-            match recovery {
-                Recovery::HaveChunk(pos) => {
-                    self.seek(pos);
-                    if pos > self.source.size {
-                        break self.source.size;
-                    }
-                    if is_possible_chunk_boundary(pos) {
-                        break pos;
-                    }
-                    recovery = Recovery::FindChunk(pos);
-                }
-                Recovery::FindChunk(pos) => {
-                    let block = pos.saturating_add(remaining_in_block(pos));
-                    self.seek(block);
-                    if block > self.source.size {
-                        break self.source.size;
-                    }
-                    let mut src = block;
-                    match self.read_block_header(&mut src) {
-                        Ok(header) if header.previous_chunk == 0 => break block,
-                        Ok(header) => {
-                            let next = block.saturating_add(header.next_chunk);
-                            if !is_possible_chunk_boundary(next) {
-                                recovery = Recovery::FindChunk(next);
-                                continue;
-                            }
-                            self.seek(next);
-                            break next.min(self.source.size);
-                        }
-                        Err(Stop::Damage { recovery: again, .. }) => recovery = again,
-                        // The file ends in the block header: it is found truncated when reading goes on.
-                        Err(Stop::End(_)) => break block,
-                        Err(Stop::Io(error)) => return Err(error),
-                        Err(Stop::Limit(_)) | Err(Stop::Boundary) => break block,
-                    }
-                }
-                Recovery::Impossible => return Ok(None),
-            }
-        };
-        Ok(Some(error.skipped_region(begin, end)))
+    /// Makes the chunk at `pos` the next one.
+    pub(crate) fn jump(&mut self, pos: u64) {
+        self.pos = pos;
+        self.header = None;
+        self.stopped = None;
+        self.last = None;
     }
 
-    /// Turns what stopped reading into the answer of a call, and remembers how to go on.
-    fn stopped<T>(&mut self, stop: Stop) -> Result<Option<T>> {
-        let chunk_begin = self.pos;
-        let (damage, offset, recovery) = match stop {
-            Stop::End(at) => {
-                self.truncated_at = Some(at).filter(|&at| at > self.pos);
-                return Ok(None);
-            }
-            Stop::Io(error) => return Err(error),
-            Stop::Limit(damage) => return Err(damage.at(&self.file, chunk_begin, chunk_begin)),
-            Stop::Boundary => (Damage::ChunkBoundary, self.pos, Recovery::FindChunk(self.pos)),
-            Stop::Damage {
-                damage,
-                offset,
-                recovery,
-            } => (damage, offset, recovery),
-        };
-        self.header = None;
-        self.recovery = recovery;
-        Err(Error::Corrupt(Box::new(Corrupt {
-            file: self.file.clone(),
-            chunk_begin,
-            offset,
-            damage,
-        })))
+    /// Turns what stopped reading into the answer of a call, and keeps it for the next call.
+    fn stop<T>(&mut self, stop: Stop) -> Result<Option<T>> {
+        if let Stop::Io(error) = stop {
+            return Err(error);
+        }
+        if let Stop::Damage { .. } = stop {
+            self.header = None;
+        }
+        self.stopped = Some(stop);
+        self.stopped_again()
+    }
+
+    fn stopped_again<T>(&self) -> Result<Option<T>> {
+        match &self.stopped {
+            Some(Stop::Damage { damage, offset, .. }) => Err(Error::Corrupt(Box::new(Corrupt {
+                file: self.file.clone(),
+                chunk_begin: self.pos,
+                offset: *offset,
+                damage: damage.clone(),
+            }))),
+            Some(Stop::Limit(damage)) => Err(damage.clone().at(&self.file, self.pos, self.pos)),
+            Some(Stop::End(_) | Stop::Io(_)) | None => Ok(None),
+        }
     }
 
     fn read_header(&mut self) -> Result<ChunkHeader, Stop> {
-        if self.pos >= self.source.size {
+        if self.source.size().is_some_and(|size| self.pos >= size) {
             return Err(Stop::End(self.pos));
         }
         if !is_possible_chunk_boundary(self.pos) {
-            return Err(Stop::Boundary);
+            return Err(Stop::Damage {
+                damage: Damage::ChunkBoundary,
+                offset: self.pos,
+                recovery: Recovery::FindChunk(self.pos),
+            });
         }
         let mut src = self.pos;
         let mut bytes = [0; CHUNK_HEADER_SIZE];
@@ -310,8 +362,7 @@ impl<S: Source> ChunkReader<S> {
                 interrupted_by = Some((block, block_header));
             }
             let length = room_in_block(src, CHUNK_HEADER_SIZE - filled);
-            self.source
-                .read(&self.file, &mut src, &mut bytes[filled..filled + length])?;
+            self.read(&mut src, &mut bytes[filled..filled + length])?;
             filled += length;
         }
         let header = ChunkHeader::from_bytes(&bytes);
@@ -320,7 +371,7 @@ impl<S: Source> ChunkReader<S> {
             offset: src,
             recovery: Recovery::FindChunk(src),
         };
-        let computed = header.computed_hash();
+        let computed = ChunkHeader::hash_of(&bytes);
         if header.header_hash != computed {
             return Err(find(Damage::ChunkHeaderHash {
                 stored: header.header_hash,
@@ -341,45 +392,48 @@ impl<S: Source> ChunkReader<S> {
         Ok(header)
     }
 
-    /// Reads the data of the chunk at `pos` and returns the end of the chunk.
-    fn read_data(&mut self, header: &ChunkHeader) -> Result<u64, Stop> {
+    /// Reads the data of the chunk at `pos` and returns the end of the chunk and where the data are.
+    fn read_data(&mut self, header: &ChunkHeader) -> Result<(u64, DataPlace), Stop> {
         let end = header.chunk_end(self.pos);
-        if end <= self.source.size && header.data_size > self.max_chunk_size {
+        let complete = self.source.size().is_none_or(|size| end <= size);
+        if complete && header.data_size > self.max_chunk_size {
             return Err(Stop::Limit(Damage::TooLarge {
                 what: "the data",
                 limit: self.max_chunk_size,
                 found: header.data_size,
             }));
         }
-        let mut src = crate::block_header::add_with_overhead(self.pos, CHUNK_HEADER_SIZE as u64);
-        // Data of a chunk that the file cannot hold are walked for their block headers only.
-        let complete = end <= self.source.size;
-        self.data.clear();
-        let mut left = header.data_size;
-        while left > 0 {
-            if remaining_in_block_header(src) > 0 {
-                let block = block_begin(src);
-                let block_header = self.read_block_header(&mut src)?;
-                self.check_beginning(block, &block_header, src)?;
-                self.check_end(block, &block_header, end, src)?;
-            }
-            let length = room_in_block(src, usize::try_from(left).unwrap_or(usize::MAX));
-            if complete {
-                let room = self.data.room(length);
-                self.source.read(&self.file, &mut src, &mut room[..length])?;
-                self.data.advance(length);
-            } else {
-                src = src.saturating_add(length as u64);
-                if src > self.source.size {
-                    return Err(Stop::End(self.source.size));
+        let begin = add_with_overhead(self.pos, CHUNK_HEADER_SIZE as u64);
+        let data = match usize::try_from(header.data_size) {
+            Ok(size) if complete && size <= uninterrupted(begin) => {
+                let piece = self
+                    .source
+                    .get(begin, size)
+                    .map_err(|source| read_error(&self.file, source))?;
+                if piece.len() < size {
+                    return Err(Stop::End(begin + piece.len() as u64));
                 }
+                DataPlace::Source { begin, size }
             }
-            left -= length as u64;
+            _ => {
+                self.join_data(begin, end, header.data_size, complete)?;
+                DataPlace::Joined
+            }
+        };
+        // What follows the data is padding. A file that ends in it ends in this chunk.
+        let reached = match self.source.size() {
+            Some(size) => size.min(end),
+            None if add_with_overhead(begin, header.data_size) >= end => end,
+            None => self.reach(end).map_err(Stop::Io)?,
+        };
+        if reached < end {
+            return Err(Stop::End(reached));
         }
-        if !complete {
-            return Err(Stop::End(self.source.size));
-        }
-        let computed = hash(self.data.as_slice());
+        let bytes = match data {
+            DataPlace::Source { begin, size } => self.source.peek(begin, size),
+            DataPlace::Joined => self.joined.as_slice(),
+        };
+        let computed = hash(bytes);
         if computed != header.data_hash {
             return Err(Stop::Damage {
                 damage: Damage::ChunkDataHash {
@@ -390,14 +444,47 @@ impl<S: Source> ChunkReader<S> {
                 recovery: Recovery::HaveChunk(end),
             });
         }
-        Ok(end)
+        Ok((end, data))
+    }
+
+    /// Collects `left` bytes of data from `src` on, taking block headers out. Data of a chunk that the file cannot hold
+    /// (`complete` is false) are walked for their block headers only.
+    fn join_data(&mut self, mut src: u64, chunk_end: u64, mut left: u64, complete: bool) -> Result<(), Stop> {
+        self.joined.clear();
+        while left > 0 {
+            if remaining_in_block_header(src) > 0 {
+                let block = block_begin(src);
+                let block_header = self.read_block_header(&mut src)?;
+                self.check_beginning(block, &block_header, src)?;
+                self.check_end(block, &block_header, chunk_end, src)?;
+            }
+            let length = room_in_block(src, usize::try_from(left).unwrap_or(usize::MAX));
+            if complete {
+                let room = self.joined.room(length);
+                let read = self.source.read(src, &mut room[..length]);
+                let read = read.map_err(|source| read_error(&self.file, source))?;
+                src += read as u64;
+                if read < length {
+                    return Err(Stop::End(src));
+                }
+                self.joined.advance(length);
+            } else {
+                src = src.saturating_add(length as u64);
+                match self.source.size() {
+                    Some(size) if src > size => return Err(Stop::End(size)),
+                    _ => {}
+                }
+            }
+            left -= length as u64;
+        }
+        Ok(())
     }
 
     /// Reads the rest of the block header that `src` is before or in.
     fn read_block_header(&mut self, src: &mut u64) -> Result<BlockHeader, Stop> {
         let block = block_begin(*src);
         let mut bytes = [0; BLOCK_HEADER_SIZE];
-        self.source.read(&self.file, src, &mut bytes)?;
+        self.read(src, &mut bytes)?;
         let header = BlockHeader::from_bytes(&bytes);
         let computed = header.computed_hash();
         if header.header_hash != computed {
@@ -449,21 +536,54 @@ impl<S: Source> ChunkReader<S> {
             recovery: Recovery::FindChunk(src),
         })
     }
+
+    /// Fills the small piece `out` from `src` on and moves `src` behind it.
+    #[inline]
+    fn read(&mut self, src: &mut u64, out: &mut [u8]) -> Result<(), Stop> {
+        let bytes = self.source.get(*src, out.len());
+        let bytes = bytes.map_err(|source| read_error(&self.file, source))?;
+        *src += bytes.len() as u64;
+        if bytes.len() < out.len() {
+            return Err(Stop::End(*src));
+        }
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Returns `pos`, or the end of the file if that is before `pos`.
+    fn reach(&mut self, pos: u64) -> Result<u64> {
+        self.source.reach(pos).map_err(|source| Error::Io {
+            file: self.file.clone(),
+            action: "read the file",
+            source,
+        })
+    }
 }
 
-/// Why reading a chunk stopped.
-enum Stop {
-    /// The file ends here.
-    End(u64),
-    /// No chunk can begin at the position.
-    Boundary,
-    Damage {
-        damage: Damage,
-        offset: u64,
-        recovery: Recovery,
-    },
-    Limit(Damage),
-    Io(Error),
+/// Opens the file at `path` for reading.
+pub(crate) fn open_file(path: &Path, name: &FileName) -> Result<File> {
+    File::open(path).map_err(|source| Error::Io {
+        file: name.clone(),
+        action: "open the file",
+        source,
+    })
+}
+
+fn read_error(file: &FileName, source: std::io::Error) -> Stop {
+    Stop::Io(Error::Io {
+        file: file.clone(),
+        action: "read the file",
+        source,
+    })
+}
+
+/// Returns how many bytes there are from `src` to the next block header.
+fn uninterrupted(src: u64) -> usize {
+    match remaining_in_block_header(src) {
+        // At most 64 KiB.
+        0 => (remaining_in_block(src) as usize).min(MAX_PIECE),
+        _ => 0,
+    }
 }
 
 /// Returns how many of `wanted` bytes come before the next block header.
@@ -474,77 +594,4 @@ fn room_in_block(src: u64, wanted: usize) -> usize {
     };
     // At most 64 KiB.
     wanted.min(room as usize)
-}
-
-/// A source behind a window: small reads come out of one larger read.
-struct Window<S> {
-    source: S,
-    size: u64,
-    buffer: Vec<u8>,
-    begin: u64,
-    length: usize,
-}
-
-impl<S: Source> Window<S> {
-    fn new(source: S, size: u64) -> Self {
-        Self {
-            source,
-            size,
-            buffer: Vec::new(),
-            begin: 0,
-            length: 0,
-        }
-    }
-
-    /// Fills `out` from `pos` on and moves `pos` behind it.
-    fn read(&mut self, file: &FileName, pos: &mut u64, out: &mut [u8]) -> Result<(), Stop> {
-        let mut filled = 0;
-        while filled < out.len() {
-            let left = &mut out[filled..];
-            let read = self.read_some(*pos, left).map_err(|source| {
-                Stop::Io(Error::Io {
-                    file: file.clone(),
-                    action: "read the file",
-                    source,
-                })
-            })?;
-            if read == 0 {
-                return Err(Stop::End(*pos));
-            }
-            filled += read;
-            *pos += read as u64;
-        }
-        Ok(())
-    }
-
-    fn read_some(&mut self, pos: u64, out: &mut [u8]) -> io::Result<usize> {
-        let buffered = pos
-            .checked_sub(self.begin)
-            .and_then(|offset| usize::try_from(offset).ok())
-            .and_then(|offset| self.buffer[..self.length].get(offset..))
-            .unwrap_or_default();
-        if !buffered.is_empty() {
-            let length = buffered.len().min(out.len());
-            out[..length].copy_from_slice(&buffered[..length]);
-            return Ok(length);
-        }
-        // Sequential reads fetch a large window; a jump fetches what a header needs.
-        let sequential = pos == self.begin + self.length as u64;
-        let wanted = if sequential { WINDOW } else { SMALL_WINDOW };
-        if out.len() >= wanted {
-            let read = self.source.read_at(pos, out)?;
-            self.begin = pos + read as u64;
-            self.length = 0;
-            return Ok(read);
-        }
-        if self.buffer.len() < wanted {
-            self.buffer.resize(wanted, 0);
-        }
-        self.length = 0;
-        self.begin = pos;
-        self.length = self.source.read_at(pos, &mut self.buffer[..wanted])?.min(wanted);
-        let length = self.length.min(out.len());
-        out[..length].copy_from_slice(&self.buffer[..length]);
-        Ok(length)
-    }
 }

@@ -187,6 +187,20 @@ pub enum Damage {
     /// The file does not begin with a file signature.
     #[error("missing file signature: the file does not begin with the 64 bytes of Riegeli/records")]
     MissingSignature,
+    /// A position behind the last byte.
+    #[error("the position is past the end of the file, {size} bytes")]
+    PastEnd {
+        /// The size of the file.
+        size: u64,
+    },
+    /// A chunk with records of a type that is not known.
+    #[error("the {chunk_type} chunk of {num_records} records")]
+    UnknownChunkType {
+        /// The type.
+        chunk_type: ChunkType,
+        /// How many records it has.
+        num_records: u64,
+    },
     /// A position where no chunk can begin.
     #[error("no chunk can begin here")]
     ChunkBoundary,
@@ -250,6 +264,11 @@ impl Damage {
             Self::UnknownCompression { byte } => Error::Unsupported {
                 file,
                 what: format!("a chunk of compression type 0x{byte:02x}"),
+                offset: chunk_begin,
+            },
+            Self::UnknownChunkType { .. } => Error::Unsupported {
+                file,
+                what: self.to_string(),
                 offset: chunk_begin,
             },
             Self::TooLarge { what, limit, found } => Error::Limit {

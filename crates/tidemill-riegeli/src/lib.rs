@@ -7,7 +7,7 @@
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, and the sources of the C++ library where that document is
 //! silent; `docs/formats/riegeli.md` of this project has both in one place.
 //!
-//! Not here: seeking and searching, several threads.
+//! Not here: several threads.
 
 mod block_header;
 mod chunk_decoder;
@@ -21,6 +21,7 @@ mod field_projection;
 mod hash;
 mod metadata;
 mod reader;
+mod reader_options;
 mod record_position;
 pub mod rows;
 mod simple_chunk;
@@ -30,6 +31,7 @@ pub mod tfrecord;
 mod transposed_chunk;
 mod varint;
 mod verify;
+mod window;
 mod writer;
 mod writer_options;
 
@@ -40,11 +42,12 @@ pub use codec::{Compression, CompressionType};
 pub use error::{Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
 pub use field_projection::{Field, FieldProjection};
 pub use hash::hash;
-pub use metadata::RecordsMetadata;
-pub use reader::{ChunkSummary, ReaderOptions, RecordReader};
+pub use metadata::{RecordType, RecordsMetadata};
+pub use reader::{ChunkSummary, RecordReader};
+pub use reader_options::ReaderOptions;
 pub use record_position::RecordPosition;
 pub use skipped_region::SkippedRegion;
-pub use source::{BytesSource, FileSource, SharedSource, Source};
+pub use source::{BytesSource, FileSource, SharedSource, Source, StreamSource};
 pub use verify::{Verification, verify};
 pub use writer::RecordWriter;
 pub use writer_options::WriterOptions;

@@ -4,7 +4,7 @@
 //! named here; they are left alone by keeping the serialized form.
 
 use prost::Message;
-use prost_types::FileDescriptorProto;
+use prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet};
 
 /// Information about a file, which helps to interpret its records.
 #[derive(Clone, PartialEq, Message)]
@@ -28,4 +28,97 @@ pub struct RecordsMetadata {
     /// "IPC Streaming Format"). The range from 1000 is free for extensions; 29801 is `0x7469`, which spells `ti`.
     #[prost(bytes = "vec", optional, tag = "29801")]
     pub arrow_schema: Option<Vec<u8>>,
+}
+
+impl RecordsMetadata {
+    /// Returns the protobuf type of the records and its descriptors, `None` when there is no type name or are no descriptors
+    /// (google/riegeli, `riegeli/records/record_reader.cc`, `RecordsMetadataDescriptors`).
+    pub fn record_type(&self) -> Option<RecordType> {
+        let name = self.record_type_name.as_ref().filter(|name| !name.is_empty())?;
+        if self.file_descriptor.is_empty() {
+            return None;
+        }
+        Some(RecordType {
+            name: name.clone(),
+            descriptors: FileDescriptorSet {
+                file: self.file_descriptor.clone(),
+            },
+        })
+    }
+
+    /// Says that records are messages of a type (google/riegeli, `riegeli/records/record_writer.cc`, `SetRecordType`).
+    pub fn set_record_type(&mut self, record_type: RecordType) {
+        self.record_type_name = Some(record_type.name);
+        self.file_descriptor = record_type.descriptors.file;
+    }
+}
+
+/// The protobuf type of records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordType {
+    /// Its full name, such as `package.Message.Nested`.
+    pub name: String,
+    /// The file that has it and those that it depends on, dependencies first.
+    pub descriptors: FileDescriptorSet,
+}
+
+impl RecordType {
+    /// Returns the descriptor of the type, `None` when the descriptors do not have it.
+    pub fn message(&self) -> Option<&DescriptorProto> {
+        self.descriptors.file.iter().find_map(|file| {
+            let in_package = match file.package() {
+                "" => self.name.as_str(),
+                package => self.name.strip_prefix(package)?.strip_prefix('.')?,
+            };
+            let mut path = in_package.split('.');
+            let first = path.next()?;
+            let mut message = file.message_type.iter().find(|message| message.name() == first)?;
+            for name in path {
+                message = message.nested_type.iter().find(|message| message.name() == name)?;
+            }
+            Some(message)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_types_are_found_by_their_full_name() {
+        let message = |name: &str, nested_type| DescriptorProto {
+            name: Some(name.to_owned()),
+            nested_type,
+            ..Default::default()
+        };
+        let file = |package: Option<&str>, message_type| FileDescriptorProto {
+            package: package.map(str::to_owned),
+            message_type,
+            ..Default::default()
+        };
+        let nested = message("A", vec![message("B", vec![message("C", vec![])])]);
+        let metadata = |name: &str| RecordsMetadata {
+            record_type_name: Some(name.to_owned()),
+            file_descriptor: vec![
+                file(None, vec![message("A", vec![])]),
+                file(Some("p.q"), vec![nested.clone()]),
+            ],
+            ..Default::default()
+        };
+        for (name, found) in [
+            ("A", Some("A")),
+            ("p.q.A", Some("A")),
+            ("p.q.A.B.C", Some("C")),
+            ("p.q.B", None),
+            ("p.A", None),
+            ("p.qA", None),
+            ("A.B", None),
+        ] {
+            let record_type = metadata(name).record_type().expect("a type");
+            assert_eq!(record_type.message().map(DescriptorProto::name), found, "{name}");
+        }
+        assert_eq!(metadata("").record_type(), None);
+        assert_eq!(RecordsMetadata::default().record_type(), None);
+    }
 }

@@ -1,71 +1,36 @@
 //! Reading records.
+//!
+//! A reader decodes one chunk at a time and lends its records as slices. Where it goes by positions is in `seek` and
+//! `search`; what the file says about itself is in `metadata` and `chunk_list`.
+//!
+//! The behaviours are those of google/riegeli, `riegeli/records/record_reader.h`, except that what is damaged is an error,
+//! and seeking elsewhere leaves it behind.
 
-use std::{fs::File, path::Path};
+mod binary_search;
+mod chunk_list;
+mod metadata;
+mod search;
+mod seek;
 
-use prost::Message;
+use std::path::Path;
 
+pub use self::chunk_list::ChunkSummary;
 use crate::{
-    Chunk, ChunkHeader, ChunkReader, ChunkType, Error, RecordPosition, RecordsMetadata, Result, SkippedRegion,
-    chunk_decoder::{ChunkDecoder, check_no_records},
-    codec::CompressionType,
-    error::FileName,
+    Chunk, ChunkReader, Error, ReaderOptions, RecordPosition, Result, SkippedRegion,
+    chunk_decoder::ChunkDecoder,
+    chunk_reader::open_file,
+    error::{Damage, FileName},
     field_projection::FieldProjection,
+    reader_options::Recovery,
     simple_chunk::RecordSlices,
-    source::{BytesSource, FileSource, Source},
-    transposed_chunk,
+    source::{BytesSource, FileSource, Source, StreamSource},
 };
 
-/// Options of a [`RecordReader`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReaderOptions {
-    recover: bool,
-    max_chunk_size: u64,
-    field_projection: FieldProjection,
-}
-
-impl Default for ReaderOptions {
-    fn default() -> Self {
-        Self {
-            recover: false,
-            max_chunk_size: 1 << 30,
-            field_projection: FieldProjection::all(),
-        }
-    }
-}
-
-impl ReaderOptions {
-    /// Returns the default options.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Goes on behind damage and keeps a list of what was left out, instead of returning an error. Default: false.
-    #[must_use]
-    pub fn recover(mut self, recover: bool) -> Self {
-        self.recover = recover;
-        self
-    }
-
-    /// Bounds the memory for the data of one chunk, compressed and again decompressed. Default: 1 GiB.
-    #[must_use]
-    pub fn max_chunk_size(mut self, bytes: u64) -> Self {
-        self.max_chunk_size = bytes;
-        self
-    }
-
-    /// Keeps only these fields of the records of transposed chunks. Default: [`FieldProjection::all`].
-    #[must_use]
-    pub fn field_projection(mut self, projection: FieldProjection) -> Self {
-        self.field_projection = projection;
-        self
-    }
-}
-
-/// Reads the records of a file in order, lending each as a slice of the decoded chunk.
+/// Reads the records of a file in order, or from any position on, lending each as a slice of the decoded chunk.
 ///
 /// With [`ReaderOptions::recover`] damage is passed and listed in [`skipped`](Self::skipped); without, it is an error that
-/// every further call repeats. A file that ends inside a chunk ends with its last complete chunk, and
-/// [`close`](Self::close) tells of the rest.
+/// every further call repeats until [`recover`](Self::recover) passes it. A file that ends inside a chunk ends with its last
+/// complete chunk, and [`close`](Self::close) tells of the rest.
 pub struct RecordReader<S> {
     chunks: ChunkReader<S>,
     options: ReaderOptions,
@@ -73,6 +38,9 @@ pub struct RecordReader<S> {
     /// The chunk that `decoder` holds, and the one that positions are about.
     chunk_begin: u64,
     index: usize,
+    last_record_is_valid: bool,
+    /// What is wrong with the chunk at `chunk_begin`, whose hashes are sound.
+    undecodable: Option<Damage>,
     skipped: Vec<SkippedRegion>,
     metadata: Option<Option<Vec<u8>>>,
 }
@@ -83,24 +51,31 @@ impl RecordReader<FileSource> {
     /// # Errors
     /// [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: &ReaderOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let name = FileName::new(path);
-        let file = File::open(path).map_err(|source| Error::Io {
-            file: name.clone(),
-            action: "open the file",
-            source,
-        })?;
+        let name = FileName::new(path.as_ref());
+        let file = open_file(path.as_ref(), &name)?;
         Self::named(FileSource::new(file), name, options)
     }
 }
 
 impl<B: AsRef<[u8]>> RecordReader<BytesSource<B>> {
-    /// Reads a file that is in memory: a slice, a vector, shared or mapped bytes.
+    /// Reads a file that is in memory: a slice, a vector, shared or mapped bytes. Records of uncompressed chunks are lent out
+    /// of it where no block header interrupts their chunk.
     ///
     /// # Errors
     /// None; the result allows for `?` in a chain.
     pub fn from_bytes(bytes: B) -> Result<Self> {
         Self::new(BytesSource(bytes), &ReaderOptions::default())
+    }
+}
+
+impl<R: std::io::Read> RecordReader<StreamSource<R>> {
+    /// Reads a file that comes as a stream, such as standard input. Its records can be read once, in order; what needs random
+    /// access fails with [`Error::Io`].
+    ///
+    /// # Errors
+    /// None; the result allows for `?` in a chain.
+    pub fn from_stream(stream: R, options: &ReaderOptions) -> Result<Self> {
+        Self::new(StreamSource::new(stream), options)
     }
 }
 
@@ -125,27 +100,46 @@ impl<S: Source> RecordReader<S> {
         let mut decoder = ChunkDecoder::default();
         decoder.set_projection(&options.field_projection);
         Ok(Self {
-            chunks: ChunkReader::new(source, file, options.max_chunk_size)?,
+            chunks: ChunkReader::named(source, file, options.max_chunk_size)?,
             options: options.clone(),
             decoder,
             chunk_begin: 0,
             index: 0,
+            last_record_is_valid: false,
+            undecodable: None,
             skipped: Vec::new(),
             metadata: None,
         })
     }
 
+    /// Returns whether what comes next looks like Riegeli/records: `false` at the end of the file. Reading checks the same;
+    /// this does it before the first record is asked for. Damage is not recovered from.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`].
+    pub fn check_file_format(&mut self) -> Result<bool> {
+        if (self.index as u64) < self.decoder.num_records() {
+            return Ok(true);
+        }
+        match &self.undecodable {
+            Some(_) => Err(self.undecodable_error()),
+            None => self.chunks.check_file_format(),
+        }
+    }
+
     /// Returns the next record, lent until the next call; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] unless recovering; [`Error::Unsupported`] for codecs and chunk types that are not known; [`Error::Limit`]; [`Error::Io`].
+    /// [`Error::Corrupt`] unless recovering; [`Error::Unsupported`] for codecs and chunk types that are not known;
+    /// [`Error::Limit`]; [`Error::Io`].
     #[inline]
     pub fn read_record(&mut self) -> Result<Option<&[u8]>> {
-        if self.index as u64 >= self.decoder.num_records() && !self.read_chunk()? {
+        if self.index as u64 >= self.decoder.num_records() && !self.next_records()? {
             return Ok(None);
         }
         let index = self.index;
         self.index += 1;
+        self.last_record_is_valid = true;
         Ok(Some(self.records().get(index)))
     }
 
@@ -155,11 +149,12 @@ impl<S: Source> RecordReader<S> {
         &mut self,
         take: impl FnOnce(RecordSlices<'_>, usize, u64) -> (T, usize),
     ) -> Result<Option<T>> {
-        if self.index as u64 >= self.decoder.num_records() && !self.read_chunk()? {
+        if self.index as u64 >= self.decoder.num_records() && !self.next_records()? {
             return Ok(None);
         }
         let (taken, end) = take(self.records(), self.index, self.chunk_begin);
         self.index = end.max(self.index);
+        self.last_record_is_valid = true;
         Ok(Some(taken))
     }
 
@@ -167,36 +162,41 @@ impl<S: Source> RecordReader<S> {
     /// move.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when the current chunk has damage in what the new projection needs, unless recovering, which leaves out
-    /// the rest of the chunk; [`Error::Limit`].
+    /// [`Error::Corrupt`] when the current chunk has damage in what the new projection needs, unless recovering, which leaves
+    /// out the rest of the chunk; [`Error::Limit`].
     pub fn set_field_projection(&mut self, projection: FieldProjection) -> Result<()> {
         self.decoder.set_projection(&projection);
         self.options.field_projection = projection;
         if self.decoder.num_records() == 0 {
             return Ok(());
         }
-        if !self.decode_loaded()? {
-            self.index = 0;
+        match self.decode_loaded() {
+            Ok(()) => Ok(()),
+            Err(error) => self.try_recovery(error).map(|_| ()),
         }
-        Ok(())
     }
 
-    /// Returns the position of the record that was read last.
+    /// Returns the position of the record that was read last, if [`last_record_is_valid`](Self::last_record_is_valid).
     pub fn last_pos(&self) -> RecordPosition {
         RecordPosition::new(self.chunk_begin, (self.index as u64).saturating_sub(1))
     }
 
+    /// Returns whether a record was read and the reader has not moved since.
+    pub fn last_record_is_valid(&self) -> bool {
+        self.last_record_is_valid
+    }
+
     /// Returns where the next record is, or the end of what was read.
     pub fn pos(&self) -> RecordPosition {
-        if (self.index as u64) < self.decoder.num_records() {
+        if (self.index as u64) < self.decoder.num_records() || self.undecodable.is_some() {
             RecordPosition::new(self.chunk_begin, self.index as u64)
         } else {
             RecordPosition::new(self.chunks.pos(), 0)
         }
     }
 
-    /// Returns the size of the file in bytes.
-    pub fn size(&self) -> u64 {
+    /// Returns the size of the file in bytes, `None` for a stream whose end was not reached yet.
+    pub fn size(&self) -> Option<u64> {
         self.chunks.size()
     }
 
@@ -205,74 +205,49 @@ impl<S: Source> RecordReader<S> {
         &self.skipped
     }
 
-    /// Returns the serialized metadata: empty if the file has none, and `None` if it ends before there could be any. Does not
-    /// move the reader.
+    /// Goes behind the damage that the last call failed with, and returns the region left out, which is also listed in
+    /// [`skipped`](Self::skipped). `None` when the last call did not fail, or failed for another reason. A chunk that this
+    /// version or its limits cannot decode is passed as well.
+    ///
+    /// ```
+    /// use tidemill_riegeli::{RecordReader, RecordWriter, WriterOptions};
+    ///
+    /// let mut writer = RecordWriter::new(Vec::new(), "uncompressed".parse::<WriterOptions>()?)?;
+    /// for record in ["first", "second"] {
+    ///     writer.write_record(record.as_bytes())?;
+    ///     writer.flush()?;
+    /// }
+    /// let mut file = writer.close()?;
+    /// file[110] ^= 1; // in the data of the first chunk of records
+    ///
+    /// let mut reader = RecordReader::from_bytes(file)?;
+    /// assert!(reader.read_record().is_err());
+    /// let region = reader.recover()?.expect("damage that can be passed");
+    /// assert_eq!((region.begin, region.end), (64, 112));
+    /// assert_eq!(reader.read_record()?, Some(&b"second"[..]));
+    /// # Ok::<(), tidemill_riegeli::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Corrupt`] unless recovering, which gives empty metadata; [`Error::Limit`]; [`Error::Io`].
-    pub fn metadata(&mut self) -> Result<Option<&[u8]>> {
-        if self.metadata.is_none() {
-            let mut chunks = ChunkReader::new(
-                SourceRef(self.chunks.source()),
-                self.chunks.file().clone(),
-                self.options.max_chunk_size,
-            )?;
-            let metadata = match read_metadata(&mut chunks, self.options.max_chunk_size) {
-                Err(Error::Corrupt(_)) if self.options.recover => Some(Vec::new()),
-                result => result?,
-            };
-            self.metadata = Some(metadata);
+    /// [`Error::Io`].
+    pub fn recover(&mut self) -> Result<Option<SkippedRegion>> {
+        let region = match self.undecodable.take() {
+            Some(damage) => {
+                let begin = self.chunk_begin.saturating_add(self.index as u64);
+                self.decoder.clear();
+                self.index = 0;
+                Some(SkippedRegion {
+                    begin,
+                    end: self.chunks.pos(),
+                    why: damage.to_string(),
+                })
+            }
+            None => self.chunks.recover()?,
+        };
+        if let Some(region) = &region {
+            self.skipped.push(region.clone());
         }
-        Ok(self.metadata.as_ref().and_then(Option::as_deref))
-    }
-
-    /// Returns the metadata as a message, empty if there are none.
-    ///
-    /// # Errors
-    /// As [`Self::metadata`]; [`Error::Metadata`] when they are not a `RecordsMetadata`.
-    pub fn records_metadata(&mut self) -> Result<RecordsMetadata> {
-        let metadata = RecordsMetadata::decode(self.metadata()?.unwrap_or_default());
-        metadata.map_err(|error| Error::Metadata {
-            file: self.chunks.file().clone(),
-            problem: format!("not a RecordsMetadata message: {error}"),
-        })
-    }
-
-    /// Counts the records of the file by its chunk headers, without reading chunk data. Does not move the reader.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] and [`Error::Truncated`] unless recovering; [`Error::Io`]. Damage in chunk data is not seen.
-    pub fn count_records(&mut self) -> Result<u64> {
-        let mut count = 0_u64;
-        self.scan_headers(|_, header| {
-            count = count.saturating_add(header.num_records);
-            Ok(())
-        })?
-        .map_or(Ok(count), Err)
-    }
-
-    /// Describes the chunks of the file. Chunk data are not read but for the first byte. Does not move the reader.
-    ///
-    /// # Errors
-    /// As [`Self::count_records`].
-    pub fn list_chunks(&mut self) -> Result<Vec<ChunkSummary>> {
-        let mut list = Vec::new();
-        let source = SourceRef(self.chunks.source());
-        // What can be described of a file that ends early is described.
-        let _truncation = self.scan_headers(|begin, header| {
-            let compression = compression_type(&source, begin, &header);
-            list.push(ChunkSummary {
-                begin,
-                end: header.chunk_end(begin),
-                chunk_type: header.chunk_type,
-                compression,
-                num_records: header.num_records,
-                data_size: header.data_size,
-                decoded_data_size: header.decoded_data_size,
-            });
-            Ok(())
-        })?;
-        Ok(list)
+        Ok(region)
     }
 
     /// Reads the next chunk as it is stored, whatever its type; `None` at the end. Records of the current chunk that were not
@@ -281,10 +256,21 @@ impl<S: Source> RecordReader<S> {
     /// # Errors
     /// [`Error::Corrupt`] unless recovering; [`Error::Limit`]; [`Error::Io`].
     pub fn next_chunk(&mut self) -> Result<Option<Chunk<'_>>> {
-        self.decoder.clear();
-        self.index = 0;
-        self.load_chunk()?;
-        Ok(self.loaded())
+        self.undecodable = None;
+        loop {
+            self.leave_chunk();
+            match self.chunks.next_chunk() {
+                Ok(None) => return Ok(None),
+                Ok(Some(_)) => break,
+                Err(error) => {
+                    if !self.try_recovery(error)? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        self.chunk_begin = self.chunks.pos();
+        Ok(self.chunks.last_chunk())
     }
 
     /// Ends reading and returns the regions that recovery left out, with an incomplete chunk at the end of the file.
@@ -298,22 +284,29 @@ impl<S: Source> RecordReader<S> {
 
     /// Accounts for an incomplete chunk at the end of the file: as a region when recovering, else as an error.
     pub(crate) fn check_end(&mut self) -> Result<()> {
-        match self.chunks.truncation() {
-            None => Ok(()),
-            Some(error) if self.options.recover => {
-                let region = error.skipped_region(self.chunks.pos(), self.chunks.size());
-                if self.skipped.last() != Some(&region) {
-                    self.skipped.push(region);
-                }
-                Ok(())
-            }
-            Some(error) => Err(error),
+        let Some(error) = self.chunks.truncation() else {
+            return Ok(());
+        };
+        if self.options.recovery.is_fail() {
+            return Err(error);
         }
+        let found = match error {
+            Error::Truncated { found, .. } => found,
+            _ => 0,
+        };
+        let begin = self.chunks.pos();
+        let region = error.skipped_region(begin, begin.saturating_add(found));
+        if self.skipped.last() != Some(&region) {
+            // There is nothing behind the region to go on with.
+            self.options.recovery.decide(&region);
+            self.skipped.push(region);
+        }
+        Ok(())
     }
 
     /// Decodes the next chunk of records and returns how many it has, `None` at the end.
     pub(crate) fn verify_chunk(&mut self) -> Result<Option<u64>> {
-        Ok(self.read_chunk()?.then(|| {
+        Ok(self.next_records()?.then(|| {
             self.index = self.records().len();
             self.decoder.num_records()
         }))
@@ -324,171 +317,103 @@ impl<S: Source> RecordReader<S> {
         self.chunks.file()
     }
 
+    #[inline]
     fn records(&self) -> RecordSlices<'_> {
         self.decoder.records(self.chunks.data())
     }
 
-    /// Decodes the next chunk that holds records. False at the end of the file.
+    /// Decodes the next chunk that holds records, passing damage when recovering. False at the end of the file, and where
+    /// recovery is not wanted to go on.
     #[cold]
-    fn read_chunk(&mut self) -> Result<bool> {
+    fn next_records(&mut self) -> Result<bool> {
+        self.last_record_is_valid = false;
         loop {
-            self.decoder.clear();
-            self.index = 0;
-            self.chunk_begin = self.chunks.pos();
-            if !self.load_chunk()? {
-                return Ok(false);
-            }
-            if let Some(chunk) = self.loaded() {
-                self.chunk_begin = chunk.begin;
-            }
-            self.decode_loaded()?;
-            if self.decoder.num_records() > 0 {
-                return Ok(true);
+            match self.read_chunk() {
+                Ok(true) if self.decoder.num_records() > 0 => return Ok(true),
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => {
+                    if !self.try_recovery(error)? {
+                        return Ok(false);
+                    }
+                }
             }
         }
     }
 
-    /// Decodes the chunk that was loaded. False if it is left out as damaged.
-    fn decode_loaded(&mut self) -> Result<bool> {
-        let Some(chunk) = self.loaded() else {
+    /// Decodes the next chunk, which may hold no records. False at the end of the file.
+    fn read_chunk(&mut self) -> Result<bool> {
+        if self.undecodable.is_some() {
+            return Err(self.undecodable_error());
+        }
+        self.leave_chunk();
+        if self.chunks.next_chunk()?.is_none() {
             return Ok(false);
-        };
-        let (begin, end, header) = (chunk.begin, chunk.end, chunk.header);
-        let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
-        if let Err(damage) = self.decoder.decode(&header, self.chunks.data(), limit) {
-            let error = damage.at(self.chunks.file(), begin, end);
-            if self.options.recover && matches!(error, Error::Corrupt(_)) {
-                self.skipped.push(error.skipped_region(begin, end));
-                return Ok(false);
-            }
-            self.chunks.seek(begin);
-            return Err(error);
         }
-        if header.num_records > 0 && self.decoder.num_records() == 0 {
-            self.chunks.seek(begin);
-            return Err(Error::Unsupported {
-                file: self.chunks.file().clone(),
-                what: format!("the {} chunk of {} records", header.chunk_type, header.num_records),
-                offset: begin,
-            });
-        }
+        self.decode_loaded()?;
         Ok(true)
     }
 
-    /// Reads the next chunk's data, passing damage when recovering. False at the end of the file.
-    fn load_chunk(&mut self) -> Result<bool> {
-        loop {
-            match self.chunks.next_chunk() {
-                Ok(chunk) => return Ok(chunk.is_some()),
-                Err(error) if self.options.recover && matches!(error, Error::Corrupt(_)) => {
-                    match self.chunks.recover(&error)? {
-                        Some(region) => self.skipped.push(region),
-                        None => return Err(error),
-                    }
-                }
-                Err(error) => return Err(error),
+    /// Decodes the chunk that was read last.
+    fn decode_loaded(&mut self) -> Result<()> {
+        let Some(chunk) = self.chunks.last_chunk() else {
+            return Ok(());
+        };
+        let header = chunk.header;
+        let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
+        let decoded = self.decoder.decode(&header, chunk.data, limit).and_then(|()| {
+            if header.num_records > 0 && self.decoder.num_records() == 0 {
+                return Err(Damage::UnknownChunkType {
+                    chunk_type: header.chunk_type,
+                    num_records: header.num_records,
+                });
             }
+            Ok(())
+        });
+        if let Err(damage) = decoded {
+            self.decoder.clear();
+            self.undecodable = Some(damage);
+            return Err(self.undecodable_error());
+        }
+        Ok(())
+    }
+
+    /// Drops the records of the current chunk; what comes is about the next one.
+    fn leave_chunk(&mut self) {
+        self.decoder.clear();
+        self.index = 0;
+        self.chunk_begin = self.chunks.pos();
+        self.last_record_is_valid = false;
+    }
+
+    /// Passes the damage that `error` tells of, if that is wanted, and returns whether to go on.
+    #[cold]
+    fn try_recovery(&mut self, error: Error) -> Result<bool> {
+        if self.options.recovery.is_fail() || !matches!(error, Error::Corrupt(_)) {
+            return Err(error);
+        }
+        match self.recover()? {
+            Some(region) => Ok(self.options.recovery.decide(&region)),
+            None => Err(error),
         }
     }
 
-    fn loaded(&self) -> Option<Chunk<'_>> {
-        self.chunks.last_chunk()
-    }
-
-    /// Visits the chunk headers. Returns what is wrong with the end of the file, if anything is and unless recovering.
-    fn scan_headers(&self, mut visit: impl FnMut(u64, ChunkHeader) -> Result<()>) -> Result<Option<Error>> {
-        let mut chunks = ChunkReader::new(
-            SourceRef(self.chunks.source()),
-            self.chunks.file().clone(),
-            self.options.max_chunk_size,
-        )?;
-        loop {
-            let begin = chunks.pos();
-            match chunks.skip_chunk() {
-                Ok(Some(header)) => visit(begin, header)?,
-                Ok(None) => return Ok(chunks.truncation().filter(|_| !self.options.recover)),
-                Err(error) if self.options.recover && matches!(error, Error::Corrupt(_)) => {
-                    if chunks.recover(&error)?.is_none() {
-                        return Err(error);
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
+    #[cold]
+    fn undecodable_error(&self) -> Error {
+        // Called where there is one.
+        let damage = self.undecodable.clone().unwrap_or(Damage::Invalid { what: "chunk" });
+        damage.at(self.chunks.file(), self.chunk_begin, self.chunks.pos())
     }
 }
 
-/// A chunk, by its header.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChunkSummary {
-    /// Where it begins.
-    pub begin: u64,
-    /// Where the next one begins.
-    pub end: u64,
-    /// What it holds.
-    pub chunk_type: ChunkType,
-    /// Its codec: the first byte of the data of simple, transposed and metadata chunks. `None` for other chunks, and for
-    /// codecs that are not known.
-    pub compression: Option<CompressionType>,
-    /// Its number of records.
-    pub num_records: u64,
-    /// Bytes of data, block headers not counted.
-    pub data_size: u64,
-    /// Sum of the record sizes.
-    pub decoded_data_size: u64,
-}
-
-/// Lends a source to a second reader.
-struct SourceRef<'a, S>(&'a S);
-
-impl<S: Source> Source for SourceRef<'_, S> {
-    fn size(&self) -> std::io::Result<u64> {
-        self.0.size()
+impl<S> RecordReader<S> {
+    /// Decides anew about damage: see [`ReaderOptions::on_recovery`].
+    pub fn set_recovery(&mut self, decide: impl FnMut(&SkippedRegion) -> bool + Send + 'static) {
+        self.options = self.options.clone().on_recovery(decide);
     }
 
-    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read_at(pos, buffer)
-    }
-}
-
-fn read_metadata<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<Option<Vec<u8>>> {
-    // The first chunk is a file signature, or reading it fails.
-    if chunks.next_chunk()?.is_none() {
-        return Ok(None);
-    }
-    match chunks.peek_header()? {
-        None => return Ok(None),
-        Some(header) if header.chunk_type != ChunkType::FileMetadata => {
-            return Ok(Some(Vec::new()));
-        }
-        Some(_) => {}
-    }
-    let file = chunks.file().clone();
-    let Some(chunk) = chunks.next_chunk()? else {
-        return Ok(None);
-    };
-    check_no_records(&chunk.header)
-        .and_then(|()| {
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            transposed_chunk::decode_record(chunk.data, chunk.header.decoded_data_size, limit)
-        })
-        .map(Some)
-        .map_err(|damage| damage.at(&file, chunk.begin, chunk.end))
-}
-
-fn compression_type<S: Source>(source: &S, begin: u64, header: &ChunkHeader) -> Option<CompressionType> {
-    let has_one = matches!(
-        header.chunk_type,
-        ChunkType::Simple | ChunkType::Transposed | ChunkType::FileMetadata
-    );
-    if !has_one || header.data_size == 0 {
-        return None;
-    }
-    // The byte is the last one of a section that is one byte longer than the header.
-    let behind = crate::block_header::add_with_overhead(begin, crate::chunk_header::CHUNK_HEADER_SIZE as u64 + 1);
-    let mut byte = [0];
-    match source.read_at(behind - 1, &mut byte) {
-        Ok(1) => CompressionType::from_byte(byte[0]).ok(),
-        _ => None,
+    /// Makes damage an error from now on.
+    pub fn clear_recovery(&mut self) {
+        self.options.recovery = Recovery::Fail;
     }
 }

@@ -1,25 +1,42 @@
-//! Where a reader gets its bytes: anything that can be read at a position.
+//! Where a reader gets its bytes: memory, anything that can be read at a position, or a stream.
 //!
-//! Files are read at positions, so several readers may share one, and a file that another program shortens ends early
-//! instead of stopping the process, as a mapping would.
+//! Memory is lent, never copied as a whole. Files are read at positions, so several readers may share one, and a file that
+//! another program shortens ends early instead of stopping the process, as a mapping would. Who owns the file and wants the
+//! mapping reads it as memory: [`BytesSource`] takes whatever is a slice.
 //!
-//! Streams without positions are not sources.
+//! Nothing is buffered here; the reader keeps a window.
 
-use std::{fs::File, io, sync::Arc};
+use std::{
+    cell::RefCell,
+    fs::File,
+    io::{self, Read},
+    sync::Arc,
+};
 
-/// Bytes that can be read at any position, by several readers at once.
+/// Bytes that are read at positions.
 pub trait Source {
-    /// Returns the number of bytes there are.
+    /// Returns the number of bytes there are. Not called for a stream.
     ///
     /// # Errors
     /// What the system says.
     fn size(&self) -> io::Result<u64>;
 
-    /// Reads bytes from `pos` on into `buffer` and returns how many: 0 only at the end, or for an empty buffer.
+    /// Reads bytes from `pos` on into `buffer` and returns how many: 0 only at the end, or for an empty buffer. From a stream
+    /// the reader asks for no other bytes than the next ones.
     ///
     /// # Errors
     /// What the system says.
     fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Returns whether the bytes can be read only once, from the first to the last. Default: false.
+    fn is_stream(&self) -> bool {
+        false
+    }
+
+    /// Returns all bytes when they are in memory. Then the two other methods are not called. Default: `None`.
+    fn bytes(&self) -> Option<&[u8]> {
+        None
+    }
 }
 
 /// A source of whatever kind that several threads read from.
@@ -33,9 +50,17 @@ impl<S: Source + ?Sized> Source for Arc<S> {
     fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
         (**self).read_at(pos, buffer)
     }
+
+    fn is_stream(&self) -> bool {
+        (**self).is_stream()
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        (**self).bytes()
+    }
 }
 
-/// Bytes in memory: a slice, a vector, a mapping.
+/// Bytes in memory: a slice, a vector, a mapping. Records of uncompressed chunks are lent out of them.
 #[derive(Clone, Debug)]
 pub struct BytesSource<B>(pub B);
 
@@ -53,6 +78,10 @@ impl<B: AsRef<[u8]>> Source for BytesSource<B> {
         let length = left.len().min(buffer.len());
         buffer[..length].copy_from_slice(&left[..length]);
         Ok(length)
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        Some(self.0.as_ref())
     }
 }
 
@@ -73,15 +102,89 @@ impl Source for FileSource {
     }
 
     fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
+        retry(|| {
             #[cfg(unix)]
             let result = std::os::unix::fs::FileExt::read_at(&*self.0, buffer, pos);
             #[cfg(windows)]
             let result = std::os::windows::fs::FileExt::seek_read(&*self.0, buffer, pos);
-            match result {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => return other,
-            }
+            result
+        })
+    }
+}
+
+/// What can only be read from its beginning to its end: standard input, a socket, a decoder.
+///
+/// Readers of a stream go forwards only, do not know its size, and cannot search. They read in pieces of up to 128 KiB, so
+/// the stream needs no buffer of its own.
+#[derive(Debug)]
+pub struct StreamSource<R>(RefCell<Stream<R>>);
+
+#[derive(Debug)]
+struct Stream<R> {
+    reader: R,
+    pos: u64,
+}
+
+impl<R: Read> StreamSource<R> {
+    /// Reads from `reader`, whose next byte is the first of the file.
+    pub fn new(reader: R) -> Self {
+        Self(RefCell::new(Stream { reader, pos: 0 }))
+    }
+}
+
+impl<R: Read> Source for StreamSource<R> {
+    fn size(&self) -> io::Result<u64> {
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the size of a stream is not known",
+        ))
+    }
+
+    fn is_stream(&self) -> bool {
+        true
+    }
+
+    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut stream = self.0.borrow_mut();
+        if stream.pos != pos {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!("a stream at byte {} cannot go to byte {pos}", stream.pos),
+            ));
+        }
+        let length = retry(|| stream.reader.read(buffer))?.min(buffer.len());
+        stream.pos += length as u64;
+        Ok(length)
+    }
+}
+
+/// Lends a source to a second reader.
+pub(crate) struct SourceRef<'a, S>(pub(crate) &'a S);
+
+impl<S: Source> Source for SourceRef<'_, S> {
+    fn size(&self) -> io::Result<u64> {
+        self.0.size()
+    }
+
+    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(pos, buffer)
+    }
+
+    fn is_stream(&self) -> bool {
+        self.0.is_stream()
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        self.0.bytes()
+    }
+}
+
+/// Repeats a call that a signal interrupted.
+fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
         }
     }
 }

@@ -10,8 +10,8 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tidemill_riegeli::{
-    BlockHeader, ChunkHeader, ChunkType, Error, FieldProjection, ReaderOptions, RecordReader, RecordWriter, Result,
-    WriterOptions, verify,
+    BlockHeader, BytesSource, ChunkHeader, ChunkType, Error, FieldProjection, ReaderOptions, RecordReader,
+    RecordWriter, Result, Source, WriterOptions, verify,
 };
 
 fn corpus() -> PathBuf {
@@ -52,8 +52,23 @@ struct Answer {
     skipped: Vec<[u64; 2]>,
 }
 
-fn read(path: &Path, recover: bool) -> Result<Answer> {
-    let mut reader = RecordReader::open(path, &ReaderOptions::new().recover(recover))?;
+/// Reads a file, from memory and as a stream with the same answers.
+fn read(path: &Path, recover: bool) -> Answer {
+    let options = ReaderOptions::new().recover(recover);
+    let answer = read_all(RecordReader::open(path, &options));
+    let bytes = fs::read(path).expect("a file");
+    let from_memory = read_all(RecordReader::new(BytesSource(&bytes), &options));
+    let from_stream = read_all(RecordReader::from_stream(&bytes[..], &options));
+    let (expected, path) = (format!("{answer:?}"), path.display().to_string());
+    for (other, how) in [(from_memory, "from memory"), (from_stream, "as a stream")] {
+        let found = format!("{other:?}").replace("file: FileName(None)", &format!("file: FileName(Some({path:?}))"));
+        assert_eq!(found, expected, "{how}");
+    }
+    answer
+}
+
+fn read_all<S: Source>(reader: Result<RecordReader<S>>) -> Answer {
+    let mut reader = reader.expect("a reader");
     let mut records = Sha256::new();
     let mut positions = Sha256::new();
     let mut answer = Answer::default();
@@ -87,7 +102,7 @@ fn read(path: &Path, recover: bool) -> Result<Answer> {
         }
         Err(error) => assert!(matches!(error, Error::Truncated { .. }), "{error}"),
     }
-    Ok(answer)
+    answer
 }
 
 #[test]
@@ -98,7 +113,7 @@ fn files_read_as_the_cpp_library_reads_them() {
         for (mode, recover) in [("cpp_plain", false), ("cpp_recover", true)] {
             let expected = &entry[mode];
             let name = format!("{} {mode}", path.display());
-            let answer = read(&path, recover).expect(&name);
+            let answer = read(&path, recover);
             assert_eq!(answer.records, expected["records"], "{name}");
             assert_eq!(answer.records_hash, expected["sha256_lenprefixed"], "{name}");
             assert_eq!(
@@ -189,13 +204,112 @@ fn a_projection_changes_between_two_records() {
 }
 
 #[test]
+fn recovering_by_hand_leaves_the_same_regions_out() {
+    let mut regions = 0;
+    for entry in entries() {
+        let path = file(&entry);
+        let mut reader = RecordReader::open(&path, &ReaderOptions::new()).expect("opens");
+        let mut skipped = Vec::new();
+        let mut records = 0;
+        loop {
+            match reader.read_record() {
+                Ok(Some(_)) => records += 1,
+                Ok(None) => break,
+                Err(error) => {
+                    let region = reader.recover().expect("reads").expect("damage");
+                    assert!(error.to_string().ends_with(&region.why), "{error}, {region}");
+                    skipped.push([region.begin, region.end]);
+                    assert_eq!(reader.skipped().last(), Some(&region));
+                }
+            }
+        }
+        assert_eq!(reader.recover().expect("nothing to do"), None);
+        if let Err(Error::Truncated { chunk_begin, found, .. }) = reader.close() {
+            skipped.push([chunk_begin, chunk_begin + found]);
+        }
+        let expected: Vec<[u64; 2]> = entry["cpp_recover"]["skipped"]
+            .as_array()
+            .expect("regions")
+            .iter()
+            .map(|region| ["begin", "end"].map(|key| region[key].as_u64().expect("a position")))
+            .collect();
+        assert_eq!(skipped, expected, "{}", path.display());
+        assert_eq!(records, entry["cpp_recover"]["records"], "{}", path.display());
+        regions += skipped.len();
+    }
+    assert!(regions >= 14, "only {regions} regions");
+}
+
+#[test]
+fn numeric_seeks_lead_where_they_lead_in_the_cpp_library() {
+    let text = fs::read_to_string(corpus().join("manifest.json")).expect("the manifest");
+    let manifest: Value = serde_json::from_str(&text).expect("JSON");
+    let mut traces = 0;
+    for entry in manifest["entries"].as_array().expect("a list of entries") {
+        let Some(name) = entry["seek_numeric_file"].as_str() else {
+            continue;
+        };
+        traces += 1;
+        let bytes = fs::read(corpus().join(name)).expect("a file");
+        let results = entry["results"].as_array().expect("results");
+        assert!(results.len() > 10);
+        let mut forwards = RecordReader::open(corpus().join(name), &ReaderOptions::new()).expect("opens");
+        let mut backwards = RecordReader::from_bytes(&bytes).expect("memory");
+        for result in results {
+            check_seek(&mut forwards, result, name);
+        }
+        for result in results.iter().rev() {
+            check_seek(&mut backwards, result, name);
+        }
+    }
+    assert_eq!(traces, 2);
+}
+
+/// `result` is `[pos, chunk_begin, record_index, record_len]`, or `[pos, null]` at the end.
+fn check_seek<S: Source>(reader: &mut RecordReader<S>, result: &Value, name: &str) {
+    let pos = result[0].as_u64().expect("a position");
+    assert!(reader.seek_numeric(pos).expect(name));
+    let length = reader.read_record().expect(name).map(<[u8]>::len);
+    assert_eq!(length.is_none(), result[1].is_null(), "{name} at {pos}");
+    assert_eq!(reader.last_record_is_valid(), length.is_some());
+    if let Some(length) = length {
+        let found = reader.last_pos();
+        let found = [found.chunk_begin, found.record_index, length as u64];
+        let expected = [1, 2, 3].map(|index| result[index].as_u64().expect("a number"));
+        assert_eq!(found, expected, "{name} at {pos}");
+    }
+}
+
+#[test]
+fn the_record_type_of_a_file_is_found_with_its_descriptors() {
+    let path = corpus().join("cpp/text.settype_brotli.riegeli");
+    let mut reader = RecordReader::open(path, &ReaderOptions::new()).expect("opens");
+    let record_type = reader.record_type().expect("descriptors").expect("a type");
+    assert_eq!(record_type.name, "riegeli.RecordsMetadata");
+    let fields: Vec<&str> = record_type
+        .message()
+        .expect("a message")
+        .field
+        .iter()
+        .map(|field| field.name())
+        .collect();
+    assert!(
+        fields.starts_with(&["file_comment", "record_type_name", "file_descriptor"]),
+        "{fields:?}"
+    );
+    let other = corpus().join("cpp/text.meta_zstd.riegeli");
+    let mut other = RecordReader::open(other, &ReaderOptions::new()).expect("opens");
+    assert_eq!(other.record_type().expect("metadata"), None);
+}
+
+#[test]
 fn metadata_sizes_and_chunks_are_those_of_the_cpp_library() {
     let mut transposed = 0;
     for entry in entries() {
         let path = file(&entry);
         let name = path.display().to_string();
         let mut reader = RecordReader::open(&path, &ReaderOptions::new()).expect("opens");
-        assert_eq!(reader.size(), entry["cpp_plain"]["size"], "{name}");
+        assert_eq!(reader.size().expect("a file"), entry["cpp_plain"]["size"], "{name}");
         let metadata = match reader.metadata() {
             Ok(Some(metadata)) => hex(metadata),
             Ok(None) => "<end>".to_owned(),

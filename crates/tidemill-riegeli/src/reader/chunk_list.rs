@@ -1,0 +1,113 @@
+//! What chunks a file has, by their headers.
+
+use super::RecordReader;
+use crate::{
+    ChunkHeader, ChunkReader, ChunkType, CompressionType, Error, Result, Source,
+    block_header::add_with_overhead,
+    chunk_header::CHUNK_HEADER_SIZE,
+    source::{BytesSource, SourceRef},
+};
+
+/// A chunk, by its header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkSummary {
+    /// Where it begins.
+    pub begin: u64,
+    /// Where the next one begins.
+    pub end: u64,
+    /// What it holds.
+    pub chunk_type: ChunkType,
+    /// Its codec: the first byte of the data of simple, transposed and metadata chunks. `None` for other chunks, and for
+    /// codecs that are not known.
+    pub compression: Option<CompressionType>,
+    /// Its number of records.
+    pub num_records: u64,
+    /// Bytes of data, block headers not counted.
+    pub data_size: u64,
+    /// Sum of the record sizes.
+    pub decoded_data_size: u64,
+}
+
+impl<S: Source> RecordReader<S> {
+    /// Counts the records of the file by its chunk headers, without reading chunk data. Does not move the reader.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] and [`Error::Truncated`] unless recovering; [`Error::Io`], also for a stream. Damage in chunk data is
+    /// not seen.
+    pub fn count_records(&mut self) -> Result<u64> {
+        let mut count = 0_u64;
+        self.scan_headers(|_, header| {
+            count = count.saturating_add(header.num_records);
+            Ok(())
+        })?
+        .map_or(Ok(count), Err)
+    }
+
+    /// Describes the chunks of the file. Chunk data are not read but for the first byte. Does not move the reader.
+    ///
+    /// # Errors
+    /// As [`Self::count_records`].
+    pub fn list_chunks(&mut self) -> Result<Vec<ChunkSummary>> {
+        let mut list = Vec::new();
+        let source = self.chunks.source();
+        // What can be described of a file that ends early is described.
+        let _truncation = self.scan_headers(|begin, header| {
+            let compression = compression_type(source, begin, &header);
+            list.push(ChunkSummary {
+                begin,
+                end: header.chunk_end(begin),
+                chunk_type: header.chunk_type,
+                compression,
+                num_records: header.num_records,
+                data_size: header.data_size,
+                decoded_data_size: header.decoded_data_size,
+            });
+            Ok(())
+        })?;
+        Ok(list)
+    }
+
+    /// Visits the chunk headers. Returns what is wrong with the end of the file, if anything is and unless recovering.
+    fn scan_headers(&self, mut visit: impl FnMut(u64, ChunkHeader) -> Result<()>) -> Result<Option<Error>> {
+        let mut chunks = ChunkReader::named(
+            SourceRef(self.chunks.source()),
+            self.chunks.file().clone(),
+            self.options.max_chunk_size,
+        )?;
+        let recovering = !self.options.recovery.is_fail();
+        loop {
+            let begin = chunks.pos();
+            match chunks.skip_chunk() {
+                Ok(Some(header)) => visit(begin, header)?,
+                Ok(None) => return Ok(chunks.truncation().filter(|_| !recovering)),
+                Err(error) if recovering && matches!(error, Error::Corrupt(_)) => {
+                    if chunks.recover()?.is_none() {
+                        return Err(error);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+fn compression_type<S: Source>(source: &S, begin: u64, header: &ChunkHeader) -> Option<CompressionType> {
+    let has_one = matches!(
+        header.chunk_type,
+        ChunkType::Simple | ChunkType::Transposed | ChunkType::FileMetadata
+    );
+    if !has_one || header.data_size == 0 {
+        return None;
+    }
+    // The byte is the last one of a section that is one byte longer than the header.
+    let pos = add_with_overhead(begin, CHUNK_HEADER_SIZE as u64 + 1) - 1;
+    let mut byte = [0];
+    let read = match source.bytes() {
+        Some(bytes) => BytesSource(bytes).read_at(pos, &mut byte),
+        None => source.read_at(pos, &mut byte),
+    };
+    match read {
+        Ok(1) => CompressionType::from_byte(byte[0]).ok(),
+        _ => None,
+    }
+}

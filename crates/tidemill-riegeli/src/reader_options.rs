@@ -1,0 +1,112 @@
+//! How to read a file.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{FieldProjection, SkippedRegion};
+
+/// Options of a [`RecordReader`](crate::RecordReader). Clones share the recovery function.
+#[derive(Clone, Debug)]
+pub struct ReaderOptions {
+    pub(crate) recovery: Recovery,
+    pub(crate) max_chunk_size: u64,
+    pub(crate) field_projection: FieldProjection,
+}
+
+impl Default for ReaderOptions {
+    fn default() -> Self {
+        Self {
+            recovery: Recovery::Fail,
+            max_chunk_size: 1 << 30,
+            field_projection: FieldProjection::all(),
+        }
+    }
+}
+
+impl ReaderOptions {
+    /// Returns the default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Goes on behind damage and keeps a list of what was left out, instead of returning an error. Default: false.
+    #[must_use]
+    pub fn recover(mut self, recover: bool) -> Self {
+        self.recovery = if recover { Recovery::GoOn } else { Recovery::Fail };
+        self
+    }
+
+    /// Goes on behind damage when `decide` says so, which is called with each region that is left out. When it says no, the
+    /// call ends as at the end of the file; the next call goes on behind the region. The regions are listed as well.
+    ///
+    /// ```
+    /// use tidemill_riegeli::{BytesSource, ReaderOptions, RecordReader};
+    ///
+    /// let mut skipped_bytes = 0;
+    /// let options = ReaderOptions::new().on_recovery(move |region| {
+    ///     skipped_bytes += region.end - region.begin;
+    ///     skipped_bytes < 1 << 20
+    /// });
+    /// let mut reader = RecordReader::new(BytesSource(b"not a Riegeli file ".repeat(5)), &options)?;
+    /// assert_eq!(reader.read_record()?, None);
+    /// assert_eq!(reader.skipped().len(), 1);
+    /// # Ok::<(), tidemill_riegeli::Error>(())
+    /// ```
+    #[must_use]
+    pub fn on_recovery(mut self, decide: impl FnMut(&SkippedRegion) -> bool + Send + 'static) -> Self {
+        self.recovery = Recovery::Ask(Arc::new(Mutex::new(decide)));
+        self
+    }
+
+    /// Bounds the memory for the data of one chunk, compressed and again decompressed. Default: 1 GiB.
+    #[must_use]
+    pub fn max_chunk_size(mut self, bytes: u64) -> Self {
+        self.max_chunk_size = bytes;
+        self
+    }
+
+    /// Keeps only these fields of the records of transposed chunks. Default: [`FieldProjection::all`].
+    #[must_use]
+    pub fn field_projection(mut self, projection: FieldProjection) -> Self {
+        self.field_projection = projection;
+        self
+    }
+}
+
+/// What to do about damage.
+#[derive(Clone)]
+pub(crate) enum Recovery {
+    Fail,
+    GoOn,
+    Ask(Arc<Mutex<Decide>>),
+}
+
+type Decide = dyn FnMut(&SkippedRegion) -> bool + Send;
+
+impl Recovery {
+    /// Returns whether to go on behind `region`.
+    pub(crate) fn decide(&self, region: &SkippedRegion) -> bool {
+        match self {
+            Self::Fail => false,
+            Self::GoOn => true,
+            // A function that panicked once decides again.
+            Self::Ask(decide) => decide.lock().unwrap_or_else(PoisonError::into_inner)(region),
+        }
+    }
+
+    pub(crate) fn is_fail(&self) -> bool {
+        matches!(self, Self::Fail)
+    }
+}
+
+impl fmt::Debug for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fail => "Fail",
+            Self::GoOn => "GoOn",
+            Self::Ask(_) => "Ask(..)",
+        })
+    }
+}
