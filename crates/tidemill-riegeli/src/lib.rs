@@ -48,6 +48,6 @@ pub use reader_options::ReaderOptions;
 pub use record_position::RecordPosition;
 pub use skipped_region::SkippedRegion;
 pub use source::{BytesSource, FileSource, SharedSource, Source, StreamSource};
-pub use verify::{Verification, verify};
+pub use verify::{Verification, verify, verify_source};
 pub use writer::RecordWriter;
 pub use writer_options::WriterOptions;

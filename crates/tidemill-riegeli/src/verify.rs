@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{ReaderOptions, RecordReader, Result, SkippedRegion, error::Error};
+use crate::{ReaderOptions, RecordReader, Result, SkippedRegion, Source, error::Error};
 
 /// What is in a file and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,11 +18,22 @@ pub struct Verification {
 /// # Errors
 /// [`Error::Io`]; [`Error::Limit`]; [`Error::Unsupported`] for codecs and chunk types that are not known.
 pub fn verify(path: impl AsRef<Path>) -> Result<Verification, Error> {
-    let mut reader = RecordReader::open(path, &ReaderOptions::new().recover(true))?;
-    verify_reader(&mut reader)
+    verify_reader(RecordReader::open(path, &ReaderOptions::new().recover(true))?)
 }
 
-fn verify_reader<S: crate::Source>(reader: &mut RecordReader<S>) -> Result<Verification> {
+/// Reads all of a source, which errors call `name`, as [`verify`] does.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_source<S: Source>(source: S, name: &str) -> Result<Verification> {
+    verify_reader(RecordReader::from_source(
+        source,
+        name,
+        &ReaderOptions::new().recover(true),
+    )?)
+}
+
+fn verify_reader<S: Source>(mut reader: RecordReader<S>) -> Result<Verification> {
     let mut records = 0_u64;
     while let Some(count) = reader.verify_chunk()? {
         records = records.saturating_add(count);

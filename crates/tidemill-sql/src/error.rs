@@ -88,7 +88,7 @@ impl Error {
             Self::Xbase(error) => matches!(**error, Xbase::Corrupt(_) | Xbase::Value(_) | Xbase::MissingMemo { .. }),
             Self::Riegeli(error) => matches!(
                 **error,
-                Riegeli::Corrupt(_) | Riegeli::Truncated { .. } | Riegeli::Row(_)
+                Riegeli::Corrupt(_) | Riegeli::Truncated { .. } | Riegeli::Row(_) | Riegeli::Frame(_)
             ),
             Self::Engine(error) => own(error).is_some_and(Self::is_damage),
             _ => false,

@@ -4,9 +4,12 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use tidemill_riegeli::{FileSource, SharedSource};
 use url::Url;
 
+use crate::stores::object::Object;
 use crate::{Error, Result};
 
 /// The file formats that a table can be in.
@@ -99,6 +102,8 @@ pub enum Place {
     },
     /// An object of a store that is read over the network: `s3://`, `gs://`, `az://`, `http://`, `https://`.
     Object(Url),
+    /// What the program is given by a pipe: records that can be read once.
+    StandardInput,
 }
 
 impl fmt::Display for Place {
@@ -107,6 +112,7 @@ impl fmt::Display for Place {
             Self::File(path) => path.display().fmt(f),
             Self::Shards { pattern, .. } => f.write_str(pattern),
             Self::Object(url) => url.fmt(f),
+            Self::StandardInput => f.write_str("standard input"),
         }
     }
 }
@@ -185,6 +191,14 @@ impl Location {
         })
     }
 
+    /// Riegeli/records on standard input.
+    pub fn standard_input() -> Self {
+        Self {
+            place: Place::StandardInput,
+            format: Format::Riegeli,
+        }
+    }
+
     /// A file to be made: its extension decides.
     ///
     /// # Errors
@@ -232,7 +246,25 @@ impl Location {
         }
     }
 
-    /// How many bytes the table's files have; `None` for an object.
+    /// The bytes of the table's one file or object, to be read at any position; `None` for standard input. Objects are read
+    /// through the runtime that this is called in, by threads that may wait.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`]; [`Error::Unsupported`] for several files.
+    pub async fn source(&self) -> Result<Option<SharedSource>> {
+        match &self.place {
+            Place::StandardInput => Ok(None),
+            Place::Object(url) => Ok(Some(Arc::new(Object::open(url)?.source().await?))),
+            _ => {
+                let path = self.file()?;
+                let file = File::open(path).map_err(Error::io(path, "open"))?;
+                Ok(Some(Arc::new(FileSource::new(file))))
+            }
+        }
+    }
+
+    /// How many bytes the table's files have; `None` for what is not files.
     ///
     /// # Errors
     ///
@@ -241,7 +273,7 @@ impl Location {
         let files = match &self.place {
             Place::File(path) => std::slice::from_ref(path),
             Place::Shards { files, .. } => files.as_slice(),
-            Place::Object(_) => return Ok(None),
+            Place::Object(_) | Place::StandardInput => return Ok(None),
         };
         let size = |path: &PathBuf| Ok(std::fs::metadata(path).map_err(Error::io(path, "read"))?.len());
         files.iter().map(size).sum::<Result<u64>>().map(Some)
@@ -257,6 +289,7 @@ impl Location {
             Place::File(path) => stem(path),
             Place::Shards { pattern, .. } => stem(Path::new(pattern)),
             Place::Object(url) => stem(Path::new(url.path())),
+            Place::StandardInput => "input".to_owned(),
         }
     }
 }

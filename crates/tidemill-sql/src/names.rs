@@ -7,6 +7,7 @@
 //!
 //! A name with `*`, `?` or `[` in it that is no file's is a pattern: the files that fit it are one table. `orders@3.riegeli`
 //! and `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must be there.
+//! `-` is standard input.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -55,6 +56,9 @@ impl Names {
                 name: name.to_owned(),
                 hint: format!("it was attached to {place}, and there is no such file"),
             });
+        }
+        if name == "-" {
+            return Ok(Location::standard_input());
         }
         match self.place(name)? {
             Some(location) => Ok(location),

@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidemill_riegeli::tfrecord::{TfRecordReader, TfRecordWriter};
-use tidemill_riegeli::{ReaderOptions, RecordReader, RecordWriter, SharedSource, SkippedRegion, WriterOptions};
+use tidemill_riegeli::{
+    ReaderOptions, RecordReader, RecordWriter, SharedSource, SkippedRegion, Source, StreamSource, WriterOptions,
+};
 
 use crate::location::{Format, Location};
-use crate::stores::shared_source;
 use crate::{Error, Result};
 
 /// The records of a table's files, one file behind another.
@@ -19,9 +20,14 @@ pub struct Records {
 }
 
 struct RecordFile {
-    location: Location,
-    /// Of a Riegeli file.
-    source: Option<SharedSource>,
+    name: String,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    Riegeli(SharedSource),
+    RiegeliStream,
+    TfRecord(PathBuf),
 }
 
 /// What reading has left out of a file.
@@ -41,18 +47,21 @@ impl Records {
     /// [`Error::Unsupported`] for a format whose rows are no records; [`Error::Io`].
     pub async fn open(location: &Location, options: &ReaderOptions) -> Result<Self> {
         let mut files = Vec::new();
-        for location in location.parts() {
-            let source = match location.format {
-                Format::Riegeli => Some(shared_source(&location).await?),
-                Format::TfRecord => None,
+        for part in location.parts() {
+            let bytes = match part.format {
+                Format::Riegeli => part.source().await?.map_or(Bytes::RiegeliStream, Bytes::Riegeli),
+                Format::TfRecord => Bytes::TfRecord(part.file()?.to_path_buf()),
                 other => {
                     return Err(Error::Unsupported {
-                        what: format!("{location}: reading records of {other}"),
+                        what: format!("{part}: reading records of {other}"),
                         hint: "Riegeli and TFRecord files have records".to_owned(),
                     });
                 }
             };
-            files.push(RecordFile { location, source });
+            files.push(RecordFile {
+                name: part.to_string(),
+                bytes,
+            });
         }
         Ok(Self {
             files,
@@ -60,17 +69,22 @@ impl Records {
         })
     }
 
-    /// The metadata of the first file, serialized; empty where there are none.
+    /// The metadata of the first file, serialized; empty where there are none, and of a stream, which is read once.
     ///
     /// # Errors
     ///
     /// [`Error::Riegeli`].
     pub fn metadata(&self) -> Result<Vec<u8>> {
-        let Some(source) = self.files.first().and_then(|file| file.source.as_ref()) else {
-            return Ok(Vec::new());
-        };
-        let mut reader = RecordReader::new(SharedSource::clone(source), &self.options)?;
-        Ok(reader.metadata()?.unwrap_or_default().to_vec())
+        match self.files.first() {
+            Some(RecordFile {
+                bytes: Bytes::Riegeli(source),
+                name,
+            }) => {
+                let mut reader = RecordReader::from_source(SharedSource::clone(source), name, &self.options)?;
+                Ok(reader.metadata()?.unwrap_or_default().to_vec())
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// How many records there are, all of them read.
@@ -91,45 +105,49 @@ impl Records {
     /// [`Error::Riegeli`], which names the file; what `take` returns.
     pub fn read(self, mut take: impl FnMut(&[u8]) -> Result<ControlFlow<()>>) -> Result<Vec<Skipped>> {
         let mut skipped = Vec::new();
-        for file in self.files {
-            let name = file.location.to_string();
-            let flow = match file.source {
-                Some(source) => {
-                    let mut reader = RecordReader::from_source(source, &name, &self.options)?;
-                    let mut flow = ControlFlow::Continue(());
-                    while flow.is_continue()
-                        && let Some(record) = reader.read_record()?
-                    {
-                        flow = take(record)?;
-                    }
-                    let regions = match flow {
-                        ControlFlow::Continue(()) => reader.close()?,
-                        // What is behind was not asked for, whole or not.
-                        ControlFlow::Break(()) => reader.skipped().to_vec(),
-                    };
-                    skipped.extend(regions.into_iter().map(|region| Skipped {
-                        file: name.clone(),
-                        region,
-                    }));
-                    flow
+        for RecordFile { name, bytes } in self.files {
+            let (flow, regions) = match bytes {
+                Bytes::Riegeli(source) => {
+                    read_riegeli(RecordReader::from_source(source, &name, &self.options)?, &mut take)?
                 }
-                None => {
-                    let mut reader = TfRecordReader::open(file.location.file()?)?;
+                Bytes::RiegeliStream => {
+                    let stream = StreamSource::new(std::io::stdin().lock());
+                    read_riegeli(RecordReader::from_source(stream, &name, &self.options)?, &mut take)?
+                }
+                Bytes::TfRecord(path) => {
+                    let mut reader = TfRecordReader::open(path)?;
                     let mut flow = ControlFlow::Continue(());
                     while flow.is_continue()
                         && let Some(record) = reader.read_record()?
                     {
                         flow = take(record)?;
                     }
-                    flow
+                    (flow, Vec::new())
                 }
             };
+            skipped.extend(regions.into_iter().map(|region| Skipped {
+                file: name.clone(),
+                region,
+            }));
             if flow.is_break() {
                 break;
             }
         }
         Ok(skipped)
     }
+}
+
+fn read_riegeli<S: Source>(
+    mut reader: RecordReader<S>,
+    take: &mut impl FnMut(&[u8]) -> Result<ControlFlow<()>>,
+) -> Result<(ControlFlow<()>, Vec<SkippedRegion>)> {
+    while let Some(record) = reader.read_record()? {
+        if take(record)?.is_break() {
+            // What is behind was not asked for, whole or not.
+            return Ok((ControlFlow::Break(()), reader.skipped().to_vec()));
+        }
+    }
+    Ok((ControlFlow::Continue(()), reader.close()?))
 }
 
 /// Makes a file of records.

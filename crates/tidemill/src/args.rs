@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use tidemill_riegeli::FieldProjection;
 use tidemill_sql::{Session, SessionOptions};
 use tidemill_xbase::{Blank, CodePage, Deleted, Dialect};
 
@@ -21,6 +22,7 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     Cat(CatArgs),
     Verify(VerifyArgs),
+    Salvage(SalvageArgs),
     Tour(TourArgs),
 }
 
@@ -82,26 +84,48 @@ pub(crate) struct InspectArgs {
     pub(crate) format: ReportFormat,
 }
 
-/// Write all rows of a table, or all records of a Riegeli file.
+/// Write all rows of a table, or all records of a file of records.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CatArgs {
-    /// The table.
+    /// The table; `-` is a Riegeli file on standard input.
     pub(crate) table: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
-    /// How the rows are written. Default: table on a terminal, jsonl in a pipe. `framed` writes each record of a
-    /// Riegeli file as its length (32 bits, little-endian) and its bytes.
+    /// How the rows are written. Default: table on a terminal, jsonl in a pipe. `framed` writes each record as its length
+    /// (32 bits, little-endian) and its bytes, `raw` its bytes alone.
     #[arg(long, value_enum)]
     pub(crate) format: Option<CatFormat>,
     /// Stop after this many rows.
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
+    /// For framed and raw records in transposed chunks: keep only these fields of the messages, by their numbers:
+    /// `2.3,4.0` is field 3 in field 2, and whether there is a field 4 but not what is in it. `root` is the whole
+    /// message, and an empty list none of it.
+    #[arg(long, value_name = "FIELDS")]
+    pub(crate) project: Option<FieldProjection>,
+}
+
+/// Copy what can be read of a damaged file of records, and say what can't. Exits with 1 if there was damage.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SalvageArgs {
+    /// The damaged file; `-` is a Riegeli file on standard input.
+    pub(crate) file: String,
+    /// The file to be made.
+    pub(crate) destination: PathBuf,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    /// Replace a destination that is there already.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// How a Riegeli file is written, as the C++ library's option string has it, e.g. zstd:3,chunk_size:1M.
+    #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
+    pub(crate) riegeli: String,
 }
 
 /// Read a file to its end and say where it is damaged. Exits with 1 if it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
-    /// A file, or a folder of tables.
+    /// A file, or a folder of tables; `-` is a Riegeli file on standard input.
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
@@ -203,10 +227,11 @@ pub(crate) enum CatFormat {
     Arrow,
     Parquet,
     Framed,
+    Raw,
 }
 
 impl CatFormat {
-    /// The format of rows; `None` for the one that writes records as they are.
+    /// The format of rows; `None` for those that write records as they are.
     pub(crate) fn of_rows(self) -> Option<AnswerFormat> {
         Some(match self {
             Self::Table => AnswerFormat::Table,
@@ -216,7 +241,7 @@ impl CatFormat {
             Self::Jsonl => AnswerFormat::Jsonl,
             Self::Arrow => AnswerFormat::Arrow,
             Self::Parquet => AnswerFormat::Parquet,
-            Self::Framed => return None,
+            Self::Framed | Self::Raw => return None,
         })
     }
 }

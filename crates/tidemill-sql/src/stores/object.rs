@@ -17,14 +17,14 @@ use url::Url;
 use crate::{Error, Result};
 
 /// An object and the store that has it.
-pub(super) struct Object {
-    pub(super) store: Arc<dyn ObjectStore>,
+pub(crate) struct Object {
+    pub(crate) store: Arc<dyn ObjectStore>,
     path: ObjectPath,
     url: Url,
 }
 
 impl Object {
-    pub(super) fn open(url: &Url) -> Result<Self> {
+    pub(crate) fn open(url: &Url) -> Result<Self> {
         let mut settings: Vec<(String, String)> = std::env::vars()
             .filter(|(name, _)| SETTINGS.iter().any(|prefix| name.starts_with(prefix)))
             .map(|(name, value)| (name.to_ascii_lowercase(), value))
@@ -41,7 +41,7 @@ impl Object {
     }
 
     /// The object as a source of bytes for threads that may wait.
-    pub(super) async fn source(self) -> Result<ObjectSource> {
+    pub(crate) async fn source(self) -> Result<ObjectSource> {
         let size = self
             .store
             .head(&self.path)
@@ -58,7 +58,7 @@ impl Object {
 }
 
 /// Reads an object at any position, from threads that are not the runtime's own.
-pub(super) struct ObjectSource {
+pub(crate) struct ObjectSource {
     object: Object,
     size: u64,
     runtime: Handle,

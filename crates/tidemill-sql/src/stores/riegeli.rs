@@ -8,7 +8,7 @@ use datafusion::common::stats::Precision;
 use tidemill_riegeli::ReaderOptions;
 use tidemill_riegeli::rows::{RowBatches, RowFile, RowFilter, RowScan};
 
-use super::{Reading, shared_source};
+use super::Reading;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::location::Location;
@@ -26,7 +26,7 @@ pub(super) async fn open(
         let reading = ReaderOptions::default().recover(options.recovers());
         let recovers = options.recovers();
         let damage = damage.clone();
-        let source = shared_source(&part).await?;
+        let Some(source) = part.source().await? else { continue };
         let open = move || {
             let file = RowFile::from_source(source, &path, &reading)?;
             // Recovery leaves out what is damaged, so only a scan knows how much is left.

@@ -16,10 +16,13 @@ use crate::output::{RowWriter, default_format, report_damage, write_answer};
 pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
     let table = session.names().table(&args.table)?;
+    if args.project.is_some() && args.format.and_then(CatFormat::of_rows).is_some() {
+        bail!("--project goes with --format framed or raw");
+    }
     let format = args.format.map_or(Some(default_format()), CatFormat::of_rows);
     match (table.format, format) {
         (format, None) if format.has_records() => cat_records(&table, &args).await?,
-        (_, None) => bail!("{}: --format framed is for files of records", table),
+        (_, None) => bail!("{table}: --format framed and raw are for files of records"),
         (Format::Xbase, Some(format)) if matches!(table.place, Place::File(_)) => cat_xbase(&table, &args, format)?,
         (_, Some(format)) => {
             let path = table.to_string().replace('"', "\"\"");
@@ -53,9 +56,14 @@ fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyho
     Ok(())
 }
 
-/// Records as they are, each behind its length.
+/// Records as they are, framed ones each behind its length.
 async fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> {
-    let records = Records::open(location, &ReaderOptions::default().recover(args.tables.recover)).await?;
+    let mut options = ReaderOptions::default().recover(args.tables.recover);
+    if let Some(projection) = &args.project {
+        options = options.field_projection(projection.clone());
+    }
+    let records = Records::open(location, &options).await?;
+    let framed = args.format == Some(CatFormat::Framed);
     let mut left = args.limit.unwrap_or(usize::MAX);
     let work = move || {
         let mut out = BufWriter::new(io::stdout().lock());
@@ -65,7 +73,7 @@ async fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> 
                 return Ok(ControlFlow::Break(()));
             }
             left -= 1;
-            failed = write_framed(&mut out, record);
+            failed = write_record(&mut out, record, framed);
             Ok(match failed {
                 Ok(()) if left > 0 => ControlFlow::Continue(()),
                 _ => ControlFlow::Break(()),
@@ -81,9 +89,11 @@ async fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> 
     Ok(())
 }
 
-fn write_framed(out: &mut impl Write, record: &[u8]) -> anyhow::Result<()> {
-    let length = u32::try_from(record.len()).context("a record is too long for --format framed")?;
-    out.write_all(&length.to_le_bytes())?;
+fn write_record(out: &mut impl Write, record: &[u8], framed: bool) -> anyhow::Result<()> {
+    if framed {
+        let length = u32::try_from(record.len()).context("a record is too long for --format framed")?;
+        out.write_all(&length.to_le_bytes())?;
+    }
     out.write_all(record)?;
     Ok(())
 }

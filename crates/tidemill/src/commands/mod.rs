@@ -3,5 +3,6 @@
 pub(crate) mod cat;
 pub(crate) mod copy;
 pub(crate) mod inspect;
+pub(crate) mod salvage;
 pub(crate) mod sql;
 pub(crate) mod verify;

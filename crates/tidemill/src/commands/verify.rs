@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use serde_json::json;
+use tidemill_riegeli::{StreamSource, verify_source};
 use tidemill_sql::{Format, Location, Names, Session};
 use tidemill_xbase::Table;
 
@@ -109,7 +110,12 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             Err(error) => whole_file(table, &error)?,
         },
         Format::Riegeli => {
-            let verification = tidemill_riegeli::verify(table.file()?)?;
+            let (name, source) = (table.to_string(), table.source().await?);
+            let verify = move || match source {
+                Some(source) => verify_source(source, &name),
+                None => verify_source(StreamSource::new(io::stdin().lock()), &name),
+            };
+            let verification = tokio::task::spawn_blocking(verify).await??;
             let damaged = verification.damaged.into_iter();
             let damaged = damaged.map(|region| Damage {
                 begin: region.begin,

@@ -4,6 +4,7 @@ mod cat;
 mod describe;
 mod memory;
 mod query;
+mod records;
 mod run;
 mod tour;
 mod verify;

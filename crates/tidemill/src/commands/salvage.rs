@@ -1,0 +1,45 @@
+//! `tidemill salvage`.
+
+use anyhow::{Context, bail};
+use tidemill_sql::{CopyOptions, FileOptions};
+
+use crate::Outcome;
+use crate::args::SalvageArgs;
+use crate::output::report_damage;
+use crate::progress::CopyProgress;
+
+pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
+    args.tables.recover = true;
+    let session = args.tables.session();
+    let source = session.names().table(&args.file)?;
+    if !source.format.has_records() {
+        bail!("{source}: salvage is for files of records; copy --recover is for tables");
+    }
+    let options = CopyOptions {
+        overwrite: args.overwrite,
+        file: FileOptions {
+            riegeli: args
+                .riegeli
+                .parse()
+                .with_context(|| format!("--riegeli {}", args.riegeli))?,
+            ..FileOptions::default()
+        },
+    };
+    let name = source.to_string();
+    let mut progress = CopyProgress::new(&name, source.bytes()?.unwrap_or_default());
+    let copied = session
+        .copy(&source, &args.destination, &options, |now| progress.update(now))
+        .await?;
+    progress.finish();
+    report_damage(&session);
+    let places = session.damage().len();
+    eprintln!(
+        "{name} → {}: {} records saved, damaged places left out: {places}",
+        args.destination.display(),
+        copied.rows
+    );
+    Ok(match places {
+        0 => Outcome::Done,
+        _ => Outcome::Negative,
+    })
+}
