@@ -15,7 +15,10 @@ const SEARCHES: u32 = 20;
 fn main() {
     let words: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     println!("microseconds of processor time for each operation\n");
-    println!("{:<28}{:<30}{:>10}{:>10}{:>8}", "operation", "options", "ours", "rival", "ratio");
+    println!(
+        "{:<28}{:<30}{:>10}{:>10}{:>8}",
+        "operation", "options", "ours", "rival", "ratio"
+    );
     for options in ["zstd:3", "uncompressed,chunk_size:4K", "transpose,zstd:3"] {
         let (file, positions) = file(options);
         let mut ours = RecordReader::from_bytes(&file).expect("a file");
@@ -23,7 +26,7 @@ fn main() {
         let mut rival = rival.expect("a file");
         let wanted = |count: u32| (0..count).map(|number| number.wrapping_mul(2_654_435_761) % RECORDS);
 
-        let mut row = |name: &str, count: u32, ours: Times, rival: Times| {
+        let row = |name: &str, count: u32, ours: Times, rival: Times| {
             let micros = |times: Times| times.cpu.as_secs_f64() * 1e6 / f64::from(count);
             let (ours, rival) = (micros(ours), micros(rival));
             println!("{name:<28}{options:<30}{ours:>10.2}{rival:>10.2}{:>8.2}", rival / ours);
@@ -59,7 +62,8 @@ fn main() {
                 || (),
                 |()| {
                     for number in wanted(SEEKS) {
-                        ours.seek_numeric(positions[number as usize].numeric()).expect("a position");
+                        ours.seek_numeric(positions[number as usize].numeric())
+                            .expect("a position");
                         let record = ours.read_record().expect("sound").expect("a record");
                         assert_eq!(record[..8], key(number));
                     }
@@ -69,7 +73,9 @@ fn main() {
                 || (),
                 |()| {
                     for number in wanted(SEEKS) {
-                        rival.seek_numeric(positions[number as usize].numeric()).expect("a position");
+                        rival
+                            .seek_numeric(positions[number as usize].numeric())
+                            .expect("a position");
                         let record = rival.read_record().expect("sound").expect("a record");
                         assert_eq!(record[..8], key(number));
                     }

@@ -132,3 +132,65 @@ static CELLS: &[Cell] = &[
         [427.0, 172.0, 751.0, 694.0, 226.0],
     ),
 ];
+
+/// A projection of a payload in transposed chunks: how many times as fast as the crate C++ lends what is left of the records.
+/// `fields` are as the command line writes them.
+pub fn projection(payload: &str, options: &str, fields: &str) -> Option<f64> {
+    let mut found = PROJECTIONS.iter();
+    let (.., [cpp, rival]) = found.find(|known| (known.0, known.1, known.2) == (payload, options, fields))?;
+    Some(cpp / rival)
+}
+
+/// MB/s of the whole records: C++, the crate.
+static PROJECTIONS: &[(&str, &str, &str, [f64; 2])] = &[
+    ("wide20k", "transpose,uncompressed", "root", [482.0, 230.0]),
+    ("wide20k", "transpose,uncompressed", "5", [1028.0, 407.0]),
+    ("wide20k", "transpose,uncompressed", "2.3.5", [1038.0, 379.0]),
+    ("wide20k", "transpose,uncompressed", "4.0", [1064.0, 433.0]),
+    ("wide20k", "transpose,uncompressed", "", [1107.0, 1332.0]),
+    ("nested2k", "transpose,uncompressed", "root", [388.0, 156.0]),
+    ("nested2k", "transpose,uncompressed", "5", [873.0, 352.0]),
+    ("nested2k", "transpose,uncompressed", "2.3.5", [688.0, 186.0]),
+    ("nested2k", "transpose,uncompressed", "4.0", [937.0, 385.0]),
+    ("nested2k", "transpose,uncompressed", "", [942.0, 995.0]),
+    ("wide20k", "transpose,brotli:6", "root", [485.0, 169.0]),
+    ("wide20k", "transpose,brotli:6", "5", [1829.0, 246.0]),
+    ("wide20k", "transpose,brotli:6", "2.3.5", [3116.0, 243.0]),
+    ("wide20k", "transpose,brotli:6", "4.0", [3760.0, 382.0]),
+    ("wide20k", "transpose,brotli:6", "", [3908.0, 1658.0]),
+    ("nested2k", "transpose,brotli:6", "root", [419.0, 124.0]),
+    ("nested2k", "transpose,brotli:6", "5", [1287.0, 215.0]),
+    ("nested2k", "transpose,brotli:6", "2.3.5", [1048.0, 138.0]),
+    ("nested2k", "transpose,brotli:6", "4.0", [2155.0, 283.0]),
+    ("nested2k", "transpose,brotli:6", "", [2536.0, 1025.0]),
+    ("wide20k", "transpose,zstd:3", "root", [544.0, 211.0]),
+    ("wide20k", "transpose,zstd:3", "5", [2951.0, 342.0]),
+    ("wide20k", "transpose,zstd:3", "2.3.5", [3577.0, 341.0]),
+    ("wide20k", "transpose,zstd:3", "4.0", [3821.0, 420.0]),
+    ("wide20k", "transpose,zstd:3", "", [4034.0, 1656.0]),
+    ("nested2k", "transpose,zstd:3", "root", [467.0, 145.0]),
+    ("nested2k", "transpose,zstd:3", "5", [1972.0, 305.0]),
+    ("nested2k", "transpose,zstd:3", "2.3.5", [1658.0, 172.0]),
+    ("nested2k", "transpose,zstd:3", "4.0", [2439.0, 346.0]),
+    ("nested2k", "transpose,zstd:3", "", [2650.0, 1040.0]),
+    (
+        "wide20k",
+        "transpose,uncompressed,chunk_size:1M",
+        "root",
+        [747.0, 230.0],
+    ),
+    ("wide20k", "transpose,uncompressed,chunk_size:1M", "5", [2816.0, 407.0]),
+    (
+        "wide20k",
+        "transpose,uncompressed,chunk_size:1M",
+        "2.3.5",
+        [2842.0, 379.0],
+    ),
+    (
+        "wide20k",
+        "transpose,uncompressed,chunk_size:1M",
+        "4.0",
+        [2881.0, 433.0],
+    ),
+    ("wide20k", "transpose,uncompressed,chunk_size:1M", "", [3025.0, 1332.0]),
+];

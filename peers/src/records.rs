@@ -3,8 +3,8 @@
 use std::{env, fs::File, io::Cursor, path::PathBuf};
 
 use pprof::ProfilerGuardBuilder;
-use riegeli::{CompressionType, ReaderOptions};
-use tidemill_riegeli::{RecordReader, RecordWriter, WriterOptions};
+use riegeli::{CompressionType, Field, FieldProjection, ReaderOptions};
+use tidemill_riegeli::{BytesSource, RecordReader, RecordWriter, WriterOptions};
 
 use crate::payload::Payload;
 
@@ -93,6 +93,43 @@ pub fn rival_write(payload: &Payload, options: &str, mut sink: Vec<u8>) -> Vec<u
 /// Reads every record of the file with the crate riegeli, which gives each as a vector, and returns how long they are.
 pub fn rival_read(file: &[u8]) -> u64 {
     let mut reader = riegeli::RecordReader::new(Cursor::new(file), ReaderOptions::new()).expect("a file");
+    let mut bytes = 0;
+    while let Some(record) = reader.read_record().expect("a record") {
+        bytes += record.len() as u64;
+    }
+    bytes
+}
+
+/// Reads what a projection leaves of every record, as our library lends it, and returns how long that is. `fields` are as the
+/// command line writes them.
+pub fn ours_projected(file: &[u8], fields: &str) -> u64 {
+    let options = tidemill_riegeli::ReaderOptions::new().field_projection(fields.parse().expect("fields"));
+    let mut reader = RecordReader::new(BytesSource(file), &options).expect("a file");
+    let mut bytes = 0;
+    while let Some(record) = reader.read_record().expect("a record") {
+        bytes += record.len() as u64;
+    }
+    bytes
+}
+
+/// Reads what a projection leaves of every record with the crate riegeli.
+pub fn rival_projected(file: &[u8], fields: &str) -> u64 {
+    let mut projection = FieldProjection::new();
+    for field in fields.split(',').filter(|field| !field.is_empty()) {
+        let mut path: Vec<u32> = match field {
+            "root" => Vec::new(),
+            path => path
+                .split('.')
+                .map(|number| number.parse().expect("a number"))
+                .collect(),
+        };
+        let existence_only = path.last() == Some(&0);
+        path.retain(|&number| number != 0);
+        let field = Field::new(path);
+        projection = projection.add_field(if existence_only { field.existence_only() } else { field });
+    }
+    let options = ReaderOptions::new().field_projection(projection);
+    let mut reader = riegeli::RecordReader::new(Cursor::new(file), options).expect("a file");
     let mut bytes = 0;
     while let Some(record) = reader.read_record().expect("a record") {
         bytes += record.len() as u64;
