@@ -7,7 +7,7 @@
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, and the sources of the C++ library where that document is
 //! silent; `docs/formats/riegeli.md` of this project has both in one place.
 //!
-//! Not here: several threads.
+//! Not here: asynchronous input and output.
 
 mod block_header;
 mod chunk_decoder;
@@ -18,6 +18,7 @@ mod chunk_writer;
 mod codec;
 mod error;
 mod field_projection;
+mod flush;
 mod hash;
 mod metadata;
 mod reader;
@@ -41,6 +42,7 @@ pub use chunk_reader::{Chunk, ChunkReader};
 pub use codec::{Compression, CompressionType};
 pub use error::{Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
 pub use field_projection::{Field, FieldProjection};
+pub use flush::{Durable, FlushType};
 pub use hash::hash;
 pub use metadata::{RecordType, RecordsMetadata};
 pub use reader::{ChunkSummary, RecordReader};
@@ -49,5 +51,5 @@ pub use record_position::RecordPosition;
 pub use skipped_region::SkippedRegion;
 pub use source::{BytesSource, FileSource, SharedSource, Source, StreamSource};
 pub use verify::{Verification, verify};
-pub use writer::RecordWriter;
+pub use writer::{FutureRecordPosition, RecordWriter};
 pub use writer_options::WriterOptions;
