@@ -3,6 +3,8 @@
 //! An encoder owns its buffers and can move to another thread, between any two calls: `add_record`, then `encode`, then
 //! `encoded`, which lends what is to be written, then `clear`, which keeps the memory for the next chunk.
 //!
+//! A deferred encoder only collects records, so that taking them apart can happen on another thread too.
+//!
 //! When a chunk is full is not decided here.
 
 use crate::{
@@ -14,6 +16,14 @@ use crate::{
 pub(crate) enum ChunkEncoder {
     Simple(Box<SimpleEncoder>),
     Transposed(Box<TransposedEncoder>),
+    Deferred(Box<DeferredEncoder>),
+}
+
+/// Records of a chunk that an encoder gets when they are to be encoded.
+pub(crate) struct DeferredEncoder {
+    records: Vec<u8>,
+    limits: Vec<usize>,
+    encoder: TransposedEncoder,
 }
 
 /// An encoded chunk. Its data are the parts one after another.
@@ -38,6 +48,18 @@ impl ChunkEncoder {
         }
     }
 
+    /// Makes adding a record as cheap as it can be, at the cost of a copy when the chunk is encoded.
+    pub(crate) fn deferred(self) -> Self {
+        match self {
+            Self::Transposed(encoder) => Self::Deferred(Box::new(DeferredEncoder {
+                records: Vec::new(),
+                limits: Vec::new(),
+                encoder: *encoder,
+            })),
+            other => other,
+        }
+    }
+
     /// Adds a record.
     pub(crate) fn add_record(&mut self, record: &[u8]) {
         self.add_record_parts(&[record]);
@@ -48,6 +70,12 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.add_record_parts(parts),
             Self::Transposed(encoder) => encoder.add_record_parts(parts),
+            Self::Deferred(deferred) => {
+                for part in parts {
+                    deferred.records.extend_from_slice(part);
+                }
+                deferred.limits.push(deferred.records.len());
+            }
         }
     }
 
@@ -56,6 +84,7 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.num_records(),
             Self::Transposed(encoder) => encoder.num_records(),
+            Self::Deferred(deferred) => deferred.limits.len() as u64,
         }
     }
 
@@ -64,6 +93,7 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.decoded_data_size(),
             Self::Transposed(encoder) => encoder.decoded_data_size(),
+            Self::Deferred(deferred) => deferred.records.len() as u64,
         }
     }
 
@@ -75,6 +105,14 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.encode(),
             Self::Transposed(encoder) => encoder.encode(),
+            Self::Deferred(deferred) => {
+                let mut start = 0;
+                for &limit in &deferred.limits {
+                    deferred.encoder.add_record_parts(&[&deferred.records[start..limit]]);
+                    start = limit;
+                }
+                deferred.encoder.encode()
+            }
         }
     }
 
@@ -83,6 +121,7 @@ impl ChunkEncoder {
         let (chunk_type, parts) = match self {
             Self::Simple(encoder) => (ChunkType::Simple, encoder.encoded_parts()),
             Self::Transposed(encoder) => (ChunkType::Transposed, encoder.encoded_parts()),
+            Self::Deferred(deferred) => (ChunkType::Transposed, deferred.encoder.encoded_parts()),
         };
         EncodedChunk {
             chunk_type,
@@ -97,6 +136,11 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.clear(),
             Self::Transposed(encoder) => encoder.clear(),
+            Self::Deferred(deferred) => {
+                deferred.records.clear();
+                deferred.limits.clear();
+                deferred.encoder.clear();
+            }
         }
     }
 }

@@ -213,6 +213,27 @@ impl<S: Source> ChunkReader<S> {
         Ok(self.peek_header()?.is_some())
     }
 
+    /// Returns whether there is nothing in the file but a beginning of `bytes` and zeros.
+    pub(crate) fn is_blank_behind(&mut self, bytes: &[u8]) -> Result<bool> {
+        let same = self.piece(0, bytes.len())?.iter().zip(bytes);
+        let mut pos = same.take_while(|(found, byte)| found == byte).count() as u64;
+        loop {
+            let piece = self.piece(pos, MAX_PIECE)?;
+            if piece.is_empty() || piece.iter().any(|&byte| byte != 0) {
+                return Ok(piece.is_empty());
+            }
+            pos += piece.len() as u64;
+        }
+    }
+
+    fn piece(&mut self, pos: u64, length: usize) -> Result<&[u8]> {
+        self.source.get(pos, length).map_err(|source| Error::Io {
+            file: self.file.clone(),
+            action: "read the file",
+            source,
+        })
+    }
+
     /// Returns the header of the next chunk, `None` at the end of the file. A file that ends inside the header is at its end,
     /// and [`Self::truncation`] tells of it.
     ///

@@ -43,6 +43,10 @@ impl<W: Write> ChunkWriter<W> {
         &self.dest
     }
 
+    pub(crate) fn dest_mut(&mut self) -> &mut W {
+        &mut self.dest
+    }
+
     pub(crate) fn into_dest(self) -> W {
         self.dest
     }
@@ -57,6 +61,11 @@ impl<W: Write> ChunkWriter<W> {
     ) -> io::Result<()> {
         let data_size = parts.iter().map(|part| part.len() as u64).sum();
         let header = ChunkHeader::new(chunk_type, data_size, hash_parts(parts), num_records, decoded_data_size);
+        self.write_hashed_chunk(&header, parts)
+    }
+
+    /// Writes a chunk whose header is known. Its data are `parts` one after another.
+    pub(crate) fn write_hashed_chunk(&mut self, header: &ChunkHeader, parts: &[&[u8]]) -> io::Result<()> {
         let begin = self.pos;
         let end = header.chunk_end(begin);
         self.write_section(begin, end, &header.to_bytes())?;

@@ -7,7 +7,7 @@
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, and the sources of the C++ library where that document is
 //! silent; `docs/formats/riegeli.md` of this project has both in one place.
 //!
-//! Not here: several threads.
+//! Not here: asynchronous input and output.
 
 mod block_header;
 mod chunk_decoder;
@@ -18,6 +18,7 @@ mod chunk_writer;
 mod codec;
 mod error;
 mod field_projection;
+mod flush;
 mod hash;
 mod message_schema;
 mod metadata;
@@ -42,6 +43,7 @@ pub use chunk_reader::{Chunk, ChunkReader};
 pub use codec::{Compression, CompressionType};
 pub use error::{Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
 pub use field_projection::{Field, FieldProjection};
+pub use flush::{Durable, FlushType};
 pub use hash::hash;
 pub use message_schema::{FieldKind, MessageField, MessageSchema};
 pub use metadata::{RecordType, RecordsMetadata};
@@ -51,5 +53,5 @@ pub use record_position::RecordPosition;
 pub use skipped_region::SkippedRegion;
 pub use source::{BytesSource, FileSource, SharedSource, Source, StreamSource};
 pub use verify::{Verification, verify, verify_source};
-pub use writer::RecordWriter;
+pub use writer::{FutureRecordPosition, RecordWriter};
 pub use writer_options::WriterOptions;

@@ -210,12 +210,12 @@ impl<S: Source> RecordReader<S> {
     /// version or its limits cannot decode is passed as well.
     ///
     /// ```
-    /// use tidemill_riegeli::{RecordReader, RecordWriter, WriterOptions};
+    /// use tidemill_riegeli::{FlushType, RecordReader, RecordWriter, WriterOptions};
     ///
     /// let mut writer = RecordWriter::new(Vec::new(), "uncompressed".parse::<WriterOptions>()?)?;
     /// for record in ["first", "second"] {
     ///     writer.write_record(record.as_bytes())?;
-    ///     writer.flush()?;
+    ///     writer.flush(FlushType::FromProcess)?;
     /// }
     /// let mut file = writer.close()?;
     /// file[110] ^= 1; // in the data of the first chunk of records

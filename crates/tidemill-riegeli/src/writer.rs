@@ -1,13 +1,32 @@
 //! Writing records.
+//!
+//! Records are collected by a chunk encoder and written when a chunk is full. With parallelism full encoders go through a
+//! pool of threads first.
+//!
+//! Behaviours follow google/riegeli, `riegeli/records/record_writer.{h,cc}`, except for the end of files that are appended
+//! to: see [`RecordWriter::append`].
+
+mod append;
+mod encoding_pool;
+mod position;
 
 use std::{
+    collections::VecDeque,
     fs::{File, OpenOptions},
-    io::{BufWriter, Seek, SeekFrom, Write},
-    path::Path,
+    io::{self, BufWriter, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
 };
 
+pub use self::position::FutureRecordPosition;
+use self::{
+    append::{End, find_end},
+    encoding_pool::{Encoded, EncodingPool},
+    position::ChunkBegin,
+};
 use crate::{
-    Error, RecordPosition, Result, WriterOptions,
+    ChunkReader, Compression, Durable, Error, FileSource, FlushType, ReaderOptions, RecordPosition, Result,
+    WriterOptions,
+    block_header::BLOCK_SIZE,
     chunk_encoder::ChunkEncoder,
     chunk_header::{ChunkType, MAX_NUM_RECORDS},
     chunk_writer::ChunkWriter,
@@ -17,11 +36,14 @@ use crate::{
 
 /// What a record counts in a chunk on top of its bytes: decoders keep a 64-bit position for each.
 const RECORD_OVERHEAD: u64 = 8;
+/// Bytes that are collected before a file gets them.
+const FILE_BUFFER: usize = 256 << 10;
 
-/// Writes records to a file in simple chunks.
+/// Writes records to a file.
 ///
 /// A chunk is written when it reaches the wanted size, by [`flush`](Self::flush) and by [`close`](Self::close). Dropping a
-/// writer leaves the records of the open chunk out.
+/// writer leaves out the records of chunks that were not written yet. After an error every further call fails, since what was
+/// written of a chunk cannot be taken back.
 ///
 /// ```
 /// use tidemill_riegeli::{RecordReader, RecordWriter, WriterOptions};
@@ -40,13 +62,25 @@ const RECORD_OVERHEAD: u64 = 8;
 pub struct RecordWriter<W> {
     chunks: ChunkWriter<W>,
     file: FileName,
+    options: WriterOptions,
     encoder: ChunkEncoder,
+    /// Where the chunk of `encoder` will begin.
+    open_chunk: ChunkBegin,
+    /// The encoding threads, and where the chunks that they have will begin.
+    pool: Option<EncodingPool>,
+    in_work: VecDeque<ChunkBegin>,
     /// What [`RecordWriter::write_record_with`] appends to.
     record: Vec<u8>,
     chunk_size: u64,
     chunk_size_so_far: u64,
-    final_padding: u64,
-    last_pos: Option<RecordPosition>,
+    /// The number of the last record in its chunk, and its chunk when that is not open any more.
+    last_index: Option<u64>,
+    last_chunk: Option<ChunkBegin>,
+    sync: Option<fn(&mut W) -> io::Result<()>>,
+    /// A directory that must be made durable with the file.
+    directory: Option<PathBuf>,
+    /// What the first failure was, when there was one.
+    failed: Option<(io::ErrorKind, String)>,
 }
 
 impl RecordWriter<BufWriter<File>> {
@@ -62,15 +96,22 @@ impl RecordWriter<BufWriter<File>> {
             action: "create the file",
             source,
         })?;
-        Self::start(BufWriter::with_capacity(256 << 10, dest), 0, file, options)
+        let mut writer = Self::start(BufWriter::with_capacity(FILE_BUFFER, dest), 0, file, options)?;
+        writer.sync = Some(Durable::sync);
+        writer.directory = parent_directory(path);
+        Ok(writer)
     }
 
-    /// Opens the file to write behind what it holds, or creates it. What it holds is not looked at: a file that was cut
-    /// off inside a chunk must be repaired first. Metadata are written to an empty file only.
+    /// Opens the file to write behind what it holds, or creates it. Metadata are written to an empty file only.
+    ///
+    /// The end of the file is looked at first. A chunk that the file ends inside of is cut off: it was never read back, and no
+    /// [`flush`](Self::flush) had returned since it was begun, so nothing is lost that was acknowledged. When the end of the
+    /// file cannot be understood, nothing is cut off (but from a file of zeros, as a crash may leave a new one), and writing goes on at the next multiple of 64 KiB, so that a reader that
+    /// recovers finds what is appended.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub fn append(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
+    /// [`Error::Corrupt`] when the file does not begin as a Riegeli/records file does; [`Error::Io`].
+    pub fn append(path: impl AsRef<Path>, mut options: WriterOptions) -> Result<Self> {
         let path = path.as_ref();
         let file = FileName::new(path);
         let io = |source| Error::Io {
@@ -78,9 +119,26 @@ impl RecordWriter<BufWriter<File>> {
             action: "open the file for appending",
             source,
         };
-        let mut dest = OpenOptions::new().create(true).append(true).open(path).map_err(io)?;
+        let mut open = OpenOptions::new();
+        let mut dest = open
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(io)?;
+        let source = FileSource::new(dest.try_clone().map_err(io)?);
+        let limit = ReaderOptions::new().max_chunk_size;
+        match find_end(&mut ChunkReader::named(source, file.clone(), limit)?)? {
+            End::Whole => {}
+            End::Torn(end) => dest.set_len(end).map_err(io)?,
+            End::Damaged => options.initial_padding = BLOCK_SIZE,
+        }
         let pos = dest.seek(SeekFrom::End(0)).map_err(io)?;
-        Self::start(BufWriter::with_capacity(256 << 10, dest), pos, file.clone(), options)
+        let mut writer = Self::start(BufWriter::with_capacity(FILE_BUFFER, dest), pos, file.clone(), options)?;
+        writer.sync = Some(Durable::sync);
+        writer.directory = parent_directory(path).filter(|_| pos == 0);
+        Ok(writer)
     }
 }
 
@@ -94,7 +152,7 @@ impl<W: Write> RecordWriter<W> {
         Self::start(dest, 0, FileName::default(), options)
     }
 
-    /// Writes to `dest`, whose next byte is at `pos` of a file.
+    /// Writes to `dest`, whose next byte is at `pos` of a file. What is before is not looked at.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -102,43 +160,62 @@ impl<W: Write> RecordWriter<W> {
         Self::start(dest, pos, FileName::default(), options)
     }
 
+    /// Writes to `dest`, whose next byte is at `pos` of a file, and can flush from the machine.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn new_durable(dest: W, pos: u64, options: WriterOptions) -> Result<Self>
+    where
+        W: Durable,
+    {
+        let mut writer = Self::start(dest, pos, FileName::default(), options)?;
+        writer.sync = Some(Durable::sync);
+        Ok(writer)
+    }
+
     fn start(dest: W, pos: u64, file: FileName, options: WriterOptions) -> Result<Self> {
-        let chunks = ChunkWriter::new(dest, pos).map_err(|source| io_error(&file, source))?;
-        let chunk_size = options.effective_chunk_size().min(MAX_NUM_RECORDS);
+        let chunks = ChunkWriter::new(dest, pos).map_err(|source| write_error(&file, source))?;
+        let chunk_size = options.effective_chunk_size().min(MAX_NUM_RECORDS * RECORD_OVERHEAD);
+        // The hash of uncompressed records takes less than waking a thread up.
+        let pays = options.transpose || options.compression != Compression::None;
+        let pool = (options.parallelism > 0 && pays).then(|| EncodingPool::new(options.parallelism));
         let mut writer = Self {
+            encoder: new_encoder(&options),
+            open_chunk: ChunkBegin::Known(chunks.pos()),
             chunks,
             file,
-            encoder: ChunkEncoder::new(&options),
+            pool,
+            in_work: VecDeque::new(),
             record: Vec::new(),
             chunk_size,
             chunk_size_so_far: 0,
-            final_padding: options.final_padding,
-            last_pos: None,
+            last_index: None,
+            last_chunk: None,
+            sync: None,
+            directory: None,
+            failed: None,
+            options,
         };
         if pos == 0 {
             writer.write_chunk(ChunkType::FileSignature, &[], 0)?;
-            if let Some(metadata) = &options.metadata {
-                let data = transposed_chunk::encode_record(metadata, options.compression)
+            if let Some(metadata) = writer.options.metadata.take() {
+                let data = transposed_chunk::encode_record(&metadata, writer.options.compression)
                     .map_err(|damage| writer.encoding_error(damage))?;
                 writer.write_chunk(ChunkType::FileMetadata, &data, metadata.len() as u64)?;
             }
         } else {
-            let padding = options.initial_padding;
-            writer
-                .chunks
-                .write_padding(padding)
-                .map_err(|source| io_error(&writer.file, source))?;
+            writer.pad(writer.options.initial_padding)?;
         }
+        writer.open_chunk = ChunkBegin::Known(writer.chunks.pos());
         Ok(writer)
     }
 
     /// Writes a record.
     ///
     /// # Errors
-    /// [`Error::Io`] when a chunk is full and cannot be written.
+    /// [`Error::Io`] when a chunk is full and cannot be written; with parallelism also for a chunk before.
     pub fn write_record(&mut self, record: &[u8]) -> Result<()> {
         self.make_room(record.len())?;
-        self.last_pos = Some(self.pos());
         self.encoder.add_record(record);
         self.count_record(record.len())
     }
@@ -150,7 +227,6 @@ impl<W: Write> RecordWriter<W> {
     pub fn write_record_parts(&mut self, parts: &[&[u8]]) -> Result<()> {
         let size = parts.iter().map(|part| part.len()).sum();
         self.make_room(size)?;
-        self.last_pos = Some(self.pos());
         self.encoder.add_record_parts(parts);
         self.count_record(size)
     }
@@ -168,98 +244,238 @@ impl<W: Write> RecordWriter<W> {
         result
     }
 
-    /// Returns the position of the record that was written last.
+    /// Returns the position of the record that was written last, `None` before the first one. With parallelism it may not be
+    /// known yet, which is `None` as well: see [`future_last_pos`](Self::future_last_pos).
     pub fn last_pos(&self) -> Option<RecordPosition> {
-        self.last_pos
+        let chunk = self.last_chunk.as_ref().unwrap_or(&self.open_chunk);
+        Some(RecordPosition::new(chunk.get()?, self.last_index?))
     }
 
-    /// Returns where the next record will be, as long as it fits the open chunk.
-    pub fn pos(&self) -> RecordPosition {
-        RecordPosition::new(self.chunks.pos(), self.encoder.num_records())
+    /// Returns the position of the record that was written last, which may become known later; `None` before the first one.
+    pub fn future_last_pos(&self) -> Option<FutureRecordPosition> {
+        Some(FutureRecordPosition {
+            chunk_begin: self.last_chunk.as_ref().unwrap_or(&self.open_chunk).clone(),
+            record_index: self.last_index?,
+        })
     }
 
-    /// Returns what is written to. Bytes may be missing that belong to the open chunk.
+    /// Returns where the next record will be, as long as it fits the open chunk. With parallelism that may not be known yet,
+    /// which is `None`: see [`future_pos`](Self::future_pos).
+    pub fn pos(&self) -> Option<RecordPosition> {
+        Some(RecordPosition::new(self.open_chunk.get()?, self.encoder.num_records()))
+    }
+
+    /// Returns where the next record will be, as long as it fits the open chunk, which may become known later.
+    pub fn future_pos(&self) -> FutureRecordPosition {
+        FutureRecordPosition {
+            chunk_begin: self.open_chunk.clone(),
+            record_index: self.encoder.num_records(),
+        }
+    }
+
+    /// Returns the size of the file without the chunks that were not written yet: those in work, and the open one.
+    pub fn estimated_size(&self) -> u64 {
+        self.chunks.pos()
+    }
+
+    /// Returns what is written to. Bytes may be missing that belong to chunks that were not written yet.
     pub fn dest(&self) -> &W {
         self.chunks.dest()
     }
 
-    /// Writes the open chunk and the final padding, and flushes what is written to.
+    /// Ends the open chunk, writes what is in work and the final padding, and gets everything as far as `flush_type` says.
+    /// Often done, it makes files larger.
+    ///
+    /// A file that [`create`](RecordWriter::create) made gets its directory entry with the first flush from the machine.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub fn flush(&mut self) -> Result<()> {
+    /// [`Error::Io`]; of kind `Unsupported`, and before anything is written, for [`FlushType::FromMachine`] when the
+    /// destination is not known to be [`Durable`].
+    pub fn flush(&mut self, flush_type: FlushType) -> Result<()> {
+        self.check()?;
+        if flush_type == FlushType::FromMachine && self.sync.is_none() {
+            return Err(Error::Io {
+                file: self.file.clone(),
+                action: "flush from the machine what is not a file",
+                source: io::ErrorKind::Unsupported.into(),
+            });
+        }
         self.finish_chunks()?;
-        self.chunks.flush().map_err(|source| io_error(&self.file, source))
+        let flushed = match (flush_type, self.sync) {
+            (FlushType::FromObject, _) => Ok(()),
+            (FlushType::FromMachine, Some(sync)) => sync(self.chunks.dest_mut()).and_then(|()| self.sync_directory()),
+            (FlushType::FromProcess | FlushType::FromMachine, _) => self.chunks.flush(),
+        };
+        flushed.map_err(|source| self.fail(source))
     }
 
-    /// Writes the open chunk and the final padding, flushes, and returns what was written to.
+    /// Ends the open chunk, writes what is in work and the final padding, flushes from the process, and returns what was
+    /// written to.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`], also for what failed before.
     pub fn close(mut self) -> Result<W> {
-        self.flush()?;
+        self.flush(FlushType::FromProcess)?;
         Ok(self.chunks.into_dest())
     }
 
     fn finish_chunks(&mut self) -> Result<()> {
         if self.encoder.num_records() > 0 {
-            self.write_open_chunk()?;
+            self.close_chunk()?;
         }
-        self.chunks
-            .write_padding(self.final_padding)
-            .map_err(|source| io_error(&self.file, source))
-    }
-
-    /// Writes the open chunk if a record of `size` bytes does not fit it.
-    fn make_room(&mut self, size: usize) -> Result<()> {
-        let added = (size as u64).saturating_add(RECORD_OVERHEAD);
-        if self.chunk_size_so_far > 0 && self.chunk_size_so_far.saturating_add(added) > self.chunk_size {
-            self.write_open_chunk()?;
+        if let Some(pool) = &mut self.pool {
+            pool.submit();
+            self.write_finished(true)?;
         }
+        self.pad(self.options.final_padding)?;
+        self.open_chunk = ChunkBegin::Known(self.chunks.pos());
         Ok(())
     }
 
-    /// Counts a record that was added, and writes the chunk if no other one can fit it.
+    /// Ends the open chunk if a record of `size` bytes does not fit it.
+    #[inline]
+    fn make_room(&mut self, size: usize) -> Result<()> {
+        self.check()?;
+        let added = (size as u64).saturating_add(RECORD_OVERHEAD);
+        if self.chunk_size_so_far > 0 && self.chunk_size_so_far.saturating_add(added) > self.chunk_size {
+            self.close_chunk()?;
+        }
+        self.last_index = Some(self.encoder.num_records());
+        self.last_chunk = None;
+        Ok(())
+    }
+
+    /// Counts a record that was added, and ends the chunk if no other one can fit it.
+    #[inline]
     fn count_record(&mut self, size: usize) -> Result<()> {
         self.chunk_size_so_far += size as u64 + RECORD_OVERHEAD;
         if self.chunk_size_so_far.saturating_add(RECORD_OVERHEAD) > self.chunk_size {
-            self.write_open_chunk()?;
+            self.close_chunk()?;
         }
         Ok(())
     }
 
-    fn write_open_chunk(&mut self) -> Result<()> {
-        let file = &self.file;
-        let chunk_begin = self.chunks.pos();
-        self.encoder
-            .encode()
-            .map_err(|damage| damage.at(file, chunk_begin, chunk_begin))?;
-        let chunk = self.encoder.encoded();
-        self.chunks
-            .write_chunk(
+    /// Writes the open chunk, or gives it to the encoding threads, and opens another one.
+    fn close_chunk(&mut self) -> Result<()> {
+        let begin = self.open_chunk.clone();
+        if self.last_index.is_some() && self.last_chunk.is_none() {
+            self.last_chunk = Some(begin.clone());
+        }
+        self.chunk_size_so_far = 0;
+        if let Some(pool) = &mut self.pool {
+            let next = pool.spare().unwrap_or_else(|| new_encoder(&self.options));
+            pool.push(std::mem::replace(&mut self.encoder, next));
+            self.in_work.push_back(begin);
+            self.write_finished(false)?;
+        } else {
+            self.encoder.encode().map_err(|damage| self.encoding_error(damage))?;
+            let chunk = self.encoder.encoded();
+            let written = self.chunks.write_chunk(
                 chunk.chunk_type,
                 &chunk.parts,
                 chunk.num_records,
                 chunk.decoded_data_size,
-            )
-            .map_err(|source| io_error(file, source))?;
-        self.encoder.clear();
-        self.chunk_size_so_far = 0;
+            );
+            written.map_err(|source| self.fail(source))?;
+            self.encoder.clear();
+        }
+        self.open_chunk = match &self.pool {
+            Some(pool) if !pool.is_empty() => ChunkBegin::later(),
+            _ => ChunkBegin::Known(self.chunks.pos()),
+        };
+        Ok(())
+    }
+
+    /// Writes the chunks that the threads have encoded, as long as they come in order; `all` waits for all of them.
+    fn write_finished(&mut self, all: bool) -> Result<()> {
+        while let Some(pool) = &mut self.pool {
+            let batch = match pool.finished(all) {
+                Ok(Some(batch)) => batch,
+                Ok(None) => return Ok(()),
+                Err(_) => return Err(self.fail(io::Error::other("an encoding thread panicked"))),
+            };
+            for Encoded { encoder, header } in batch {
+                let header = header.map_err(|damage| self.encoding_error(damage))?;
+                if let Some(begin) = self.in_work.pop_front() {
+                    begin.set(self.chunks.pos());
+                }
+                let written = self.chunks.write_hashed_chunk(&header, &encoder.encoded().parts);
+                written.map_err(|source| self.fail(source))?;
+                if let Some(pool) = &mut self.pool {
+                    pool.recycle(encoder);
+                }
+            }
+            if self.in_work.is_empty() {
+                self.open_chunk.set(self.chunks.pos());
+            }
+        }
         Ok(())
     }
 
     fn write_chunk(&mut self, chunk_type: ChunkType, data: &[u8], decoded_data_size: u64) -> Result<()> {
-        self.chunks
-            .write_chunk(chunk_type, &[data], 0, decoded_data_size)
-            .map_err(|source| io_error(&self.file, source))
+        let written = self.chunks.write_chunk(chunk_type, &[data], 0, decoded_data_size);
+        written.map_err(|source| self.fail(source))
     }
 
-    fn encoding_error(&self, damage: Damage) -> Error {
+    fn pad(&mut self, padding: u64) -> Result<()> {
+        let written = self.chunks.write_padding(padding);
+        written.map_err(|source| self.fail(source))
+    }
+
+    /// Makes the directory entry of a new file durable.
+    fn sync_directory(&mut self) -> io::Result<()> {
+        if let Some(directory) = &self.directory {
+            #[cfg(unix)]
+            File::open(directory)?.sync_all()?;
+            #[cfg(not(unix))]
+            let _not_needed = directory;
+            self.directory = None;
+        }
+        Ok(())
+    }
+
+    /// Fails when something failed before.
+    #[inline]
+    fn check(&self) -> Result<()> {
+        match &self.failed {
+            None => Ok(()),
+            Some((kind, why)) => Err(write_error(
+                &self.file,
+                io::Error::new(*kind, format!("a call before this one failed: {why}")),
+            )),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, source: io::Error) -> Error {
+        self.failed = Some((source.kind(), source.to_string()));
+        write_error(&self.file, source)
+    }
+
+    #[cold]
+    fn encoding_error(&mut self, damage: Damage) -> Error {
+        self.failed = Some((io::ErrorKind::Other, damage.to_string()));
         damage.at(&self.file, self.chunks.pos(), self.chunks.pos())
     }
 }
 
-fn io_error(file: &FileName, source: std::io::Error) -> Error {
+fn new_encoder(options: &WriterOptions) -> ChunkEncoder {
+    let encoder = ChunkEncoder::new(options);
+    match options.parallelism {
+        0 => encoder,
+        _ => encoder.deferred(),
+    }
+}
+
+/// Returns the directory that has the file.
+fn parent_directory(path: &Path) -> Option<PathBuf> {
+    path.parent().map(|parent| match parent.as_os_str().is_empty() {
+        true => PathBuf::from("."),
+        false => parent.to_owned(),
+    })
+}
+
+fn write_error(file: &FileName, source: io::Error) -> Error {
     Error::Io {
         file: file.clone(),
         action: "write the file",

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use prost::Message;
 
-use crate::{Compression, Error, RecordsMetadata, Result, block_header::BLOCK_SIZE};
+use crate::{Compression, Error, FileName, RecordType, RecordsMetadata, Result, block_header::BLOCK_SIZE};
 
 /// Options of a [`RecordWriter`](crate::RecordWriter).
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,7 @@ pub struct WriterOptions {
     pub(crate) metadata: Option<Vec<u8>>,
     pub(crate) initial_padding: u64,
     pub(crate) final_padding: u64,
+    pub(crate) parallelism: usize,
 }
 
 impl Default for WriterOptions {
@@ -30,6 +31,7 @@ impl Default for WriterOptions {
             metadata: None,
             initial_padding: 1,
             final_padding: 1,
+            parallelism: 0,
         }
     }
 }
@@ -110,6 +112,28 @@ impl WriterOptions {
         self.metadata.is_some()
     }
 
+    /// Encodes up to `chunks` chunks at a time on threads of their own. They are written in their order, by the thread that
+    /// calls the writer. Uncompressed simple chunks have nothing to gain and are encoded where they are written. Default: 0.
+    #[must_use]
+    pub fn parallelism(mut self, chunks: usize) -> Self {
+        self.parallelism = chunks;
+        self
+    }
+
+    /// Sets the type of the records in the file metadata, which are otherwise kept. Default: none.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] when metadata were set that are not a `RecordsMetadata`.
+    pub fn record_type(self, record_type: RecordType) -> Result<Self> {
+        let metadata = RecordsMetadata::decode(self.metadata.as_deref().unwrap_or_default());
+        let mut metadata = metadata.map_err(|error| Error::Metadata {
+            file: FileName::default(),
+            problem: format!("not a RecordsMetadata message: {error}"),
+        })?;
+        metadata.set_record_type(record_type);
+        Ok(self.metadata(&metadata))
+    }
+
     /// Returns the wanted size of a chunk.
     pub fn effective_chunk_size(&self) -> u64 {
         self.chunk_size.unwrap_or(match self.compression {
@@ -130,7 +154,7 @@ impl WriterOptions {
 
 /// Parses options separated by commas: `default`, `uncompressed`, `brotli[:0..11]`, `zstd[:-131072..22]`, `snappy[:1..2]`,
 /// `window_log:auto|10..31`, `brotli_encoder:cbrotli`, `chunk_size:auto|SIZE`, `transpose[:true|false]`,
-/// `bucket_fraction:0..1`, `padding[:SIZE]`, `initial_padding[:SIZE]`, `final_padding[:SIZE]`, and, without an effect,
+/// `bucket_fraction:0..1`, `padding[:SIZE]`, `initial_padding[:SIZE]`, `final_padding[:SIZE]`,
 /// `parallelism:N`. A size is a number with an optional `B`, `k`, `K`, `M`, `G`, `T`, `P` or `E`.
 ///
 /// Both levels of snappy are written as level 1: the other one is a slower search that makes the same format.
@@ -218,7 +242,9 @@ impl FromStr for WriterOptions {
                         .ok_or_else(|| fail("a number from 0 to 1"))?;
                 }
                 "parallelism" => {
-                    number(value, -1, 0..=i64::from(i32::MAX)).ok_or_else(|| fail("a number from 0"))?;
+                    options.parallelism = number(value, -1, 0..=i64::from(i32::MAX))
+                        .and_then(|number| usize::try_from(number).ok())
+                        .ok_or_else(|| fail("a number from 0"))?;
                 }
                 _ => return Err(fail("an option of a Riegeli/records writer")),
             }
@@ -312,7 +338,8 @@ mod tests {
                 "zstd:3,chunk_size:1M",
                 base.clone().compression(Compression::zstd(3)).chunk_size(1 << 20),
             ),
-            ("chunk_size:auto,parallelism:3,transpose:false", base.clone()),
+            ("chunk_size:auto,transpose:false", base.clone()),
+            ("parallelism:3", base.clone().parallelism(3)),
             ("transpose", base.clone().transpose(true)),
             (
                 "transpose:true,bucket_fraction:0.5",

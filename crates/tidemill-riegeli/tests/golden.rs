@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tidemill_riegeli::{
-    BlockHeader, BytesSource, ChunkHeader, ChunkType, Error, FieldProjection, ReaderOptions, RecordReader,
+    BlockHeader, BytesSource, ChunkHeader, ChunkType, Error, FieldProjection, FlushType, ReaderOptions, RecordReader,
     RecordWriter, Result, Source, WriterOptions, verify,
 };
 
@@ -417,7 +417,7 @@ fn write(entry: &Value) -> Vec<u8> {
         }
         .expect("memory");
         if (index + 1) % flush == 0 {
-            writer.flush().expect("memory");
+            writer.flush(FlushType::FromProcess).expect("memory");
         }
     }
     writer.close().expect("memory")

@@ -9,7 +9,7 @@ use std::{
 
 use proptest::prelude::*;
 use tidemill_riegeli::{
-    BytesSource, ChunkReader, ChunkType, Error, ReaderOptions, RecordPosition, RecordReader, RecordWriter,
+    BytesSource, ChunkReader, ChunkType, Error, FlushType, ReaderOptions, RecordPosition, RecordReader, RecordWriter,
     RecordsMetadata, Source, WriterOptions,
 };
 
@@ -266,7 +266,7 @@ fn searches_end_where_looking_at_all_records_would() {
             for number in 0..count {
                 writer.write_record(&record(number * 2, 30)).expect("memory");
                 if number % 50 == 49 {
-                    writer.flush().expect("memory");
+                    writer.flush(FlushType::FromProcess).expect("memory");
                 }
             }
             let file = writer.close().expect("memory");

@@ -1,7 +1,9 @@
 //! Laws of reading and writing: what goes in comes out, and damage is found.
 
 use proptest::prelude::*;
-use tidemill_riegeli::{Compression, Error, ReaderOptions, RecordReader, RecordWriter, RecordsMetadata, WriterOptions};
+use tidemill_riegeli::{
+    Compression, Error, FlushType, ReaderOptions, RecordReader, RecordWriter, RecordsMetadata, WriterOptions,
+};
 
 fn compression() -> impl Strategy<Value = Compression> {
     prop_oneof![
@@ -21,7 +23,7 @@ fn write(records: &[Vec<u8>], options: WriterOptions, flush_every: usize) -> Vec
         }
         .expect("memory");
         if (index + 1) % flush_every == 0 {
-            writer.flush().expect("memory");
+            writer.flush(FlushType::FromProcess).expect("memory");
         }
     }
     writer.close().expect("memory")
