@@ -5,11 +5,15 @@
 //!
 //! When a chunk is full is not decided here.
 
-use crate::{WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder};
+use crate::{
+    WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder,
+    transposed_chunk::TransposedEncoder,
+};
 
 /// Collects the records of a chunk and encodes them.
 pub(crate) enum ChunkEncoder {
-    Simple(SimpleEncoder),
+    Simple(Box<SimpleEncoder>),
+    Transposed(Box<TransposedEncoder>),
 }
 
 /// An encoded chunk. Its data are the parts one after another.
@@ -23,7 +27,15 @@ pub(crate) struct EncodedChunk<'a> {
 impl ChunkEncoder {
     /// Returns an encoder for the chunks that the options ask for.
     pub(crate) fn new(options: &WriterOptions) -> Self {
-        Self::Simple(SimpleEncoder::new(options.compression, options.effective_chunk_size()))
+        let compression = options.compression;
+        if options.transpose {
+            Self::Transposed(Box::new(TransposedEncoder::new(compression, options.bucket_size())))
+        } else {
+            Self::Simple(Box::new(SimpleEncoder::new(
+                compression,
+                options.effective_chunk_size(),
+            )))
+        }
     }
 
     /// Adds a record.
@@ -35,6 +47,7 @@ impl ChunkEncoder {
     pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
         match self {
             Self::Simple(encoder) => encoder.add_record_parts(parts),
+            Self::Transposed(encoder) => encoder.add_record_parts(parts),
         }
     }
 
@@ -42,6 +55,7 @@ impl ChunkEncoder {
     pub(crate) fn num_records(&self) -> u64 {
         match self {
             Self::Simple(encoder) => encoder.num_records(),
+            Self::Transposed(encoder) => encoder.num_records(),
         }
     }
 
@@ -49,6 +63,7 @@ impl ChunkEncoder {
     pub(crate) fn decoded_data_size(&self) -> u64 {
         match self {
             Self::Simple(encoder) => encoder.decoded_data_size(),
+            Self::Transposed(encoder) => encoder.decoded_data_size(),
         }
     }
 
@@ -59,6 +74,7 @@ impl ChunkEncoder {
     pub(crate) fn encode(&mut self) -> Result<(), Damage> {
         match self {
             Self::Simple(encoder) => encoder.encode(),
+            Self::Transposed(encoder) => encoder.encode(),
         }
     }
 
@@ -66,6 +82,7 @@ impl ChunkEncoder {
     pub(crate) fn encoded(&self) -> EncodedChunk<'_> {
         let (chunk_type, parts) = match self {
             Self::Simple(encoder) => (ChunkType::Simple, encoder.encoded_parts()),
+            Self::Transposed(encoder) => (ChunkType::Transposed, encoder.encoded_parts()),
         };
         EncodedChunk {
             chunk_type,
@@ -79,6 +96,7 @@ impl ChunkEncoder {
     pub(crate) fn clear(&mut self) {
         match self {
             Self::Simple(encoder) => encoder.clear(),
+            Self::Transposed(encoder) => encoder.clear(),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, "Chunk data"; the byte of snappy and its form (raw, without
 //! frames) are in `riegeli/chunk_encoding/constants.h` and `riegeli/chunk_encoding/compressor.cc`.
 //!
-//! Dictionaries and snappy's level 2 do not exist here.
+//! Dictionaries do not exist here, and snappy has one level.
 
 mod brotli;
 mod snappy;

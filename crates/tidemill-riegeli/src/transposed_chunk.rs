@@ -10,18 +10,23 @@
 //! states; tag of each state; next state of each state, increased by the number of states when the transition is implicit;
 //! subtypes of the varint states; buffer of each state that has one; first state.
 //!
-//! Many records are decoded, one is encoded.
+//! Which records share a chunk is not decided here.
 
 mod buckets;
 mod decoder;
 mod encoder;
 mod header;
+mod message_fields;
+mod message_nodes;
 mod node;
+mod pair_table;
 mod run;
 mod state_machine;
+mod tag_sequence;
+mod value_buffer;
 
 pub(crate) use decoder::{TransposedDecoder, decode_record};
-pub(crate) use encoder::encode_record;
+pub(crate) use encoder::{TransposedEncoder, encode_record};
 
 /// Identifiers below 8, where no protobuf tag can be.
 mod message_id {
@@ -43,6 +48,9 @@ mod wire_type {
     pub(super) const FIXED32: u32 = 5;
     pub(super) const END_OF_SUBMESSAGE: u32 = 6;
 }
+
+/// Stands for a number that does not exist, in lists that would be too long if it did.
+const NONE: u32 = u32::MAX;
 
 /// A varint state holds the length of its values minus one, or from here on a value itself.
 const VARINT_INLINE: u8 = 10;

@@ -13,6 +13,8 @@ use crate::{Compression, Error, RecordsMetadata, Result, block_header::BLOCK_SIZ
 pub struct WriterOptions {
     pub(crate) compression: Compression,
     pub(crate) chunk_size: Option<u64>,
+    pub(crate) transpose: bool,
+    pub(crate) bucket_fraction: f64,
     pub(crate) metadata: Option<Vec<u8>>,
     pub(crate) initial_padding: u64,
     pub(crate) final_padding: u64,
@@ -23,6 +25,8 @@ impl Default for WriterOptions {
         Self {
             compression: Compression::default(),
             chunk_size: None,
+            transpose: false,
+            bucket_fraction: 1.0,
             metadata: None,
             initial_padding: 1,
             final_padding: 1,
@@ -48,6 +52,22 @@ impl WriterOptions {
     #[must_use]
     pub fn chunk_size(mut self, chunk_size: u64) -> Self {
         self.chunk_size = Some(chunk_size.max(1));
+        self
+    }
+
+    /// Sets whether chunks are transposed: messages are taken apart by field, which compresses better and lets readers leave
+    /// fields out. Records that are no messages are stored too. Default: no.
+    #[must_use]
+    pub fn transpose(mut self, transpose: bool) -> Self {
+        self.transpose = transpose;
+        self
+    }
+
+    /// Sets how much of a transposed chunk is compressed together, as a part of its wanted size from 0 to 1. With less,
+    /// readers that leave fields out decompress less, and the file is larger. Default: 1.
+    #[must_use]
+    pub fn bucket_fraction(mut self, fraction: f64) -> Self {
+        self.bucket_fraction = fraction.clamp(0.0, 1.0);
         self
     }
 
@@ -94,13 +114,24 @@ impl WriterOptions {
     }
 }
 
-/// Parses options separated by commas: `default`, `uncompressed`, `brotli[:0..11]`, `zstd[:-131072..22]`, `snappy[:1]`,
-/// `window_log:auto|10..31`, `brotli_encoder:cbrotli`, `chunk_size:auto|SIZE`, `padding[:SIZE]`, `initial_padding[:SIZE]`,
-/// `final_padding[:SIZE]`, `transpose:false`, and, without an effect, `bucket_fraction:0..1` and `parallelism:N`. A size is a
-/// number with an optional `B`, `k`, `K`, `M`, `G`, `T`, `P` or `E`.
+impl WriterOptions {
+    /// Returns how many bytes of a transposed chunk are compressed together: at least 1.
+    pub(crate) fn bucket_size(&self) -> u64 {
+        let size = (self.effective_chunk_size() as f64 * self.bucket_fraction).round();
+        // A cast that keeps within bounds.
+        (size as u64).max(1)
+    }
+}
+
+/// Parses options separated by commas: `default`, `uncompressed`, `brotli[:0..11]`, `zstd[:-131072..22]`, `snappy[:1..2]`,
+/// `window_log:auto|10..31`, `brotli_encoder:cbrotli`, `chunk_size:auto|SIZE`, `transpose[:true|false]`,
+/// `bucket_fraction:0..1`, `padding[:SIZE]`, `initial_padding[:SIZE]`, `final_padding[:SIZE]`, and, without an effect,
+/// `parallelism:N`. A size is a number with an optional `B`, `k`, `K`, `M`, `G`, `T`, `P` or `E`.
+///
+/// Both levels of snappy are written as level 1: the other one is a slower search that makes the same format.
 ///
 /// # Errors
-/// [`Error::Option`] for any other text, for `transpose`, and for `snappy:2`, which this library does not have.
+/// [`Error::Option`] for any other text.
 impl FromStr for WriterOptions {
     type Err = Error;
 
@@ -141,7 +172,7 @@ impl FromStr for WriterOptions {
                     options.compression = Compression::zstd(i32::try_from(level).unwrap_or(3));
                 }
                 "snappy" => {
-                    number(value, 1, 1..=1).ok_or_else(|| fail("snappy or snappy:1, the only level here"))?;
+                    number(value, 1, 1..=2).ok_or_else(|| fail("snappy:1 or snappy:2"))?;
                     options.compression = Compression::Snappy;
                 }
                 "window_log" if value == Some("auto") => window_log = None,
@@ -171,13 +202,12 @@ impl FromStr for WriterOptions {
                     }
                 }
                 "transpose" => match value {
-                    Some("false") => {}
-                    _ => {
-                        return Err(fail("no transposed chunks: writing them is not supported yet"));
-                    }
+                    None | Some("true") => options.transpose = true,
+                    Some("false") => options.transpose = false,
+                    _ => return Err(fail("transpose, transpose:true or transpose:false")),
                 },
                 "bucket_fraction" => {
-                    value
+                    options.bucket_fraction = value
                         .and_then(|value| value.parse::<f64>().ok())
                         .filter(|fraction| (0.0..=1.0).contains(fraction))
                         .ok_or_else(|| fail("a number from 0 to 1"))?;
@@ -258,6 +288,7 @@ mod tests {
             ("brotli", base.clone().compression(Compression::brotli(6))),
             ("zstd:-5", base.clone().compression(Compression::zstd(-5))),
             ("snappy:1", base.clone().compression(Compression::Snappy)),
+            ("snappy:2", base.clone().compression(Compression::Snappy)),
             (
                 "brotli:11,window_log:10",
                 base.clone().compression(Compression::Brotli {
@@ -276,9 +307,11 @@ mod tests {
                 "zstd:3,chunk_size:1M",
                 base.clone().compression(Compression::zstd(3)).chunk_size(1 << 20),
             ),
+            ("chunk_size:auto,parallelism:3,transpose:false", base.clone()),
+            ("transpose", base.clone().transpose(true)),
             (
-                "chunk_size:auto,parallelism:3,bucket_fraction:0.5,transpose:false",
-                base.clone(),
+                "transpose:true,bucket_fraction:0.5",
+                base.clone().transpose(true).bucket_fraction(0.5),
             ),
             ("padding:1000", base.clone().padding(1_000)),
             ("padding", base.clone().padding(65_536)),
@@ -293,19 +326,16 @@ mod tests {
     fn other_strings_are_refused_with_what_is_expected() {
         for (text, expected) in [
             (
-                "transpose",
-                "option `transpose`: expected no transposed chunks: writing them is not supported yet",
+                "transpose:yes",
+                "option `transpose:yes`: expected transpose, transpose:true or transpose:false",
             ),
             (
-                "transpose:true",
-                "option `transpose:true`: expected no transposed chunks: writing them is not supported yet",
+                "bucket_fraction:1.5",
+                "option `bucket_fraction:1.5`: expected a number from 0 to 1",
             ),
             ("zstd:23", "option `zstd:23`: expected zstd:-131072 to zstd:22"),
             ("brotli:x", "option `brotli:x`: expected brotli:0 to brotli:11"),
-            (
-                "snappy:2",
-                "option `snappy:2`: expected snappy or snappy:1, the only level here",
-            ),
+            ("snappy:3", "option `snappy:3`: expected snappy:1 or snappy:2"),
             ("zstd,brotli", "option `brotli`: expected one codec"),
             ("zstd,zstd:4", "option `zstd:4`: expected each option once"),
             (

@@ -1,16 +1,25 @@
-//! Encoding: a record is taken apart into buffers and a list of encoded tags, which the state machine then replays.
-
-use std::collections::HashMap;
+//! Encoding: records are taken apart into buffers and a sequence of tags, which the state machine then replays.
+//!
+//! Source of the layout and of every choice that decides bytes: google/riegeli,
+//! `riegeli/chunk_encoding/transpose_encoder.{h,cc}`.
+//!
+//! A record is walked once and its values go straight to the end where the chunk has them, which is the beginning: buffers
+//! grow backwards. Everything is kept from chunk to chunk, the tree of fields included.
 
 use super::{
-    VARINT_INLINE, message_id,
-    state_machine::{StateMachine, TagInfo, Tags},
+    NONE, VARINT_INLINE,
+    message_fields::{Field, FieldReader},
+    message_id,
+    message_nodes::{self, MAX_SUBTYPES, MessageNodes, NodeIndex, Place},
+    state_machine::StateMachine,
+    tag_sequence::TagSequence,
+    value_buffer::ValueBuffer,
     wire_type,
 };
 use crate::{
     codec::{Compression, Compressor},
     error::Damage,
-    varint::{read_varint32, read_varint64, varint64_length, write_varint64},
+    varint::write_varint64,
 };
 
 /// Varints up to this value are part of their state.
@@ -18,336 +27,502 @@ const MAX_VARINT_INLINE: u8 = 3;
 /// Submessages nested deeper are stored as strings.
 const MAX_DEPTH: usize = 100;
 
+const TRIVIAL: u8 = 0;
 const STRING: u8 = 0;
 const START_OF_SUBMESSAGE: u8 = 1;
 const END_OF_SUBMESSAGE: u8 = 2;
-const TRIVIAL: u8 = 0;
 
-/// Encodes a chunk that holds one record.
-pub(crate) fn encode_record(record: &[u8], compression: Compression) -> Result<Vec<u8>, Damage> {
-    let mut encoder = Encoder::default();
-    encoder.add_record(record)?;
-    encoder.encode(compression)
+/// Collects the records of a transposed chunk and encodes them.
+pub(crate) struct TransposedEncoder {
+    compressor: Compressor,
+    bucket_size: u64,
+    num_records: u64,
+    decoded_data_size: u64,
+
+    reader: FieldReader,
+    /// Fields of the open messages, the innermost last.
+    fields: Vec<Field>,
+    submessages: Vec<OpenSubmessage>,
+    groups: Vec<NodeIndex>,
+    joined: Vec<u8>,
+
+    nodes: MessageNodes,
+    tags: Vec<Tag>,
+    sequence: TagSequence,
+    /// The first of them hold values, the others are kept for later chunks.
+    buffers: Vec<Buffer>,
+    buffers_used: usize,
+    non_proto_lengths: ValueBuffer,
+
+    machine: StateMachine,
+    sections: Sections,
 }
 
-/// A field in a context: two of the same number below different parents are kept apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct NodeId {
-    pub(super) parent: u32,
-    pub(super) tag: u32,
+/// A field in one of the forms that a state writes.
+#[derive(Clone, Copy)]
+struct Tag {
+    node: NodeIndex,
+    subtype: u8,
 }
 
-struct Node {
-    message_id: u32,
-    /// Position in the list of tags by subtype.
-    tags: HashMap<u8, usize>,
-    buffer: Option<(usize, usize)>,
+struct OpenSubmessage {
+    node: NodeIndex,
+    parent: NodeIndex,
+    end_tag: u32,
+    /// The fields of the message around it that are still to come.
+    next: usize,
+    end: usize,
 }
 
 /// Kinds of buffers, in the order in which they are stored.
-const VARINTS: usize = 0;
-const FIXED32: usize = 1;
-const FIXED64: usize = 2;
-const STRINGS: usize = 3;
-const NON_PROTO: usize = 4;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Varint,
+    Fixed32,
+    Fixed64,
+    String,
+    NonProto,
+}
 
 struct Buffer {
-    node: NodeId,
-    /// Values are stored last one first. They are collected here with their bytes reversed.
-    reversed: Vec<u8>,
+    kind: Kind,
+    node: NodeIndex,
+    values: ValueBuffer,
+    /// Its number among the buffers of the chunk.
+    position: u64,
 }
 
+/// What encoding makes and needs, kept for the next chunk.
 #[derive(Default)]
-struct Encoder {
-    nodes: HashMap<NodeId, Node>,
-    tags: Tags,
-    buffers: [Vec<Buffer>; 5],
-    non_proto_lengths: Vec<u8>,
+struct Sections {
+    header: Vec<u8>,
+    compressed_header: Vec<u8>,
+    /// What precedes the data: compression type, size of the header, header.
+    begin: Vec<u8>,
+    /// Buckets and transitions.
+    data: Vec<u8>,
+    /// The buffers of a bucket together, or the transitions, before compression.
+    uncompressed: Vec<u8>,
+    /// Buffers by kind and size.
+    order: Vec<usize>,
+    bucket_ends: Vec<usize>,
+    bucket_sizes: Vec<u64>,
+    buffer_sizes: Vec<u64>,
 }
 
-impl Encoder {
-    fn add_record(&mut self, record: &[u8]) -> Result<(), Damage> {
-        if is_message(record) {
-            let id = NodeId {
-                parent: message_id::START_OF_MESSAGE,
-                tag: 0,
-            };
-            self.push_tag(id, TRIVIAL);
-            self.add_message(record)
-        } else {
-            let id = NodeId {
-                parent: message_id::NON_PROTO,
-                tag: 0,
-            };
-            self.push_tag(id, TRIVIAL);
-            self.push_value(id, NON_PROTO, record);
-            write_varint64(record.len() as u64, &mut self.non_proto_lengths);
-            Ok(())
+impl TransposedEncoder {
+    /// `bucket_size` is how many bytes are compressed together.
+    pub(crate) fn new(compression: Compression, bucket_size: u64) -> Self {
+        Self {
+            compressor: Compressor::new(compression),
+            bucket_size: match compression {
+                Compression::None => u64::MAX,
+                _ => bucket_size,
+            },
+            num_records: 0,
+            decoded_data_size: 0,
+            reader: FieldReader::default(),
+            fields: Vec::new(),
+            submessages: Vec::new(),
+            groups: Vec::new(),
+            joined: Vec::new(),
+            nodes: MessageNodes::default(),
+            tags: Vec::new(),
+            sequence: TagSequence::default(),
+            buffers: Vec::new(),
+            buffers_used: 0,
+            non_proto_lengths: ValueBuffer::default(),
+            machine: StateMachine::default(),
+            sections: Sections::default(),
         }
     }
 
-    /// Takes a record apart for which [`is_message`] holds.
-    fn add_message(&mut self, record: &[u8]) -> Result<(), Damage> {
-        struct Open<'a> {
-            id: NodeId,
-            parent: u32,
-            behind: &'a [u8],
+    pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
+        if let [record] = parts {
+            self.add_record(record);
+            return;
         }
-        let broken = Damage::Invalid { what: "message" };
-        let mut parent = message_id::ROOT;
-        let mut submessages: Vec<Open<'_>> = Vec::new();
-        let mut groups = Vec::new();
-        let mut left = record;
+        let mut joined = std::mem::take(&mut self.joined);
+        joined.clear();
+        for part in parts {
+            joined.extend_from_slice(part);
+        }
+        self.add_record(&joined);
+        self.joined = joined;
+    }
+
+    pub(crate) fn num_records(&self) -> u64 {
+        self.num_records
+    }
+
+    pub(crate) fn decoded_data_size(&self) -> u64 {
+        self.decoded_data_size
+    }
+
+    pub(crate) fn encode(&mut self) -> Result<(), Damage> {
+        self.machine.build(&self.sequence, self.tags.len());
+        let Self {
+            compressor, sections, ..
+        } = self;
+        sections.header.clear();
+        sections.data.clear();
+        sections.write_buffers(
+            &mut self.buffers[..self.buffers_used],
+            &self.non_proto_lengths,
+            &self.nodes,
+            self.bucket_size,
+            compressor,
+        )?;
+        sections.uncompressed.clear();
+        self.machine
+            .write_transitions(&self.sequence, &mut sections.uncompressed);
+        compressor.append(&sections.uncompressed, None, &mut sections.data)?;
+        self.write_states();
+
+        let Self {
+            compressor, sections, ..
+        } = self;
+        let size = sections.header.len() as u64;
+        sections.compressed_header.clear();
+        compressor.append(&sections.header, Some(size), &mut sections.compressed_header)?;
+        sections.begin.clear();
+        sections
+            .begin
+            .push(compressor.compression().compression_type().to_byte());
+        write_varint64(sections.compressed_header.len() as u64, &mut sections.begin);
+        sections.begin.extend_from_slice(&sections.compressed_header);
+        Ok(())
+    }
+
+    /// Returns the parts of the data that [`Self::encode`] made.
+    pub(crate) fn encoded_parts(&self) -> [&[u8]; 2] {
+        [&self.sections.begin, &self.sections.data]
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.num_records = 0;
+        self.decoded_data_size = 0;
+        self.nodes.clear();
+        self.tags.clear();
+        self.sequence.clear();
+        for buffer in &mut self.buffers[..self.buffers_used] {
+            buffer.values.clear();
+        }
+        self.buffers_used = 0;
+        self.non_proto_lengths.clear();
+    }
+
+    fn add_record(&mut self, record: &[u8]) {
+        self.num_records += 1;
+        self.decoded_data_size += record.len() as u64;
+        self.fields.clear();
+        if self.reader.read(record, 0, record.len(), &mut self.fields) {
+            let node = self.nodes.reserved(message_nodes::START_OF_MESSAGE);
+            self.push_tag(node, TRIVIAL);
+            self.add_message(record);
+        } else {
+            let node = self.nodes.reserved(message_nodes::NON_PROTO);
+            self.push_tag(node, TRIVIAL);
+            self.buffer(node, Kind::NonProto).prepend_end_of(record, record.len());
+            let mut length = Vec::with_capacity(10);
+            write_varint64(record.len() as u64, &mut length);
+            self.non_proto_lengths.prepend_end_of(&length, length.len());
+        }
+    }
+
+    /// Takes a record apart whose fields have been read.
+    fn add_message(&mut self, record: &[u8]) {
+        let mut parent = message_nodes::ROOT;
+        let mut place = Place::FirstIn(parent);
+        let (mut next, mut end) = (0, self.fields.len());
         loop {
-            while !left.is_empty() {
-                let (tag, behind_tag) = read_varint32(left).ok_or(broken.clone())?;
-                let id = NodeId { parent, tag };
-                let message_id = self.node(id).message_id;
+            while next < end {
+                let Field { start, length, tag } = self.fields[next];
+                next += 1;
+                let node = self.nodes.find(parent, tag, place);
+                place = Place::Behind(node);
+                let value_end = start + length as usize;
                 match tag & 7 {
-                    wire_type::VARINT => {
-                        let (_, behind) = read_varint64(behind_tag).ok_or(broken.clone())?;
-                        let value = &behind_tag[..behind_tag.len() - behind.len()];
-                        if value[0] <= MAX_VARINT_INLINE {
-                            self.push_tag(id, VARINT_INLINE + value[0]);
-                        } else {
-                            // At most ten bytes.
-                            self.push_tag(id, (value.len() - 1) as u8);
-                            let stripped: Vec<u8> = value.iter().map(|byte| byte & 0x7f).collect();
-                            self.push_value(id, VARINTS, &stripped);
-                        }
-                        left = behind;
+                    wire_type::VARINT => self.add_varint(node, record, start, length),
+                    wire_type::FIXED32 => {
+                        self.push_tag(node, TRIVIAL);
+                        self.buffer(node, Kind::Fixed32).prepend_end_of(&record[..value_end], 4);
                     }
-                    wire @ (wire_type::FIXED32 | wire_type::FIXED64) => {
-                        let (length, kind) = if wire == wire_type::FIXED32 {
-                            (4, FIXED32)
-                        } else {
-                            (8, FIXED64)
-                        };
-                        let (value, behind) = behind_tag.split_at_checked(length).ok_or(broken.clone())?;
-                        self.push_tag(id, TRIVIAL);
-                        self.push_value(id, kind, value);
-                        left = behind;
-                    }
-                    wire_type::LENGTH_DELIMITED => {
-                        let (length, value) = read_varint32(behind_tag).ok_or(broken.clone())?;
-                        let (value, behind) = value.split_at_checked(length as usize).ok_or(broken.clone())?;
-                        if !value.is_empty() && submessages.len() + groups.len() < MAX_DEPTH && is_message(value) {
-                            self.push_tag(id, START_OF_SUBMESSAGE);
-                            // The position of the end is taken now, before those of the fields inside.
-                            self.tag_position(id, END_OF_SUBMESSAGE);
-                            submessages.push(Open { id, parent, behind });
-                            parent = message_id;
-                            left = value;
-                        } else {
-                            self.push_tag(id, STRING);
-                            let stored = &behind_tag[..behind_tag.len() - behind.len()];
-                            self.push_value(id, STRINGS, stored);
-                            left = behind;
-                        }
+                    wire_type::FIXED64 => {
+                        self.push_tag(node, TRIVIAL);
+                        self.buffer(node, Kind::Fixed64).prepend_end_of(&record[..value_end], 8);
                     }
                     wire_type::START_GROUP => {
-                        self.push_tag(id, TRIVIAL);
-                        groups.push(parent);
-                        parent = message_id;
-                        left = behind_tag;
+                        self.push_tag(node, TRIVIAL);
+                        self.groups.push(parent);
+                        parent = node;
+                        place = Place::FirstIn(node);
                     }
                     wire_type::END_GROUP => {
-                        parent = groups.pop().ok_or(broken.clone())?;
-                        self.push_tag(id, TRIVIAL);
-                        left = behind_tag;
+                        self.push_tag(node, TRIVIAL);
+                        place = Place::Behind(parent);
+                        parent = self.groups.pop().unwrap_or(message_nodes::ROOT);
                     }
-                    _ => return Err(broken),
+                    // Length-delimited: the fields have no other wire types.
+                    _ => {
+                        let is_submessage = length > 0
+                            && self.submessages.len() + self.groups.len() < MAX_DEPTH
+                            && self.reader.read(record, start, value_end, &mut self.fields);
+                        if is_submessage {
+                            self.push_tag(node, START_OF_SUBMESSAGE);
+                            // The tag of the end is counted now, before those of the fields inside.
+                            let end_tag = self.tag(node, END_OF_SUBMESSAGE);
+                            self.submessages.push(OpenSubmessage {
+                                node,
+                                parent,
+                                end_tag,
+                                next,
+                                end,
+                            });
+                            parent = node;
+                            place = Place::FirstIn(node);
+                            (next, end) = (end, self.fields.len());
+                        } else {
+                            self.push_tag(node, STRING);
+                            // The value is stored with its length.
+                            let stored = length as usize + varint32_length(length);
+                            self.buffer(node, Kind::String)
+                                .prepend_end_of(&record[..value_end], stored);
+                        }
+                    }
                 }
             }
-            let Some(open) = submessages.pop() else {
-                return Ok(());
-            };
-            self.push_tag(open.id, END_OF_SUBMESSAGE);
+            let Some(open) = self.submessages.pop() else { return };
+            self.sequence.push(open.end_tag);
+            self.fields.truncate(open.end);
             parent = open.parent;
-            left = open.behind;
+            place = Place::Behind(open.node);
+            (next, end) = (open.next, open.end);
         }
     }
 
-    fn node(&mut self, id: NodeId) -> &mut Node {
-        // Identifiers follow the order in which nodes are first seen, from behind the root's.
-        let next = message_id::ROOT + 1 + u32::try_from(self.nodes.len()).unwrap_or(u32::MAX - 5);
-        self.nodes.entry(id).or_insert(Node {
-            message_id: next,
-            tags: HashMap::new(),
-            buffer: None,
-        })
-    }
-
-    fn tag_position(&mut self, id: NodeId, subtype: u8) -> usize {
-        let next = self.tags.list.len();
-        let position = *self.node(id).tags.entry(subtype).or_insert(next);
-        if position == next {
-            self.tags.list.push(TagInfo::new(id, subtype));
+    #[inline]
+    fn add_varint(&mut self, node: NodeIndex, record: &[u8], start: usize, length: u32) {
+        let first = record[start];
+        if first <= MAX_VARINT_INLINE {
+            self.push_tag(node, VARINT_INLINE + first);
+            return;
         }
-        position
+        // A varint has at most ten bytes.
+        self.push_tag(node, (length - 1) as u8);
+        let buffer = self.buffer(node, Kind::Varint);
+        const STRIPPED: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        match record[start..].first_chunk::<8>() {
+            Some(word) if length <= 8 => buffer.prepend_word(u64::from_le_bytes(*word) & STRIPPED, length),
+            _ => {
+                let mut bytes = [0; 10];
+                let value = &record[start..start + length as usize];
+                for (byte, value) in bytes.iter_mut().zip(value) {
+                    *byte = value & 0x7f;
+                }
+                buffer.prepend_end_of(&bytes[..value.len()], value.len());
+            }
+        }
     }
 
-    fn push_tag(&mut self, id: NodeId, subtype: u8) {
-        let position = self.tag_position(id, subtype);
-        self.tags.encoded.push(position);
+    #[inline]
+    fn push_tag(&mut self, node: NodeIndex, subtype: u8) {
+        let tag = self.tag(node, subtype);
+        self.sequence.push(tag);
     }
 
-    fn push_value(&mut self, id: NodeId, kind: usize, value: &[u8]) {
-        let next = self.buffers[kind].len();
-        let (kind, index) = *self.node(id).buffer.get_or_insert((kind, next));
-        if index == self.buffers[kind].len() {
-            self.buffers[kind].push(Buffer {
-                node: id,
-                reversed: Vec::new(),
+    /// Returns the position in the list of tags.
+    #[inline]
+    fn tag(&mut self, node: NodeIndex, subtype: u8) -> u32 {
+        debug_assert!(usize::from(subtype) < MAX_SUBTYPES);
+        let tag = &mut self.nodes[node].tags[usize::from(subtype)];
+        if *tag == NONE {
+            *tag = u32::try_from(self.tags.len()).unwrap_or(NONE);
+            self.tags.push(Tag { node, subtype });
+        }
+        *tag
+    }
+
+    #[inline]
+    fn buffer(&mut self, node: NodeIndex, kind: Kind) -> &mut ValueBuffer {
+        let mut index = self.nodes[node].buffer;
+        if index == NONE {
+            index = self.take_buffer(node, kind);
+        }
+        &mut self.buffers[index as usize].values
+    }
+
+    #[cold]
+    fn take_buffer(&mut self, node: NodeIndex, kind: Kind) -> u32 {
+        let index = u32::try_from(self.buffers_used).unwrap_or(NONE);
+        match self.buffers.get_mut(self.buffers_used) {
+            Some(buffer) => {
+                buffer.kind = kind;
+                buffer.node = node;
+            }
+            None => self.buffers.push(Buffer {
+                kind,
+                node,
+                values: ValueBuffer::default(),
+                position: 0,
+            }),
+        }
+        self.buffers_used += 1;
+        self.nodes[node].buffer = index;
+        index
+    }
+
+    /// Writes the states to the header, behind the sizes of the buffers.
+    fn write_states(&mut self) {
+        let header = &mut self.sections.header;
+        let states = self.machine.states();
+        write_varint64(states.len() as u64, header);
+        for state in states {
+            let stored = self.tags.get(state.tag as usize).map_or(message_id::NO_OP, |tag| {
+                let node_tag = self.nodes[tag.node].tag;
+                match (node_tag & 7, tag.subtype) {
+                    _ if node_tag == 0 => self.nodes.rank(tag.node).0,
+                    (wire_type::LENGTH_DELIMITED, START_OF_SUBMESSAGE) => message_id::START_OF_SUBMESSAGE,
+                    (wire_type::LENGTH_DELIMITED, END_OF_SUBMESSAGE) => {
+                        node_tag - wire_type::LENGTH_DELIMITED + wire_type::END_OF_SUBMESSAGE
+                    }
+                    _ => node_tag,
+                }
             });
-        }
-        self.buffers[kind][index].reversed.extend(value.iter().rev());
-    }
-
-    fn encode(mut self, compression: Compression) -> Result<Vec<u8>, Damage> {
-        let mut compressor = Compressor::new(compression);
-        let machine = StateMachine::new(&mut self.tags);
-        let mut header = Vec::new();
-        let mut data = Vec::new();
-        let buffer_positions = self.write_buffers(&mut compressor, &mut header, &mut data)?;
-        self.write_states(&machine, &buffer_positions, &mut header);
-        compressor.append(&machine.transitions(&self.tags), None, &mut data)?;
-
-        let mut out = vec![compression.compression_type().to_byte()];
-        let mut section = Vec::new();
-        compressor.append(&header, Some(header.len() as u64), &mut section)?;
-        write_varint64(section.len() as u64, &mut out);
-        out.extend_from_slice(&section);
-        out.extend_from_slice(&data);
-        Ok(out)
-    }
-
-    /// Writes one bucket for each kind of buffers, and returns the number of each node's buffer.
-    fn write_buffers(
-        &mut self,
-        compressor: &mut Compressor,
-        header: &mut Vec<u8>,
-        data: &mut Vec<u8>,
-    ) -> Result<HashMap<NodeId, usize>, Damage> {
-        let mut positions = HashMap::new();
-        let mut buckets: Vec<Vec<u8>> = Vec::new();
-        let mut buffer_sizes = Vec::new();
-        for buffers in &mut self.buffers {
-            buffers.sort_by_key(|buffer| (buffer.reversed.len(), buffer.node));
-            let mut bucket = Vec::new();
-            for buffer in buffers.iter() {
-                positions.insert(buffer.node, buffer_sizes.len());
-                buffer_sizes.push(buffer.reversed.len());
-                bucket.extend(buffer.reversed.iter().rev());
-            }
-            if !buffers.is_empty() {
-                buckets.push(bucket);
-            }
-        }
-        if !self.non_proto_lengths.is_empty() {
-            buffer_sizes.push(self.non_proto_lengths.len());
-            buckets.push(self.non_proto_lengths.clone());
-        }
-        let mut bucket_sizes = Vec::new();
-        for bucket in &buckets {
-            let start = data.len();
-            compressor.append(bucket, Some(bucket.len() as u64), data)?;
-            bucket_sizes.push(data.len() - start);
-        }
-        write_varint64(bucket_sizes.len() as u64, header);
-        write_varint64(buffer_sizes.len() as u64, header);
-        for size in bucket_sizes.into_iter().chain(buffer_sizes) {
-            write_varint64(size as u64, header);
-        }
-        Ok(positions)
-    }
-
-    fn write_states(&self, machine: &StateMachine, buffer_positions: &HashMap<NodeId, usize>, header: &mut Vec<u8>) {
-        write_varint64(machine.states.len() as u64, header);
-        let mut next = Vec::new();
-        let mut subtypes = Vec::new();
-        let mut buffers = Vec::new();
-        for state in &machine.states {
-            let Some(tag_index) = state.tag else {
-                write_varint64(u64::from(message_id::NO_OP), header);
-                next.push(state.base.unwrap_or(0));
-                continue;
-            };
-            let info = &self.tags.list[tag_index];
-            let NodeId { parent, tag } = info.node;
-            let buffer = || buffer_positions.get(&info.node).copied().unwrap_or(0);
-            let stored = match (tag, tag & 7, info.subtype) {
-                (0, ..) => {
-                    if parent == message_id::NON_PROTO {
-                        buffers.push(buffer());
-                    }
-                    parent
-                }
-                (_, wire_type::LENGTH_DELIMITED, START_OF_SUBMESSAGE) => message_id::START_OF_SUBMESSAGE,
-                (_, wire_type::LENGTH_DELIMITED, END_OF_SUBMESSAGE) => {
-                    tag - wire_type::LENGTH_DELIMITED + wire_type::END_OF_SUBMESSAGE
-                }
-                (_, wire_type::VARINT, subtype) => {
-                    subtypes.push(subtype);
-                    if subtype < VARINT_INLINE {
-                        buffers.push(buffer());
-                    }
-                    tag
-                }
-                (_, wire_type::FIXED32 | wire_type::FIXED64 | wire_type::LENGTH_DELIMITED, _) => {
-                    buffers.push(buffer());
-                    tag
-                }
-                _ => tag,
-            };
             write_varint64(u64::from(stored), header);
-            next.push(match info.base {
-                Some(base) if self.tags.is_implicit(tag_index) => base + machine.states.len(),
-                Some(base) => base,
-                None => 0,
-            });
         }
-        for next in next {
-            write_varint64(next as u64, header);
+        for &state in states {
+            write_varint64(self.machine.stored_next(state), header);
         }
-        header.extend_from_slice(&subtypes);
-        for buffer in buffers {
-            write_varint64(buffer as u64, header);
+        let tags = || states.iter().filter_map(|state| self.tags.get(state.tag as usize));
+        for tag in tags() {
+            let node_tag = self.nodes[tag.node].tag;
+            if node_tag != 0 && node_tag & 7 == wire_type::VARINT {
+                header.push(tag.subtype);
+            }
         }
-        write_varint64(machine.first(&self.tags) as u64, header);
+        for tag in tags() {
+            let node = &self.nodes[tag.node];
+            let has_values = match node.tag & 7 {
+                _ if node.tag == 0 => node.buffer != NONE,
+                wire_type::VARINT => tag.subtype < VARINT_INLINE,
+                wire_type::LENGTH_DELIMITED => tag.subtype == STRING,
+                wire_type::FIXED32 | wire_type::FIXED64 => true,
+                _ => false,
+            };
+            if has_values && let Some(buffer) = self.buffers.get(node.buffer as usize) {
+                write_varint64(buffer.position, header);
+            }
+        }
+        let first = self.machine.state_of(self.sequence.decoded_first());
+        write_varint64(first as u64, header);
     }
 }
 
-/// Returns whether `record` is a message in the one form that comes back bit by bit: shortest varints, closed groups.
-fn is_message(record: &[u8]) -> bool {
-    let mut left = record;
-    let mut groups = Vec::new();
-    while !left.is_empty() {
-        let Some((tag, behind)) = read_varint32(left)
-            .filter(|(tag, behind)| varint64_length(u64::from(*tag)) == left.len() - behind.len() && tag >> 3 != 0)
-        else {
-            return false;
-        };
-        let skipped = match tag & 7 {
-            wire_type::VARINT => read_varint64(behind)
-                .filter(|(value, rest)| varint64_length(*value) == behind.len() - rest.len())
-                .map(|(_, rest)| rest),
-            wire_type::FIXED32 => behind.get(4..),
-            wire_type::FIXED64 => behind.get(8..),
-            wire_type::LENGTH_DELIMITED => read_varint32(behind)
-                .filter(|(length, rest)| varint64_length(u64::from(*length)) == behind.len() - rest.len())
-                .and_then(|(length, rest)| rest.get(length as usize..)),
-            wire_type::START_GROUP => {
-                groups.push(tag >> 3);
-                Some(behind)
+impl Sections {
+    /// Writes the buckets to the data, and the sizes of buckets and buffers to the header.
+    fn write_buffers(
+        &mut self,
+        buffers: &mut [Buffer],
+        non_proto_lengths: &ValueBuffer,
+        nodes: &MessageNodes,
+        bucket_size: u64,
+        compressor: &mut Compressor,
+    ) -> Result<(), Damage> {
+        self.bucket_sizes.clear();
+        self.buffer_sizes.clear();
+        self.order.clear();
+        self.order.extend(0..buffers.len());
+        self.order.sort_unstable_by_key(|&index| {
+            let buffer = &buffers[index];
+            (buffer.kind, buffer.values.len(), nodes.rank(buffer.node))
+        });
+        for (position, &index) in (0..).zip(&self.order) {
+            buffers[index].position = position;
+            self.buffer_sizes.push(buffers[index].values.len() as u64);
+        }
+        let order = std::mem::take(&mut self.order);
+        let mut result = Ok(());
+        for kind in order.chunk_by(|&a, &b| buffers[a].kind == buffers[b].kind) {
+            self.split_buckets(
+                kind.iter().map(|&index| buffers[index].values.len() as u64),
+                bucket_size,
+            );
+            let mut begin = 0;
+            while let Some(end) = self.bucket_ends.pop() {
+                let values = kind[begin..end].iter().map(|&index| buffers[index].values.as_slice());
+                result = result.and_then(|()| self.write_bucket(values, compressor));
+                begin = end;
             }
-            wire_type::END_GROUP if groups.pop() == Some(tag >> 3) => Some(behind),
-            _ => None,
-        };
-        match skipped {
-            Some(rest) => left = rest,
-            None => return false,
+        }
+        self.order = order;
+        result?;
+        if non_proto_lengths.len() > 0 {
+            self.buffer_sizes.push(non_proto_lengths.len() as u64);
+            self.write_bucket(std::iter::once(non_proto_lengths.as_slice()), compressor)?;
+        }
+        write_varint64(self.bucket_sizes.len() as u64, &mut self.header);
+        write_varint64(self.buffer_sizes.len() as u64, &mut self.header);
+        for &size in self.bucket_sizes.iter().chain(&self.buffer_sizes) {
+            write_varint64(size, &mut self.header);
+        }
+        Ok(())
+    }
+
+    /// Finds which buffers of a kind share a bucket, the largest ones first: what is left goes to the last bucket when it is
+    /// less than half of one. Leaves the ends of the buckets, the first one last.
+    fn split_buckets(&mut self, sizes: impl ExactSizeIterator<Item = u64> + DoubleEndedIterator + Clone, wanted: u64) {
+        self.bucket_ends.clear();
+        self.bucket_ends.push(sizes.len());
+        let mut left: u64 = sizes.clone().sum();
+        let mut bucket = 0;
+        for (index, size) in sizes.enumerate().rev() {
+            if bucket > 0 && bucket + size / 2 >= wanted {
+                self.bucket_ends.push(index + 1);
+                bucket = 0;
+            }
+            bucket += size;
+            left -= size;
+            if left <= wanted / 2 {
+                return;
+            }
         }
     }
-    groups.is_empty()
+
+    fn write_bucket<'a>(
+        &mut self,
+        mut values: impl ExactSizeIterator<Item = &'a [u8]>,
+        compressor: &mut Compressor,
+    ) -> Result<(), Damage> {
+        let start = self.data.len();
+        if compressor.compression() == Compression::None {
+            for values in values {
+                self.data.extend_from_slice(values);
+            }
+        } else if values.len() == 1 {
+            let values = values.next().unwrap_or_default();
+            compressor.append(values, Some(values.len() as u64), &mut self.data)?;
+        } else {
+            self.uncompressed.clear();
+            for values in values {
+                self.uncompressed.extend_from_slice(values);
+            }
+            let size = self.uncompressed.len() as u64;
+            compressor.append(&self.uncompressed, Some(size), &mut self.data)?;
+        }
+        self.bucket_sizes.push((self.data.len() - start) as u64);
+        Ok(())
+    }
+}
+
+fn varint32_length(value: u32) -> usize {
+    crate::varint::varint64_length(u64::from(value))
+}
+
+/// Encodes a chunk that holds one record.
+pub(crate) fn encode_record(record: &[u8], compression: Compression) -> Result<Vec<u8>, Damage> {
+    let mut encoder = TransposedEncoder::new(compression, u64::MAX);
+    encoder.add_record(record);
+    encoder.encode()?;
+    Ok(encoder.encoded_parts().concat())
 }

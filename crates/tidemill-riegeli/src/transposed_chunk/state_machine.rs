@@ -4,369 +4,460 @@
 //! that only it goes to, are laid out behind its own base (its private list); all others are in one public list, reached
 //! through a state without action. Lists of more than 64 states become trees of such states. The layout follows the C++
 //! library step by step (google/riegeli, `riegeli/chunk_encoding/transpose_encoder.cc`), because it decides the bytes.
+//!
+//! All memory is kept from chunk to chunk.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BinaryHeap},
+use super::{
+    NONE,
+    tag_sequence::{TagSequence, Transition},
 };
 
-use super::encoder::NodeId;
-
 /// Transitions reach from the base of a state to this many states behind it.
-const MAX_TRANSITION: usize = 63;
+const MAX_TRANSITION: u32 = 63;
 /// So many transitions from one tag to another put the latter in the private list of the former.
-const MIN_COUNT_FOR_STATE: usize = 10;
+const MIN_COUNT_FOR_STATE: u64 = 10;
 
-/// What the records of a chunk consist of: each tag once, and their order.
+/// States, and what to write to get from one to the next.
 #[derive(Default)]
-pub(super) struct Tags {
-    pub(super) list: Vec<TagInfo>,
-    /// Positions in `list`, in the order of the records. Decoding runs backwards.
-    pub(super) encoded: Vec<usize>,
-}
-
-pub(super) struct TagInfo {
-    pub(super) node: NodeId,
-    pub(super) subtype: u8,
-    /// Where the states are that this tag goes to.
-    pub(super) base: Option<usize>,
-    destinations: BTreeMap<usize, Destination>,
-    incoming: usize,
-    /// The tag's state in the public list.
-    public_state: Option<usize>,
-    /// The state in the private list that leads to the public list.
-    to_public_list: Option<usize>,
-}
-
-#[derive(Default)]
-struct Destination {
-    transitions: usize,
-    private: Private,
-}
-
-/// Whether a destination has a state in the private list.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Private {
-    #[default]
-    No,
-    Wanted,
-    At(usize),
-}
-
-impl TagInfo {
-    pub(super) fn new(node: NodeId, subtype: u8) -> Self {
-        Self {
-            node,
-            subtype,
-            base: None,
-            destinations: BTreeMap::new(),
-            incoming: 0,
-            public_state: None,
-            to_public_list: None,
-        }
-    }
-}
-
-impl Tags {
-    /// Returns whether the tag is always followed by the same one, so that no transition needs to be stored. Not for the tag
-    /// that decoding ends with, where only the end of the transitions says so.
-    pub(super) fn is_implicit(&self, tag: usize) -> bool {
-        self.list[tag].destinations.len() == 1 && self.encoded.first() != Some(&tag)
-    }
-}
-
-#[derive(Clone, Copy, Default)]
-pub(super) struct State {
-    /// The tag that the state writes, `None` for a state without action.
-    pub(super) tag: Option<usize>,
-    /// Where a state without action leads.
-    pub(super) base: Option<usize>,
-    /// The state without action that leads to the block of this one.
-    source: Option<usize>,
-}
-
 pub(super) struct StateMachine {
-    pub(super) states: Vec<State>,
+    states: Vec<State>,
+    tags: Vec<Tag>,
+    /// One for each transition of the sequence.
+    routes: Vec<Route>,
+    /// Transitions, those from the same tag together, and where those of each tag begin.
+    by_tag: Vec<u32>,
+    starts: Vec<u32>,
+    /// States still to be laid out, the next one last.
+    candidates: Vec<Candidate>,
+    /// Where the blocks of a list begin that have a state leading to them.
+    block_bases: Vec<u32>,
+    /// Steps of the routes that have several.
+    steps: Vec<u8>,
 }
 
-/// A state to lay out: rare ones come out of the heap first, and are laid out from the end.
-type Candidate = (Reverse<usize>, usize);
+/// A state. Positions that do not exist are `NONE`.
+#[derive(Clone, Copy)]
+pub(super) struct State {
+    /// The tag that the state writes, `NONE` for a state without action.
+    pub(super) tag: u32,
+    /// Where a state without action leads.
+    base: u32,
+    /// The state without action that leads to the block of this one.
+    source: u32,
+}
 
-/// Stands for the state that leads to the public list.
-const TO_PUBLIC_LIST: usize = usize::MAX;
+#[derive(Clone, Copy)]
+struct Tag {
+    /// Where the states are that this tag goes to.
+    base: u32,
+    /// The tag's state in the public list.
+    public_state: u32,
+    /// The state in the private list that leads to the public list.
+    to_public_list: u32,
+    /// Transitions to this tag that no private list has.
+    incoming: u64,
+    /// It is always followed by the same tag, so no transition needs to be stored.
+    is_implicit: bool,
+}
+
+/// How a transition is stored.
+#[derive(Clone, Copy)]
+struct Route {
+    /// The state in the private list, `NONE` if there is none, `WANTED` if there should be one.
+    private_state: u32,
+    /// Of the steps: how many, the first of them, and where the others are.
+    count: u8,
+    first: u8,
+    others: u32,
+}
+
+const WANTED: u32 = NONE - 1;
+
+/// A state to lay out: rare ones first, and among those the one with the highest number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Candidate {
+    weight: u64,
+    /// A tag; from the number of tags on, a block; or `NONE` for the state that leads to the public list.
+    what: u32,
+}
 
 impl StateMachine {
-    pub(super) fn new(tags: &mut Tags) -> Self {
-        count_transitions(tags);
-        for tag in 0..tags.list.len() {
-            for (destination, count) in counts(&tags.list[tag]) {
-                if count >= MIN_COUNT_FOR_STATE {
-                    tags.list[destination].incoming -= count;
-                    set_private(tags, tag, destination, Private::Wanted);
-                }
+    /// Lays out the states for a sequence of tags from 0 to `num_tags`.
+    pub(super) fn build(&mut self, sequence: &TagSequence, num_tags: usize) {
+        let transitions = sequence.transitions();
+        self.states.clear();
+        self.count(sequence, num_tags);
+        for (transition, route) in transitions.iter().zip(&mut self.routes) {
+            if transition.count >= MIN_COUNT_FOR_STATE {
+                self.tags[transition.to as usize].incoming -= transition.count;
+                route.private_state = WANTED;
             }
         }
-        let mut machine = Self { states: Vec::new() };
-        let mut to_public = Vec::new();
-        for tag in 0..tags.list.len() {
-            if let Some(state) = machine.add_private_list(tags, tag) {
-                to_public.push((tag, state));
+        for tag in 0..num_tags {
+            self.add_private_list(transitions, tag);
+        }
+        let public_list = self.next_state();
+        self.add_public_list();
+        for tag in 0..num_tags {
+            let leads = self.tags[tag].to_public_list;
+            if leads != NONE {
+                self.states[leads as usize].base = self.public_base(transitions, tag, public_list);
+            } else if self.tags[tag].base == NONE {
+                self.tags[tag].base = self.public_base(transitions, tag, public_list);
             }
         }
-        let public_list = machine.states.len();
-        machine.add_public_list(tags);
-        for (tag, state) in to_public {
-            let base = machine.public_base(tags, tag, public_list);
-            machine.states[state].base = base;
+        if self.states.is_empty() {
+            self.states.push(State {
+                base: 0,
+                ..State::without_action()
+            });
         }
-        for tag in 0..tags.list.len() {
-            if tags.list[tag].base.is_none() {
-                tags.list[tag].base = machine.public_base(tags, tag, public_list);
-            }
-        }
-        machine
+        self.find_routes(transitions);
     }
 
-    /// Returns the first state that writes the tag which decoding begins with.
-    pub(super) fn first(&self, tags: &Tags) -> usize {
-        let last = tags.encoded.last().copied();
-        self.states.iter().position(|state| state.tag == last).unwrap_or(0)
+    pub(super) fn states(&self) -> &[State] {
+        &self.states
     }
 
-    /// Returns the transition bytes: six bits of distance from the base, two bits that count further transitions by 0.
-    pub(super) fn transitions(&self, tags: &Tags) -> Vec<u8> {
-        let mut out: Vec<u8> = Vec::new();
-        let mut push = |steps: &[usize]| {
-            for &step in steps.iter().rev() {
-                match out.last_mut() {
-                    Some(last) if step == 0 && *last & 3 < 3 => *last += 1,
-                    // At most 63.
-                    _ => out.push((step << 2) as u8),
-                }
+    /// Returns what is stored as the state that follows `state`: increased by the number of states if it always does.
+    pub(super) fn stored_next(&self, state: State) -> u64 {
+        let (base, is_implicit) = match self.tags.get(state.tag as usize) {
+            Some(tag) => (tag.base, tag.is_implicit),
+            None => (state.base, false),
+        };
+        match base {
+            // No tag follows.
+            NONE => 0,
+            base if is_implicit => u64::from(base) + self.states.len() as u64,
+            base => u64::from(base),
+        }
+    }
+
+    /// Returns the first state that writes `tag`.
+    pub(super) fn state_of(&self, tag: Option<u32>) -> usize {
+        let found = tag.and_then(|tag| self.states.iter().position(|state| state.tag == tag));
+        found.unwrap_or(0)
+    }
+
+    /// Appends the transition bytes: six bits of distance from the base, two bits that count further transitions by 0.
+    pub(super) fn write_transitions(&self, sequence: &TagSequence, out: &mut Vec<u8>) {
+        out.reserve(sequence.transitions().len());
+        let mut last: Option<u8> = None;
+        let mut push = |step: u8| match last {
+            Some(byte) if step == 0 && byte & 3 < 3 => last = Some(byte + 1),
+            _ => {
+                out.extend(last);
+                last = Some(step << 2);
             }
         };
-        for pair in tags.encoded.windows(2).rev() {
-            let [tag, previous] = [pair[0], pair[1]];
-            if tags.is_implicit(previous) {
+        for transition in sequence.decoding_order() {
+            let route = self.routes[transition];
+            if route.count == 0 {
                 continue;
             }
-            let info = &tags.list[previous];
-            let Some(mut base) = info.base else { continue };
-            let private = info.destinations.get(&tag).map(|destination| destination.private);
-            let state = match private {
-                Some(Private::At(state)) => Some(state),
-                _ => {
-                    if let Some(leads) = info.to_public_list {
-                        push(&self.steps(base, leads));
-                        base = self.states[leads].base.unwrap_or(base);
-                    }
-                    tags.list[tag].public_state
+            push(route.first);
+            if route.count > 1 {
+                let others = route.others as usize;
+                for &step in &self.steps[others..others + usize::from(route.count) - 1] {
+                    push(step);
                 }
-            };
-            if let Some(state) = state {
-                push(&self.steps(base, state));
             }
         }
-        out
+        out.extend(last);
     }
 
-    /// Returns the steps from `base` to `state`, last one first.
-    fn steps(&self, base: usize, mut state: usize) -> Vec<usize> {
-        let mut steps = Vec::new();
-        while base > state || state - base > MAX_TRANSITION {
-            let Some((source, source_base)) = self.source(state) else {
-                break;
-            };
-            steps.push(state - source_base);
-            state = source;
+    fn count(&mut self, sequence: &TagSequence, num_tags: usize) {
+        let transitions = sequence.transitions();
+        self.tags.clear();
+        self.tags.resize(num_tags, Tag::default());
+        self.routes.clear();
+        self.routes.resize(transitions.len(), Route::default());
+        self.starts.clear();
+        self.starts.resize(num_tags + 1, 0);
+        for transition in transitions {
+            self.tags[transition.to as usize].incoming += transition.count;
+            self.starts[transition.from as usize + 1] += 1;
         }
-        steps.push(state.saturating_sub(base));
-        steps
+        if let Some(first) = sequence.decoded_first() {
+            // The state that decoding begins with must exist.
+            let incoming = &mut self.tags[first as usize].incoming;
+            *incoming = (*incoming).max(1);
+        }
+        for tag in 0..num_tags {
+            // Not the tag that decoding ends with, where only the end of the transitions says so.
+            let is_last = sequence.decoded_last() == u32::try_from(tag).ok();
+            self.tags[tag].is_implicit = self.starts[tag + 1] == 1 && !is_last;
+            self.starts[tag + 1] += self.starts[tag];
+        }
+        self.by_tag.clear();
+        self.by_tag.resize(transitions.len(), 0);
+        for (index, transition) in (0..).zip(transitions) {
+            // Filled from the end of each tag's part, which brings the ends down to the beginnings.
+            let end = &mut self.starts[transition.from as usize + 1];
+            *end -= 1;
+            self.by_tag[*end as usize] = index;
+        }
+        // What is now at `tag + 1` is the beginning of the part of `tag`.
+        self.starts.remove(0);
+        self.starts.push(u32::try_from(transitions.len()).unwrap_or(NONE));
     }
 
-    /// Returns the state that leads to the block of `state`, and the beginning of the block.
-    fn source(&self, state: usize) -> Option<(usize, usize)> {
-        let source = self.states[state].source?;
-        Some((source, self.states[source].base?))
+    /// Returns the range of `by_tag` that has the transitions from `tag`.
+    fn outgoing(&self, tag: usize) -> std::ops::Range<usize> {
+        self.starts[tag] as usize..self.starts[tag + 1] as usize
     }
 
-    /// Lays out the private list of a tag, if it has one, and returns the state in it that leads to the public list.
-    fn add_private_list(&mut self, tags: &mut Tags, tag: usize) -> Option<usize> {
-        let destinations = counts(&tags.list[tag]);
-        let mut candidates: BinaryHeap<Candidate> = BinaryHeap::new();
+    fn next_state(&self) -> u32 {
+        u32::try_from(self.states.len()).unwrap_or(WANTED - 1)
+    }
+
+    /// Lays out the private list of a tag, if it has one.
+    fn add_private_list(&mut self, transitions: &[Transition], tag: usize) {
+        let destinations = self.outgoing(tag);
+        self.candidates.clear();
         let mut excluded = None;
-        let mut excluded_count = 0;
-        for &(destination, count) in &destinations {
-            let wanted = tags.list[tag].destinations[&destination].private == Private::Wanted;
-            if wanted || count == tags.list[destination].incoming {
-                if !wanted {
-                    tags.list[destination].incoming -= count;
+        let mut excluded_weight = 0;
+        for &index in &self.by_tag[destinations.clone()] {
+            let Transition { to, count, .. } = transitions[index as usize];
+            let is_wanted = self.routes[index as usize].private_state == WANTED;
+            let incoming = &mut self.tags[to as usize].incoming;
+            if is_wanted || count == *incoming {
+                if !is_wanted {
+                    *incoming -= count;
                 }
-                candidates.push((Reverse(count), destination));
+                self.candidates.push(Candidate {
+                    weight: count,
+                    what: to,
+                });
             } else {
-                excluded_count += count;
-                excluded = Some((destination, count));
+                excluded_weight += count;
+                excluded = Some(Candidate {
+                    weight: count,
+                    what: to,
+                });
             }
         }
-        if candidates.is_empty() {
-            return None;
+        if self.candidates.is_empty() {
+            return;
         }
-        if let Some((destination, count)) = excluded
-            && candidates.len() + 1 == destinations.len()
+        if let Some(only) = excluded
+            && self.candidates.len() + 1 == destinations.len()
         {
             // A state for the only one left is as good as a state that leads to it.
-            candidates.push((Reverse(count), destination));
-            tags.list[destination].incoming -= count;
+            self.tags[only.what as usize].incoming -= only.weight;
+            self.candidates.push(only);
         }
-        if candidates.len() != destinations.len() {
-            candidates.push((Reverse(excluded_count), TO_PUBLIC_LIST));
+        if self.candidates.len() != destinations.len() {
+            self.candidates.push(Candidate {
+                weight: excluded_weight,
+                what: NONE,
+            });
         }
-        tags.list[tag].base = Some(self.states.len());
-        let num_tags = tags.list.len();
-        let mut leads = None;
-        self.add_list(candidates, num_tags, |destination, state| {
-            if destination == TO_PUBLIC_LIST {
-                leads = Some(state);
-            } else {
-                set_private(tags, tag, destination, Private::At(state));
+        let begin = self.states.len();
+        self.tags[tag].base = self.next_state();
+        self.add_list();
+        // Find where the states are, now that the list is laid out.
+        for (state, position) in self.states[begin..].iter().zip(self.tags[tag].base..) {
+            if state.tag == NONE && state.base == NONE {
+                self.tags[tag].to_public_list = position;
+            } else if let Some(tag) = self.tags.get_mut(state.tag as usize) {
+                tag.public_state = position;
             }
-        });
-        tags.list[tag].to_public_list = leads;
-        leads
+        }
+        for &index in &self.by_tag[destinations] {
+            // Borrowed for the time being: the public list does not exist yet.
+            let place = &mut self.tags[transitions[index as usize].to as usize].public_state;
+            self.routes[index as usize].private_state = std::mem::replace(place, NONE);
+        }
     }
 
-    fn add_public_list(&mut self, tags: &mut Tags) {
-        let candidates: BinaryHeap<Candidate> = (0..tags.list.len())
-            .filter(|&tag| tags.list[tag].incoming != 0)
-            .map(|tag| (Reverse(tags.list[tag].incoming), tag))
-            .collect();
-        let num_tags = tags.list.len();
-        self.add_list(candidates, num_tags, |tag, state| {
-            tags.list[tag].public_state = Some(state)
-        });
+    fn add_public_list(&mut self) {
+        self.candidates.clear();
+        for (tag, what) in self.tags.iter().zip(0..) {
+            if tag.incoming != 0 {
+                self.candidates.push(Candidate {
+                    weight: tag.incoming,
+                    what,
+                });
+            }
+        }
+        let begin = self.states.len();
+        let base = self.next_state();
+        self.add_list();
+        for (state, position) in self.states[begin..].iter().zip(base..) {
+            if let Some(tag) = self.tags.get_mut(state.tag as usize) {
+                tag.public_state = position;
+            }
+        }
     }
 
-    /// Lays out a list of states from its end, in blocks of 64. Blocks that do not fit the first one get a state that leads
-    /// to them.
-    fn add_list(
-        &mut self,
-        mut candidates: BinaryHeap<Candidate>,
-        num_tags: usize,
-        mut placed: impl FnMut(usize, usize),
-    ) {
-        let mut count = candidates.len();
+    /// Lays out the candidates from the end of a list, in blocks of 64. Blocks that do not fit the first one get a state that
+    /// leads to them.
+    fn add_list(&mut self) {
+        let num_tags = self.tags.len();
+        let mut count = self.candidates.len();
         if count == 0 {
             return;
         }
-        if count > MAX_TRANSITION + 1 {
-            count += (count - 2) / MAX_TRANSITION;
+        let full_block = MAX_TRANSITION as usize + 1;
+        if count > full_block {
+            count += (count - 2) / MAX_TRANSITION as usize;
         }
+        self.candidates.sort_unstable_by_key(Candidate::order);
+        self.block_bases.clear();
         let mut state = self.states.len() + count;
-        self.states.resize(state, State::default());
-        let mut block_size = (count - 1) % (MAX_TRANSITION + 1) + 1;
-        let mut block_bases = Vec::new();
+        self.states.resize(state, State::without_action());
+        let mut block_size = (count - 1) % full_block + 1;
         loop {
             let mut block_weight = 0;
             for _ in 0..block_size {
-                let Some((Reverse(weight), candidate)) = candidates.pop() else {
-                    break;
-                };
-                block_weight += weight;
+                let Some(candidate) = self.candidates.pop() else { break };
+                block_weight += candidate.weight;
                 state -= 1;
-                if candidate == TO_PUBLIC_LIST {
-                    self.states[state] = State::default();
-                    placed(candidate, state);
-                } else if let Some(block) = candidate.checked_sub(num_tags) {
-                    let base: usize = block_bases[block];
-                    self.states[state] = State {
-                        tag: None,
-                        base: Some(base),
-                        source: None,
-                    };
-                    let end = self.states.len().min(base + MAX_TRANSITION + 1);
-                    for member in &mut self.states[base..end] {
-                        member.source = Some(state);
+                let block = (candidate.what as usize).checked_sub(num_tags);
+                match block.and_then(|block| self.block_bases.get(block).copied()) {
+                    Some(base) => {
+                        self.states[state].base = base;
+                        let source = u32::try_from(state).unwrap_or(NONE);
+                        let members = base as usize..self.states.len().min(base as usize + full_block);
+                        for member in &mut self.states[members] {
+                            member.source = source;
+                        }
                     }
-                } else {
-                    self.states[state] = State {
-                        tag: Some(candidate),
-                        base: None,
-                        source: None,
-                    };
-                    placed(candidate, state);
+                    None => self.states[state].tag = candidate.what,
                 }
             }
-            if candidates.is_empty() {
+            if self.candidates.is_empty() {
                 return;
             }
-            candidates.push((Reverse(block_weight), num_tags + block_bases.len()));
-            block_bases.push(state);
-            block_size = MAX_TRANSITION + 1;
+            let block = Candidate {
+                weight: block_weight,
+                what: u32::try_from(num_tags + self.block_bases.len()).unwrap_or(NONE),
+            };
+            let at = self
+                .candidates
+                .partition_point(|candidate| candidate.order() < block.order());
+            self.candidates.insert(at, block);
+            self.block_bases.push(u32::try_from(state).unwrap_or(NONE));
+            block_size = full_block;
         }
     }
 
     /// Returns the best base from which the public states are reached that `tag` goes to.
-    fn public_base(&self, tags: &Tags, tag: usize, public_list: usize) -> Option<usize> {
-        let mut base: Option<usize> = None;
-        let mut first: Option<usize> = None;
-        for (&destination, info) in &tags.list[tag].destinations {
-            if matches!(info.private, Private::At(_)) {
+    fn public_base(&self, transitions: &[Transition], tag: usize, public_list: u32) -> u32 {
+        let mut base = NONE;
+        let mut first = NONE;
+        for &index in &self.by_tag[self.outgoing(tag)] {
+            if self.routes[index as usize].private_state != NONE {
                 continue;
             }
-            let mut state = tags.list[destination].public_state?;
-            loop {
-                match base {
-                    Some(base) if base <= state && state - base <= MAX_TRANSITION => break,
-                    Some(base) if base <= state => match self.states[state].source {
-                        Some(source) => state = source,
-                        None => break,
-                    },
-                    _ => {
-                        // The base lies behind the state, or is not known yet: go to the block above.
-                        let source = match base {
-                            None => self.states[state].source,
-                            Some(base) => {
-                                let leads = self.states[base].source;
-                                first = [first, leads].into_iter().flatten().min();
-                                leads.and_then(|leads| self.states[leads].source)
-                            }
-                        };
-                        base = Some(match source {
-                            None => public_list,
-                            Some(source) => self.states[source].base?,
-                        });
-                    }
+            let mut state = self.tags[transitions[index as usize].to as usize].public_state;
+            while base > state || state - base > MAX_TRANSITION {
+                if base <= state {
+                    state = self.states[state as usize].source;
+                    continue;
                 }
+                // The base lies behind the state, or is not known yet: go to the block above.
+                let source = if base == NONE {
+                    self.states[state as usize].source
+                } else {
+                    let leads = self.states[base as usize].source;
+                    first = first.min(leads);
+                    self.states[leads as usize].source
+                };
+                base = match self.states.get(source as usize) {
+                    Some(source) => source.base,
+                    None => public_list,
+                };
             }
-            first = Some(first.map_or(state, |first| first.min(state)));
+            first = first.min(state);
         }
         first
     }
-}
 
-fn count_transitions(tags: &mut Tags) {
-    let Tags { list, encoded } = tags;
-    for pair in encoded.windows(2).rev() {
-        list[pair[1]].destinations.entry(pair[0]).or_default().transitions += 1;
-        list[pair[0]].incoming += 1;
+    fn find_routes(&mut self, transitions: &[Transition]) {
+        self.steps.clear();
+        for (transition, route) in transitions.iter().zip(&mut self.routes) {
+            let from = &self.tags[transition.from as usize];
+            if from.is_implicit {
+                continue;
+            }
+            let start = self.steps.len();
+            let mut base = from.base;
+            let mut state = route.private_state;
+            if state == NONE {
+                if let Some(leads) = self.states.get(from.to_public_list as usize) {
+                    add_steps(&self.states, base, from.to_public_list, &mut self.steps);
+                    base = leads.base;
+                }
+                state = self.tags[transition.to as usize].public_state;
+            }
+            add_steps(&self.states, base, state, &mut self.steps);
+            // A list of all tags that memory can hold is a tree of few levels.
+            route.count = u8::try_from(self.steps.len() - start).unwrap_or(u8::MAX);
+            route.first = self.steps[start];
+            route.others = u32::try_from(start + 1).unwrap_or(NONE);
+            if route.count == 1 {
+                self.steps.pop();
+            }
+        }
     }
-    if let Some(&first) = encoded.last()
-        && list[first].incoming == 0
-    {
-        // The state that decoding begins with must exist.
-        list[first].incoming = 1;
+}
+
+/// Appends the steps from `base` to `state`.
+fn add_steps(states: &[State], base: u32, mut state: u32, steps: &mut Vec<u8>) {
+    let start = steps.len();
+    while base > state || state - base > MAX_TRANSITION {
+        let source = states[state as usize].source;
+        steps.push(step(states[source as usize].base, state));
+        state = source;
+    }
+    steps.push(step(base, state));
+    steps[start..].reverse();
+}
+
+fn step(base: u32, state: u32) -> u8 {
+    debug_assert!(state - base <= MAX_TRANSITION);
+    // At most 63.
+    (state - base) as u8
+}
+
+impl State {
+    fn without_action() -> Self {
+        Self {
+            tag: NONE,
+            base: NONE,
+            source: NONE,
+        }
     }
 }
 
-fn counts(info: &TagInfo) -> Vec<(usize, usize)> {
-    info.destinations
-        .iter()
-        .map(|(&tag, destination)| (tag, destination.transitions))
-        .collect()
+impl Default for Tag {
+    fn default() -> Self {
+        Self {
+            base: NONE,
+            public_state: NONE,
+            to_public_list: NONE,
+            incoming: 0,
+            is_implicit: false,
+        }
+    }
 }
 
-fn set_private(tags: &mut Tags, tag: usize, destination: usize, private: Private) {
-    if let Some(info) = tags.list[tag].destinations.get_mut(&destination) {
-        info.private = private;
+impl Default for Route {
+    fn default() -> Self {
+        Self {
+            private_state: NONE,
+            count: 0,
+            first: 0,
+            others: 0,
+        }
+    }
+}
+
+impl Candidate {
+    /// Ascending, with what is laid out first at the end.
+    fn order(&self) -> impl Ord + use<> {
+        (std::cmp::Reverse(self.weight), self.what)
     }
 }
