@@ -40,7 +40,10 @@ impl ChunkEncoder {
 
     /// Adds a record.
     pub(crate) fn add_record(&mut self, record: &[u8]) {
-        self.add_record_parts(&[record]);
+        match self {
+            Self::Simple(encoder) => encoder.add_record(record),
+            Self::Transposed(encoder) => encoder.add_record(record),
+        }
     }
 
     /// Adds a record that consists of `parts`.
