@@ -62,7 +62,11 @@ impl ChunkEncoder {
 
     /// Adds a record.
     pub(crate) fn add_record(&mut self, record: &[u8]) {
-        self.add_record_parts(&[record]);
+        match self {
+            Self::Simple(encoder) => encoder.add_record(record),
+            Self::Transposed(encoder) => encoder.add_record(record),
+            Self::Deferred(_) => self.add_record_parts(&[record]),
+        }
     }
 
     /// Adds a record that consists of `parts`.
@@ -108,7 +112,7 @@ impl ChunkEncoder {
             Self::Deferred(deferred) => {
                 let mut start = 0;
                 for &limit in &deferred.limits {
-                    deferred.encoder.add_record_parts(&[&deferred.records[start..limit]]);
+                    deferred.encoder.add_record(&deferred.records[start..limit]);
                     start = limit;
                 }
                 deferred.encoder.encode()

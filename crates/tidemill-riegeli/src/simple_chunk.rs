@@ -8,7 +8,7 @@
 use crate::{
     codec::{Compression, CompressionType, Compressor, Decompressor, Scratch, Size},
     error::Damage,
-    varint::{read_varint64, varint64_length, write_varint64},
+    varint::{read_varint64, varint64_bytes, write_varint64},
 };
 
 /// Collects the records of a chunk.
@@ -32,6 +32,12 @@ impl SimpleEncoder {
             num_records: 0,
             compressed: Vec::new(),
         }
+    }
+
+    pub(crate) fn add_record(&mut self, record: &[u8]) {
+        self.values.extend_from_slice(record);
+        write_varint64(record.len() as u64, &mut self.sizes);
+        self.num_records += 1;
     }
 
     pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
@@ -65,10 +71,8 @@ impl SimpleEncoder {
         let start = self.compressed.len();
         self.compressor.append(&self.sizes, None, &mut self.compressed)?;
         let section = self.compressed.len() - start;
-        let prefix = varint64_length(section as u64);
-        let mut length = Vec::with_capacity(prefix);
-        write_varint64(section as u64, &mut length);
-        self.compressed.splice(start..start, length);
+        let (bytes, length) = varint64_bytes(section as u64);
+        self.compressed.splice(start..start, bytes.into_iter().take(length));
         self.compressor
             .append(&self.values, Some(self.size_hint), &mut self.compressed)
     }
@@ -283,7 +287,7 @@ mod tests {
     fn encode(compression: Compression, records: &[&[u8]]) -> (Vec<u8>, u64) {
         let mut encoder = SimpleEncoder::new(compression, 1 << 20);
         for record in records {
-            encoder.add_record_parts(&[record]);
+            encoder.add_record(record);
         }
         encoder.encode().expect("encodes");
         (encoder.encoded_parts().concat(), encoder.decoded_data_size())

@@ -9,6 +9,8 @@
 //! (compressed). The header holds: number of buckets and of buffers; size of each bucket; size of each buffer; number of
 //! states; tag of each state; next state of each state, increased by the number of states when the transition is implicit;
 //! subtypes of the varint states; buffer of each state that has one; first state.
+//!
+//! Which records share a chunk is not decided here.
 
 mod buckets;
 mod decoder;

@@ -27,11 +27,18 @@ pub(crate) fn read_varint32(bytes: &[u8]) -> Option<(u32, &[u8])> {
 
 /// Appends `value` to `out`.
 #[inline]
-pub(crate) fn write_varint64(mut value: u64, out: &mut Vec<u8>) {
+pub(crate) fn write_varint64(value: u64, out: &mut Vec<u8>) {
     if value < 0x80 {
         out.push(low_bits(value));
         return;
     }
+    let (bytes, length) = varint64_bytes(value);
+    out.extend_from_slice(&bytes[..length]);
+}
+
+/// Returns the bytes of `value`, and how many of them there are.
+#[inline]
+pub(crate) fn varint64_bytes(mut value: u64) -> ([u8; MAX_VARINT64], usize) {
     let mut bytes = [0_u8; MAX_VARINT64];
     let mut length = 0;
     while value >= 0x80 {
@@ -40,7 +47,7 @@ pub(crate) fn write_varint64(mut value: u64, out: &mut Vec<u8>) {
         length += 1;
     }
     bytes[length] = low_bits(value);
-    out.extend_from_slice(&bytes[..=length]);
+    (bytes, length + 1)
 }
 
 /// Returns the number of bytes that `value` takes.

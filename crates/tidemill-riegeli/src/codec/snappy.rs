@@ -8,22 +8,25 @@ const MAX_RATIO: usize = 64;
 
 pub(super) struct Encoder {
     encoder: snap::raw::Encoder,
+    compressed: Scratch,
 }
 
 impl Default for Encoder {
     fn default() -> Self {
         Self {
             encoder: snap::raw::Encoder::new(),
+            compressed: Scratch::default(),
         }
     }
 }
 
 impl Encoder {
     pub(super) fn append(&mut self, section: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
-        let start = out.len();
-        out.resize(start + snap::raw::max_compress_len(section.len()), 0);
-        let length = self.encoder.compress(section, &mut out[start..]).map_err(damage)?;
-        out.truncate(start + length);
+        // The encoder wants room for the worst case, which is not worth clearing for every section.
+        self.compressed.clear();
+        let room = self.compressed.room(snap::raw::max_compress_len(section.len()));
+        let length = self.encoder.compress(section, room).map_err(damage)?;
+        out.extend_from_slice(&room[..length]);
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     codec::{Compression, Compressor},
     error::Damage,
-    varint::write_varint64,
+    varint::{varint64_bytes, varint64_length, write_varint64},
 };
 
 /// Varints up to this value are part of their state.
@@ -31,6 +31,9 @@ const TRIVIAL: u8 = 0;
 const STRING: u8 = 0;
 const START_OF_SUBMESSAGE: u8 = 1;
 const END_OF_SUBMESSAGE: u8 = 2;
+
+/// What buffers are sorted by: their kind, then the largest first, then the field.
+type BufferOrder = (Kind, usize, (u32, u32));
 
 /// Collects the records of a transposed chunk and encodes them.
 pub(crate) struct TransposedEncoder {
@@ -103,8 +106,8 @@ struct Sections {
     data: Vec<u8>,
     /// The buffers of a bucket together, or the transitions, before compression.
     uncompressed: Vec<u8>,
-    /// Buffers by kind and size.
-    order: Vec<usize>,
+    /// Buffers with what they are ordered by.
+    order: Vec<(BufferOrder, usize)>,
     bucket_ends: Vec<usize>,
     bucket_sizes: Vec<u64>,
     buffer_sizes: Vec<u64>,
@@ -137,11 +140,24 @@ impl TransposedEncoder {
         }
     }
 
-    pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
-        if let [record] = parts {
-            self.add_record(record);
-            return;
+    pub(crate) fn add_record(&mut self, record: &[u8]) {
+        self.num_records += 1;
+        self.decoded_data_size += record.len() as u64;
+        self.fields.clear();
+        if self.reader.read(record, 0, record.len(), &mut self.fields) {
+            let node = self.nodes.reserved(message_nodes::START_OF_MESSAGE);
+            self.push_tag(node, TRIVIAL);
+            self.add_message(record);
+        } else {
+            let node = self.nodes.reserved(message_nodes::NON_PROTO);
+            self.push_tag(node, TRIVIAL);
+            self.buffer(node, Kind::NonProto).prepend_end_of(record, record.len());
+            let (bytes, length) = varint64_bytes(record.len() as u64);
+            self.non_proto_lengths.prepend_end_of(&bytes[..length], length);
         }
+    }
+
+    pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
         let mut joined = std::mem::take(&mut self.joined);
         joined.clear();
         for part in parts {
@@ -212,24 +228,6 @@ impl TransposedEncoder {
         self.non_proto_lengths.clear();
     }
 
-    fn add_record(&mut self, record: &[u8]) {
-        self.num_records += 1;
-        self.decoded_data_size += record.len() as u64;
-        self.fields.clear();
-        if self.reader.read(record, 0, record.len(), &mut self.fields) {
-            let node = self.nodes.reserved(message_nodes::START_OF_MESSAGE);
-            self.push_tag(node, TRIVIAL);
-            self.add_message(record);
-        } else {
-            let node = self.nodes.reserved(message_nodes::NON_PROTO);
-            self.push_tag(node, TRIVIAL);
-            self.buffer(node, Kind::NonProto).prepend_end_of(record, record.len());
-            let mut length = Vec::with_capacity(10);
-            write_varint64(record.len() as u64, &mut length);
-            self.non_proto_lengths.prepend_end_of(&length, length.len());
-        }
-    }
-
     /// Takes a record apart whose fields have been read.
     fn add_message(&mut self, record: &[u8]) {
         let mut parent = message_nodes::ROOT;
@@ -285,7 +283,7 @@ impl TransposedEncoder {
                         } else {
                             self.push_tag(node, STRING);
                             // The value is stored with its length.
-                            let stored = length as usize + varint32_length(length);
+                            let stored = length as usize + varint64_length(u64::from(length));
                             self.buffer(node, Kind::String)
                                 .prepend_end_of(&record[..value_end], stored);
                         }
@@ -432,25 +430,27 @@ impl Sections {
         self.bucket_sizes.clear();
         self.buffer_sizes.clear();
         self.order.clear();
-        self.order.extend(0..buffers.len());
-        self.order.sort_unstable_by_key(|&index| {
-            let buffer = &buffers[index];
-            (buffer.kind, buffer.values.len(), nodes.rank(buffer.node))
-        });
-        for (position, &index) in (0..).zip(&self.order) {
+        self.order.extend(buffers.iter().enumerate().map(|(index, buffer)| {
+            let key = (buffer.kind, buffer.values.len(), nodes.rank(buffer.node));
+            (key, index)
+        }));
+        self.order.sort_unstable();
+        for (position, &((_, size, _), index)) in (0..).zip(&self.order) {
             buffers[index].position = position;
-            self.buffer_sizes.push(buffers[index].values.len() as u64);
+            self.buffer_sizes.push(size as u64);
         }
         let order = std::mem::take(&mut self.order);
         let mut result = Ok(());
-        for kind in order.chunk_by(|&a, &b| buffers[a].kind == buffers[b].kind) {
+        for buffers_of_kind in order.chunk_by(|((a, ..), _), ((b, ..), _)| a == b) {
             self.split_buckets(
-                kind.iter().map(|&index| buffers[index].values.len() as u64),
+                buffers_of_kind.iter().map(|&((_, size, _), _)| size as u64),
                 bucket_size,
             );
             let mut begin = 0;
             while let Some(end) = self.bucket_ends.pop() {
-                let values = kind[begin..end].iter().map(|&index| buffers[index].values.as_slice());
+                let values = buffers_of_kind[begin..end]
+                    .iter()
+                    .map(|&(_, index)| buffers[index].values.as_slice());
                 result = result.and_then(|()| self.write_bucket(values, compressor));
                 begin = end;
             }
@@ -513,10 +513,6 @@ impl Sections {
         self.bucket_sizes.push((self.data.len() - start) as u64);
         Ok(())
     }
-}
-
-fn varint32_length(value: u32) -> usize {
-    crate::varint::varint64_length(u64::from(value))
 }
 
 /// Encodes a chunk that holds one record.

@@ -84,8 +84,18 @@ fn canonical_varint32(bytes: &[u8]) -> Option<(u32, usize)> {
     if first < 0x80 {
         return Some((u32::from(first), 1));
     }
-    let mut value = u32::from(first & 0x7f);
-    for (index, &byte) in bytes.iter().enumerate().take(5).skip(1) {
+    let &second = bytes.get(1)?;
+    let value = u32::from(first & 0x7f) | u32::from(second & 0x7f) << 7;
+    if second < 0x80 {
+        return (second != 0).then_some((value, 2));
+    }
+    long_varint32(bytes)
+}
+
+#[cold]
+fn long_varint32(bytes: &[u8]) -> Option<(u32, usize)> {
+    let mut value = 0;
+    for (index, &byte) in bytes.iter().enumerate().take(5) {
         value |= u32::from(byte & 0x7f) << (7 * index);
         if byte < 0x80 {
             let fits = byte != 0 && (index < 4 || byte < 0x10);

@@ -12,6 +12,8 @@ pub(super) struct PairTable {
     generation: u32,
     length: usize,
     multiplier: u64,
+    /// Leaves as many bits of a hash as there are slots.
+    shift: u32,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -24,7 +26,8 @@ struct Slot {
 impl Default for PairTable {
     fn default() -> Self {
         Self {
-            slots: vec![Slot::default(); 64],
+            slots: vec![Slot::default(); 1 << 6],
+            shift: u64::BITS - 6,
             generation: 1,
             length: 0,
             // Odd, which the bound on collisions asks for.
@@ -71,15 +74,15 @@ impl PairTable {
 
     #[inline]
     fn home(&self, pair: u64) -> usize {
-        // The number of slots is a power of two from 64 on, so the shift is below 64 and the result below that number.
-        let shift = self.slots.len().leading_zeros() + 1 + u64::BITS - usize::BITS;
-        (pair.wrapping_mul(self.multiplier) >> shift) as usize
+        // Below the number of slots.
+        (pair.wrapping_mul(self.multiplier) >> self.shift) as usize
     }
 
     #[cold]
     fn grow(&mut self) {
         let slots = vec![Slot::default(); self.slots.len() * 2];
         let old = std::mem::replace(&mut self.slots, slots);
+        self.shift -= 1;
         self.length = 0;
         for slot in old {
             if slot.generation == self.generation {

@@ -63,6 +63,8 @@ struct Tag {
 /// How a transition is stored.
 #[derive(Clone, Copy)]
 struct Route {
+    /// How many times it is stored.
+    uses: u64,
     /// The state in the private list, `NONE` if there is none, `WANTED` if there should be one.
     private_state: u32,
     /// Of the steps: how many, the first of them, and where the others are.
@@ -88,8 +90,8 @@ impl StateMachine {
         self.states.clear();
         self.count(sequence, num_tags);
         for (transition, route) in transitions.iter().zip(&mut self.routes) {
-            if transition.count >= MIN_COUNT_FOR_STATE {
-                self.tags[transition.to as usize].incoming -= transition.count;
+            if route.uses >= MIN_COUNT_FOR_STATE {
+                self.tags[transition.to as usize].incoming -= route.uses;
                 route.private_state = WANTED;
             }
         }
@@ -174,8 +176,11 @@ impl StateMachine {
         self.routes.resize(transitions.len(), Route::default());
         self.starts.clear();
         self.starts.resize(num_tags + 1, 0);
-        for transition in transitions {
-            self.tags[transition.to as usize].incoming += transition.count;
+        for transition in sequence.decoding_order() {
+            self.routes[transition].uses += 1;
+        }
+        for (transition, route) in transitions.iter().zip(&self.routes) {
+            self.tags[transition.to as usize].incoming += route.uses;
             self.starts[transition.from as usize + 1] += 1;
         }
         if let Some(first) = sequence.decoded_first() {
@@ -218,23 +223,20 @@ impl StateMachine {
         let mut excluded = None;
         let mut excluded_weight = 0;
         for &index in &self.by_tag[destinations.clone()] {
-            let Transition { to, count, .. } = transitions[index as usize];
-            let is_wanted = self.routes[index as usize].private_state == WANTED;
+            let to = transitions[index as usize].to;
+            let Route {
+                uses, private_state, ..
+            } = self.routes[index as usize];
+            let is_wanted = private_state == WANTED;
             let incoming = &mut self.tags[to as usize].incoming;
-            if is_wanted || count == *incoming {
+            if is_wanted || uses == *incoming {
                 if !is_wanted {
-                    *incoming -= count;
+                    *incoming -= uses;
                 }
-                self.candidates.push(Candidate {
-                    weight: count,
-                    what: to,
-                });
+                self.candidates.push(Candidate { weight: uses, what: to });
             } else {
-                excluded_weight += count;
-                excluded = Some(Candidate {
-                    weight: count,
-                    what: to,
-                });
+                excluded_weight += uses;
+                excluded = Some(Candidate { weight: uses, what: to });
             }
         }
         if self.candidates.is_empty() {
@@ -447,6 +449,7 @@ impl Default for Tag {
 impl Default for Route {
     fn default() -> Self {
         Self {
+            uses: 0,
             private_state: NONE,
             count: 0,
             first: 0,

@@ -20,7 +20,6 @@ pub(super) struct TagSequence {
 pub(super) struct Transition {
     pub(super) from: u32,
     pub(super) to: u32,
-    pub(super) count: u64,
 }
 
 impl TagSequence {
@@ -30,13 +29,8 @@ impl TagSequence {
             Some(last) => {
                 let new = u32::try_from(self.transitions.len()).unwrap_or(NONE);
                 let transition = self.table.get_or_insert(tag, last, new);
-                match self.transitions.get_mut(transition as usize) {
-                    Some(found) => found.count += 1,
-                    None => self.transitions.push(Transition {
-                        from: tag,
-                        to: last,
-                        count: 1,
-                    }),
+                if transition == new {
+                    self.transitions.push(Transition { from: tag, to: last });
                 }
                 self.sequence.push(transition);
             }
@@ -87,14 +81,12 @@ mod tests {
             }
             let mut found: Vec<u32> = sequence.decoded_first().into_iter().collect();
             for transition in sequence.decoding_order() {
-                let Transition { from, to, .. } = sequence.transitions()[transition];
+                let Transition { from, to } = sequence.transitions()[transition];
                 assert_eq!(found.last(), Some(&from));
                 found.push(to);
             }
             assert!(found.iter().eq(tags.iter().rev()));
             assert_eq!(sequence.decoded_last(), tags.first().copied());
-            let total: u64 = sequence.transitions().iter().map(|transition| transition.count).sum();
-            assert_eq!(total, tags.len() as u64 - 1);
             sequence.clear();
         }
     }
