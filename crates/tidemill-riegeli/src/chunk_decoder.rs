@@ -1,7 +1,7 @@
 //! Decoding the records of a chunk, whatever its type.
 
 use crate::{
-    ChunkHeader, ChunkType,
+    ChunkHeader, ChunkType, FieldSizes,
     error::Damage,
     field_projection::FieldProjection,
     simple_chunk::{RecordSlices, SimpleDecoder},
@@ -49,6 +49,21 @@ impl ChunkDecoder {
             Some(Holder::Simple) => self.simple.records(data),
             Some(Holder::Transposed) => self.transposed.records(),
             None => RecordSlices::new(&[], &[]),
+        }
+    }
+
+    /// Adds what each field takes in the chunk, if it is a transposed one, to `sizes`.
+    pub(crate) fn add_field_sizes(
+        &mut self,
+        header: &ChunkHeader,
+        data: &[u8],
+        limit: usize,
+        sizes: &mut FieldSizes,
+    ) -> Result<(), Damage> {
+        self.clear();
+        match header.chunk_type {
+            ChunkType::Transposed => self.transposed.add_field_sizes(data, limit, sizes),
+            _ => Ok(()),
         }
     }
 

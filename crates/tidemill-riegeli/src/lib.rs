@@ -52,6 +52,7 @@ pub use reader_options::ReaderOptions;
 pub use record_position::RecordPosition;
 pub use skipped_region::SkippedRegion;
 pub use source::{BytesSource, FileSource, SharedSource, Source, StreamSource};
+pub use transposed_chunk::{FieldSize, FieldSizes};
 pub use verify::{Verification, verify, verify_source};
 pub use writer::{FutureRecordPosition, RecordWriter};
 pub use writer_options::WriterOptions;

@@ -27,6 +27,7 @@ mod state_machine;
 mod tag_sequence;
 mod value_buffer;
 
+pub use decoder::field_sizes::{FieldSize, FieldSizes};
 pub(crate) use decoder::{TransposedDecoder, decode_record};
 pub(crate) use encoder::{TransposedEncoder, encode_record};
 pub(crate) use included_fields::IncludedFields;

@@ -2,8 +2,9 @@
 
 use super::RecordReader;
 use crate::{
-    ChunkHeader, ChunkReader, ChunkType, CompressionType, Error, Result, Source,
+    ChunkHeader, ChunkReader, ChunkType, CompressionType, Error, FieldSizes, Result, Source,
     block_header::add_with_overhead,
+    chunk_decoder::ChunkDecoder,
     chunk_header::CHUNK_HEADER_SIZE,
     source::{BytesSource, SourceRef},
 };
@@ -65,6 +66,47 @@ impl<S: Source> RecordReader<S> {
             Ok(())
         })?;
         Ok(list)
+    }
+
+    /// Adds up what each field of the messages takes in the transposed chunks of the file, which are read for it. Does not move
+    /// the reader.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] and [`Error::Truncated`] unless recovering, which leaves damaged chunks out; [`Error::Limit`];
+    /// [`Error::Io`], also for a stream.
+    pub fn field_sizes(&mut self) -> Result<FieldSizes> {
+        let limit = self.options.max_chunk_size;
+        let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), self.chunks.file().clone(), limit)?;
+        let recovering = !self.options.recovery.is_fail();
+        let mut decoder = ChunkDecoder::default();
+        let mut sizes = FieldSizes::new();
+        loop {
+            // Other chunks are passed by their headers.
+            let passed = match chunks.peek_header() {
+                Ok(Some(header)) if header.chunk_type != ChunkType::Transposed => chunks.skip_chunk().map(|_| ()),
+                Ok(_) => match chunks.next_chunk() {
+                    Ok(Some(chunk)) => {
+                        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+                        let (begin, end) = (chunk.begin, chunk.end);
+                        match decoder.add_field_sizes(&chunk.header, chunk.data, limit, &mut sizes) {
+                            Err(damage) if !recovering => return Err(damage.at(chunks.file(), begin, end)),
+                            _ => Ok(()),
+                        }
+                    }
+                    Ok(None) => {
+                        let truncation = chunks.truncation().filter(|_| !recovering);
+                        return truncation.map_or(Ok(sizes), Err);
+                    }
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            };
+            if let Err(error) = passed
+                && (!recovering || !matches!(error, Error::Corrupt(_)) || chunks.recover()?.is_none())
+            {
+                return Err(error);
+            }
+        }
     }
 
     /// Visits the chunk headers. Returns what is wrong with the end of the file, if anything is and unless recovering.

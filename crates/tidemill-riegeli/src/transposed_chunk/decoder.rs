@@ -4,6 +4,8 @@
 //! into one buffer, from which they are lent. With a projection the run pauses at each state that it comes to for the first
 //! time, and the bucket that the state needs is decompressed then.
 
+pub(crate) mod field_sizes;
+
 use super::{
     buckets::{Buckets, decompressed_size},
     header::{HeaderReader, ImplicitChains, Kind, State, read_states},
