@@ -49,6 +49,20 @@ fn a_riegeli_file_may_come_through_a_pipe() {
 }
 
 #[test]
+fn what_each_field_takes_is_told() {
+    let folder = Folder::with(&["riegeli/cpp/nested.transpose_zstd.riegeli"]);
+    let text = folder.run(&["inspect", "nested.transpose_zstd.riegeli"]).done();
+    assert_snapshot!(text);
+    let file = corpus_bytes("riegeli/cpp/nested.transpose_zstd.riegeli");
+    let json = piped(&folder, &["inspect", "-", "--format", "json"], file).done();
+    assert!(
+        json.starts_with("{\"file\":\"standard input\",\"format\":\"riegeli\""),
+        "{json}"
+    );
+    assert!(json.contains("\"fields\":[{\"path\":\""), "{json}");
+}
+
+#[test]
 fn raw_records_follow_one_another() {
     let folder = Folder::with(&["riegeli/cpp/text.simple_zstd.riegeli"]);
     let framed = corpus_bytes("riegeli/datasets/text.recs");
