@@ -3,8 +3,6 @@
 //! An encoder owns its buffers and can move to another thread, between any two calls: `add_record`, then `encode`, then
 //! `encoded`, which lends what is to be written, then `clear`, which keeps the memory for the next chunk.
 //!
-//! A deferred encoder only collects records, so that taking them apart can happen on another thread too.
-//!
 //! When a chunk is full is not decided here.
 
 use crate::{
@@ -16,14 +14,6 @@ use crate::{
 pub(crate) enum ChunkEncoder {
     Simple(Box<SimpleEncoder>),
     Transposed(Box<TransposedEncoder>),
-    Deferred(Box<DeferredEncoder>),
-}
-
-/// Records of a chunk that an encoder gets when they are to be encoded.
-pub(crate) struct DeferredEncoder {
-    records: Vec<u8>,
-    limits: Vec<usize>,
-    encoder: TransposedEncoder,
 }
 
 /// An encoded chunk. Its data are the parts one after another.
@@ -48,24 +38,11 @@ impl ChunkEncoder {
         }
     }
 
-    /// Makes adding a record as cheap as it can be, at the cost of a copy when the chunk is encoded.
-    pub(crate) fn deferred(self) -> Self {
-        match self {
-            Self::Transposed(encoder) => Self::Deferred(Box::new(DeferredEncoder {
-                records: Vec::new(),
-                limits: Vec::new(),
-                encoder: *encoder,
-            })),
-            other => other,
-        }
-    }
-
     /// Adds a record.
     pub(crate) fn add_record(&mut self, record: &[u8]) {
         match self {
             Self::Simple(encoder) => encoder.add_record(record),
             Self::Transposed(encoder) => encoder.add_record(record),
-            Self::Deferred(_) => self.add_record_parts(&[record]),
         }
     }
 
@@ -74,12 +51,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.add_record_parts(parts),
             Self::Transposed(encoder) => encoder.add_record_parts(parts),
-            Self::Deferred(deferred) => {
-                for part in parts {
-                    deferred.records.extend_from_slice(part);
-                }
-                deferred.limits.push(deferred.records.len());
-            }
         }
     }
 
@@ -88,7 +59,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.num_records(),
             Self::Transposed(encoder) => encoder.num_records(),
-            Self::Deferred(deferred) => deferred.limits.len() as u64,
         }
     }
 
@@ -97,7 +67,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.decoded_data_size(),
             Self::Transposed(encoder) => encoder.decoded_data_size(),
-            Self::Deferred(deferred) => deferred.records.len() as u64,
         }
     }
 
@@ -109,14 +78,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.encode(),
             Self::Transposed(encoder) => encoder.encode(),
-            Self::Deferred(deferred) => {
-                let mut start = 0;
-                for &limit in &deferred.limits {
-                    deferred.encoder.add_record(&deferred.records[start..limit]);
-                    start = limit;
-                }
-                deferred.encoder.encode()
-            }
         }
     }
 
@@ -125,7 +86,6 @@ impl ChunkEncoder {
         let (chunk_type, parts) = match self {
             Self::Simple(encoder) => (ChunkType::Simple, encoder.encoded_parts()),
             Self::Transposed(encoder) => (ChunkType::Transposed, encoder.encoded_parts()),
-            Self::Deferred(deferred) => (ChunkType::Transposed, deferred.encoder.encoded_parts()),
         };
         EncodedChunk {
             chunk_type,
@@ -140,11 +100,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.clear(),
             Self::Transposed(encoder) => encoder.clear(),
-            Self::Deferred(deferred) => {
-                deferred.records.clear();
-                deferred.limits.clear();
-                deferred.encoder.clear();
-            }
         }
     }
 }

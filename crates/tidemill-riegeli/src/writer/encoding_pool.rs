@@ -1,8 +1,8 @@
 //! Threads that encode chunks for one writer.
 //!
-//! The writer gives full encoders away and gets them back in the same order, encoded and hashed. It writes them itself, so
-//! what it writes to need not move between threads. Small chunks travel together: handing one over costs more than encoding
-//! a few kilobytes.
+//! The writer gives the records of a chunk away and gets them back in the same order, encoded and hashed. It writes them
+//! itself, so what it writes to need not move between threads. Each thread keeps one encoder, whose tables and codec context
+//! stay in its cache. Small chunks travel together: handing one over costs more than encoding a few kilobytes.
 
 use std::{
     collections::VecDeque,
@@ -13,52 +13,107 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use crate::{chunk_encoder::ChunkEncoder, chunk_header::ChunkHeader, error::Damage, hash::hash_parts};
+use crate::{WriterOptions, chunk_encoder::ChunkEncoder, chunk_header::ChunkHeader, error::Damage, hash::hash_parts};
 
 /// Bytes of records that are worth handing over.
-const BATCH: u64 = 256 << 10;
+const BATCH: usize = 256 << 10;
 
 pub(super) struct EncodingPool {
-    /// How many batches may be in work.
-    capacity: usize,
-    batch: Vec<ChunkEncoder>,
-    batch_size: u64,
+    options: Arc<WriterOptions>,
+    batch: Vec<ChunkInWork>,
+    batch_size: usize,
     jobs: Option<Sender<Job>>,
     queue: Arc<Mutex<Receiver<Job>>>,
     threads: Vec<JoinHandle<()>>,
     max_threads: usize,
     /// Batches in work, the oldest first.
-    pending: VecDeque<Receiver<Vec<Encoded>>>,
-    spare: Vec<ChunkEncoder>,
+    pending: VecDeque<Receiver<Vec<ChunkInWork>>>,
+    spare: Vec<ChunkInWork>,
 }
 
-/// An encoder that was encoded, with the header of its chunk, or why it could not be.
-pub(super) struct Encoded {
-    pub(super) encoder: ChunkEncoder,
-    pub(super) header: Result<ChunkHeader, Damage>,
+/// The records of a chunk, and what becomes of them.
+#[derive(Default)]
+pub(super) struct ChunkInWork {
+    records: Vec<u8>,
+    limits: Vec<usize>,
+    header: Option<Result<ChunkHeader, Damage>>,
+    data: Vec<u8>,
+}
+
+impl ChunkInWork {
+    /// Adds a record that consists of `parts`.
+    #[inline]
+    pub(super) fn add_record_parts(&mut self, parts: &[&[u8]]) {
+        for part in parts {
+            self.records.extend_from_slice(part);
+        }
+        self.limits.push(self.records.len());
+    }
+
+    #[inline]
+    pub(super) fn num_records(&self) -> u64 {
+        self.limits.len() as u64
+    }
+
+    /// Returns the header and the data, when the chunk has been through the pool.
+    pub(super) fn encoded(&self) -> Result<Option<(&ChunkHeader, &[u8])>, Damage> {
+        match &self.header {
+            Some(Ok(header)) => Ok(Some((header, &self.data))),
+            Some(Err(damage)) => Err(damage.clone()),
+            None => Ok(None),
+        }
+    }
+
+    fn encode(&mut self, encoder: &mut ChunkEncoder) {
+        encoder.clear();
+        let mut start = 0;
+        for &limit in &self.limits {
+            encoder.add_record(&self.records[start..limit]);
+            start = limit;
+        }
+        let header = encoder.encode().map(|()| {
+            let chunk = encoder.encoded();
+            self.data.clear();
+            for part in chunk.parts {
+                self.data.extend_from_slice(part);
+            }
+            let hash = hash_parts(&[&self.data]);
+            let size = self.data.len() as u64;
+            ChunkHeader::new(chunk.chunk_type, size, hash, chunk.num_records, chunk.decoded_data_size)
+        });
+        self.header = Some(header);
+    }
+
+    fn clear(&mut self) {
+        self.records.clear();
+        self.limits.clear();
+        self.header = None;
+    }
 }
 
 struct Job {
-    batch: Vec<ChunkEncoder>,
-    done: Sender<Vec<Encoded>>,
+    batch: Vec<ChunkInWork>,
+    done: Sender<Vec<ChunkInWork>>,
 }
 
-/// An encoding thread panicked.
+/// An encoding thread panicked, or none could be started.
 #[derive(Debug)]
-pub(super) struct ThreadDied;
+pub(super) struct NoThread;
 
 impl EncodingPool {
-    /// Returns a pool of up to `parallelism` threads. They are started when there is work for them.
-    pub(super) fn new(parallelism: usize) -> Self {
+    /// Returns a pool of as many threads as the options ask for and the machine has processors. They are started when there
+    /// is work for them.
+    pub(super) fn new(options: &WriterOptions) -> Self {
         let (jobs, queue) = mpsc::channel();
+        let processors = thread::available_parallelism().map_or(1, usize::from);
         Self {
-            capacity: parallelism,
+            options: Arc::new(options.clone()),
             batch: Vec::new(),
             batch_size: 0,
             jobs: Some(jobs),
             queue: Arc::new(Mutex::new(queue)),
             threads: Vec::new(),
-            max_threads: parallelism.min(thread::available_parallelism().map_or(1, usize::from)),
+            max_threads: options.parallelism.min(processors),
             pending: VecDeque::new(),
             spare: Vec::new(),
         }
@@ -69,72 +124,63 @@ impl EncodingPool {
         self.batch.is_empty() && self.pending.is_empty()
     }
 
-    /// Returns an encoder that was used before, if there is one.
-    pub(super) fn spare(&mut self) -> Option<ChunkEncoder> {
-        self.spare.pop()
-    }
-
-    /// Takes an encoder back.
-    pub(super) fn recycle(&mut self, mut encoder: ChunkEncoder) {
-        encoder.clear();
-        self.spare.push(encoder);
-    }
-
-    /// Takes a full encoder. What is returned by [`Self::finished`] makes room for it.
-    pub(super) fn push(&mut self, encoder: ChunkEncoder) {
-        self.batch_size += encoder.decoded_data_size();
-        self.batch.push(encoder);
-        if self.batch_size >= BATCH {
-            self.submit();
+    /// Takes the records of a chunk and leaves an empty one. [`Self::finished`] must be called before the next one.
+    pub(super) fn push(&mut self, chunk: &mut ChunkInWork) -> Result<(), NoThread> {
+        let full = std::mem::replace(chunk, self.spare.pop().unwrap_or_default());
+        self.batch_size += full.records.len();
+        self.batch.push(full);
+        match self.batch_size >= BATCH {
+            true => self.submit(),
+            false => Ok(()),
         }
     }
 
     /// Gives what was taken to the threads, however little it is.
-    pub(super) fn submit(&mut self) {
+    pub(super) fn submit(&mut self) -> Result<(), NoThread> {
         self.batch_size = 0;
         if self.batch.is_empty() {
-            return;
+            return Ok(());
         }
         if self.threads.len() < self.max_threads && self.threads.len() <= self.pending.len() {
-            let queue = Arc::clone(&self.queue);
-            // Without a thread more, those that there are do the work.
-            if let Ok(thread) = thread::Builder::new()
-                .name("riegeli-encode".to_owned())
-                .spawn(move || encode(&queue))
-            {
-                self.threads.push(thread);
+            let (queue, options) = (Arc::clone(&self.queue), Arc::clone(&self.options));
+            let thread = thread::Builder::new().name("riegeli-encode".to_owned());
+            match thread.spawn(move || encode(&queue, &options)) {
+                Ok(thread) => self.threads.push(thread),
+                // Those that there are do the work.
+                Err(_) if !self.threads.is_empty() => {}
+                Err(_) => return Err(NoThread),
             }
         }
         let (done, encoded) = mpsc::channel();
-        let job = Job {
-            batch: std::mem::take(&mut self.batch),
-            done,
-        };
-        if self.threads.is_empty() {
-            job.run();
-        } else if let Some(jobs) = &self.jobs {
-            // The queue lives as long as this does.
-            let _sent = jobs.send(job);
-        }
+        let batch = std::mem::take(&mut self.batch);
+        let jobs = self.jobs.as_ref().ok_or(NoThread)?;
+        jobs.send(Job { batch, done }).map_err(|_| NoThread)?;
         self.pending.push_back(encoded);
+        Ok(())
     }
 
     /// Returns the oldest batch, if it is done. Waits for it when `all` is wanted, or more are in work than may be.
-    pub(super) fn finished(&mut self, all: bool) -> Result<Option<Vec<Encoded>>, ThreadDied> {
+    pub(super) fn finished(&mut self, all: bool) -> Result<Option<Vec<ChunkInWork>>, NoThread> {
         let Some(oldest) = self.pending.front() else {
             return Ok(None);
         };
-        let encoded = if all || self.pending.len() > self.capacity {
-            oldest.recv().map_err(|_| ThreadDied)?
+        let encoded = if all || self.pending.len() > self.options.parallelism {
+            oldest.recv().map_err(|_| NoThread)?
         } else {
             match oldest.try_recv() {
                 Ok(encoded) => encoded,
                 Err(mpsc::TryRecvError::Empty) => return Ok(None),
-                Err(mpsc::TryRecvError::Disconnected) => return Err(ThreadDied),
+                Err(mpsc::TryRecvError::Disconnected) => return Err(NoThread),
             }
         };
         self.pending.pop_front();
         Ok(Some(encoded))
+    }
+
+    /// Takes a written chunk back, to use its memory again.
+    pub(super) fn recycle(&mut self, mut chunk: ChunkInWork) {
+        chunk.clear();
+        self.spare.push(chunk);
     }
 }
 
@@ -148,33 +194,18 @@ impl Drop for EncodingPool {
     }
 }
 
-impl Job {
-    fn run(self) {
-        let encoded = self
-            .batch
-            .into_iter()
-            .map(|mut encoder| {
-                let header = encoder.encode().map(|()| {
-                    let chunk = encoder.encoded();
-                    let size = chunk.parts.iter().map(|part| part.len() as u64).sum();
-                    let hash = hash_parts(&chunk.parts);
-                    ChunkHeader::new(chunk.chunk_type, size, hash, chunk.num_records, chunk.decoded_data_size)
-                });
-                Encoded { encoder, header }
-            })
-            .collect();
-        // A writer that is dropped does not want it any more.
-        let _sent = self.done.send(encoded);
-    }
-}
-
 /// Runs jobs until there are no more.
-fn encode(queue: &Mutex<Receiver<Job>>) {
+fn encode(queue: &Mutex<Receiver<Job>>, options: &WriterOptions) {
+    let mut encoder = ChunkEncoder::new(options);
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        match job {
-            Ok(job) => job.run(),
-            Err(_) => return,
+        let Ok(Job { mut batch, done }) = job else {
+            return;
+        };
+        for chunk in &mut batch {
+            chunk.encode(&mut encoder);
         }
+        // A writer that is dropped does not want it any more.
+        let _sent = done.send(batch);
     }
 }
