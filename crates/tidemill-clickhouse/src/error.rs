@@ -1,0 +1,175 @@
+//! What can go wrong, as facts: what was being read, where, what was expected and what was found.
+
+use std::{io, time::Duration};
+
+use arrow_schema::ArrowError;
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why data could not be read, written or exchanged with a server.
+///
+/// Kinds are kept apart by what the caller can do: the system refused ([`Error::Io`], [`Error::Timeout`],
+/// [`Error::Closed`]), the server refused ([`Error::Server`]), bytes that break the format ([`Error::Protocol`],
+/// [`Error::Block`], [`Error::Checksum`], [`Error::Truncated`]), sound data that this version does not read
+/// ([`Error::Unsupported`]), a bound ([`Error::Limit`]), and wrong use (the others).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("cannot {action}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+    /// The server answered with an exception.
+    #[error(transparent)]
+    Server(Box<ServerException>),
+    /// A packet that breaks the protocol.
+    #[error("{what} at byte {offset}: expected {expected}, found {found}")]
+    Protocol {
+        /// What was being read.
+        what: &'static str,
+        /// How many bytes of the packet were read before it.
+        offset: u64,
+        /// What may stand there.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// Text that is not a data type.
+    #[error("`{text}` is not a data type: {problem} at byte {offset}")]
+    Type {
+        /// The text, or its beginning.
+        text: Box<str>,
+        /// Where in it reading stopped.
+        offset: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A block that does not hold together.
+    #[error(transparent)]
+    Block(Box<BlockError>),
+    /// The data end where more must follow.
+    #[error("the data end in {what}, after {offset} bytes")]
+    Truncated {
+        /// What was being read.
+        what: &'static str,
+        /// How many bytes were read.
+        offset: u64,
+    },
+    /// The checksum of a compressed frame is not that of its bytes.
+    #[error("checksum of the frame at byte {offset} is {found:032x}, expected {expected:032x}")]
+    Checksum {
+        /// Where the frame begins.
+        offset: u64,
+        /// The checksum in the frame.
+        expected: u128,
+        /// The checksum of the frame's bytes.
+        found: u128,
+    },
+    /// A size beyond a bound.
+    #[error("{what} is {found}, more than the limit of {limit}")]
+    Limit {
+        /// Which size.
+        what: &'static str,
+        /// The bound.
+        limit: u64,
+        /// The size.
+        found: u64,
+    },
+    /// Sound data of a kind that is not read or written.
+    #[error("{what} cannot be exchanged: {hint}")]
+    Unsupported {
+        /// What it is.
+        what: String,
+        /// What to do instead.
+        hint: &'static str,
+    },
+    /// Something took longer than its limit.
+    #[error("{action} took longer than {limit:?}")]
+    Timeout {
+        /// What was being done.
+        action: &'static str,
+        /// The limit.
+        limit: Duration,
+    },
+    /// An option that does not parse or does not go with others.
+    #[error("option `{option}`: expected {expected}")]
+    Option {
+        /// The option, as written.
+        option: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// The connection was closed, by the server or after an earlier error.
+    #[error("the connection is closed: {why}")]
+    Closed {
+        /// Why.
+        why: &'static str,
+    },
+    /// Columns that do not make a record batch.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+}
+
+/// An exception of the server, with what caused it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("server: {message} (code {code}, {name})")]
+pub struct ServerException {
+    /// ClickHouse's number of the error.
+    pub code: i32,
+    /// The class of the exception, such as `DB::Exception`.
+    pub name: String,
+    /// What it says.
+    pub message: String,
+    /// Where the server's code was, for its developers.
+    pub stack_trace: String,
+    /// The exception that led to this one.
+    #[source]
+    pub nested: Option<Box<ServerException>>,
+}
+
+/// Where in a block something is wrong, and what.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{}{what}, at byte {offset} of the block: expected {expected}, found {found}",
+    InColumn(column)
+)]
+pub struct BlockError {
+    /// The column, empty for the block itself.
+    pub column: String,
+    /// What was being read or written.
+    pub what: &'static str,
+    /// How many bytes of the block were read before the end of what is wrong.
+    pub offset: u64,
+    /// What may stand there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+}
+
+struct InColumn<'a>(&'a str);
+
+impl std::fmt::Display for InColumn<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "column `{}`: ", self.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_stay_small() {
+        assert!(size_of::<Error>() <= 80, "{} bytes", size_of::<Error>());
+    }
+}

@@ -1,0 +1,8 @@
+//! ClickHouse without a detour: the native protocol and the files of `FORMAT Native`, with Arrow arrays as columns.
+//!
+//! A block of ClickHouse is a table of columns. Here it is a
+//! record batch and the ClickHouse types of its columns, decoded once, straight into the buffers that Arrow keeps.
+
+mod error;
+
+pub use error::{Error, Result, ServerException};
