@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use prost::Message;
+use prost_types::FileDescriptorSet;
 use tidemill_riegeli::FieldProjection;
 use tidemill_sql::{Session, SessionOptions};
 use tidemill_xbase::{Blank, CodePage, Deleted, Dialect};
@@ -170,6 +172,13 @@ pub(crate) struct TableArgs {
     /// Go on behind damage; what was left out is reported on standard error.
     #[arg(long, help_heading = TABLES)]
     pub(crate) recover: bool,
+    /// What the records of Riegeli files are, as protoc --descriptor_set_out --include_imports writes it, over what the files
+    /// say themselves.
+    #[arg(long, value_name = "FILE", value_parser = descriptors, help_heading = TABLES)]
+    pub(crate) descriptor: Option<FileDescriptorSet>,
+    /// Which message type of the descriptor file the records are, by its full name.
+    #[arg(long, value_name = "TYPE", requires = "descriptor", help_heading = TABLES)]
+    pub(crate) message: Option<String>,
 }
 
 const TABLES: &str = "Tables";
@@ -191,6 +200,12 @@ impl TableArgs {
         }
         if let Some(codepage) = self.codepage {
             options = options.codepage(codepage);
+        }
+        if let Some(descriptors) = &self.descriptor {
+            options = options.descriptors(descriptors.clone());
+        }
+        if let Some(message) = &self.message {
+            options = options.message(message);
         }
         Session::new(options)
     }
@@ -318,6 +333,11 @@ fn name_and_place(text: &str) -> Result<(String, String), String> {
         Some((name, place)) if !name.is_empty() && !place.is_empty() => Ok((name.to_owned(), place.to_owned())),
         _ => Err("expected NAME=URL".to_owned()),
     }
+}
+
+fn descriptors(path: &str) -> Result<FileDescriptorSet, String> {
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    FileDescriptorSet::decode(bytes.as_slice()).map_err(|error| format!("not a descriptor file: {error}"))
 }
 
 fn drive_and_folder(text: &str) -> Result<(char, PathBuf), String> {

@@ -3,12 +3,14 @@
 use std::io;
 use std::sync::Arc;
 
+use arrow_schema::SchemaRef;
 use serde::Serialize;
 use tidemill_riegeli::rows::RowFile;
 use tidemill_riegeli::{
-    ChunkSummary, FieldSize, FileSource, ReaderOptions, RecordReader, RecordType, SharedSource, Source,
+    ChunkSummary, FieldSize, FieldSizes, FileSource, ReaderOptions, RecordReader, RecordType, RecordsMetadata,
+    SharedSource, Source,
 };
-use tidemill_sql::Location;
+use tidemill_sql::{Location, Place, Session};
 
 use super::{ColumnDescription, column_table, columns, lines, table};
 use crate::args::TableArgs;
@@ -49,18 +51,53 @@ struct FieldDescription {
 }
 
 /// Describes a file, an object, or what comes by standard input.
-pub(super) async fn describe(location: &Location, args: &TableArgs) -> anyhow::Result<RiegeliDescription> {
-    let source = location.source().await?;
+pub(super) async fn describe(
+    location: &Location,
+    session: &Session,
+    args: &TableArgs,
+) -> anyhow::Result<RiegeliDescription> {
     let name = location.to_string();
     let options = ReaderOptions::default().recover(args.recover);
-    tokio::task::spawn_blocking(move || {
-        let source = match source {
-            Some(source) => source,
-            None => spooled()?,
-        };
-        describe_source(source, name, &options)
+    let source = match location.source().await? {
+        Some(source) => source,
+        None => tokio::task::spawn_blocking(spooled).await??,
+    };
+    let schema = match location.place {
+        Place::StandardInput => None,
+        _ => Some(session.schema(location).await?),
+    };
+    let bytes = source.size()?;
+    let reading = move || Contents::read(source, &name, &options);
+    let Contents {
+        chunks,
+        fields,
+        metadata,
+        rows,
+    } = tokio::task::spawn_blocking(reading).await??;
+    let record_type = match session.record_type(metadata.record_type_name.as_deref())? {
+        Some(given) => Some(given),
+        None => metadata.record_type(),
+    };
+    let fields = fields
+        .iter()
+        .map(|(path, size)| FieldDescription::new(path, *size, record_type.as_ref()));
+    Ok(RiegeliDescription {
+        file: location.to_string(),
+        format: "riegeli",
+        bytes,
+        records: chunks.iter().map(|chunk| chunk.records).sum(),
+        record_bytes: chunks
+            .iter()
+            .filter(|chunk| chunk.records > 0)
+            .map(|chunk| chunk.record_bytes)
+            .sum(),
+        fields: fields.collect(),
+        record_type: metadata.record_type_name,
+        comment: metadata.file_comment,
+        writer_options: metadata.record_writer_options,
+        chunks,
+        columns: columns(&schema.unwrap_or(rows)),
     })
-    .await?
 }
 
 /// Standard input as a file, which can be gone back in.
@@ -70,34 +107,25 @@ fn spooled() -> io::Result<SharedSource> {
     Ok(Arc::new(FileSource::new(file)))
 }
 
-fn describe_source(source: SharedSource, name: String, options: &ReaderOptions) -> anyhow::Result<RiegeliDescription> {
-    let mut reader = RecordReader::from_source(SharedSource::clone(&source), &name, options)?;
-    let metadata = reader.records_metadata()?;
-    // A record type that the metadata name but do not describe gives fields no names.
-    let record_type = reader.record_type().ok().flatten();
-    let chunks = summed(reader.list_chunks()?);
-    let fields = reader.field_sizes()?;
-    let fields = fields
-        .iter()
-        .map(|(path, size)| FieldDescription::new(path, *size, record_type.as_ref()));
-    let rows = RowFile::from_source(SharedSource::clone(&source), &name, options)?;
-    Ok(RiegeliDescription {
-        file: name,
-        format: "riegeli",
-        bytes: source.size()?,
-        records: chunks.iter().map(|chunk| chunk.records).sum(),
-        record_bytes: chunks
-            .iter()
-            .filter(|chunk| chunk.records > 0)
-            .map(|chunk| chunk.record_bytes)
-            .sum(),
-        record_type: metadata.record_type_name,
-        comment: metadata.file_comment,
-        writer_options: metadata.record_writer_options,
-        fields: fields.collect(),
-        chunks,
-        columns: columns(&rows.schema()),
-    })
+/// What is read for a description.
+struct Contents {
+    chunks: Vec<ChunkDescription>,
+    fields: FieldSizes,
+    metadata: RecordsMetadata,
+    /// The columns of typed rows.
+    rows: SchemaRef,
+}
+
+impl Contents {
+    fn read(source: SharedSource, name: &str, options: &ReaderOptions) -> anyhow::Result<Self> {
+        let mut reader = RecordReader::from_source(SharedSource::clone(&source), name, options)?;
+        Ok(Self {
+            chunks: summed(reader.list_chunks()?),
+            fields: reader.field_sizes()?,
+            metadata: reader.records_metadata()?,
+            rows: RowFile::from_source(source, name, options)?.schema(),
+        })
+    }
 }
 
 fn summed(list: Vec<ChunkSummary>) -> Vec<ChunkDescription> {
