@@ -328,6 +328,9 @@ pub enum RowProblem {
         /// The wire type in the record.
         found: u8,
     },
+    /// Packed values that end inside one.
+    #[error("the packed values end inside one")]
+    Packed,
     /// A value outside of the column's type.
     #[error("the value does not fit the type of the column")]
     Range,

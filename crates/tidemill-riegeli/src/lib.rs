@@ -16,6 +16,7 @@ mod chunk_header;
 mod chunk_reader;
 mod chunk_writer;
 mod codec;
+pub mod columns;
 mod error;
 mod field_projection;
 mod flush;
@@ -34,6 +35,7 @@ mod transposed_chunk;
 mod varint;
 mod verify;
 mod window;
+mod wire_format;
 mod writer;
 mod writer_options;
 

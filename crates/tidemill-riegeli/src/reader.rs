@@ -312,6 +312,45 @@ impl<S: Source> RecordReader<S> {
         }))
     }
 
+    /// Decodes the next chunk, of whatever type, by `decode`, passing damage when recovering. The function gets the most bytes
+    /// that a part may have. `None` at the end of the file, and where recovery is not wanted to go on.
+    pub(crate) fn next_chunk_by<T>(
+        &mut self,
+        mut decode: impl FnMut(Chunk<'_>, usize) -> Result<T, Damage>,
+    ) -> Result<Option<T>> {
+        loop {
+            match self.read_chunk_by(&mut decode) {
+                Ok(decoded) => return Ok(decoded),
+                Err(error) => {
+                    if !self.try_recovery(error)? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_chunk_by<T>(
+        &mut self,
+        decode: &mut impl FnMut(Chunk<'_>, usize) -> Result<T, Damage>,
+    ) -> Result<Option<T>> {
+        if self.undecodable.is_some() {
+            return Err(self.undecodable_error());
+        }
+        self.leave_chunk();
+        let Some(chunk) = self.chunks.next_chunk()? else {
+            return Ok(None);
+        };
+        let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
+        match decode(chunk, limit) {
+            Ok(decoded) => Ok(Some(decoded)),
+            Err(damage) => {
+                self.undecodable = Some(damage);
+                Err(self.undecodable_error())
+            }
+        }
+    }
+
     /// Returns the name that errors give the file.
     pub(crate) fn file(&self) -> &FileName {
         self.chunks.file()
