@@ -82,7 +82,16 @@ impl ChunkDecoder {
                     .decode(data, num_records, size, self.included.as_ref(), limit)?;
                 Holder::Transposed
             }
-            _ => return check_no_records(header),
+            _ => {
+                check_no_records(header)?;
+                return match num_records {
+                    0 => Ok(()),
+                    _ => Err(Damage::UnknownChunkType {
+                        chunk_type: header.chunk_type,
+                        num_records,
+                    }),
+                };
+            }
         };
         self.holder = Some(holder);
         self.num_records = num_records;

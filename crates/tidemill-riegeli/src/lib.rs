@@ -23,6 +23,7 @@ mod flush;
 mod hash;
 mod message_schema;
 mod metadata;
+mod ordered_pool;
 mod reader;
 mod reader_options;
 mod record_position;

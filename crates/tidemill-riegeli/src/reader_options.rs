@@ -13,6 +13,7 @@ pub struct ReaderOptions {
     pub(crate) recovery: Recovery,
     pub(crate) max_chunk_size: u64,
     pub(crate) field_projection: FieldProjection,
+    pub(crate) parallelism: usize,
 }
 
 impl Default for ReaderOptions {
@@ -21,6 +22,7 @@ impl Default for ReaderOptions {
             recovery: Recovery::Fail,
             max_chunk_size: 1 << 30,
             field_projection: FieldProjection::all(),
+            parallelism: 0,
         }
     }
 }
@@ -57,6 +59,14 @@ impl ReaderOptions {
     #[must_use]
     pub fn on_recovery(mut self, decide: impl FnMut(&SkippedRegion) -> bool + Send + 'static) -> Self {
         self.recovery = Recovery::Ask(Arc::new(Mutex::new(decide)));
+        self
+    }
+
+    /// Decodes up to `batches` batches of chunks ahead, on threads of their own, when chunks are read one after another. A
+    /// batch is a chunk, or as many as have 256 KiB of records together. Default: 0.
+    #[must_use]
+    pub fn parallelism(mut self, batches: usize) -> Self {
+        self.parallelism = batches;
         self
     }
 

@@ -20,7 +20,7 @@ use std::{
 pub use self::position::FutureRecordPosition;
 use self::{
     append::{End, find_end},
-    encoding_pool::{ChunkInWork, EncodingPool, NoThread},
+    encoding_pool::{ChunkInWork, EncodingPool},
     position::ChunkBegin,
 };
 use crate::{
@@ -31,6 +31,7 @@ use crate::{
     chunk_header::{ChunkType, MAX_NUM_RECORDS},
     chunk_writer::ChunkWriter,
     error::{Damage, FileName},
+    ordered_pool::NoThread,
     transposed_chunk,
 };
 

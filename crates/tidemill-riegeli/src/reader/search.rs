@@ -55,6 +55,7 @@ impl<S: Source> RecordReader<S> {
             source: std::io::ErrorKind::Unsupported.into(),
         })?;
         self.undecodable = None;
+        self.discard_ahead()?;
         let mut chunks = Chunks {
             reader: self,
             test: &mut test,
