@@ -18,3 +18,13 @@ pub(crate) enum FlushType {
     #[pyo3(name = "FROM_MACHINE")]
     Machine,
 }
+
+impl From<FlushType> for tidemill_riegeli::FlushType {
+    fn from(flush_type: FlushType) -> Self {
+        match flush_type {
+            FlushType::Object => Self::FromObject,
+            FlushType::Process => Self::FromProcess,
+            FlushType::Machine => Self::FromMachine,
+        }
+    }
+}

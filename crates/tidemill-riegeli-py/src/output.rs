@@ -3,14 +3,20 @@
 use std::{
     fs::File,
     io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use pyo3::{PyTraverseError, PyVisit, prelude::*, types::PyBytes};
+use tidemill_riegeli::Durable;
 
 /// What a writer writes to.
 pub(crate) enum Output {
-    File(BufWriter<File>),
+    File {
+        file: BufWriter<File>,
+        /// The directory of a new file, until it was made durable.
+        directory: Option<PathBuf>,
+    },
     Object(BufWriter<ObjectOutput>),
 }
 
@@ -22,31 +28,59 @@ pub(crate) struct ObjectOutput {
 }
 
 impl Output {
-    /// Makes what was written durable, as far as the object can: one with a `fileno` is synchronised by the system.
-    /// The writer was flushed before.
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        match self {
-            Self::File(file) => file.get_ref().sync_data(),
-            Self::Object(object) => object.get_ref().sync(),
-        }
+    /// Creates the file at `path`, or empties it.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let directory = path.parent().map(|directory| match directory.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => directory.to_path_buf(),
+        });
+        Ok(Self::File {
+            file: BufWriter::with_capacity(BUFFER, File::create(path)?),
+            directory,
+        })
+    }
+
+    pub(crate) fn object(object: ObjectOutput) -> Self {
+        Self::Object(BufWriter::with_capacity(BUFFER, object))
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::File(file) => file.write(bytes),
+            Self::File { file, .. } => file.write(bytes),
             Self::Object(object) => object.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::File(file) => file.flush(),
+            Self::File { file, .. } => file.flush(),
             Self::Object(object) => object.flush(),
         }
     }
 }
+
+impl Durable for Output {
+    /// An object with a `fileno` is synchronised by the system; others keep what they have anyway.
+    fn sync(&mut self) -> io::Result<()> {
+        self.flush()?;
+        match self {
+            Self::File { file, directory } => {
+                file.get_ref().sync_data()?;
+                if let Some(path) = directory {
+                    File::open(path)?.sync_all()?;
+                }
+                *directory = None;
+                Ok(())
+            }
+            Self::Object(object) => object.get_ref().sync(),
+        }
+    }
+}
+
+/// Chunks come in pieces of up to 64 KiB, and small ones whole.
+const BUFFER: usize = 256 << 10;
 
 impl ObjectOutput {
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {

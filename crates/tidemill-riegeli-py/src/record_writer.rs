@@ -6,8 +6,6 @@
 //! into it at once; the interpreter is released for records that may fill it.
 
 use std::{
-    fs::File,
-    io::BufWriter,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -19,7 +17,7 @@ use pyo3::{
     pybacked::PyBackedBytes,
     types::{PyBytes, PyMemoryView},
 };
-use tidemill_riegeli::{Error, FileName, WriterOptions};
+use tidemill_riegeli::{Error, WriterOptions};
 
 use crate::{
     error::{RiegeliError, raise, raise_io},
@@ -106,17 +104,15 @@ impl RecordWriter {
             (None, Some(_)) => position(dest)?,
             (None, None) => 0,
         };
-        let output = match (&path, &object) {
-            (Some(path), _) => {
-                let file = py.detach(|| File::create(path));
-                let file = file.map_err(|error| raise_io(py, Some(path), "create the file", error))?;
-                Output::File(BufWriter::with_capacity(BUFFER, file))
+        let output = match (&object, &path) {
+            (Some(object), _) => Output::object(object.clone()),
+            (None, path) => {
+                let path = path.as_deref().unwrap_or(Path::new(""));
+                let output = py.detach(|| Output::create(path));
+                output.map_err(|error| raise_io(py, Some(path), "create the file", error))?
             }
-            (None, Some(object)) => Output::Object(BufWriter::with_capacity(BUFFER, object.clone())),
-            // One of both was found above.
-            (None, None) => return Err(PyTypeError::new_err("expected a path or a binary file object")),
         };
-        let writer = py.detach(|| Writer::new_at(output, pos, options));
+        let writer = py.detach(|| Writer::new_durable(output, pos, options));
         Ok(Self {
             slot: Mutex::new(Slot::Ready(Open {
                 writer: Box::new(writer.map_err(|error| raise_at(py, path.as_deref(), error))?),
@@ -136,45 +132,34 @@ impl RecordWriter {
         self.object.as_ref()?.object(py)
     }
 
-    /// Where the next record will be, as long as it fits the open chunk. Does not change with close().
+    /// Where the next record will be, as long as it fits the open chunk. Does not change with close(). With parallelism, this
+    /// waits for the chunks in work.
     #[getter]
-    fn pos(&self) -> PyResult<RecordPosition> {
-        match &*self.slot() {
-            Slot::Ready(open) => Ok(RecordPosition(open.writer.pos())),
-            Slot::Closed { pos } => Ok(*pos),
-            Slot::InUse => Err(in_use()),
+    fn pos(&self, py: Python<'_>) -> PyResult<RecordPosition> {
+        if let Slot::Closed { pos } = &*self.slot() {
+            return Ok(*pos);
         }
+        self.known(py, |writer| writer.pos())?.ok_or_else(no_record)
     }
 
-    /// The position of the record that was written last; there must be one.
+    /// The position of the record that was written last; there must be one. With parallelism, this waits for the chunks in
+    /// work.
     #[getter]
-    fn last_pos(&self) -> PyResult<RecordPosition> {
-        match &*self.slot() {
-            Slot::Ready(open) => open.writer.last_pos().map(RecordPosition).ok_or_else(no_record),
-            Slot::Closed { .. } => Err(no_record()),
-            Slot::InUse => Err(in_use()),
-        }
+    fn last_pos(&self, py: Python<'_>) -> PyResult<RecordPosition> {
+        self.known(py, |writer| writer.last_pos())?.ok_or_else(no_record)
     }
 
     /// Writes a record: bytes, a bytearray or a memoryview.
     fn write_record(&self, py: Python<'_>, record: &Bound<'_, PyAny>) -> PyResult<()> {
         let record = bytes_of(record)?;
-        let mut open = {
-            let mut slot = self.slot();
-            match &mut *slot {
-                Slot::Ready(open) if open.has_room(record.len()) && self.birthplace.is_here() => {
-                    let written = open.write_record(&record);
-                    return written.map_err(|error| raise_at(py, self.path.as_deref(), error));
-                }
-                slot => {
-                    self.birthplace.check()?;
-                    take(slot, Slot::InUse)?
-                }
-            }
-        };
-        let written = py.detach(|| open.write_record(&record));
-        *self.slot() = Slot::Ready(open);
-        written.map_err(|error| raise_at(py, self.path.as_deref(), error))
+        if let Slot::Ready(open) = &mut *self.slot()
+            && open.has_room(record.len())
+            && self.birthplace.is_here()
+        {
+            let written = open.write_record(&record);
+            return written.map_err(|error| raise_at(py, self.path.as_deref(), error));
+        }
+        self.with(py, |open| open.write_record(&record))
     }
 
     /// Writes a record: a message.
@@ -199,27 +184,19 @@ impl RecordWriter {
     /// Ends the open chunk and takes what was written as far as flush_type says. Often done, it costs compression.
     #[pyo3(signature = (flush_type=FlushType::Process))]
     fn flush(&self, py: Python<'_>, flush_type: FlushType) -> PyResult<()> {
-        self.birthplace.check()?;
-        let mut open = take(&mut self.slot(), Slot::InUse)?;
-        let flushed = py.detach(|| {
+        self.with(py, |open| {
             open.size_so_far = 0;
-            open.writer.flush()?;
-            match flush_type {
-                FlushType::Object | FlushType::Process => Ok(()),
-                FlushType::Machine => open.writer.dest().sync().map_err(|source| Error::Io {
-                    file: FileName::default(),
-                    action: "synchronise the file",
-                    source,
-                }),
-            }
-        });
-        *self.slot() = Slot::Ready(open);
-        flushed.map_err(|error| raise_at(py, self.path.as_deref(), error))
+            open.writer.flush(flush_type.into())
+        })
     }
 
-    /// Returns the size of the file without the open chunk.
+    /// Returns the size of the file without the open chunk and those in work.
     fn estimated_size(&self) -> PyResult<u64> {
-        self.pos().map(|pos| pos.0.chunk_begin)
+        match &*self.slot() {
+            Slot::Ready(open) => Ok(open.writer.estimated_size()),
+            Slot::Closed { pos } => Ok(pos.0.chunk_begin),
+            Slot::InUse => Err(in_use()),
+        }
     }
 
     /// Writes the open chunk and ends writing.
@@ -229,8 +206,9 @@ impl RecordWriter {
         }
         self.birthplace.check()?;
         let mut open = take(&mut self.slot(), Slot::InUse)?;
-        let flushed = py.detach(|| open.writer.flush());
-        let pos = RecordPosition(open.writer.pos());
+        let flushed = py.detach(|| open.writer.flush(FlushType::Process.into()));
+        // After a failure nobody knows.
+        let pos = RecordPosition(open.writer.pos().unwrap_or_default());
         *self.slot() = Slot::Closed { pos };
         py.detach(|| drop(open));
         if let Some(object) = self.dest(py).filter(|_| self.owns_dest) {
@@ -278,8 +256,45 @@ impl RecordWriter {
 }
 
 impl RecordWriter {
+    /// Calls `work` with the writer while the interpreter is released.
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Open) -> Result<T, Error> + Send) -> PyResult<T> {
+        self.birthplace.check()?;
+        let mut open = take(&mut self.slot(), Slot::InUse)?;
+        let result = py.detach(|| work(&mut open));
+        *self.slot() = Slot::Ready(open);
+        result.map_err(|error| raise_at(py, self.path.as_deref(), error))
+    }
+
+    /// Returns a position, once it is known.
+    fn known(
+        &self,
+        py: Python<'_>,
+        position: impl Fn(&Writer) -> Option<tidemill_riegeli::RecordPosition> + Send + Sync,
+    ) -> PyResult<Option<RecordPosition>> {
+        if let Slot::Ready(open) = &*self.slot()
+            && let Some(position) = position(&open.writer)
+        {
+            return Ok(Some(RecordPosition(position)));
+        }
+        self.with(py, |open| {
+            open.writer.write_chunks_in_work()?;
+            Ok(position(&open.writer).map(RecordPosition))
+        })
+    }
+
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RecordWriter {
+    /// In a child process, what waits in buffers is the parent's to write, and threads that encode are the parent's to join.
+    fn drop(&mut self) {
+        if !self.birthplace.is_here()
+            && let Ok(slot) = self.slot.get_mut()
+        {
+            std::mem::forget(std::mem::replace(slot, Slot::InUse));
+        }
     }
 }
 
@@ -291,19 +306,19 @@ struct Open {
 }
 
 impl Open {
+    /// Returns whether a record of `size` bytes leaves the chunk open.
     fn has_room(&self, size: usize) -> bool {
         let size = size as u64;
-        size <= LARGE && self.size_so_far.saturating_add(size + 2 * RECORD_OVERHEAD) < self.chunk_size
+        size <= LARGE && self.size_so_far.saturating_add(size + 2 * RECORD_OVERHEAD) <= self.chunk_size
     }
 
     fn write_record(&mut self, record: &[u8]) -> Result<(), Error> {
-        let added = (record.len() as u64).saturating_add(RECORD_OVERHEAD);
         self.writer.write_record(record)?;
-        self.size_so_far = match self.writer.pos().record_index {
-            0 => 0,
-            1 => added,
-            _ => self.size_so_far.saturating_add(added),
-        };
+        let added = (record.len() as u64).saturating_add(RECORD_OVERHEAD);
+        let joined = self.size_so_far.saturating_add(added);
+        let size = if joined > self.chunk_size { added } else { joined };
+        let closed = size.saturating_add(RECORD_OVERHEAD) > self.chunk_size;
+        self.size_so_far = if closed { 0 } else { size };
         Ok(())
     }
 }
@@ -313,9 +328,6 @@ const RECORD_OVERHEAD: u64 = 8;
 
 /// A record whose copy takes long enough to let others run meanwhile.
 const LARGE: u64 = 64 << 10;
-
-/// Chunks come in pieces of up to 64 KiB, and small ones whole.
-const BUFFER: usize = 256 << 10;
 
 /// Takes the writer out of its place.
 fn take(slot: &mut Slot, instead: Slot) -> PyResult<Open> {

@@ -153,7 +153,12 @@ class Records(unittest.TestCase):
         self.assertEqual(read(file.getvalue()), [b'bytes', b'array', b'iews', b'one', b'two', b'three'])
 
     def test_positions_are_those_of_the_reader(self):
-        for options in ('uncompressed,chunk_size:100', 'transpose,zstd', 'brotli:1,chunk_size:1k'):
+        for options in (
+            'uncompressed,chunk_size:100',
+            'transpose,zstd',
+            'brotli:1,chunk_size:1k',
+            'brotli:1,chunk_size:1k,parallelism:2',
+        ):
             file, positions = io.BytesIO(), []
             with riegeli.RecordWriter(file, owns_dest=False, options=options) as writer:
                 with self.assertRaises(riegeli.RiegeliError):
@@ -214,6 +219,20 @@ class Records(unittest.TestCase):
         process.join()
         writer.close()
         self.assertEqual(read(file.getvalue()), [b'parent'])
+
+    def test_a_child_that_lets_go_of_a_writer_writes_nothing_and_does_not_hang(self):
+        for options in ('uncompressed', 'zstd,parallelism:2,chunk_size:1k'):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, 'f.riegeli')
+                writers = [riegeli.RecordWriter(path, options=options)]
+                writers[0].write_records(TEXT)
+                writers[0].pos
+                process = multiprocessing.get_context('fork').Process(target=writers.clear)
+                process.start()
+                process.join(20)
+                self.assertEqual(process.exitcode, 0)
+                writers.pop().close()
+                self.assertEqual(read(path), TEXT)
 
 
 if __name__ == '__main__':
