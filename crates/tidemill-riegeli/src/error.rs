@@ -353,9 +353,9 @@ pub enum RowProblem {
 pub struct FileName(Option<Arc<Path>>);
 
 impl FileName {
-    /// Returns the name for `path`.
+    /// Returns the name for `path`; the empty one stands for no name.
     pub(crate) fn new(path: &Path) -> Self {
-        Self(Some(path.into()))
+        Self((!path.as_os_str().is_empty()).then(|| path.into()))
     }
 
     /// Returns the path, `None` for data in memory.

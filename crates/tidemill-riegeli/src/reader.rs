@@ -210,6 +210,12 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
+    /// Returns how many records [`read_record`](Self::read_record) gives without reading the file: those of the decoded chunk
+    /// that are left.
+    pub fn records_at_hand(&self) -> u64 {
+        self.decoder.num_records().saturating_sub(self.index as u64)
+    }
+
     /// Returns the size of the file in bytes, `None` for a stream whose end was not reached yet.
     pub fn size(&self) -> Option<u64> {
         self.chunks.size()

@@ -288,6 +288,21 @@ impl<W: Write> RecordWriter<W> {
         }
     }
 
+    /// Waits for the chunks in work and writes them, without ending the open one. Then [`pos`](Self::pos) and
+    /// [`last_pos`](Self::last_pos) are known.
+    ///
+    /// # Errors
+    /// As [`Self::write_record`].
+    pub fn write_chunks_in_work(&mut self) -> Result<()> {
+        self.check()?;
+        if let Open::Elsewhere { pool, .. } = &mut self.open {
+            let submitted = pool.submit();
+            submitted.map_err(|NoThread| self.no_thread())?;
+            self.write_finished(true)?;
+        }
+        Ok(())
+    }
+
     /// Returns the size of the file without the chunks that were not written yet: those in work, and the open one.
     pub fn estimated_size(&self) -> u64 {
         self.chunks.pos()
@@ -338,11 +353,7 @@ impl<W: Write> RecordWriter<W> {
         if self.open.num_records() > 0 {
             self.close_chunk()?;
         }
-        if let Open::Elsewhere { pool, .. } = &mut self.open {
-            let submitted = pool.submit();
-            submitted.map_err(|NoThread| self.no_thread())?;
-            self.write_finished(true)?;
-        }
+        self.write_chunks_in_work()?;
         self.pad(self.options.final_padding)?;
         self.open_chunk = ChunkBegin::Known(self.chunks.pos());
         Ok(())
