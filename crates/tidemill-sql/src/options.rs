@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use prost_types::FileDescriptorSet;
-use tidemill_riegeli::RecordType;
+use tidemill_riegeli::{FieldProjection, RecordType};
 use tidemill_xbase::{Blank, CodePage, Deleted};
 
 use crate::names::Names;
@@ -20,6 +20,7 @@ pub struct SessionOptions {
     pub(crate) threads: Option<usize>,
     descriptors: Option<Arc<FileDescriptorSet>>,
     message: Option<String>,
+    pub(crate) field_projection: Option<FieldProjection>,
 }
 
 impl SessionOptions {
@@ -93,6 +94,14 @@ impl SessionOptions {
     #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
+        self
+    }
+
+    /// Which fields of the messages in Riegeli files are columns, by their numbers; of messages in transposed chunks nothing else
+    /// is decompressed. Typed rows become messages too. Default: all.
+    #[must_use]
+    pub fn field_projection(mut self, projection: FieldProjection) -> Self {
+        self.field_projection = Some(projection);
         self
     }
 

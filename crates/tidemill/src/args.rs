@@ -100,9 +100,9 @@ pub(crate) struct CatArgs {
     /// Stop after this many rows.
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
-    /// For framed and raw records in transposed chunks: keep only these fields of the messages, by their numbers:
-    /// `2.3,4.0` is field 3 in field 2, and whether there is a field 4 but not what is in it. `root` is the whole
-    /// message, and an empty list none of it.
+    /// Keep only these fields of the messages of a Riegeli file, by their numbers: `2.3,4.0` is field 3 in field 2, and
+    /// whether there is a field 4 but not what is in it. `root` is the whole message, and an empty list none of it. Records
+    /// as they are (framed, raw) are projected in transposed chunks.
     #[arg(long, value_name = "FIELDS")]
     pub(crate) project: Option<FieldProjection>,
 }
@@ -185,6 +185,10 @@ const TABLES: &str = "Tables";
 
 impl TableArgs {
     pub(crate) fn session(&self) -> Session {
+        Session::new(self.options())
+    }
+
+    pub(crate) fn options(&self) -> SessionOptions {
         let mut options = SessionOptions::default()
             .deleted(self.deleted.into())
             .blank(self.blank.into())
@@ -207,7 +211,7 @@ impl TableArgs {
         if let Some(message) = &self.message {
             options = options.message(message);
         }
-        Session::new(options)
+        options
     }
 
     pub(crate) fn xbase(&self) -> tidemill_xbase::OpenOptions {

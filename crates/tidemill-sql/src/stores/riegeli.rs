@@ -39,7 +39,10 @@ pub(super) async fn open(
 }
 
 fn engine(source: SharedSource, path: String, options: &SessionOptions, damage: DamageLog) -> Result<Box<dyn Engine>> {
-    let reading = ReaderOptions::default().recover(options.recovers());
+    let mut reading = ReaderOptions::default().recover(options.recovers());
+    if let Some(projection) = &options.field_projection {
+        reading = reading.field_projection(projection.clone());
+    }
     let mut reader = RecordReader::from_source(SharedSource::clone(&source), &path, &reading)?;
     // Recovery leaves out what is damaged, so only a scan knows how much is left.
     let rows = match options.recovers() {
@@ -49,18 +52,22 @@ fn engine(source: SharedSource, path: String, options: &SessionOptions, damage: 
     let metadata = reader.records_metadata()?;
     let record_type = match options.record_type(metadata.record_type_name.as_deref())? {
         Some(given) => Some(given),
-        None if metadata.arrow_schema.is_some() => None,
+        None if metadata.arrow_schema.is_some() && options.field_projection.is_none() => None,
         None => metadata.record_type(),
     };
     Ok(match record_type {
-        Some(RecordType { name, descriptors }) => Box::new(MessageEngine {
-            source,
-            path,
-            options: reading,
-            schema: MessageSchema::new(&descriptors, &name)?,
-            rows,
-            damage,
-        }),
+        Some(RecordType { name, descriptors }) => {
+            let schema = MessageSchema::new(&descriptors, &name)?;
+            let projection = options.field_projection.as_ref();
+            Box::new(MessageEngine {
+                source,
+                path,
+                options: reading,
+                schema: projection.map_or_else(|| schema.clone(), |projection| schema.project(projection)),
+                rows,
+                damage,
+            })
+        }
         None => Box::new(RowEngine {
             file: Arc::new(RowFile::from_source(source, &path, &reading)?),
             path,

@@ -100,11 +100,11 @@ async fn messages_are_asked_by_their_fields() {
             ("SELECT id, city FROM {} WHERE id % 500 = 1", "1,Roma\n501,\n"),
             ("SELECT city, id FROM {} LIMIT 2", ",0\nRoma,1\n"),
             (
-                "SELECT COUNT(*), SUM(line['price']) FROM (SELECT unnest(lines) AS line FROM {})",
+                "SELECT COUNT(*), SUM(get_field(line, 'price')) FROM (SELECT unnest(lines) AS line FROM {})",
                 "999,10489.5\n",
             ),
             (
-                "SELECT id, array_length(lines), lines[1]['item'] FROM {} WHERE city IS NOT NULL AND id < 3",
+                "SELECT id, array_length(lines), get_field(array_element(lines, 1), 'item') FROM {} WHERE city IS NOT NULL AND id < 3",
                 "1,1,nut\n2,2,nut\n",
             ),
         ] {
