@@ -677,3 +677,31 @@ fn damaged_chunks_give_all_rows_or_none() {
         }
     }
 }
+
+#[test]
+fn batches_are_as_large_as_asked_and_end_before_damage() {
+    let records: Vec<Vec<u8>> = (0..100_u8)
+        .map(|number| vec![0x0a, 3, 0x12, 1, b'0' + number % 10])
+        .collect();
+    for options in ["transpose,uncompressed,chunk_size:150", "uncompressed,chunk_size:150"] {
+        let mut file = write(&records, options);
+        let sizes = |file: &[u8], rows: usize| -> Vec<Option<usize>> {
+            let reader = RecordReader::from_bytes(file).expect("memory");
+            let batches = ColumnReader::new(reader, &text_schema()).with_batch_rows(rows);
+            batches.map(|batch| Some(batch.ok()?.num_rows())).collect()
+        };
+        let whole = sizes(&file, 1_000);
+        assert_eq!(whole, [Some(100)], "{options}");
+        let pieces = sizes(&file, 7);
+        assert!(
+            pieces.iter().all(|rows| rows.is_some_and(|rows| rows <= 7)),
+            "{options}: {pieces:?}"
+        );
+        assert_eq!(pieces.iter().flatten().sum::<usize>(), 100, "{options}");
+        // The last byte is of the data of the last chunk.
+        let last = file.len() - 1;
+        file[last] ^= 1;
+        let damaged = sizes(&file, 1_000);
+        assert!(matches!(damaged[..], [Some(50..100), None]), "{options}: {damaged:?}");
+    }
+}

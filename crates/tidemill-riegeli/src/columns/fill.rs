@@ -3,7 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use arrow_array::{ArrayRef, ListArray, MapArray, RecordBatch, RecordBatchOptions, StructArray};
-use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 
 use super::{
     column::{Leaf, Lists, Presence},
@@ -26,14 +26,30 @@ pub(super) type Problem = (Option<u32>, RowProblem);
 pub(super) struct Columns {
     pub(super) plan: Plan,
     schema: SchemaRef,
-    leaves: Vec<Leaf>,
-    lists: Vec<Lists>,
-    presences: Vec<Presence>,
+    stores: Stores,
     oneofs: Vec<Oneof>,
     /// Fields of messages that were read and not put into columns yet.
     fields: Vec<(u32, Value)>,
     /// Whether texts are checked one by one, which tells the record of one that is not UTF-8.
     check_texts: bool,
+    /// Records of the chunks that were ended.
+    rows: usize,
+}
+
+/// What the fields of the plan fill.
+struct Stores {
+    leaves: Vec<Leaf>,
+    lists: Vec<Lists>,
+    presences: Vec<Presence>,
+}
+
+/// Why a chunk did not end well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChunkProblem {
+    /// A text is not UTF-8.
+    Text,
+    /// There are values of more records.
+    Rows,
 }
 
 /// Which member of a oneof is there.
@@ -64,11 +80,13 @@ impl Columns {
         }
         Self {
             schema: schema.arrow_schema(),
-            leaves: leaves.into_iter().flatten().collect(),
-            lists: std::iter::repeat_with(Lists::default).take(plan.num_lists).collect(),
-            presences: std::iter::repeat_with(Presence::default)
-                .take(plan.num_presences)
-                .collect(),
+            stores: Stores {
+                leaves: leaves.into_iter().flatten().collect(),
+                lists: std::iter::repeat_with(Lists::default).take(plan.num_lists).collect(),
+                presences: std::iter::repeat_with(Presence::default)
+                    .take(plan.num_presences)
+                    .collect(),
+            },
             oneofs: std::iter::repeat_with(|| Oneof {
                 slot: NOWHERE,
                 member: 0,
@@ -79,6 +97,7 @@ impl Columns {
             plan,
             fields: Vec::new(),
             check_texts: false,
+            rows: 0,
         }
     }
 
@@ -86,12 +105,17 @@ impl Columns {
         &self.schema
     }
 
-    /// Drops the values, and says whether texts to come are checked one by one.
-    pub(super) fn clear(&mut self, check_texts: bool) {
+    /// Returns the number of records in the chunks that were ended.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Begins a chunk: drops the values of one that was not ended, and says whether texts are checked one by one.
+    pub(super) fn begin_chunk(&mut self, check_texts: bool) {
         self.check_texts = check_texts;
-        self.leaves.iter_mut().for_each(Leaf::clear);
-        self.lists.iter_mut().for_each(Lists::clear);
-        self.presences.iter_mut().for_each(Presence::clear);
+        self.stores.leaves.iter_mut().for_each(Leaf::drop_chunk);
+        self.stores.lists.iter_mut().for_each(Lists::drop_chunk);
+        self.stores.presences.iter_mut().for_each(Presence::drop_chunk);
         self.oneofs.iter_mut().for_each(|oneof| oneof.slot = NOWHERE);
         self.fields.clear();
     }
@@ -130,12 +154,12 @@ impl Columns {
         };
         let mut slot = slot;
         if planned.list.is_some() || planned.oneof.is_some() || slot == NOWHERE {
-            slot = match place(planned, field, slot, &mut self.lists, &mut self.oneofs)? {
+            slot = match place(planned, field, slot, &mut self.stores.lists, &mut self.oneofs)? {
                 Some(slot) => slot,
                 None => return Ok(()),
             };
         }
-        if let Some(leaf) = self.leaves.get_mut(leaf as usize) {
+        if let Some(leaf) = self.stores.leaves.get_mut(leaf as usize) {
             leaf.put_number(slot, number);
         }
         Ok(())
@@ -152,10 +176,11 @@ impl Columns {
                 if self.check_texts && planned.kind == FieldKind::String && std::str::from_utf8(bytes).is_err() {
                     return Err((Some(field), RowProblem::Utf8));
                 }
-                let Some(slot) = place(planned, field, slot, &mut self.lists, &mut self.oneofs)? else {
+                let Some(slot) = place(planned, field, slot, &mut self.stores.lists, &mut self.oneofs)? else {
                     return Ok(());
                 };
                 match self
+                    .stores
                     .leaves
                     .get_mut(leaf as usize)
                     .map(|leaf| leaf.put_bytes(slot, bytes))
@@ -178,14 +203,14 @@ impl Columns {
         let Some(planned) = self.plan.fields.get(field as usize) else {
             return Ok(NOWHERE);
         };
-        let Some(slot) = place(planned, field, slot, &mut self.lists, &mut self.oneofs)? else {
+        let Some(slot) = place(planned, field, slot, &mut self.stores.lists, &mut self.oneofs)? else {
             return Ok(NOWHERE);
         };
         if let Target::Message {
             presence: Some(presence),
             ..
         } = planned.target
-            && let Some(presence) = self.presences.get_mut(presence as usize)
+            && let Some(presence) = self.stores.presences.get_mut(presence as usize)
         {
             presence.put(slot);
         }
@@ -257,93 +282,116 @@ impl Columns {
         Ok(())
     }
 
-    /// Returns the values of `rows` records as a batch, and leaves the columns empty. `None` when there are values of more
-    /// records.
-    pub(super) fn finish(&mut self, rows: usize) -> Result<Option<RecordBatch>, ArrowError> {
-        let columns = self.finish_message(ROOT, rows);
-        self.oneofs.iter_mut().for_each(|oneof| oneof.slot = NOWHERE);
-        let Some(columns) = columns? else {
-            return Ok(None);
-        };
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map(Some)
+    /// Ends a chunk of `rows` records. Nothing is kept of a chunk that does not end well.
+    pub(super) fn end_chunk(&mut self, rows: usize) -> Result<(), ChunkProblem> {
+        if !self.stores.leaves.iter().all(Leaf::is_valid) {
+            return Err(ChunkProblem::Text);
+        }
+        if !self.stores.fit(&self.plan, ROOT, rows) {
+            return Err(ChunkProblem::Rows);
+        }
+        self.stores.end_chunk(&self.plan, ROOT, rows);
+        self.rows += rows;
+        Ok(())
     }
 
-    fn finish_message(&mut self, message: u32, slots: usize) -> Result<Option<Vec<ArrayRef>>, ArrowError> {
-        let fields = match self.plan.messages.get(message as usize) {
-            Some(message) => message.fields.clone(),
-            None => Vec::new(),
-        };
-        let mut columns = Vec::with_capacity(fields.len());
-        for field in fields {
-            match self.finish_field(field, slots)? {
-                Some(column) => columns.push(column),
-                None => return Ok(None),
+    /// Returns the rows of all chunks that were ended as a batch, and leaves the columns empty.
+    pub(super) fn finish(&mut self) -> Result<RecordBatch, ArrowError> {
+        let rows = std::mem::take(&mut self.rows);
+        let columns = self.stores.finish_message(&self.plan, ROOT, rows)?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+    }
+}
+
+impl Stores {
+    /// Returns whether no column below a message has more than its `slots` slots.
+    fn fit(&self, plan: &Plan, message: u32, slots: usize) -> bool {
+        plan.fields_of(message).all(|field| {
+            let slots = match field.list.and_then(|list| self.lists.get(list as usize)) {
+                Some(list) if list.len() > slots => return false,
+                Some(list) => list.values(),
+                None => slots,
+            };
+            match field.target {
+                Target::Leaf(leaf) => self.leaves.get(leaf as usize).is_none_or(|leaf| leaf.len() <= slots),
+                Target::Message { message, presence } => {
+                    presence
+                        .and_then(|presence| self.presences.get(presence as usize))
+                        .is_none_or(|presence| presence.len() <= slots)
+                        && self.fit(plan, message, slots)
+                }
+            }
+        })
+    }
+
+    fn end_chunk(&mut self, plan: &Plan, message: u32, slots: usize) {
+        for field in plan.fields_of(message) {
+            let mut slots = slots;
+            if let Some(list) = field.list.and_then(|list| self.lists.get_mut(list as usize)) {
+                let values = list.values();
+                list.end_chunk(slots);
+                slots = values;
+            }
+            match field.target {
+                Target::Leaf(leaf) => {
+                    if let Some(leaf) = self.leaves.get_mut(leaf as usize) {
+                        leaf.end_chunk(slots);
+                    }
+                }
+                Target::Message { message, presence } => {
+                    if let Some(presence) = presence.and_then(|presence| self.presences.get_mut(presence as usize)) {
+                        presence.end_chunk(slots);
+                    }
+                    self.end_chunk(plan, message, slots);
+                }
             }
         }
-        Ok(Some(columns))
     }
 
-    fn finish_field(&mut self, field: u32, slots: usize) -> Result<Option<ArrayRef>, ArrowError> {
-        let Some(planned) = self.plan.field(field) else {
-            return Ok(None);
+    fn finish_message(&mut self, plan: &Plan, message: u32, slots: usize) -> Result<Vec<ArrayRef>, ArrowError> {
+        plan.fields_of(message)
+            .map(|field| self.finish_field(plan, field, slots))
+            .collect()
+    }
+
+    fn finish_field(&mut self, plan: &Plan, field: &PlannedField, slots: usize) -> Result<ArrayRef, ArrowError> {
+        let data_type = field.arrow_field.data_type();
+        let list = field.list.and_then(|list| self.lists.get_mut(list as usize));
+        let (Some(list), DataType::List(item) | DataType::Map(item, _)) = (list, data_type) else {
+            return self.finish_value(plan, field.target, data_type, slots);
         };
-        let (target, arrow_field) = (planned.target, planned.arrow_field.clone());
-        let Some(list) = planned.list.and_then(|list| self.lists.get_mut(list as usize)) else {
-            return self.finish_value(target, arrow_field.data_type(), slots);
-        };
-        if list.len() > slots {
-            return Ok(None);
-        }
-        let values = list.values();
-        let offsets = list.finish(slots)?;
-        let (DataType::List(item) | DataType::Map(item, _)) = arrow_field.data_type() else {
-            return Ok(None);
-        };
-        let Some(values) = self.finish_value(target, item.data_type(), values)? else {
-            return Ok(None);
-        };
-        Ok(Some(
-            match (arrow_field.data_type(), values.as_any().downcast_ref::<StructArray>()) {
-                (DataType::Map(..), Some(entries)) => {
-                    Arc::new(MapArray::try_new(item.clone(), offsets, entries.clone(), None, false)?)
-                }
-                _ => Arc::new(ListArray::try_new(item.clone(), offsets, values, None)?),
-            },
-        ))
+        let offsets = list.finish()?;
+        let slots = offsets.last().and_then(|&end| usize::try_from(end).ok()).unwrap_or(0);
+        let values = self.finish_value(plan, field.target, item.data_type(), slots)?;
+        Ok(match (data_type, values.as_any().downcast_ref::<StructArray>()) {
+            (DataType::Map(..), Some(entries)) => {
+                Arc::new(MapArray::try_new(item.clone(), offsets, entries.clone(), None, false)?)
+            }
+            _ => Arc::new(ListArray::try_new(item.clone(), offsets, values, None)?),
+        })
     }
 
     fn finish_value(
         &mut self,
+        plan: &Plan,
         target: Target,
         data_type: &DataType,
         slots: usize,
-    ) -> Result<Option<ArrayRef>, ArrowError> {
-        match target {
-            Target::Leaf(leaf) => match self.leaves.get_mut(leaf as usize) {
-                Some(leaf) if leaf.len() <= slots => leaf.finish(slots).map(Some),
-                _ => Ok(None),
-            },
-            Target::Message { message, presence } => {
-                let mut nulls = None;
-                if let Some(presence) = presence.and_then(|presence| self.presences.get_mut(presence as usize)) {
-                    if presence.len() > slots {
-                        return Ok(None);
-                    }
-                    nulls = presence.finish(slots);
-                }
-                let Some(columns) = self.finish_message(message, slots)? else {
-                    return Ok(None);
-                };
-                let fields = match data_type {
-                    DataType::Struct(fields) => fields.clone(),
-                    _ => Fields::empty(),
-                };
-                Ok(Some(Arc::new(match fields.is_empty() {
+    ) -> Result<ArrayRef, ArrowError> {
+        let missing = || ArrowError::SchemaError(format!("no column for {data_type}"));
+        match (target, data_type) {
+            (Target::Leaf(leaf), _) => self.leaves.get_mut(leaf as usize).ok_or_else(missing)?.finish(),
+            (Target::Message { message, presence }, DataType::Struct(fields)) => {
+                let presence = presence.and_then(|presence| self.presences.get_mut(presence as usize));
+                let nulls = presence.and_then(Presence::finish);
+                let columns = self.finish_message(plan, message, slots)?;
+                Ok(Arc::new(match columns.is_empty() {
                     true => StructArray::new_empty_fields(slots, nulls),
-                    false => StructArray::try_new(fields, columns, nulls)?,
-                })))
+                    false => StructArray::try_new(fields.clone(), columns, nulls)?,
+                }))
             }
+            (Target::Message { .. }, _) => Err(missing()),
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) const ROOT: u32 = 0;
 /// Everything that is looked up while values are put into columns.
 #[derive(Default)]
 pub(super) struct Plan {
-    pub(super) messages: Vec<Message>,
+    messages: Vec<Message>,
     pub(super) fields: Vec<PlannedField>,
     pub(super) num_leaves: usize,
     pub(super) num_lists: usize,
@@ -22,9 +22,9 @@ pub(super) struct Plan {
 
 /// A message type at one place in the schema.
 #[derive(Default)]
-pub(super) struct Message {
+struct Message {
     /// Its fields in the order of the columns.
-    pub(super) fields: Vec<u32>,
+    fields: Vec<u32>,
     /// Field numbers with their fields, in the order of the numbers.
     by_number: Vec<(u32, u32)>,
 }
@@ -64,6 +64,15 @@ impl Plan {
         let by_number = &self.messages.get(message as usize)?.by_number;
         let index = by_number.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         by_number.get(index).map(|&(_, field)| field)
+    }
+
+    /// Returns the fields of a message in the order of the columns.
+    pub(super) fn fields_of(&self, message: u32) -> impl Iterator<Item = &PlannedField> {
+        let fields = self
+            .messages
+            .get(message as usize)
+            .map_or(&[][..], |message| &message.fields);
+        fields.iter().filter_map(|&field| self.field(field))
     }
 
     pub(super) fn field(&self, field: u32) -> Option<&PlannedField> {

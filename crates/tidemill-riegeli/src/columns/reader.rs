@@ -1,10 +1,10 @@
 //! Batches from the chunks of a file.
 
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::SchemaRef;
 
 use super::{
-    fill::{Columns, Problem},
+    fill::{ChunkProblem, Columns, Problem},
     transposed::{ColumnSink, Stop},
 };
 use crate::{
@@ -12,13 +12,20 @@ use crate::{
     chunk_decoder::ChunkDecoder, error::Damage, source::Source, transposed_chunk::TransposedDecoder,
 };
 
-/// Reads a file of messages as record batches: one for each chunk that has records, in the order of the file.
-///
-/// The rows of a batch are the records of its chunk in their order. As an iterator it ends after an error.
+/// Bytes of records that a batch takes before it is closed, however few rows that are.
+const BATCH_BYTES: u64 = 64 << 20;
+
+/// Reads a file of messages as record batches, in the order of the file. As an iterator it ends after an error.
 pub struct ColumnReader<S> {
     reader: RecordReader<S>,
     decoder: Decoder,
-    done: bool,
+    batch_rows: usize,
+    /// Bytes of the records that are in the columns.
+    bytes: u64,
+    /// Rows that were too many for a batch.
+    rest: Option<RecordBatch>,
+    /// What comes after the rows that were read before it.
+    end: Option<Result<()>>,
 }
 
 impl<S: Source> ColumnReader<S> {
@@ -32,8 +39,18 @@ impl<S: Source> ColumnReader<S> {
                 transposed: TransposedDecoder::default(),
                 others: ChunkDecoder::default(),
             },
-            done: false,
+            batch_rows: 8_192,
+            bytes: 0,
+            rest: None,
+            end: None,
         }
+    }
+
+    /// Sets the largest number of rows in a batch, at least 1. Default: 8192.
+    #[must_use]
+    pub fn with_batch_rows(mut self, rows: usize) -> Self {
+        self.batch_rows = rows.max(1);
+        self
     }
 
     /// Returns the schema of the batches.
@@ -46,36 +63,62 @@ impl<S: Source> ColumnReader<S> {
         self.reader.skipped()
     }
 
-    /// Returns the next batch, `None` at the end.
+    /// Returns the next batch, `None` at the end. Rows of the chunks before an error come before it; behind it there are none.
     ///
     /// # Errors
     /// [`Error::Corrupt`] unless recovering; [`Error::Row`] for a record that is not a message, or has text that is not UTF-8;
     /// [`Error::Arrow`] when a column exceeds what its type can hold; [`Error::Unsupported`]; [`Error::Limit`]; [`Error::Io`].
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            let decoder = &mut self.decoder;
-            let mut begin = 0;
-            let decoded = self.reader.next_chunk_by(|chunk, limit| {
-                begin = chunk.begin;
-                decoder.decode(chunk, limit)
-            })?;
-            match decoded {
-                None => {
-                    self.reader.check_end()?;
-                    return Ok(None);
+        let batch = match self.rest.take() {
+            Some(rest) => rest,
+            None => {
+                while self.end.is_none() && self.decoder.columns.rows() < self.batch_rows && self.bytes < BATCH_BYTES {
+                    self.end = self.read_chunk().transpose();
                 }
-                Some(Decoded::Nothing) => {}
-                Some(Decoded::Batch(batch)) => return Ok(Some(batch)),
-                Some(Decoded::Row(record, (field, problem))) => {
-                    return Err(Error::Row(Box::new(RowError {
-                        file: self.reader.file().clone(),
-                        position: RecordPosition::new(begin, record),
-                        column: field.map(|field| self.decoder.columns.plan.path(field)),
-                        problem,
-                    })));
+                if self.decoder.columns.rows() == 0 {
+                    return match self.end.replace(Ok(())) {
+                        Some(Err(error)) => Err(error),
+                        _ => Ok(None),
+                    };
                 }
-                Some(Decoded::Arrow(error)) => return Err(error.into()),
+                self.bytes = 0;
+                let batch = self.decoder.columns.finish();
+                if batch.is_err() {
+                    self.end = Some(Ok(()));
+                }
+                batch?
             }
+        };
+        if batch.num_rows() > self.batch_rows {
+            self.rest = Some(batch.slice(self.batch_rows, batch.num_rows() - self.batch_rows));
+            return Ok(Some(batch.slice(0, self.batch_rows)));
+        }
+        Ok(Some(batch))
+    }
+
+    /// Puts the next chunk into the columns. Returns `Some` at the end of the file.
+    fn read_chunk(&mut self) -> Result<Option<()>> {
+        let decoder = &mut self.decoder;
+        let (mut begin, mut size) = (0, 0);
+        let decoded = self.reader.next_chunk_by(|chunk, limit| {
+            (begin, size) = (chunk.begin, chunk.header.decoded_data_size);
+            decoder.decode(chunk, limit)
+        })?;
+        match decoded {
+            None => {
+                self.reader.check_end()?;
+                Ok(Some(()))
+            }
+            Some(Ok(())) => {
+                self.bytes = self.bytes.saturating_add(size);
+                Ok(None)
+            }
+            Some(Err((record, (field, problem)))) => Err(Error::Row(Box::new(RowError {
+                file: self.reader.file().clone(),
+                position: RecordPosition::new(begin, record),
+                column: field.map(|field| self.decoder.columns.plan.path(field)),
+                problem,
+            }))),
         }
     }
 }
@@ -84,12 +127,7 @@ impl<S: Source> Iterator for ColumnReader<S> {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let batch = self.next_batch().transpose();
-        self.done = !matches!(batch, Some(Ok(_)));
-        batch
+        self.next_batch().transpose()
     }
 }
 
@@ -100,73 +138,68 @@ struct Decoder {
     others: ChunkDecoder,
 }
 
-/// What a chunk gave.
-enum Decoded {
-    /// It has no records.
-    Nothing,
-    Batch(RecordBatch),
-    /// The record that is not a row, and why.
-    Row(u64, Problem),
-    Arrow(ArrowError),
-}
+/// A record of a chunk that is not a row, and why.
+type BadRecord = (u64, Problem);
 
 impl Decoder {
-    fn decode(&mut self, chunk: Chunk<'_>, limit: usize) -> Result<Decoded, Damage> {
-        let decoded = self.decode_checking(&chunk, limit, false)?;
-        // Texts are checked by the column. Where one is not UTF-8 a second pass finds its record.
-        match decoded {
-            Decoded::Arrow(_) => match self.decode_checking(&chunk, limit, true)? {
-                Decoded::Row(record, problem) => Ok(Decoded::Row(record, problem)),
-                _ => Ok(decoded),
-            },
-            _ => Ok(decoded),
+    /// Puts the records of a chunk into the columns, all of them or none.
+    fn decode(&mut self, chunk: Chunk<'_>, limit: usize) -> Result<Result<(), BadRecord>, Damage> {
+        for check_texts in [false, true] {
+            let rows = match self.put_records(&chunk, limit, check_texts)? {
+                Ok(rows) => rows,
+                Err(bad) => return Ok(Err(bad)),
+            };
+            match self.columns.end_chunk(rows) {
+                Ok(()) => return Ok(Ok(())),
+                // Texts are checked all together. Where that fails a second pass finds the record.
+                Err(ChunkProblem::Text) => {}
+                Err(ChunkProblem::Rows) => {
+                    return Err(Damage::Invalid {
+                        what: "records: fields before the first",
+                    });
+                }
+            }
         }
+        Err(Damage::Invalid { what: "text" })
     }
 
-    fn decode_checking(&mut self, chunk: &Chunk<'_>, limit: usize, check_texts: bool) -> Result<Decoded, Damage> {
+    fn put_records(
+        &mut self,
+        chunk: &Chunk<'_>,
+        limit: usize,
+        check_texts: bool,
+    ) -> Result<Result<usize, BadRecord>, Damage> {
         let header = &chunk.header;
-        self.columns.clear(check_texts);
-        let last = header.num_records.saturating_sub(1);
-        let problem = |row: usize, problem| Decoded::Row(last.saturating_sub(row as u64), problem);
-        let rows = if header.chunk_type == ChunkType::Transposed {
-            let rows = self.columns.check_rows(header.num_records, limit)?;
+        self.columns.begin_chunk(check_texts);
+        let rows = self.columns.check_rows(header.num_records, limit)?;
+        // Rows are counted from the last.
+        let bad = |row: usize, problem| (header.num_records.saturating_sub(row as u64 + 1), problem);
+        if header.chunk_type == ChunkType::Transposed {
             let mut sink = ColumnSink::new(&mut self.columns);
             let (num_records, size) = (header.num_records, header.decoded_data_size);
             let flow = self
                 .transposed
                 .decode_fields(chunk.data, num_records, size, &mut sink, limit)?;
-            match sink.stopped() {
-                Some(Stop::Row(row, cause)) => return Ok(problem(row, cause)),
-                Some(Stop::States(what)) => return Err(Damage::Invalid { what }),
-                None if flow.is_break() => return Err(Damage::Invalid { what: "states" }),
-                None => rows,
-            }
-        } else {
-            self.others.decode(header, chunk.data, limit)?;
-            if header.num_records > self.others.num_records() {
-                return Err(Damage::UnknownChunkType {
-                    chunk_type: header.chunk_type,
-                    num_records: header.num_records,
-                });
-            }
-            let rows = self.columns.check_rows(header.num_records, limit)?;
-            let records = self.others.records(chunk.data);
-            for (row, record) in (0..records.len()).rev().enumerate() {
-                if let Err(cause) = self.columns.put_record(row, records.get(record)) {
-                    return Ok(problem(row, cause));
-                }
-            }
-            rows
-        };
-        if rows == 0 {
-            return Ok(Decoded::Nothing);
+            return match sink.stopped() {
+                Some(Stop::Row(row, problem)) => Ok(Err(bad(row, problem))),
+                Some(Stop::States(what)) => Err(Damage::Invalid { what }),
+                None if flow.is_break() => Err(Damage::Invalid { what: "states" }),
+                None => Ok(Ok(rows)),
+            };
         }
-        match self.columns.finish(rows) {
-            Ok(Some(batch)) => Ok(Decoded::Batch(batch)),
-            Ok(None) => Err(Damage::Invalid {
-                what: "records: fields before the first",
-            }),
-            Err(error) => Ok(Decoded::Arrow(error)),
+        self.others.decode(header, chunk.data, limit)?;
+        if header.num_records > self.others.num_records() {
+            return Err(Damage::UnknownChunkType {
+                chunk_type: header.chunk_type,
+                num_records: header.num_records,
+            });
         }
+        let records = self.others.records(chunk.data);
+        for (row, record) in (0..records.len()).rev().enumerate() {
+            if let Err(problem) = self.columns.put_record(row, records.get(record)) {
+                return Ok(Err(bad(row, problem)));
+            }
+        }
+        Ok(Ok(rows))
     }
 }

@@ -14,8 +14,10 @@ use crate::{
 /// Puts the values of a chunk into columns.
 pub(super) struct ColumnSink<'a> {
     columns: &'a mut Columns,
-    /// The open messages; the last one is that of the fields that come.
-    open: Vec<Open>,
+    /// The open message, which the fields that come are in.
+    open: Open,
+    /// Those around it.
+    around: Vec<Open>,
     /// The slot of the record, counted from the last one.
     row: usize,
     problem: Option<Stop>,
@@ -42,7 +44,8 @@ impl<'a> ColumnSink<'a> {
     pub(super) fn new(columns: &'a mut Columns) -> Self {
         Self {
             columns,
-            open: vec![root(0)],
+            open: root(0),
+            around: Vec::new(),
             row: 0,
             problem: None,
         }
@@ -53,12 +56,11 @@ impl<'a> ColumnSink<'a> {
         self.problem
     }
 
-    /// Returns the open message if it is the one that `field` is in.
-    #[inline]
-    fn parent(&self, field: u32) -> Option<Open> {
-        let open = self.open.last()?;
-        let parent = self.columns.plan.field(field)?.parent;
-        (open.message == Some(parent)).then_some(*open)
+    /// Returns whether `field` is one of the open message.
+    #[inline(always)]
+    fn is_open(&self, field: u32) -> bool {
+        let field = self.columns.plan.field(field);
+        field.is_some_and(|field| self.open.message == Some(field.parent))
     }
 
     fn took(&mut self, result: Result<(), Problem>) -> ControlFlow<()> {
@@ -82,9 +84,7 @@ impl<'a> ColumnSink<'a> {
 
 impl FieldSink for ColumnSink<'_> {
     fn choose(&self, kind: Kind, tag: u32, content: Option<usize>) -> Choice {
-        let Some(open) = self.open.last() else {
-            return Choice::Skip;
-        };
+        let open = self.open;
         match (kind, open.field, content) {
             (Kind::StartOfSubmessage, Some(field), Some(0)) => return Choice::CloseContent(field),
             (_, _, Some(_)) => return Choice::Content,
@@ -113,48 +113,46 @@ impl FieldSink for ColumnSink<'_> {
 
     #[inline]
     fn number(&mut self, field: u32, number: u64) -> ControlFlow<()> {
-        let Some(open) = self.parent(field) else {
+        if !self.is_open(field) {
             return self.mixed_up();
-        };
-        let result = self.columns.put_number(field, open.slot, number);
+        }
+        let result = self.columns.put_number(field, self.open.slot, number);
         self.took(result)
     }
 
     #[inline]
     fn bytes(&mut self, field: u32, bytes: &[u8]) -> ControlFlow<()> {
-        // Bytes that were put together are those of the innermost, a field of the one around it.
-        let around = match self.open.last() {
-            Some(open) if open.message.is_none() && open.field == Some(field) => self
-                .open
-                .len()
-                .checked_sub(2)
-                .and_then(|around| self.open.get(around))
-                .copied(),
-            _ => self.parent(field),
-        };
-        let Some(open) = around else {
-            return self.mixed_up();
-        };
-        let result = self.columns.put_bytes(field, open.slot, bytes);
-        self.took(result)
+        if self.is_open(field) {
+            let result = self.columns.put_bytes(field, self.open.slot, bytes);
+            return self.took(result);
+        }
+        // Bytes that were put together are the value of a field of the message around them.
+        match self.around.last().map(|around| around.slot) {
+            Some(slot) if self.open.message.is_none() && self.open.field == Some(field) => {
+                let result = self.columns.put_bytes(field, slot, bytes);
+                self.took(result)
+            }
+            _ => self.mixed_up(),
+        }
     }
 
     fn open(&mut self, field: u32) -> ControlFlow<()> {
-        let Some(open) = self.parent(field) else {
+        if !self.is_open(field) {
             return self.mixed_up();
-        };
+        }
         let message = self.columns.message(field);
         let slot = match message {
             None => Ok(NOWHERE),
-            Some(_) => self.columns.open(field, open.slot),
+            Some(_) => self.columns.open(field, self.open.slot),
         };
         match slot {
             Ok(slot) => {
-                self.open.push(Open {
+                self.around.push(self.open);
+                self.open = Open {
                     field: Some(field),
                     message,
                     slot,
-                });
+                };
                 ControlFlow::Continue(())
             }
             Err(problem) => self.stop(Stop::Row(self.row, problem)),
@@ -162,21 +160,22 @@ impl FieldSink for ColumnSink<'_> {
     }
 
     fn close(&mut self, field: u32) -> ControlFlow<()> {
-        match self.open.pop() {
-            Some(open) if open.field == Some(field) => ControlFlow::Continue(()),
+        match self.around.pop() {
+            Some(around) if self.open.field == Some(field) => {
+                self.open = around;
+                ControlFlow::Continue(())
+            }
             _ => self.mixed_up(),
         }
     }
 
     #[inline]
     fn end_record(&mut self) -> ControlFlow<()> {
-        if self.open.len() != 1 {
+        if !self.around.is_empty() {
             return self.stop(Stop::States("submessages: some are not closed"));
         }
         self.row += 1;
-        if let Some(open) = self.open.last_mut() {
-            *open = root(self.row);
-        }
+        self.open = root(self.row);
         ControlFlow::Continue(())
     }
 

@@ -190,7 +190,7 @@ impl TransposedDecoder {
             self.out = vec![0; room];
         }
         self.run.start(first, num_records, room, idle);
-        // Jumps are worth while once most nodes are decided on and there is more to read than that took.
+        // Jumps are worth while once most nodes are decided on, and there is more to read than that took.
         let settling = self.states.len().saturating_mul(4);
         let mut until = match wanted {
             Wanted::All => transitions.len(),
@@ -229,9 +229,7 @@ impl TransposedDecoder {
                     return Ok((room, ControlFlow::Continue(())));
                 }
                 Pause::End => {
-                    if jump::compile(&self.nodes, &mut self.jumps).is_none() {
-                        self.jumps.clear();
-                    }
+                    jump::compile(&self.nodes, &mut self.jumps);
                     until = transitions.len();
                 }
             }

@@ -274,12 +274,36 @@ impl Run {
                         break Pause::Stopped;
                     }
                 }
-                Action::VarintField | Action::FixedField | Action::InlineField | Action::LongVarintField => {
+                Action::VarintField => {
+                    let word = word(node, cursors, bytes)?;
+                    if sink.number(field(node), pack_bytes_of_seven(word)).is_break() {
+                        break Pause::Stopped;
+                    }
                     self.idle()?;
-                    let number = number(node, cursors, bytes)?;
+                }
+                Action::FixedField => {
+                    let word = word(node, cursors, bytes)?;
+                    if sink.number(field(node), word).is_break() {
+                        break Pause::Stopped;
+                    }
+                    self.idle()?;
+                }
+                Action::InlineField => {
+                    if sink.number(field(node), node.mask).is_break() {
+                        break Pause::Stopped;
+                    }
+                    self.idle()?;
+                }
+                Action::LongVarintField => {
+                    let length = usize::from(node.length);
+                    let end = advance(cursors, node.buffer, length)?;
+                    let value = bytes.get(end - length..end).unwrap_or_default();
+                    let bits = value.iter().zip((0..).step_by(7));
+                    let number = bits.fold(0, |number, (&byte, shift)| number | u64::from(byte & 0x7f) << shift);
                     if sink.number(field(node), number).is_break() {
                         break Pause::Stopped;
                     }
+                    self.idle()?;
                 }
                 Action::BytesField => {
                     self.idle()?;
@@ -447,25 +471,12 @@ fn field(node: &Node) -> u32 {
     node.tag as u32
 }
 
-/// Takes a number of a node for a sink.
+/// Takes the bytes of a number of a node, at the low end of a word.
 #[inline(always)]
-fn number(node: &Node, cursors: &mut [Cursor], bytes: &[u8]) -> Result<u64, Damage> {
-    if node.action == Action::InlineField {
-        return Ok(node.mask);
-    }
-    let length = usize::from(node.length);
-    let end = advance(cursors, node.buffer, length)?;
-    if node.action == Action::LongVarintField {
-        let value = bytes.get(end - length..end).unwrap_or_default();
-        let bits = value.iter().zip((0..).step_by(7));
-        return Ok(bits.fold(0, |number, (&byte, shift)| number | u64::from(byte & 0x7f) << shift));
-    }
-    // Nodes of these kinds have a length from 1 to 8.
-    let word = load(bytes, end) >> (64 - 8 * u32::from(node.length)).min(63);
-    Ok(match node.action {
-        Action::FixedField => word,
-        _ => pack_bytes_of_seven(word),
-    })
+fn word(node: &Node, cursors: &mut [Cursor], bytes: &[u8]) -> Result<u64, Damage> {
+    let end = advance(cursors, node.buffer, usize::from(node.length))?;
+    // Nodes of numbers have a length from 1 to 8.
+    Ok(load(bytes, end) >> ((8 - u32::from(node.length)) * 8 & 63))
 }
 
 /// Puts the low seven bits of each byte next to each other.
