@@ -26,11 +26,14 @@
 //!
 //! Lists, structs, maps and dictionaries have no mapping yet.
 
-mod column;
 mod decode;
 mod descriptor;
 mod encode;
+mod field_writer;
 mod file;
+mod mapping;
+mod message_reader;
+mod scalar_buffer;
 
 pub use decode::RowDecoder;
 pub use encode::RowWriter;
