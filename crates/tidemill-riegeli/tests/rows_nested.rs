@@ -1,6 +1,6 @@
 //! Columns of structs, lists and maps: what goes in comes out, and any protobuf tool reads the same.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, FixedSizeListArray,
@@ -75,7 +75,7 @@ impl Random {
     }
 
     fn nulls(&mut self, rows: usize, nullable: bool) -> Option<NullBuffer> {
-        let valid = BooleanBuffer::collect_bool(rows, |_| self.next() % 4 != 0);
+        let valid = BooleanBuffer::collect_bool(rows, |_| !self.next().is_multiple_of(4));
         nullable.then(|| NullBuffer::new(valid))
     }
 }
@@ -455,6 +455,22 @@ fn lists_tell_null_from_empty_and_know_their_nulls() {
             b"\x0a\x08\x0a\x03\x02\x00\x03\x12\x01\x01",
         ]
     );
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/riegeli-rows.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let dump = page
+        .split("```hexdump\n")
+        .nth(1)
+        .and_then(|rest| rest.split("\n```").next());
+    let dumped: Vec<Vec<u8>> = dump
+        .expect("a hexdump")
+        .lines()
+        .map(|line| {
+            line.split_whitespace()
+                .map(|byte| u8::from_str_radix(byte, 16).expect("two digits"))
+                .collect()
+        })
+        .collect();
+    assert_eq!(records, dumped, "the examples of the format page");
     // Without nulls it is a plain repeated field, and an empty list is no field.
     let lists = [Some(vec![]), Some(vec![Some(1), Some(-2)])];
     let array = ListArray::from_iter_primitive::<Int8Type, _, _>(lists);
