@@ -476,7 +476,7 @@ fn field(node: &Node) -> u32 {
 fn word(node: &Node, cursors: &mut [Cursor], bytes: &[u8]) -> Result<u64, Damage> {
     let end = advance(cursors, node.buffer, usize::from(node.length))?;
     // Nodes of numbers have a length from 1 to 8.
-    Ok(load(bytes, end) >> ((8 - u32::from(node.length)) * 8 & 63))
+    Ok(load(bytes, end) >> (((8 - u32::from(node.length)) * 8) & 63))
 }
 
 /// Puts the low seven bits of each byte next to each other.
