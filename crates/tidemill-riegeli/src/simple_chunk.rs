@@ -309,7 +309,7 @@ mod tests {
                 Err(expected),
                 "{data:?}"
             );
-            assert_eq!(decoder.limits, []);
+            assert!(decoder.limits.is_empty());
         };
         let sum = |expected, found| Damage::Mismatch {
             what: "sum of the record sizes",
