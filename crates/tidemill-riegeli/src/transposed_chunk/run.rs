@@ -13,7 +13,7 @@ use super::{
 use crate::{error::Damage, varint::read_varint32};
 
 /// Bytes in front of the records, for words that begin before them.
-pub(super) const SLACK: usize = 16;
+pub(super) const SLACK: usize = 32;
 
 /// A submessage, or in a projection a group, that has not come to its start yet.
 #[derive(Clone, Copy)]
@@ -528,7 +528,7 @@ fn store(out: &mut [u8], end: usize, word: u64) -> Result<(), Damage> {
 /// Copies the `length` bytes before `end` to before `begin`, and returns where they begin there.
 #[inline(always)]
 fn copy(bytes: &[u8], end: usize, out: &mut [u8], begin: usize, length: usize) -> Result<usize, Damage> {
-    const SHORT: usize = 16;
+    const SHORT: usize = 32;
     if length <= SHORT
         && let Some(from) = bytes.get(..end).and_then(<[u8]>::last_chunk::<SHORT>)
         && let Some(to) = out.get_mut(..begin).and_then(<[u8]>::last_chunk_mut::<SHORT>)
