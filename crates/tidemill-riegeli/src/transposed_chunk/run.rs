@@ -101,6 +101,9 @@ impl Run {
         self.end += growth;
         self.starts.iter_mut().for_each(|start| *start += growth);
         self.open.iter_mut().for_each(|open| open.end += growth);
+        if let Some((end, _)) = &mut self.content {
+            *end += growth;
+        }
     }
 
     /// Returns where the output begins so far.
@@ -275,26 +278,27 @@ impl Run {
                     }
                 }
                 Action::VarintField => {
+                    self.idle()?;
                     let word = word(node, cursors, bytes)?;
                     if sink.number(field(node), pack_bytes_of_seven(word)).is_break() {
                         break Pause::Stopped;
                     }
-                    self.idle()?;
                 }
                 Action::FixedField => {
+                    self.idle()?;
                     let word = word(node, cursors, bytes)?;
                     if sink.number(field(node), word).is_break() {
                         break Pause::Stopped;
                     }
-                    self.idle()?;
                 }
                 Action::InlineField => {
+                    self.idle()?;
                     if sink.number(field(node), node.mask).is_break() {
                         break Pause::Stopped;
                     }
-                    self.idle()?;
                 }
                 Action::LongVarintField => {
+                    self.idle()?;
                     let length = usize::from(node.length);
                     let end = advance(cursors, node.buffer, length)?;
                     let value = bytes.get(end - length..end).unwrap_or_default();
@@ -303,7 +307,6 @@ impl Run {
                     if sink.number(field(node), number).is_break() {
                         break Pause::Stopped;
                     }
-                    self.idle()?;
                 }
                 Action::BytesField => {
                     self.idle()?;
