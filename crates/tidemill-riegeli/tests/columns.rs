@@ -738,7 +738,11 @@ fn long_bytes_that_could_be_a_message_are_put_together() {
         values.push(format!("({value:?})"));
         records.push(record);
     }
-    for options in ["transpose,uncompressed", "transpose,zstd,bucket_fraction:0.0", "uncompressed"] {
+    for options in [
+        "transpose,uncompressed",
+        "transpose,zstd,bucket_fraction:0.0",
+        "uncompressed",
+    ] {
         let batches = read(&write(&records, options), &schema).expect("rows");
         assert!(rows(&batches) == values, "{options}");
     }
