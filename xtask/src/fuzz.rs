@@ -71,6 +71,12 @@ pub(crate) const TARGETS: &[Target] = &[
         corpus: "riegeli/datasets",
         seeds: Seeds::Files,
     },
+    Target {
+        name: "riegeli_transposed",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/cpp",
+        seeds: Seeds::Files,
+    },
 ];
 
 /// Runs the targets one after the other; true when none found anything.

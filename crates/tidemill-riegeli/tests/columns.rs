@@ -705,3 +705,45 @@ fn batches_are_as_large_as_asked_and_end_before_damage() {
         assert!(matches!(damaged[..], [Some(50..100), None]), "{options}: {damaged:?}");
     }
 }
+
+#[test]
+fn long_bytes_that_could_be_a_message_are_put_together() {
+    let set = FileDescriptorSet {
+        file: vec![FileDescriptorProto {
+            message_type: vec![DescriptorProto {
+                name: Some("M".to_owned()),
+                field: vec![field("bytes", 1, Label::Optional, Type::Bytes, None)],
+                ..Default::default()
+            }],
+            ..Default::default()
+        }],
+    };
+    let schema = MessageSchema::new(&set, "M").expect("a schema");
+    let mut values = Vec::new();
+    let mut records = Vec::new();
+    for number in 0..50_u64 {
+        // Two texts and a number, far longer than the states and transitions of the chunk.
+        let mut value = Vec::new();
+        for text in [1, 2] {
+            tag(text, 2, &mut value);
+            varint(3_000 + number, &mut value);
+            value.extend(std::iter::repeat_n(b'a' + number as u8 % 26, 3_000 + number as usize));
+        }
+        tag(3, 0, &mut value);
+        varint(number, &mut value);
+        let mut record = Vec::new();
+        tag(1, 2, &mut record);
+        varint(value.len() as u64, &mut record);
+        record.extend(&value);
+        values.push(format!("({value:?})"));
+        records.push(record);
+    }
+    for options in [
+        "transpose,uncompressed",
+        "transpose,zstd,bucket_fraction:0.0",
+        "uncompressed",
+    ] {
+        let batches = read(&write(&records, options), &schema).expect("rows");
+        assert!(rows(&batches) == values, "{options}");
+    }
+}

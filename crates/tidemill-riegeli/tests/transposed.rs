@@ -3,7 +3,8 @@
 use std::{fs, path::Path};
 
 use tidemill_riegeli::{
-    BytesSource, CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, Error, FieldProjection, ReaderOptions, RecordReader, hash,
+    BytesSource, CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, Error, FieldProjection, ReaderOptions, RecordReader,
+    RecordWriter, WriterOptions, hash,
 };
 
 /// Where the first chunk of records begins in a file without metadata.
@@ -149,6 +150,60 @@ fn damaged_chunks_have_as_many_records_as_they_say_or_none() {
                     "{name}: bit {bit} of byte {at}: {total} bytes of {size}"
                 );
             }
+        }
+    }
+}
+
+/// A length-delimited field of a number up to 15.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len()).expect("a short field");
+    let length = [(length & 0x7f) as u8 | 0x80, (length >> 7) as u8];
+    match content.len() {
+        0..0x80 => [&[number << 3 | 2, content.len() as u8], content].concat(),
+        _ => [&[number << 3 | 2], &length[..], content].concat(),
+    }
+}
+
+#[test]
+fn a_projection_of_all_fields_keeps_long_records_as_they_are() {
+    // Far longer than the states and transitions of the chunk, so that room is found as buckets are decompressed.
+    let records: Vec<Vec<u8>> = (0..60_u8)
+        .map(|number| {
+            let text = |size: usize| vec![b'a' + number % 26; size];
+            let inner = [field(3, &text(3_000)), field(4, &text(usize::from(number)))].concat();
+            [
+                field(1, &text(2_000)),
+                field(2, &inner),
+                field(5, &text(1_500)),
+                vec![0x30, number],
+            ]
+            .concat()
+        })
+        .collect();
+    for options in [
+        "transpose,uncompressed",
+        "transpose,zstd,bucket_fraction:0.0",
+        "transpose,snappy,bucket_fraction:0.0,chunk_size:50k",
+    ] {
+        let mut writer =
+            RecordWriter::new(Vec::new(), options.parse::<WriterOptions>().expect(options)).expect("memory");
+        for record in &records {
+            writer.write_record(record).expect("memory");
+        }
+        let file = writer.close().expect("memory");
+        for projection in ["root", "1,2,5,6", "6,5,2.4,2.3,1"] {
+            assert!(
+                read(&file, projection).expect("sound") == records,
+                "{options} {projection}"
+            );
+        }
+        let some = read(&file, "2.3,6").expect("sound");
+        for (number, (found, record)) in (0..60_u8).zip(some.iter().zip(&records)) {
+            let inner = field(3, &vec![record[10]; 3_000]);
+            assert!(
+                *found == [field(2, &inner), vec![0x30, number]].concat(),
+                "{options} record {number}"
+            );
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Bytes before the first bucket, so that a value can be loaded together with some bytes before it.
-const SLACK: usize = 16;
+const SLACK: usize = 32;
 
 /// What is left of a buffer, as positions in [`Buckets::bytes`].
 #[derive(Clone, Copy, Default)]

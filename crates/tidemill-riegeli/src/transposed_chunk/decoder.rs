@@ -214,6 +214,8 @@ impl TransposedDecoder {
                         self.buckets.load(node.buffer as usize, data, &mut self.decompressor)?;
                         let wanted = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
                         if wanted > room {
+                            // Twice as much each time, so that what was written is not moved for every bucket.
+                            let wanted = wanted.max(room.saturating_mul(2)).min(size.saturating_add(SLACK));
                             if self.out.len() < wanted {
                                 self.out.resize(wanted, 0);
                             }

@@ -13,7 +13,7 @@ use super::{
 use crate::{error::Damage, varint::read_varint32};
 
 /// Bytes in front of the records, for words that begin before them.
-pub(super) const SLACK: usize = 16;
+pub(super) const SLACK: usize = 32;
 
 /// A submessage, or in a projection a group, that has not come to its start yet.
 #[derive(Clone, Copy)]
@@ -101,6 +101,9 @@ impl Run {
         self.end += growth;
         self.starts.iter_mut().for_each(|start| *start += growth);
         self.open.iter_mut().for_each(|open| open.end += growth);
+        if let Some((end, _)) = &mut self.content {
+            *end += growth;
+        }
     }
 
     /// Returns where the output begins so far.
@@ -275,26 +278,27 @@ impl Run {
                     }
                 }
                 Action::VarintField => {
+                    self.idle()?;
                     let word = word(node, cursors, bytes)?;
                     if sink.number(field(node), pack_bytes_of_seven(word)).is_break() {
                         break Pause::Stopped;
                     }
-                    self.idle()?;
                 }
                 Action::FixedField => {
+                    self.idle()?;
                     let word = word(node, cursors, bytes)?;
                     if sink.number(field(node), word).is_break() {
                         break Pause::Stopped;
                     }
-                    self.idle()?;
                 }
                 Action::InlineField => {
+                    self.idle()?;
                     if sink.number(field(node), node.mask).is_break() {
                         break Pause::Stopped;
                     }
-                    self.idle()?;
                 }
                 Action::LongVarintField => {
+                    self.idle()?;
                     let length = usize::from(node.length);
                     let end = advance(cursors, node.buffer, length)?;
                     let value = bytes.get(end - length..end).unwrap_or_default();
@@ -303,7 +307,6 @@ impl Run {
                     if sink.number(field(node), number).is_break() {
                         break Pause::Stopped;
                     }
-                    self.idle()?;
                 }
                 Action::BytesField => {
                     self.idle()?;
@@ -528,7 +531,7 @@ fn store(out: &mut [u8], end: usize, word: u64) -> Result<(), Damage> {
 /// Copies the `length` bytes before `end` to before `begin`, and returns where they begin there.
 #[inline(always)]
 fn copy(bytes: &[u8], end: usize, out: &mut [u8], begin: usize, length: usize) -> Result<usize, Damage> {
-    const SHORT: usize = 16;
+    const SHORT: usize = 32;
     if length <= SHORT
         && let Some(from) = bytes.get(..end).and_then(<[u8]>::last_chunk::<SHORT>)
         && let Some(to) = out.get_mut(..begin).and_then(<[u8]>::last_chunk_mut::<SHORT>)
