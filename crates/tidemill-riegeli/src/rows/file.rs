@@ -78,12 +78,12 @@ impl RowFile {
         if let Some(&count) = self.row_count.get() {
             return Ok(count);
         }
-        let count = self.reader(FieldProjection::new())?.count_records()?;
+        let count = self.reader(&[])?.count_records()?;
         Ok(*self.row_count.get_or_init(|| count))
     }
 
-    /// Reads rows in batches. Of transposed chunks only the columns that the scan needs are decompressed; a field projection of
-    /// the options that the file was opened with is not used.
+    /// Reads rows in batches. Of transposed chunks only the columns that the scan needs are decompressed. A field
+    /// projection of the options that the file was opened with counts for files without a schema.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Arrow`] for columns that are not there.
@@ -103,7 +103,7 @@ impl RowFile {
             .iter()
             .chain(filter.iter().flat_map(|(_, filter)| &filter.columns));
         Ok(RowBatches {
-            reader: self.reader(self.fields(wanted)?)?,
+            reader: self.reader(wanted)?,
             decoder: self.decoder(&projection)?,
             filter,
             batch_rows: batch_rows.max(1),
@@ -112,19 +112,17 @@ impl RowFile {
         })
     }
 
-    fn reader(&self, fields: FieldProjection) -> Result<RecordReader<SharedSource>> {
-        let options = self.options.clone().field_projection(fields);
-        RecordReader::named(self.source.clone(), self.name.clone(), &options)
-    }
-
-    /// Returns the fields of some columns, to be read from transposed chunks without the others.
-    fn fields<'a>(&self, mut columns: impl Iterator<Item = &'a usize>) -> Result<FieldProjection> {
-        if self.raw {
-            return Ok(FieldProjection::all());
+    /// Reads the fields of some columns, without the others where chunks are transposed.
+    fn reader<'a>(&self, columns: impl IntoIterator<Item = &'a usize>) -> Result<RecordReader<SharedSource>> {
+        let mut options = self.options.clone();
+        if !self.raw {
+            let mut fields = FieldProjection::new();
+            for &column in columns {
+                fields = fields.add_field(Field::new([field_number(column)])?);
+            }
+            options = options.field_projection(fields);
         }
-        columns.try_fold(FieldProjection::new(), |fields, &column| {
-            Ok(fields.add_field(Field::new([field_number(column)])?))
-        })
+        RecordReader::named(self.source.clone(), self.name.clone(), &options)
     }
 
     fn decoder(&self, projection: &[usize]) -> Result<RowDecoder> {
