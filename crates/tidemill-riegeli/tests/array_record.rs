@@ -313,7 +313,7 @@ proptest! {
         pad in prop::bool::weighted(0.2),
         wanted in prop::collection::vec(any::<prop::sample::Index>(), 30),
     ) {
-        let all: Vec<Vec<u8>> = lengths.iter().map(|&length| (0..length).map(|i| (i * length >> 5) as u8).collect()).collect();
+        let all: Vec<Vec<u8>> = lengths.iter().map(|&length| (0..length).map(|i| ((i * length) >> 5) as u8).collect()).collect();
         let codecs = [Compression::None, Compression::brotli(1), Compression::zstd(1), Compression::Snappy];
         let options = ArrayRecordWriterOptions::new()
             .group_size(group_size)
