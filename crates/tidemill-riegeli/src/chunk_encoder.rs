@@ -6,7 +6,7 @@
 //! When a chunk is full is not decided here.
 
 use crate::{
-    WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder,
+    Compression, WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder,
     transposed_chunk::TransposedEncoder,
 };
 
@@ -27,15 +27,22 @@ pub(crate) struct EncodedChunk<'a> {
 impl ChunkEncoder {
     /// Returns an encoder for the chunks that the options ask for.
     pub(crate) fn new(options: &WriterOptions) -> Self {
-        let compression = options.compression;
         if options.transpose {
-            Self::Transposed(Box::new(TransposedEncoder::new(compression, options.bucket_size())))
+            Self::transposed(options.compression, options.bucket_size())
         } else {
-            Self::Simple(Box::new(SimpleEncoder::new(
-                compression,
-                options.effective_chunk_size(),
-            )))
+            let size_hint = Some(options.effective_chunk_size());
+            Self::Simple(Box::new(SimpleEncoder::new(options.compression, size_hint)))
         }
+    }
+
+    /// Returns an encoder for simple chunks of any size.
+    pub(crate) fn simple(compression: Compression) -> Self {
+        Self::Simple(Box::new(SimpleEncoder::new(compression, None)))
+    }
+
+    /// Returns an encoder for transposed chunks.
+    pub(crate) fn transposed(compression: Compression, bucket_size: u64) -> Self {
+        Self::Transposed(Box::new(TransposedEncoder::new(compression, bucket_size)))
     }
 
     /// Adds a record.

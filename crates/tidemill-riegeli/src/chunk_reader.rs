@@ -186,6 +186,11 @@ impl<S: Source> ChunkReader<S> {
         self.file.path()
     }
 
+    /// Makes the file end at `end`, which must be the end of a chunk.
+    pub(crate) fn truncate(&mut self, end: u64) {
+        self.source.truncate(end);
+    }
+
     /// Returns the source.
     pub(crate) fn source(&self) -> &S {
         self.source.source()

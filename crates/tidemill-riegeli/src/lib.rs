@@ -9,6 +9,7 @@
 //!
 //! Not here: asynchronous input and output.
 
+pub mod array_record;
 mod block_header;
 mod chunk_decoder;
 mod chunk_encoder;
@@ -17,6 +18,7 @@ mod chunk_reader;
 mod chunk_writer;
 mod codec;
 pub mod columns;
+mod encoding_pool;
 mod error;
 mod field_projection;
 mod flush;
@@ -44,7 +46,7 @@ pub use block_header::{BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader};
 pub use chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, MAX_NUM_RECORDS};
 pub use chunk_reader::{Chunk, ChunkReader};
 pub use codec::{Compression, CompressionType};
-pub use error::{Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
+pub use error::{ArrayRecordProblem, Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
 pub use field_projection::{Field, FieldProjection};
 pub use flush::{Durable, FlushType};
 pub use hash::hash;

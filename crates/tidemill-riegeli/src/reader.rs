@@ -19,6 +19,7 @@ pub use self::chunk_list::ChunkSummary;
 use self::read_ahead::{AheadChunk, ReadAhead};
 use crate::{
     Chunk, ChunkReader, Error, ReaderOptions, RecordPosition, Result, SkippedRegion,
+    array_record::footer_offset,
     chunk_decoder::ChunkDecoder,
     chunk_reader::open_file,
     error::{Damage, FileName},
@@ -106,8 +107,16 @@ impl<S: Source> RecordReader<S> {
     pub(crate) fn named(source: S, file: FileName, options: &ReaderOptions) -> Result<Self> {
         let mut decoder = ChunkDecoder::default();
         decoder.set_projection(&options.field_projection);
+        let mut chunks = ChunkReader::named(source, file, options.max_chunk_size)?;
+        if options.stop_at_footer && chunks.supports_random_access() {
+            match footer_offset(&mut chunks, options.max_chunk_size) {
+                Ok(end) => chunks.truncate(end),
+                Err(Error::ArrayRecord { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(Self {
-            chunks: ChunkReader::named(source, file, options.max_chunk_size)?,
+            chunks,
             options: options.clone(),
             decoder,
             chunk_begin: 0,

@@ -14,6 +14,7 @@ pub struct ReaderOptions {
     pub(crate) max_chunk_size: u64,
     pub(crate) field_projection: FieldProjection,
     pub(crate) parallelism: usize,
+    pub(crate) stop_at_footer: bool,
 }
 
 impl Default for ReaderOptions {
@@ -23,6 +24,7 @@ impl Default for ReaderOptions {
             max_chunk_size: 1 << 30,
             field_projection: FieldProjection::all(),
             parallelism: 0,
+            stop_at_footer: false,
         }
     }
 }
@@ -67,6 +69,14 @@ impl ReaderOptions {
     #[must_use]
     pub fn parallelism(mut self, batches: usize) -> Self {
         self.parallelism = batches;
+        self
+    }
+
+    /// Ends at the footer of an [ArrayRecord](crate::array_record) file, as if the file ended there, instead of reading the
+    /// index as records. Files without one, and streams, are read to their end. Default: false.
+    #[must_use]
+    pub fn stop_at_footer(mut self, stop: bool) -> Self {
+        self.stop_at_footer = stop;
         self
     }
 

@@ -14,7 +14,7 @@ use crate::{
 /// Collects the records of a chunk.
 pub(crate) struct SimpleEncoder {
     compressor: Compressor,
-    size_hint: u64,
+    size_hint: Option<u64>,
     sizes: Vec<u8>,
     values: Vec<u8>,
     num_records: u64,
@@ -22,8 +22,8 @@ pub(crate) struct SimpleEncoder {
 }
 
 impl SimpleEncoder {
-    /// `size_hint` is what the record values are expected to grow to.
-    pub(crate) fn new(compression: Compression, size_hint: u64) -> Self {
+    /// `size_hint` is what the record values are expected to grow to, if that is known.
+    pub(crate) fn new(compression: Compression, size_hint: Option<u64>) -> Self {
         Self {
             compressor: Compressor::new(compression),
             size_hint,
@@ -74,7 +74,7 @@ impl SimpleEncoder {
         let (bytes, length) = varint64_bytes(section as u64);
         self.compressed.splice(start..start, bytes.into_iter().take(length));
         self.compressor
-            .append(&self.values, Some(self.size_hint), &mut self.compressed)
+            .append(&self.values, self.size_hint, &mut self.compressed)
     }
 
     /// Returns the parts of the data that [`Self::encode`] made.
@@ -141,6 +141,11 @@ impl<'a> RecordSlices<'a> {
     }
 
     #[inline]
+    /// Returns the record of a number that need not be one.
+    pub(crate) fn try_get(&self, index: usize) -> Option<&'a [u8]> {
+        (index < self.len()).then(|| self.get(index))
+    }
+
     pub(crate) fn get(&self, index: usize) -> &'a [u8] {
         let start = match index.checked_sub(1) {
             Some(before) => self.limits[before],
@@ -285,7 +290,7 @@ mod tests {
     use super::*;
 
     fn encode(compression: Compression, records: &[&[u8]]) -> (Vec<u8>, u64) {
-        let mut encoder = SimpleEncoder::new(compression, 1 << 20);
+        let mut encoder = SimpleEncoder::new(compression, Some(1 << 20));
         for record in records {
             encoder.add_record(record);
         }

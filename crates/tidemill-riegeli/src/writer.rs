@@ -7,7 +7,6 @@
 //! to: see [`RecordWriter::append`].
 
 mod append;
-mod encoding_pool;
 mod position;
 
 use std::{
@@ -20,7 +19,6 @@ use std::{
 pub use self::position::FutureRecordPosition;
 use self::{
     append::{End, find_end},
-    encoding_pool::{ChunkInWork, EncodingPool},
     position::ChunkBegin,
 };
 use crate::{
@@ -30,6 +28,7 @@ use crate::{
     chunk_encoder::ChunkEncoder,
     chunk_header::{ChunkType, MAX_NUM_RECORDS},
     chunk_writer::ChunkWriter,
+    encoding_pool::{ChunkInWork, EncodingPool},
     error::{Damage, FileName},
     ordered_pool::NoThread,
     transposed_chunk,
@@ -189,11 +188,14 @@ impl<W: Write> RecordWriter<W> {
         // The hash of uncompressed records takes less than waking a thread up.
         let pays = options.transpose || options.compression != Compression::None;
         let open = match options.parallelism > 0 && pays {
-            true => Open::Elsewhere {
-                chunk: ChunkInWork::default(),
-                pool: Box::new(EncodingPool::new(&options)),
-                in_work: VecDeque::new(),
-            },
+            true => {
+                let (threads, options) = (options.parallelism, options.clone());
+                Open::Elsewhere {
+                    chunk: ChunkInWork::default(),
+                    pool: Box::new(EncodingPool::new(threads, move || ChunkEncoder::new(&options))),
+                    in_work: VecDeque::new(),
+                }
+            }
             false => Open::Here(ChunkEncoder::new(&options)),
         };
         let mut writer = Self {

@@ -77,6 +77,9 @@ impl<S: Source> RecordReader<S> {
     pub fn field_sizes(&mut self) -> Result<FieldSizes> {
         let limit = self.options.max_chunk_size;
         let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), self.chunks.file().clone(), limit)?;
+        if let Some(size) = self.size() {
+            chunks.truncate(size);
+        }
         let recovering = !self.options.recovery.is_fail();
         let mut decoder = ChunkDecoder::default();
         let mut sizes = FieldSizes::new();
@@ -116,6 +119,9 @@ impl<S: Source> RecordReader<S> {
             self.chunks.file().clone(),
             self.options.max_chunk_size,
         )?;
+        if let Some(size) = self.size() {
+            chunks.truncate(size);
+        }
         let recovering = !self.options.recovery.is_fail();
         loop {
             let begin = chunks.pos();

@@ -5,7 +5,6 @@
 //! stay in its cache. Small chunks travel together: handing one over costs more than encoding a few kilobytes.
 
 use crate::{
-    WriterOptions,
     chunk_encoder::ChunkEncoder,
     chunk_header::ChunkHeader,
     error::Damage,
@@ -16,7 +15,7 @@ use crate::{
 /// Bytes of records that are worth handing over.
 const BATCH: usize = 256 << 10;
 
-pub(super) struct EncodingPool {
+pub(crate) struct EncodingPool {
     /// How many batches may be in work.
     capacity: usize,
     batch: Vec<ChunkInWork>,
@@ -27,7 +26,7 @@ pub(super) struct EncodingPool {
 
 /// The records of a chunk, and what becomes of them.
 #[derive(Default)]
-pub(super) struct ChunkInWork {
+pub(crate) struct ChunkInWork {
     records: Vec<u8>,
     limits: Vec<usize>,
     header: Option<Result<ChunkHeader, Damage>>,
@@ -37,7 +36,7 @@ pub(super) struct ChunkInWork {
 impl ChunkInWork {
     /// Adds a record that consists of `parts`.
     #[inline]
-    pub(super) fn add_record_parts(&mut self, parts: &[&[u8]]) {
+    pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
         for part in parts {
             self.records.extend_from_slice(part);
         }
@@ -45,12 +44,12 @@ impl ChunkInWork {
     }
 
     #[inline]
-    pub(super) fn num_records(&self) -> u64 {
+    pub(crate) fn num_records(&self) -> u64 {
         self.limits.len() as u64
     }
 
     /// Returns the header and the data, when the chunk has been through the pool.
-    pub(super) fn encoded(&self) -> Result<Option<(&ChunkHeader, &[u8])>, Damage> {
+    pub(crate) fn encoded(&self) -> Result<Option<(&ChunkHeader, &[u8])>, Damage> {
         match &self.header {
             Some(Ok(header)) => Ok(Some((header, &self.data))),
             Some(Err(damage)) => Err(damage.clone()),
@@ -86,16 +85,14 @@ impl ChunkInWork {
 }
 
 impl EncodingPool {
-    /// Returns a pool of as many threads as the options ask for.
-    pub(super) fn new(options: &WriterOptions) -> Self {
-        let capacity = options.parallelism;
-        let options = options.clone();
+    /// Returns a pool of up to `threads` threads. Each makes an encoder for itself.
+    pub(crate) fn new(threads: usize, make_encoder: impl Fn() -> ChunkEncoder + Send + Sync + 'static) -> Self {
         Self {
-            capacity,
+            capacity: threads,
             batch: Vec::new(),
             batch_size: 0,
-            pool: OrderedPool::new(capacity, move || {
-                let mut encoder = ChunkEncoder::new(&options);
+            pool: OrderedPool::new(threads, move || {
+                let mut encoder = make_encoder();
                 Box::new(move |batch: &mut Vec<ChunkInWork>| {
                     for chunk in batch {
                         chunk.encode(&mut encoder);
@@ -107,12 +104,12 @@ impl EncodingPool {
     }
 
     /// Returns whether no chunk is waiting or in work.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.batch.is_empty() && self.pool.pending() == 0
     }
 
     /// Takes the records of a chunk and leaves an empty one. [`Self::finished`] must be called before the next one.
-    pub(super) fn push(&mut self, chunk: &mut ChunkInWork) -> Result<(), NoThread> {
+    pub(crate) fn push(&mut self, chunk: &mut ChunkInWork) -> Result<(), NoThread> {
         let full = std::mem::replace(chunk, self.spare.pop().unwrap_or_default());
         self.batch_size += full.records.len();
         self.batch.push(full);
@@ -123,7 +120,7 @@ impl EncodingPool {
     }
 
     /// Gives what was taken to the threads, however little it is.
-    pub(super) fn submit(&mut self) -> Result<(), NoThread> {
+    pub(crate) fn submit(&mut self) -> Result<(), NoThread> {
         self.batch_size = 0;
         match self.batch.is_empty() {
             true => Ok(()),
@@ -132,12 +129,12 @@ impl EncodingPool {
     }
 
     /// Returns the oldest batch, if it is done. Waits for it when `all` is wanted, or more are in work than may be.
-    pub(super) fn finished(&mut self, all: bool) -> Result<Option<Vec<ChunkInWork>>, NoThread> {
+    pub(crate) fn finished(&mut self, all: bool) -> Result<Option<Vec<ChunkInWork>>, NoThread> {
         self.pool.take(all || self.pool.pending() > self.capacity)
     }
 
     /// Takes a written chunk back, to use its memory again.
-    pub(super) fn recycle(&mut self, mut chunk: ChunkInWork) {
+    pub(crate) fn recycle(&mut self, mut chunk: ChunkInWork) {
         chunk.clear();
         self.spare.push(chunk);
     }
