@@ -347,7 +347,10 @@ fn expand_one(py: Python<'_>, path: PathBuf, expanded: &mut Vec<PathBuf>) -> PyR
         expanded.push(path);
         return Ok(());
     }
-    let mut found: Vec<PathBuf> = py.import("glob")?.call_method1("glob", (path.as_os_str(),))?.extract()?;
+    let mut found: Vec<PathBuf> = py
+        .import("glob")?
+        .call_method1("glob", (path.as_os_str(),))?
+        .extract()?;
     if found.is_empty() {
         return Err(PyFileNotFoundError::new_err(format!(
             "no file is like {}",
