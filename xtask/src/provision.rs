@@ -68,7 +68,7 @@ fn ensure(server: Server) -> Result<Installation> {
 }
 
 /// Renames `new` to `folder`; what was there (another recipe, or the same from a run at the same time) goes.
-fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
+pub(crate) fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
     let old = new.with_extension("old");
     if folder.exists() {
         fs::rename(folder, &old).with_context(|| format!("moving {} away", folder.display()))?;
@@ -215,7 +215,7 @@ fn pom(group: &str, artifact: &str, version: &str) -> String {
 }
 
 /// What a program printed, or its last words when it failed.
-fn answer(command: &mut Command) -> Result<String> {
+pub(crate) fn answer(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command
         .env("LC_ALL", "C")

@@ -12,6 +12,7 @@
 //! Source of names and behaviours: google/riegeli, `python/riegeli/records/`. Not here: what needs the protobuf package,
 //! which is written in Python beside this (`python/tidemill_riegeli/`).
 
+mod chunk_cache;
 mod error;
 mod flush_type;
 mod fork;
@@ -19,6 +20,7 @@ mod input;
 mod object_source;
 mod output;
 mod record_batches;
+mod record_data_source;
 mod record_iter;
 mod record_position;
 mod record_reader;
@@ -36,8 +38,9 @@ mod _native {
     #[pymodule_export]
     use crate::{
         error::RiegeliError, flush_type::FlushType, fork::forked, record_batches::RecordBatches,
-        record_iter::RecordIter, record_position::RecordPosition, record_reader::RecordReader,
-        record_writer::RecordWriter, records_metadata::RecordsMetadata, skipped_region::SkippedRegion,
+        record_data_source::RecordDataSource, record_iter::RecordIter, record_position::RecordPosition,
+        record_reader::RecordReader, record_writer::RecordWriter, records_metadata::RecordsMetadata,
+        skipped_region::SkippedRegion,
     };
     use pyo3::{prelude::*, types::PyModule};
 

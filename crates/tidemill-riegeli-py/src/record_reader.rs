@@ -442,19 +442,24 @@ pub(crate) fn parse<'py>(
     message_type.call_method1("FromString", (record,))
 }
 
-/// Reads a field projection: paths of field numbers.
-pub(crate) fn projection(paths: Option<&Bound<'_, PyAny>>) -> PyResult<FieldProjection> {
-    let Some(paths) = paths else {
-        return Ok(FieldProjection::all());
-    };
-    let mut projection = FieldProjection::new();
-    for path in paths.try_iter()? {
-        let path = path?;
-        let numbers = path.try_iter()?.map(|number| number?.extract::<u32>());
-        let field = Field::new(numbers.collect::<PyResult<Vec<u32>>>()?);
-        projection = projection.add_field(field.map_err(|error| raise(paths.py(), error))?);
+/// Reads a field projection: paths of field numbers, `None` for all.
+fn projection(paths: Option<&Bound<'_, PyAny>>) -> PyResult<FieldProjection> {
+    match paths {
+        Some(paths) => projection_of(paths.py(), &field_paths(paths)?),
+        None => Ok(FieldProjection::all()),
     }
-    Ok(projection)
+}
+
+/// Reads paths of field numbers.
+pub(crate) fn field_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u32>>> {
+    let path = |path: Bound<'_, PyAny>| path.try_iter()?.map(|number| number?.extract()).collect();
+    paths.try_iter()?.map(|found| path(found?)).collect()
+}
+
+/// Returns the projection that keeps the fields at `paths`.
+pub(crate) fn projection_of(py: Python<'_>, paths: &[Vec<u32>]) -> PyResult<FieldProjection> {
+    let fields = paths.iter().map(|path| Field::new(path.as_slice()));
+    fields.collect::<Result<_, Error>>().map_err(|error| raise(py, error))
 }
 
 #[cold]

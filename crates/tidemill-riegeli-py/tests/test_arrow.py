@@ -117,14 +117,6 @@ class Arrow(unittest.TestCase):
         table = pyarrow.table(riegeli.RecordReader(io.BytesIO(data)).read_arrow())
         self.assertEqual(table.num_rows, len(self.ROWS))
 
-    def test_polars_takes_the_stream(self):
-        try:
-            import polars
-        except ImportError:
-            self.skipTest('polars is not installed')
-        frame = polars.DataFrame(riegeli.RecordReader(typed_file(self.ROWS)).read_arrow())
-        self.assertEqual(frame.rows(), self.ROWS)
-
 
 if __name__ == '__main__':
     unittest.main()

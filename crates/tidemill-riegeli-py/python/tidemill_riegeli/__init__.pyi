@@ -2,7 +2,23 @@
 
 from os import PathLike
 from types import TracebackType
-from typing import Any, Callable, Final, Iterable, Iterator, List, Optional, Protocol, Tuple, Type, TypeVar, Union, final
+from typing import (
+    Any,
+    Callable,
+    Final,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Protocol,
+    SupportsIndex,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+    final,
+    overload,
+)
 
 _Bytes = Union[bytes, bytearray, memoryview]
 _Path = Union[str, 'PathLike[str]']
@@ -171,6 +187,34 @@ class RecordReader:
     ) -> RecordBatches: ...
     def close(self) -> None: ...
     def __enter__(self) -> RecordReader: ...
+    def __exit__(
+        self,
+        exc_type: Optional[Type[BaseException]],
+        exc_value: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> bool: ...
+
+class RecordDataSource:
+    """The records of one or more files, by number."""
+
+    def __new__(
+        cls,
+        paths: Union[_Path, Iterable[_Path]],
+        *,
+        field_projection: Optional[_Projection] = None,
+        cached_chunks: int = 16,
+    ) -> RecordDataSource: ...
+    @property
+    def paths(self) -> List[str]: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, record_key: SupportsIndex) -> bytes: ...
+    @overload
+    def __getitem__(self, record_key: slice) -> List[bytes]: ...
+    def __getitems__(self, record_keys: Iterable[SupportsIndex]) -> List[bytes]: ...
+    def __iter__(self) -> Iterator[bytes]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> RecordDataSource: ...
     def __exit__(
         self,
         exc_type: Optional[Type[BaseException]],

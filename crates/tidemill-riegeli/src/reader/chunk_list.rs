@@ -2,7 +2,7 @@
 
 use super::RecordReader;
 use crate::{
-    ChunkHeader, ChunkReader, ChunkType, CompressionType, Error, FieldSizes, Result, Source,
+    ChunkHeader, ChunkReader, ChunkType, CompressionType, Error, FieldSizes, RecordIndex, Result, Source,
     block_header::add_with_overhead,
     chunk_decoder::ChunkDecoder,
     chunk_header::CHUNK_HEADER_SIZE,
@@ -42,6 +42,19 @@ impl<S: Source> RecordReader<S> {
             Ok(())
         })?
         .map_or(Ok(count), Err)
+    }
+
+    /// Lists by the chunk headers where which records are, without reading chunk data. Does not move the reader.
+    ///
+    /// # Errors
+    /// As [`Self::count_records`].
+    pub fn index_records(&mut self) -> Result<RecordIndex> {
+        let mut index = RecordIndex::default();
+        self.scan_headers(|begin, header| {
+            index.push(begin, header.num_records);
+            Ok(())
+        })?
+        .map_or(Ok(index), Err)
     }
 
     /// Describes the chunks of the file. Chunk data are not read but for the first byte. Does not move the reader.
