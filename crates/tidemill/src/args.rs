@@ -66,6 +66,9 @@ pub(crate) struct CopyArgs {
     /// How a Riegeli file is written, as the C++ library's option string has it, e.g. zstd:3,chunk_size:1M.
     #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
     pub(crate) riegeli: String,
+    /// How an ArrayRecord file is written, as its Python package has it, e.g. group_size:10,zstd:3.
+    #[arg(long, value_name = "OPTIONS", default_value = "default")]
+    pub(crate) array_record: String,
     /// The code page of an xBase table that is written.
     #[arg(long, value_name = "NAME", default_value = "cp1252")]
     pub(crate) to_codepage: CodePage,

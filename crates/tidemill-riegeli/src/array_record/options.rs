@@ -92,8 +92,14 @@ impl ArrayRecordWriterOptions {
 
     /// Sets the file metadata. Default: none.
     #[must_use]
-    pub fn metadata(mut self, metadata: &RecordsMetadata) -> Self {
-        self.metadata = Some(metadata.encode_to_vec());
+    pub fn metadata(self, metadata: &RecordsMetadata) -> Self {
+        self.serialized_metadata(metadata.encode_to_vec())
+    }
+
+    /// Sets the file metadata, a serialized `RecordsMetadata`. Default: none.
+    #[must_use]
+    pub fn serialized_metadata(mut self, metadata: Vec<u8>) -> Self {
+        self.metadata = Some(metadata);
         self
     }
 }

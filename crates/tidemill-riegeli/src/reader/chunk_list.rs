@@ -89,7 +89,7 @@ impl<S: Source> RecordReader<S> {
     /// [`Error::Io`], also for a stream.
     pub fn field_sizes(&mut self) -> Result<FieldSizes> {
         let limit = self.options.max_chunk_size;
-        let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), self.chunks.file().clone(), limit)?;
+        let mut chunks = self.chunks_again()?;
         if let Some(size) = self.size() {
             chunks.truncate(size);
         }
@@ -125,13 +125,20 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
+    /// Returns a reader of the same chunks, from the first on.
+    fn chunks_again(&self) -> Result<ChunkReader<SourceRef<'_, S>>> {
+        let file = self.chunks.file().clone();
+        let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), file, self.options.max_chunk_size)?;
+        // The data may end before the source does, at the footer of an ArrayRecord file.
+        if let Some(size) = self.chunks.size() {
+            chunks.truncate(size);
+        }
+        Ok(chunks)
+    }
+
     /// Visits the chunk headers. Returns what is wrong with the end of the file, if anything is and unless recovering.
     fn scan_headers(&self, mut visit: impl FnMut(u64, ChunkHeader) -> Result<()>) -> Result<Option<Error>> {
-        let mut chunks = ChunkReader::named(
-            SourceRef(self.chunks.source()),
-            self.chunks.file().clone(),
-            self.options.max_chunk_size,
-        )?;
+        let mut chunks = self.chunks_again()?;
         if let Some(size) = self.size() {
             chunks.truncate(size);
         }

@@ -14,7 +14,7 @@ use self::messages::MessageEngine;
 use self::rows::RowEngine;
 use crate::damage::DamageLog;
 use crate::engine::{Engine, EngineTable};
-use crate::location::Location;
+use crate::location::{Format, Location};
 use crate::options::SessionOptions;
 use crate::{Error, Result};
 
@@ -28,7 +28,10 @@ pub(super) async fn open(
         let Some(source) = part.source().await? else { continue };
         let (options, damage) = (options.clone(), damage.clone());
         // Objects are waited for, which a thread of the runtime must not do.
-        let open = move || engine(source, part.to_string(), &options, damage);
+        let reading = ReaderOptions::default()
+            .recover(options.recovers())
+            .stop_at_footer(part.format == Format::ArrayRecord);
+        let open = move || engine(source, part.to_string(), reading, &options, damage);
         engines.push(tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
             path: location.to_string().into(),
             action: "open",
@@ -38,8 +41,13 @@ pub(super) async fn open(
     Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
-fn engine(source: SharedSource, path: String, options: &SessionOptions, damage: DamageLog) -> Result<Box<dyn Engine>> {
-    let mut reading = ReaderOptions::default().recover(options.recovers());
+fn engine(
+    source: SharedSource,
+    path: String,
+    mut reading: ReaderOptions,
+    options: &SessionOptions,
+    damage: DamageLog,
+) -> Result<Box<dyn Engine>> {
     if let Some(projection) = &options.field_projection {
         reading = reading.field_projection(projection.clone());
     }

@@ -41,7 +41,9 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
 pub(crate) async fn describe(table: &Location, session: &Session, args: &TableArgs) -> anyhow::Result<Description> {
     Ok(match table.format {
         Format::Xbase => Description::Xbase(Box::new(describe_xbase(table, args)?)),
-        Format::Riegeli => Description::Riegeli(Box::new(riegeli::describe(table, session, args).await?)),
+        Format::Riegeli | Format::ArrayRecord => {
+            Description::Riegeli(Box::new(riegeli::describe(table, session, args).await?))
+        }
         _ => Description::Other(describe_other(table, session).await?),
     })
 }
