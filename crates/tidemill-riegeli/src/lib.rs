@@ -2,7 +2,8 @@
 //!
 //! A file is a sequence of chunks, each with a number of records, interrupted by a block header every 64 KiB so that a reader
 //! can find its way after damage. [`RecordReader`] lends records as slices of the decoded chunk; [`RecordWriter`] writes what
-//! the C++ library would have written. Modules are named as the format names its parts.
+//! the C++ library would have written; [`columns`] and [`rows`] read messages as Arrow columns. Modules are named as the format
+//! names its parts.
 //!
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, and the sources of the C++ library where that document is
 //! silent; `docs/formats/riegeli.md` of this project has both in one place.
