@@ -75,7 +75,8 @@ impl<'a> FieldReader<'a> {
     }
 }
 
-const START_GROUP: u32 = 3;
+/// The wire type of the tag in front of a group.
+pub(crate) const START_GROUP: u32 = 3;
 const END_GROUP: u32 = 4;
 
 /// Reads a tag with a field number and a wire type that exist.
@@ -101,8 +102,9 @@ fn skip_value(wire_type: u32, bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns the length of the content of the group of field `number`, and what is behind its end tag.
-fn split_group(number: u32, bytes: &[u8], offset: usize) -> Result<(usize, &[u8]), RowProblem> {
+/// Returns the length of the content of the group of field `number`, and what is behind its end tag. `offset` is where the field
+/// begins, for errors.
+pub(crate) fn split_group(number: u32, bytes: &[u8], offset: usize) -> Result<(usize, &[u8]), RowProblem> {
     let truncated = RowProblem::Truncated { offset };
     let mut open = vec![number];
     let mut left = bytes;

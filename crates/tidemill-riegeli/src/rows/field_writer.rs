@@ -72,8 +72,12 @@ impl<'a> FieldWriter<'a> {
     /// Appends the field of a row, or nothing for a null.
     #[inline]
     pub(super) fn append(&self, row: usize, out: &mut Vec<u8>) {
-        if !self.is_null(row) {
-            self.values.append(self.tag.as_slice(), row, out);
+        if self.is_null(row) {
+            return;
+        }
+        match &self.values {
+            Values::Cells(_, cells) => cells.append(self.tag.as_slice(), row, out),
+            nested => nested.append(self.tag.as_slice(), row, out),
         }
     }
 
@@ -322,7 +326,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&self, tag: &[u8], row: usize, out: &mut Vec<u8>) {
         let varint = |value: u64, out: &mut Vec<u8>| append_varint(tag, value, out);
         match self {

@@ -15,10 +15,12 @@ use super::{
     mapping::{Child, ITEMS, LENGTH_DELIMITED, List, Mapping, NULLS, VARINT, column_index},
     scalar_buffer::{ScalarBuffer, Slot},
 };
-use crate::{error::RowProblem, varint::read_varint32};
+use crate::{
+    error::RowProblem,
+    varint::read_varint32,
+    wire_format::{START_GROUP, split_group},
+};
 
-/// The deepest nesting of groups that is skipped.
-const MAX_GROUPS: usize = 100;
 /// The most items that null lists of a fixed size may fill in a batch.
 const MAX_FIXED_ITEMS: usize = 1 << 26;
 
@@ -125,32 +127,60 @@ impl MessageReader {
     }
 
     /// Reads fields of the message at hand.
+    #[inline]
     fn read(&mut self, record: &[u8], range: Range<usize>) -> Result<(), Problem> {
-        let (mut at, end) = (range.start, range.end);
-        let bytes = record.get(..end).unwrap_or_default();
-        while at < end {
-            let offset = at;
-            let truncated = RowProblem::Truncated { offset };
-            let left = bytes.get(at..).unwrap_or_default();
-            let (tag, behind) = read_varint32(left).ok_or((None, RowProblem::Tag { offset }))?;
-            let (number, wire_type) = (tag >> 3, tag & 7);
-            if number == 0 || wire_type > 5 || wire_type == 4 {
+        let end = range.end;
+        let mut left = record.get(range).unwrap_or_default();
+        while !left.is_empty() {
+            let offset = end - left.len();
+            let Some((tag, behind)) = read_varint32(left) else {
                 return Err((None, RowProblem::Tag { offset }));
+            };
+            let (number, wire_type) = (tag >> 3, tag & 7);
+            let index = column_index(number).and_then(|column| self.slots.get(column).copied().flatten());
+            if number == 0 || !has_value(wire_type) {
+                left = self.skip_group(index, tag, behind, offset)?;
+                continue;
             }
-            at = end - behind.len();
-            let slot = column_index(number).and_then(|column| self.slots.get(column).copied().flatten());
-            let Some((index, column)) = slot.and_then(|index| Some((index, self.columns.get_mut(index)?))) else {
-                let left = skip(number, wire_type, behind).map_err(|problem| (None, problem.unwrap_or(truncated)))?;
-                at = end - left.len();
+            let Some((slot, rest)) = Slot::read(behind, end, wire_type) else {
+                return Err((index, RowProblem::Truncated { offset }));
+            };
+            left = rest;
+            let Some(column) = index.and_then(|index| self.columns.get_mut(index)) else {
                 continue;
             };
-            let (slot, next) = Slot::read(bytes, at, wire_type).ok_or((Some(index), truncated))?;
-            at = next;
-            column
-                .read(record, number, wire_type, slot, self.message)
-                .map_err(|problem| (Some(index), problem))?;
+            let result = match &mut column.values {
+                Values::Scalar(scalar) => {
+                    scalar.slot = slot;
+                    scalar.message = self.message;
+                    expect_wire_type(number, wire_type, scalar.buffer.storage().wire_type())
+                }
+                nested => nested.read(record, number, wire_type, slot, self.message),
+            };
+            result.map_err(|problem| (index, problem))?;
         }
         Ok(())
+    }
+
+    /// Skips a group, which is never the field of a column. Any other tag is invalid.
+    #[cold]
+    fn skip_group<'a>(
+        &self,
+        index: Option<usize>,
+        tag: u32,
+        behind: &'a [u8],
+        offset: usize,
+    ) -> Result<&'a [u8], Problem> {
+        let (number, wire_type) = (tag >> 3, tag & 7);
+        if number == 0 || wire_type != START_GROUP {
+            return Err((None, RowProblem::Tag { offset }));
+        }
+        if let Some(column) = index.and_then(|index| self.columns.get(index)) {
+            expect_wire_type(number, wire_type, column.wire_type()).map_err(|problem| (index, problem))?;
+        }
+        split_group(number, behind, offset)
+            .map(|(_, rest)| rest)
+            .map_err(|problem| (None, problem))
     }
 
     /// Appends what the message has, and nulls for what it has not.
@@ -195,37 +225,12 @@ impl Column {
         }
     }
 
-    /// Takes a value of the field in a message.
-    #[inline]
-    fn read(&mut self, record: &[u8], number: u32, wire_type: u32, slot: Slot, message: u64) -> Result<(), RowProblem> {
-        match &mut self.values {
-            Values::Scalar(scalar) => {
-                expect_wire_type(number, wire_type, scalar.buffer.storage().wire_type())?;
-                scalar.slot = slot;
-                scalar.message = message;
-                Ok(())
-            }
-            Values::Struct(column) => {
-                expect_wire_type(number, wire_type, LENGTH_DELIMITED)?;
-                if column.message != message {
-                    column.message = message;
-                    column.reader.begin();
-                }
-                column.reader.read(record, slot.bytes()).map_err(|(_, problem)| problem)
-            }
-            Values::List(column) => {
-                if column.message != message {
-                    column.message = message;
-                    column.nulls.clear();
-                }
-                match column.list.wrapped {
-                    true => {
-                        expect_wire_type(number, wire_type, LENGTH_DELIMITED)?;
-                        column.read_wrapped(record, slot.bytes())
-                    }
-                    false => column.read_items(record, number, wire_type, slot),
-                }
-            }
+    fn wire_type(&self) -> u8 {
+        match &self.values {
+            Values::Scalar(scalar) => scalar.buffer.storage().wire_type(),
+            Values::Struct(_) => LENGTH_DELIMITED,
+            Values::List(column) if column.list.wrapped => LENGTH_DELIMITED,
+            Values::List(column) => column.list.item.wire_type(),
         }
     }
 
@@ -233,24 +238,14 @@ impl Column {
     #[inline]
     fn end(&mut self, record: &[u8], message: u64) -> Result<(), RowProblem> {
         let found = match &mut self.values {
-            Values::Scalar(scalar) if scalar.message == message => {
-                scalar.buffer.append(scalar.slot, record)?;
-                true
+            Values::Scalar(scalar) => {
+                let found = scalar.message == message;
+                if found {
+                    scalar.buffer.append(scalar.slot, record)?;
+                }
+                found
             }
-            Values::Struct(column) if column.message == message => {
-                column.reader.end(record).map_err(|(_, problem)| problem)?;
-                true
-            }
-            Values::List(column) if column.message == message => {
-                column.end()?;
-                true
-            }
-            // Without items a list that is not wrapped takes no field.
-            Values::List(column) if !column.list.wrapped => {
-                column.end()?;
-                true
-            }
-            _ => false,
+            nested => nested.end(record, message)?,
         };
         match (found, self.nullable) {
             (true, _) => self.validity.append(true),
@@ -322,6 +317,56 @@ impl Column {
             }
             (Values::List(column), _) => column.finish(rows, data_type, nulls),
             (Values::Struct(_), _) => Err(ArrowError::SchemaError(format!("{data_type} is not a struct"))),
+        }
+    }
+}
+
+impl Values {
+    /// Takes a value of the field in a message.
+    fn read(&mut self, record: &[u8], number: u32, wire_type: u32, slot: Slot, message: u64) -> Result<(), RowProblem> {
+        match self {
+            Self::Scalar(scalar) => {
+                scalar.slot = slot;
+                scalar.message = message;
+                expect_wire_type(number, wire_type, scalar.buffer.storage().wire_type())
+            }
+            Self::Struct(column) => {
+                expect_wire_type(number, wire_type, LENGTH_DELIMITED)?;
+                if column.message != message {
+                    column.message = message;
+                    column.reader.begin();
+                }
+                column.reader.read(record, slot.bytes()).map_err(|(_, problem)| problem)
+            }
+            Self::List(column) => {
+                if column.message != message {
+                    column.message = message;
+                    column.nulls.clear();
+                }
+                match column.list.wrapped {
+                    true => {
+                        expect_wire_type(number, wire_type, LENGTH_DELIMITED)?;
+                        column.read_wrapped(record, slot.bytes())
+                    }
+                    false => column.read_items(record, number, wire_type, slot),
+                }
+            }
+        }
+    }
+
+    /// Ends what the message has, and returns whether it has it.
+    fn end(&mut self, record: &[u8], message: u64) -> Result<bool, RowProblem> {
+        match self {
+            Self::Struct(column) if column.message == message => {
+                column.reader.end(record).map_err(|(_, problem)| problem)?;
+                Ok(true)
+            }
+            // Without items a list that is not wrapped takes no field.
+            Self::List(column) if column.message == message || !column.list.wrapped => {
+                column.end()?;
+                Ok(true)
+            }
+            _ => Ok(false),
         }
     }
 }
@@ -447,28 +492,22 @@ fn for_each_field(
     range: Range<usize>,
     mut take: impl FnMut(u32, u32, Slot) -> Result<(), RowProblem>,
 ) -> Result<(), RowProblem> {
-    let (mut at, end) = (range.start, range.end);
-    let bytes = record.get(..end).unwrap_or_default();
-    while at < end {
-        let offset = at;
-        let left = bytes.get(at..).unwrap_or_default();
+    let end = range.end;
+    let mut left = record.get(range).unwrap_or_default();
+    while !left.is_empty() {
+        let offset = end - left.len();
         let (tag, behind) = read_varint32(left).ok_or(RowProblem::Tag { offset })?;
         let (number, wire_type) = (tag >> 3, tag & 7);
-        at = end - behind.len();
-        match wire_type {
-            _ if number == 0 => return Err(RowProblem::Tag { offset }),
-            4 | 6 | 7 => return Err(RowProblem::Tag { offset }),
-            3 => {
-                let left = skip(number, wire_type, behind)
-                    .map_err(|problem| problem.unwrap_or(RowProblem::Truncated { offset }))?;
-                at = end - left.len();
-            }
-            _ => {
-                let (slot, next) = Slot::read(bytes, at, wire_type).ok_or(RowProblem::Truncated { offset })?;
-                at = next;
-                take(number, wire_type, slot)?;
-            }
+        if number == 0 || !(has_value(wire_type) || wire_type == START_GROUP) {
+            return Err(RowProblem::Tag { offset });
         }
+        if wire_type == START_GROUP {
+            (_, left) = split_group(number, behind, offset)?;
+            continue;
+        }
+        let (slot, rest) = Slot::read(behind, end, wire_type).ok_or(RowProblem::Truncated { offset })?;
+        left = rest;
+        take(number, wire_type, slot)?;
     }
     Ok(())
 }
@@ -487,46 +526,18 @@ fn for_each_value(
         return take(slot);
     }
     let range = slot.bytes();
-    let bytes = record.get(..range.end).unwrap_or_default();
-    let mut at = range.start;
-    while at < range.end {
-        let (slot, next) = Slot::read(bytes, at, expected.into()).ok_or(RowProblem::Truncated { offset: at })?;
-        at = next;
+    let end = range.end;
+    let mut left = record.get(range).unwrap_or_default();
+    while !left.is_empty() {
+        let offset = end - left.len();
+        let (slot, rest) = Slot::read(left, end, expected.into()).ok_or(RowProblem::Truncated { offset })?;
+        left = rest;
         take(slot)?;
     }
     Ok(())
 }
 
-/// Skips the value of a field that is not wanted. The error is what is wrong, unless the field is cut off.
-fn skip(number: u32, wire_type: u32, bytes: &[u8]) -> Result<&[u8], Option<RowProblem>> {
-    let skip_value = |wire_type: u32, bytes: &[u8]| Slot::read(bytes, 0, wire_type).map(|(_, next)| next).ok_or(None);
-    if wire_type != 3 {
-        let next = skip_value(wire_type, bytes)?;
-        return bytes.get(next..).ok_or(None);
-    }
-    let mut open = vec![number];
-    let mut left = bytes;
-    while let Some(&innermost) = open.last() {
-        let (tag, behind) = read_varint32(left).ok_or(None)?;
-        left = match (tag & 7, tag >> 3) {
-            (_, 0) | (6 | 7, _) => return Err(None),
-            (3, number) => {
-                if open.len() >= MAX_GROUPS {
-                    return Err(Some(RowProblem::Depth { limit: MAX_GROUPS }));
-                }
-                open.push(number);
-                behind
-            }
-            (4, number) if number == innermost => {
-                open.pop();
-                behind
-            }
-            (4, _) => return Err(None),
-            (wire_type, _) => {
-                let next = skip_value(wire_type, behind)?;
-                behind.get(next..).ok_or(None)?
-            }
-        };
-    }
-    Ok(left)
+/// Whether a field of the wire type has a value by itself, as groups have not.
+fn has_value(wire_type: u32) -> bool {
+    matches!(wire_type, 0 | 1 | 2 | 5)
 }

@@ -25,24 +25,24 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Reads the value of a field that begins at `at`, and returns it with the position behind it. `None` if it is cut off.
+    /// Splits the value of a field off `bytes`, which reach to `end` of the record. `None` if it is cut off.
     #[inline]
-    pub(super) fn read(bytes: &[u8], at: usize, wire_type: u32) -> Option<(Self, usize)> {
-        let left = bytes.get(at..)?;
-        let number = |value: u64, rest: &[u8]| Some((Self { value, length: 0 }, bytes.len() - rest.len()));
+    pub(super) fn read(bytes: &[u8], end: usize, wire_type: u32) -> Option<(Self, &[u8])> {
+        let number = |value: u64| Self { value, length: 0 };
         match wire_type {
-            0 => read_varint64(left).and_then(|(value, rest)| number(value, rest)),
-            1 => left
+            0 => read_varint64(bytes).map(|(value, rest)| (number(value), rest)),
+            1 => bytes
                 .split_first_chunk()
-                .and_then(|(value, rest)| number(u64::from_le_bytes(*value), rest)),
-            5 => left
+                .map(|(value, rest)| (number(u64::from_le_bytes(*value)), rest)),
+            5 => bytes
                 .split_first_chunk()
-                .and_then(|(value, rest)| number(u32::from_le_bytes(*value).into(), rest)),
+                .map(|(value, rest)| (number(u32::from_le_bytes(*value).into()), rest)),
             _ => {
-                let (length, rest) = read_varint64(left)?;
-                let length = usize::try_from(length).ok().filter(|&length| length <= rest.len())?;
-                let start = bytes.len() - rest.len();
-                Some((Self::of_bytes(start..start + length), start + length))
+                let (length, rest) = read_varint64(bytes)?;
+                let length = usize::try_from(length).ok()?;
+                let behind = rest.get(length..)?;
+                let value = (end - rest.len()) as u64;
+                Some((Self { value, length }, behind))
             }
         }
     }
@@ -106,7 +106,7 @@ impl ScalarBuffer {
     }
 
     /// Appends a value if it fits the column.
-    #[inline]
+    #[inline(always)]
     pub(super) fn append(&mut self, slot: Slot, record: &[u8]) -> Result<(), RowProblem> {
         let signed = matches!(self.storage, Storage::Signed(_) | Storage::SmallDecimal);
         let number = if signed {
