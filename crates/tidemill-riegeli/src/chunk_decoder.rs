@@ -1,7 +1,7 @@
 //! Decoding the records of a chunk, whatever its type.
 
 use crate::{
-    ChunkHeader, ChunkType, FieldSizes,
+    Chunk, ChunkHeader, ChunkType, Error, FieldSizes, FileName, ReaderOptions,
     error::Damage,
     field_projection::FieldProjection,
     simple_chunk::{RecordSlices, SimpleDecoder},
@@ -9,13 +9,30 @@ use crate::{
 };
 
 /// Decodes chunks one after another into the same buffers.
-#[derive(Default)]
-pub(crate) struct ChunkDecoder {
+///
+/// ```
+/// use tidemill_riegeli::{ChunkDecoder, ChunkReader, ReaderOptions, RecordWriter, WriterOptions};
+///
+/// let mut writer = RecordWriter::new(Vec::new(), "zstd,transpose".parse::<WriterOptions>()?)?;
+/// writer.write_record(b"one")?;
+/// writer.write_record(b"two")?;
+/// let mut chunks = ChunkReader::from_bytes(writer.close()?)?;
+/// let mut decoder = ChunkDecoder::new(&ReaderOptions::new());
+/// let mut found = Vec::new();
+/// while let Some(chunk) = chunks.next_chunk()? {
+///     found.extend(decoder.decode_chunk(&chunk)?.iter().map(<[u8]>::to_vec));
+/// }
+/// assert_eq!(found, [b"one", b"two"]);
+/// # Ok::<(), tidemill_riegeli::Error>(())
+/// ```
+pub struct ChunkDecoder {
     simple: SimpleDecoder,
     transposed: TransposedDecoder,
     /// The decoder that has the records, if there are any.
     holder: Option<Holder>,
     num_records: u64,
+    /// The most bytes that [`Self::decode_chunk`] decodes.
+    limit: usize,
     /// The fields to keep, `None` for all.
     included: Option<IncludedFields>,
 }
@@ -27,6 +44,30 @@ enum Holder {
 }
 
 impl ChunkDecoder {
+    /// Returns a decoder. Of the options, the limit and the field projection matter.
+    pub fn new(options: &ReaderOptions) -> Self {
+        Self {
+            simple: SimpleDecoder::default(),
+            transposed: TransposedDecoder::default(),
+            holder: None,
+            num_records: 0,
+            limit: usize::try_from(options.max_chunk_size).unwrap_or(usize::MAX),
+            included: IncludedFields::new(&options.field_projection),
+        }
+    }
+
+    /// Returns the records of a chunk, none for a chunk without any. They are lent until the next call, and as long as the
+    /// chunk.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Unsupported`] for codecs and chunk types that are not known; [`Error::Limit`].
+    pub fn decode_chunk<'a>(&'a mut self, chunk: &Chunk<'a>) -> Result<RecordSlices<'a>, Error> {
+        let limit = self.limit;
+        self.decode(&chunk.header, chunk.data, limit)
+            .map_err(|damage| damage.at(&FileName::default(), chunk.begin, chunk.end))?;
+        Ok(self.records(chunk.data))
+    }
+
     /// Keeps the fields of `projection` in what is decoded from now on.
     pub(crate) fn set_projection(&mut self, projection: &FieldProjection) {
         self.included = IncludedFields::new(projection);
@@ -96,6 +137,12 @@ impl ChunkDecoder {
         self.holder = Some(holder);
         self.num_records = num_records;
         Ok(())
+    }
+}
+
+impl Default for ChunkDecoder {
+    fn default() -> Self {
+        Self::new(&ReaderOptions::new())
     }
 }
 

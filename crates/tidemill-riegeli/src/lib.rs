@@ -45,8 +45,10 @@ mod writer;
 mod writer_options;
 
 pub use block_header::{BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader};
+pub use chunk_decoder::ChunkDecoder;
 pub use chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, MAX_NUM_RECORDS};
 pub use chunk_reader::{Chunk, ChunkReader};
+pub use chunk_writer::ChunkWriter;
 pub use codec::{Compression, CompressionType};
 pub use error::{ArrayRecordProblem, Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
 pub use field_projection::{Field, FieldProjection};
@@ -58,6 +60,7 @@ pub use reader::{ChunkSummary, RecordReader};
 pub use reader_options::ReaderOptions;
 pub use record_index::RecordIndex;
 pub use record_position::RecordPosition;
+pub use simple_chunk::RecordSlices;
 pub use skipped_region::SkippedRegion;
 pub use source::{BytesSource, FileSource, SharedSource, Source, StreamSource};
 pub use transposed_chunk::{FieldSize, FieldSizes};

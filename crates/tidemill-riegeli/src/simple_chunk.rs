@@ -121,9 +121,9 @@ impl Default for SimpleDecoder {
     }
 }
 
-/// Records that follow one another, lent.
-#[derive(Clone, Copy)]
-pub(crate) struct RecordSlices<'a> {
+/// The records of a chunk, lent.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordSlices<'a> {
     values: &'a [u8],
     limits: &'a [usize],
 }
@@ -135,17 +135,30 @@ impl<'a> RecordSlices<'a> {
         Self { values, limits }
     }
 
+    /// Returns the number of records.
     #[inline]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.limits.len()
     }
 
+    /// Returns whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.limits.is_empty()
+    }
+
+    /// Returns the record of a number, from 0, `None` behind the last one.
     #[inline]
-    /// Returns the record of a number that need not be one.
-    pub(crate) fn try_get(&self, index: usize) -> Option<&'a [u8]> {
+    pub fn try_get(&self, index: usize) -> Option<&'a [u8]> {
         (index < self.len()).then(|| self.get(index))
     }
 
+    /// Returns the records in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
+        let records = *self;
+        (0..self.len()).map(move |index| records.get(index))
+    }
+
+    #[inline]
     pub(crate) fn get(&self, index: usize) -> &'a [u8] {
         let start = match index.checked_sub(1) {
             Some(before) => self.limits[before],

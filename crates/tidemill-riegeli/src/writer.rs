@@ -183,7 +183,7 @@ impl<W: Write> RecordWriter<W> {
     }
 
     fn start(dest: W, pos: u64, file: FileName, options: WriterOptions) -> Result<Self> {
-        let chunks = ChunkWriter::new(dest, pos).map_err(|source| write_error(&file, source))?;
+        let chunks = ChunkWriter::at(dest, pos).map_err(|source| write_error(&file, source))?;
         let chunk_size = options.effective_chunk_size().min(MAX_NUM_RECORDS * RECORD_OVERHEAD);
         // The hash of uncompressed records takes less than waking a thread up.
         let pays = options.transpose || options.compression != Compression::None;

@@ -301,6 +301,27 @@ fn a_file_cut_or_damaged_anywhere_is_refused_or_gives_its_records() {
     }
 }
 
+#[test]
+fn the_hexdump_of_the_format_page_is_the_end_of_an_empty_file() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/array-record.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let dump = page
+        .split("```hexdump")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a hexdump");
+    let bytes: Vec<u8> = dump
+        .split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).expect("two digits"))
+        .collect();
+    assert!(bytes.len() > 100);
+    for codec in ["", "uncompressed", "transpose,brotli"] {
+        let file = write(codec.parse().expect("options"), &[]);
+        assert_eq!(file.len(), 131_072);
+        assert_eq!(file[65_536..65_536 + bytes.len()], bytes, "{codec}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 

@@ -76,7 +76,7 @@ impl<W: Write> ArrayRecordWriter<W> {
     }
 
     fn start(dest: W, file: FileName, options: ArrayRecordWriterOptions) -> Result<Self> {
-        let chunks = ChunkWriter::new(dest, 0).map_err(|source| write_error(&file, source))?;
+        let chunks = ChunkWriter::at(dest, 0).map_err(|source| write_error(&file, source))?;
         let threads = options.max_parallelism.unwrap_or(1);
         // The hash of uncompressed records takes less than waking a thread up.
         let pays = threads > 1 && (options.transpose || options.compression != Compression::None);
