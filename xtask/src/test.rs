@@ -144,7 +144,7 @@ impl Report {
             Err(why) => {
                 // As a test that returned early, which its runner took for passing.
                 self.count.passed += 1;
-                return self.note_not_run(wheel::CRATE, &format!("{why:#}"));
+                return self.note_not_run("tests", &format!("{why:#}"));
             }
         };
         let outcome = match wheel::test(workspace, &python) {
