@@ -58,7 +58,8 @@ fn record(number: u32) -> Vec<u8> {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        record.extend_from_slice(format!("{{\"id\":{number},\"value\":{},\"flag\":true}},", state % 100_000).as_bytes());
+        record
+            .extend_from_slice(format!("{{\"id\":{number},\"value\":{},\"flag\":true}},", state % 100_000).as_bytes());
     }
     record
 }
