@@ -68,7 +68,7 @@ fn ensure(server: Server) -> Result<Installation> {
 }
 
 /// Renames `new` to `folder`; what was there (another recipe, or the same from a run at the same time) goes.
-pub(crate) fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
+fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
     let old = new.with_extension("old");
     if folder.exists() {
         fs::rename(folder, &old).with_context(|| format!("moving {} away", folder.display()))?;

@@ -17,7 +17,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, ValueEnum};
-use tidemill_testkit::NOT_RUN_ENV;
+use tidemill_testkit::{NOT_RUN_ENV, Python};
 
 use crate::{
     cargo::{cargo, has_subcommand, show},
@@ -139,12 +139,12 @@ impl Report {
     fn wheel(&mut self, workspace: &Workspace) -> Result<()> {
         let what = "the Python wheel, dev profile";
         eprintln!("\n== {what}");
-        let python = match wheel::environment() {
+        let python = match Python::find(&wheel::PACKAGES) {
             Ok(python) => python,
             Err(why) => {
                 // As a test that returned early, which its runner took for passing.
                 self.count.passed += 1;
-                return self.note_not_run("tests", &format!("{why:#}"));
+                return self.note_not_run("tests", &why);
             }
         };
         let outcome = match wheel::test(workspace, &python) {

@@ -2,31 +2,27 @@
 //! own unittest.
 //!
 //! Tools come from an environment in the cache folder, made once. The wheel is not installed there, since several clones
-//! share the cache. What is missing for all of the tests is one test that did not run; what is missing for one of them the
-//! test itself says by skipping.
+//! share the cache. A Python that is missing is one test that did not run; what is missing for a single test it says itself
+//! by skipping.
 
 use std::{
     ffi::OsString,
     fs,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use anyhow::{Context, Result, bail};
-use tidemill_testkit::cache_folder;
+use tidemill_testkit::Python;
 
-use crate::{
-    cargo::show,
-    provision::{answer, put_in_place},
-    workspace::Workspace,
-};
+use crate::{cargo::show, provision::answer, workspace::Workspace};
 
 /// The crate that the wheel is made of.
 pub(crate) const CRATE: &str = "tidemill-riegeli-py";
 
 /// Makes the wheel, and what the tests compare it with. The versions are those that are known to work.
-const PACKAGES: [&str; 3] = ["maturin==1.16.0", "protobuf==7.36.*", "pyarrow==26.0.*"];
+pub(crate) const PACKAGES: [&str; 3] = ["maturin==1.16.0", "protobuf==7.36.2", "pyarrow==26.0.1"];
 
 /// What unittest said.
 #[derive(Debug, Default, Eq, PartialEq)]
@@ -39,50 +35,15 @@ pub(crate) struct Outcome {
     pub(crate) good: bool,
 }
 
-/// Returns the interpreter of the environment, which is made when it is not there.
-///
-/// # Errors
-/// What this machine lacks.
-pub(crate) fn environment() -> Result<PathBuf> {
-    let folder = cache_folder().join("python");
-    let stamp = folder.join("stamp");
-    let recipe = PACKAGES.join(" ");
-    let python = folder.join("bin/python");
-    // A system that changed its Python leaves an environment that does not start.
-    let starts = || answer(Command::new(&python).arg("--version")).is_ok();
-    if fs::read_to_string(&stamp).is_ok_and(|found| found == recipe) && starts() {
-        return Ok(python);
-    }
-    let system = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-    answer(Command::new(&system).args(["-c", "import sys; assert sys.version_info >= (3, 9), 'older than 3.9'"]))?;
-    eprintln!("provision: a Python environment with {recipe}");
-    let new = cache_folder().join(format!(".python.{}", std::process::id()));
-    let made = (|| {
-        answer(Command::new(&system).args(["-m", "venv"]).arg(&new))?;
-        let mut pip = Command::new(new.join("bin/python"));
-        answer(
-            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                .args(PACKAGES),
-        )?;
-        fs::write(new.join("stamp"), &recipe)?;
-        put_in_place(&new, &folder)
-    })();
-    if made.is_err() {
-        let _ = fs::remove_dir_all(&new);
-    }
-    made?;
-    Ok(python)
-}
-
 /// Builds the wheel and runs its tests, whose output goes to ours.
-pub(crate) fn test(workspace: &Workspace, python: &Path) -> Result<Outcome> {
+pub(crate) fn test(workspace: &Workspace, python: &Python) -> Result<Outcome> {
     let root = workspace.root.join("crates").join(CRATE);
     let wheels = workspace.target.join("wheel");
     let installed = wheels.join("installed");
     let _ = fs::remove_dir_all(&wheels);
-    let tools = python.parent().context("the interpreter is in no folder")?;
+    let tools = python.program().parent().context("the interpreter is in no folder")?;
     let pip = |arguments: &[&str]| {
-        let mut command = Command::new(python);
+        let mut command = python.command();
         command
             .args(["-m", "pip", "--disable-pip-version-check", "--quiet"])
             .args(arguments);
@@ -106,7 +67,7 @@ pub(crate) fn test(workspace: &Workspace, python: &Path) -> Result<Outcome> {
     install.arg("--target").arg(&installed).arg(wheel_in(&wheels)?);
     answer(&mut install)?;
 
-    let mut tests = Command::new(python);
+    let mut tests = python.command();
     tests
         .arg(root.join("tests"))
         .env("PYTHONPATH", &installed)

@@ -10,14 +10,14 @@ use pyo3::{
     exceptions::{PyException, PyOSError, PyValueError},
     prelude::*,
 };
-use tidemill_riegeli::{Damage, Error, FileName};
+use tidemill_riegeli::{ArrayRecordProblem, Damage, Error, FileName};
 
 create_exception!(
     tidemill_riegeli,
     RiegeliError,
     PyException,
     "A file that cannot be read or written, with the facts as attributes.\n\n\
-     kind: 'corrupt', 'truncated', 'unsupported', 'limit', 'metadata', 'row', 'option' or 'other'.\n\
+     kind: 'corrupt', 'truncated', 'unsupported', 'limit', 'metadata', 'array_record', 'row', 'option' or 'other'.\n\
      file: path of the file, None when it is not known.\n\
      offset: byte of the file at which reading stopped, or None.\n\
      expected, found: the two numbers that disagree, or None."
@@ -141,6 +141,18 @@ impl Facts {
                 ..kind("row", &row.file)
             },
             Error::Metadata { file, .. } => kind("metadata", file),
+            Error::ArrayRecord { file, problem } => {
+                let (expected, found) = match *problem {
+                    ArrayRecordProblem::Count { expected, found, .. } => (Some(expected), Some(found)),
+                    ArrayRecordProblem::Version { found } => (Some(1), found.map(u64::from)),
+                    _ => (None, None),
+                };
+                Self {
+                    expected,
+                    found,
+                    ..kind("array_record", file)
+                }
+            }
             Error::Option { .. } => kind("option", &FileName::default()),
             _ => kind("other", &FileName::default()),
         }

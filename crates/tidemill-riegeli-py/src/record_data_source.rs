@@ -1,6 +1,6 @@
 //! Records of many files by one number, as PyTorch's DataLoader and Grain ask for them.
 //!
-//! Where every record is, is found out once, from the chunk headers. A record then takes a binary search and, unless its
+//! Where every record is, is found out once, from the chunk headers or from the index of an ArrayRecord file. A record then takes a binary search and, unless its
 //! chunk lies decoded in the cache, one chunk to read.
 //!
 //! Names and behaviours follow google/array_record, `python/array_record_data_source.py`. There, batches are read by a pool
@@ -20,7 +20,9 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict, PyList, PySlice, PyTuple},
 };
-use tidemill_riegeli::{Error, FileSource, ReaderOptions, RecordIndex, RecordPosition};
+use tidemill_riegeli::{
+    ArrayRecordProblem, Error, FileSource, ReaderOptions, RecordIndex, RecordPosition, array_record::ArrayRecordReader,
+};
 
 use crate::{
     chunk_cache::ChunkCache,
@@ -31,7 +33,7 @@ use crate::{
 /// The reader of a file of the data source.
 pub(crate) type ShardReader = tidemill_riegeli::RecordReader<FileSource>;
 
-/// The records of one or more Riegeli/records files, by number: len(source), source[i], source[i:j],
+/// The records of one or more Riegeli/records or ArrayRecord files, by number: len(source), source[i], source[i:j],
 /// source.__getitems__([i, j]).
 ///
 /// It can be pickled, and used after a fork and from several threads. A pickle has the paths and options; who loads it opens
@@ -297,7 +299,7 @@ fn open_all(paths: Vec<PathBuf>, options: &ReaderOptions) -> Result<Vec<Shard>, 
             let Some(path) = paths.get(at) else {
                 return Ok(done);
             };
-            done.push((at, ShardReader::open(path, options)?.index_records()?));
+            done.push((at, index(path, options)?));
         }
     };
     let found: Result<Vec<Vec<(usize, RecordIndex)>>, Error> = std::thread::scope(|scope| {
@@ -315,6 +317,18 @@ fn open_all(paths: Vec<PathBuf>, options: &ReaderOptions) -> Result<Vec<Shard>, 
     found.sort_by_key(|(at, _)| *at);
     let shards = paths.into_iter().zip(found);
     Ok(shards.map(|(path, (_, index))| Shard { path, index }).collect())
+}
+
+/// Finds the records of a file: those of an ArrayRecord file by its own index, which is not among them.
+fn index(path: &Path, options: &ReaderOptions) -> Result<RecordIndex, Error> {
+    match ArrayRecordReader::open(path, options) {
+        Ok(reader) => Ok(RecordIndex::of_array_record(&reader)),
+        Err(Error::ArrayRecord {
+            problem: ArrayRecordProblem::Size { .. } | ArrayRecordProblem::NoPostscript { .. },
+            ..
+        }) => ShardReader::open(path, options)?.index_records(),
+        Err(error) => Err(error),
+    }
 }
 
 /// How many files are opened at a time.

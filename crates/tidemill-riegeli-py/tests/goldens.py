@@ -11,9 +11,9 @@ FOLDER = pathlib.Path(
 ) / 'riegeli'
 
 
-def entries():
+def entries(folder='cpp'):
     manifest = json.loads((FOLDER / 'manifest.json').read_text())
-    return [entry for entry in manifest['entries'] if str(entry.get('file', '')).startswith('cpp/')]
+    return [entry for entry in manifest['entries'] if str(entry.get('file', '')).startswith(folder + '/')]
 
 
 def path(name):

@@ -19,6 +19,7 @@ SHARDS = [
     goldens.path('cpp/kitchen.transpose_uncompressed_chunk_size1k.riegeli'),
     goldens.path('cpp/mixed_empty.simple_snappy.riegeli'),
 ]
+EMPTY = goldens.records_hash([])
 RECORDS = TEXT + goldens.dataset('kitchen') + goldens.dataset('mixed_empty')
 
 
@@ -63,6 +64,36 @@ class Numbers(unittest.TestCase):
                 self.assertEqual(goldens.records_hash(records), entry['cpp_plain']['sha256_lenprefixed'])
                 keys = shuffled(len(records), 2)[:50]
                 self.assertEqual([source[key] for key in keys], [records[key] for key in keys])
+
+    def test_array_record_files_have_the_records_of_their_own_index(self):
+        entries = goldens.entries('array_record')
+        self.assertGreaterEqual(len(entries), 5)
+        total = 0
+        for entry in entries:
+            expected = entry['array_record']
+            with self.subTest(file=entry['file']):
+                source = riegeli.RecordDataSource(goldens.path(entry['file']))
+                records = list(source)
+                self.assertEqual(len(source), expected['records'])
+                self.assertEqual(goldens.records_hash(records), expected.get('sha256_lenprefixed', EMPTY))
+                keys = shuffled(len(records), 5)
+                self.assertEqual(source.__getitems__(keys), [records[key] for key in keys])
+                total += len(records)
+        mixed = riegeli.RecordDataSource([goldens.FOLDER / 'array_record' / '*.array_record', SHARDS[0]])
+        self.assertEqual(len(mixed), total + len(TEXT))
+        self.assertEqual(mixed[-1], TEXT[-1])
+
+    def test_an_array_record_file_with_a_damaged_index_is_refused(self):
+        data = bytearray(goldens.path('array_record/ar_text_g100_zstd3.array_record').read_bytes())
+        for at in (1681, 1681 + 45):
+            damaged = bytearray(data)
+            damaged[at] ^= 1
+            with tempfile.NamedTemporaryFile() as file:
+                file.write(damaged)
+                file.flush()
+                with self.assertRaises(riegeli.RiegeliError) as raised:
+                    riegeli.RecordDataSource(file.name)
+                self.assertEqual(raised.exception.file, file.name)
 
     def test_batches_come_in_the_order_of_their_numbers(self):
         keys = shuffled(len(RECORDS), 3) + [0, 0, -1]

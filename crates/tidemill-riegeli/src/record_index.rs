@@ -1,11 +1,11 @@
 //! Records by their number in the file.
 //!
-//! The format has no such index; the chunk headers say how many records each chunk has, and reading them once makes one: 16
-//! bytes for each chunk with records.
+//! Riegeli/records files have no such index; the chunk headers say how many records each chunk has, and reading them once
+//! makes one: 16 bytes for each chunk with records. ArrayRecord files have one.
 //!
 //! Records that damage in chunk data takes away are counted, since the data are not read.
 
-use crate::RecordPosition;
+use crate::{RecordPosition, Source, array_record::ArrayRecordReader};
 
 /// Where the records of a file are, by their numbers from 0.
 ///
@@ -31,6 +31,15 @@ pub struct RecordIndex {
 }
 
 impl RecordIndex {
+    /// Returns the index of an ArrayRecord file, which has one, for a [`RecordReader`](crate::RecordReader) of the file.
+    pub fn of_array_record<S: Source>(reader: &ArrayRecordReader<S>) -> Self {
+        let mut index = Self::default();
+        for (begin, records) in (0..reader.num_chunks()).filter_map(|chunk| reader.chunk(chunk)) {
+            index.push(begin, records.end.saturating_sub(records.start));
+        }
+        index
+    }
+
     /// Returns the number of records.
     pub fn len(&self) -> u64 {
         self.len

@@ -28,13 +28,28 @@ impl Python {
     #[must_use]
     #[track_caller]
     pub fn need(packages: &[&str]) -> Option<Self> {
-        match Self::find(packages, &cache_folder()) {
+        match Self::find(packages) {
             Ok(python) => Some(python),
             Err(why) => {
                 not_run(&why, Location::caller());
                 None
             }
         }
+    }
+
+    /// A Python with `packages`.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be had, in one line.
+    pub fn find(packages: &[&str]) -> Result<Self, String> {
+        Self::find_in(packages, &cache_folder())
+    }
+
+    /// Where the interpreter is; the programs of its packages are beside it.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// The interpreter, to be given a script.
@@ -63,7 +78,7 @@ impl Python {
         text(&output.stdout)
     }
 
-    fn find(packages: &[&str], cache: &Path) -> Result<Self, String> {
+    fn find_in(packages: &[&str], cache: &Path) -> Result<Self, String> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let folder = cache.join("python").join(folder_name(packages));
         if let Some(python) = Self::in_folder(&folder) {
@@ -130,7 +145,7 @@ mod tests {
     #[test]
     fn a_package_that_cannot_be_had_is_named_with_the_reason() {
         let cache = tempfile::tempdir().expect("a folder");
-        let error = Python::find(&["./no-such-package"], cache.path()).expect_err("there is no such package");
+        let error = Python::find_in(&["./no-such-package"], cache.path()).expect_err("there is no such package");
         assert!(
             error.starts_with("pip install: ") || error.starts_with("python3 -m venv: "),
             "{error}"

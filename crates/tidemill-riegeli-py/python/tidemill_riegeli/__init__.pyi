@@ -46,7 +46,7 @@ class RiegeliError(Exception):
     """A file that cannot be read or written, with the facts as attributes."""
 
     kind: Optional[str]
-    """'corrupt', 'truncated', 'unsupported', 'limit', 'metadata', 'row', 'option' or 'other'."""
+    """'corrupt', 'truncated', 'unsupported', 'limit', 'metadata', 'array_record', 'row', 'option' or 'other'."""
     file: Optional[str]
     """Path of the file, None when it is not known."""
     offset: Optional[int]
