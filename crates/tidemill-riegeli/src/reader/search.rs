@@ -12,7 +12,10 @@ use super::{
     RecordReader,
     binary_search::{Found, Judgement, Positions, binary_search},
 };
-use crate::{Error, RecordPosition, Result, Source};
+use crate::{
+    Error, RecordPosition, Result, Source,
+    block_header::{BLOCK_SIZE, block_begin},
+};
 
 impl<S: Source> RecordReader<S> {
     /// Goes to a wanted record, or to where it would be, and returns which.
@@ -132,7 +135,18 @@ impl<S: Source> Positions for Chunks<'_, S> {
         }
         let reader = &mut *self.reader;
         reader.leave_chunk();
-        if let Err(error) = reader.chunks.seek_to_chunk_before(low + (high - low) / 2) {
+        let middle = low + (high - low) / 2;
+        // In a long range of small chunks, the one that a block header points at is near enough, and known without a walk.
+        let block = block_begin(middle);
+        if high - low > 8 * BLOCK_SIZE
+            && let Ok(()) = reader.chunks.seek_to_chunk_after(block)
+            && let pos = reader.chunks.pos()
+            && pos - block < BLOCK_SIZE / 8
+        {
+            reader.leave_chunk();
+            return Ok(Some(pos));
+        }
+        if let Err(error) = reader.chunks.seek_to_chunk_before(middle) {
             if !reader.fail_seeking(error)? {
                 self.stopped = true;
                 return Ok(None);
