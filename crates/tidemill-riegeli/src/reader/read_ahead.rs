@@ -140,9 +140,8 @@ impl AheadChunk {
 /// Returns whether decoding the chunk is work.
 fn pays(header: &ChunkHeader) -> bool {
     let compressed = match header.chunk_type {
-        // Uncompressed simple chunks are as long as their records and the sizes of those.
-        ChunkType::Simple => header.data_size < header.decoded_data_size,
-        ChunkType::Transposed => true,
+        // What is as long as its records is copied at most.
+        ChunkType::Simple | ChunkType::Transposed => header.data_size < header.decoded_data_size,
         _ => false,
     };
     compressed && header.num_records > 0 && header.decoded_data_size >= SMALL
