@@ -14,6 +14,7 @@ mod fuzz;
 mod provision;
 mod test;
 mod tidy;
+mod wheel;
 mod workspace;
 
 use std::process::ExitCode;

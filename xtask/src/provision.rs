@@ -215,7 +215,7 @@ fn pom(group: &str, artifact: &str, version: &str) -> String {
 }
 
 /// What a program printed, or its last words when it failed.
-fn answer(command: &mut Command) -> Result<String> {
+pub(crate) fn answer(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command
         .env("LC_ALL", "C")

@@ -17,11 +17,11 @@ use std::{
 
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, ValueEnum};
-use tidemill_testkit::NOT_RUN_ENV;
+use tidemill_testkit::{NOT_RUN_ENV, Python};
 
 use crate::{
     cargo::{cargo, has_subcommand, show},
-    provision,
+    provision, wheel,
     workspace::Workspace,
 };
 
@@ -47,6 +47,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     let mut report = Report::new(workspace)?;
     if args.only != Some(Half::Sql) {
         report.test(workspace, "leaf crates, dev profile", &workspace.leaves(), &[])?;
+        report.wheel(workspace)?;
     }
     if args.only != Some(Half::Leaf) {
         report.test(
@@ -62,7 +63,11 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
 /// Runs the tests of some packages; true when all of them passed, and in CI also ran.
 pub(crate) fn packages(workspace: &Workspace, packages: &[&str], profile: &[&str]) -> Result<bool> {
     let mut report = Report::new(workspace)?;
-    report.test(workspace, &packages.join(", "), packages, profile)?;
+    let (wheel, crates): (Vec<&str>, Vec<&str>) = packages.iter().partition(|name| **name == wheel::CRATE);
+    report.test(workspace, &crates.join(", "), &crates, profile)?;
+    if !wheel.is_empty() {
+        report.wheel(workspace)?;
+    }
     report.finish()
 }
 
@@ -128,6 +133,45 @@ impl Report {
             self.libtest(&format!("{what}, documentation"), &mut command)?;
         }
         Ok(())
+    }
+
+    /// Builds the wheel and runs its tests.
+    fn wheel(&mut self, workspace: &Workspace) -> Result<()> {
+        let what = "the Python wheel, dev profile";
+        eprintln!("\n== {what}");
+        let python = match Python::find(&wheel::PACKAGES) {
+            Ok(python) => python,
+            Err(why) => {
+                // As a test that returned early, which its runner took for passing.
+                self.count.passed += 1;
+                return self.note_not_run("tests", &why);
+            }
+        };
+        let outcome = match wheel::test(workspace, &python) {
+            Ok(outcome) => outcome,
+            Err(why) => {
+                eprintln!("{why:#}");
+                wheel::Outcome::default()
+            }
+        };
+        self.count.add(Count {
+            passed: outcome.tests.saturating_sub(outcome.failed),
+            failed: outcome.failed,
+            ignored: 0,
+        });
+        self.note_end(what, outcome.good, outcome.failed);
+        outcome
+            .skipped
+            .iter()
+            .try_for_each(|(test, why)| self.note_not_run(test, why))
+    }
+
+    /// Adds a test to those that could not run.
+    fn note_not_run(&self, test: &str, why: &str) -> Result<()> {
+        let flat = |text: &str| text.replace(['\t', '\n'], " ");
+        let line = format!("{} {}\t\t{}\n", wheel::CRATE, flat(test), flat(why));
+        let mut notes = fs::OpenOptions::new().append(true).open(&self.not_run)?;
+        Ok(notes.write_all(line.as_bytes())?)
     }
 
     /// Runs cargo test, passes its output on, and counts from the line that each test program ends with.

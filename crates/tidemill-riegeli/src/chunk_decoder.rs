@@ -1,7 +1,7 @@
 //! Decoding the records of a chunk, whatever its type.
 
 use crate::{
-    ChunkHeader, ChunkType,
+    Chunk, ChunkHeader, ChunkType, Error, FieldSizes, FileName, ReaderOptions,
     error::Damage,
     field_projection::FieldProjection,
     simple_chunk::{RecordSlices, SimpleDecoder},
@@ -9,13 +9,31 @@ use crate::{
 };
 
 /// Decodes chunks one after another into the same buffers.
-#[derive(Default)]
-pub(crate) struct ChunkDecoder {
+///
+/// ```
+/// use tidemill_riegeli::{ChunkDecoder, ChunkReader, ReaderOptions, RecordWriter, WriterOptions};
+///
+/// let mut writer = RecordWriter::new(Vec::new(), "zstd,transpose".parse::<WriterOptions>()?)?;
+/// writer.write_record(b"one")?;
+/// writer.write_record(b"two")?;
+/// let mut chunks = ChunkReader::from_bytes(writer.close()?)?;
+/// let mut decoder = ChunkDecoder::new(&ReaderOptions::new());
+/// let mut found = Vec::new();
+/// while let Some(chunk) = chunks.next_chunk()? {
+///     found.extend(decoder.decode_chunk(&chunk)?.iter().map(<[u8]>::to_vec));
+/// }
+/// assert_eq!(found, [b"one", b"two"]);
+/// # Ok::<(), tidemill_riegeli::Error>(())
+/// ```
+pub struct ChunkDecoder {
     simple: SimpleDecoder,
     transposed: TransposedDecoder,
     /// The decoder that has the records, if there are any.
     holder: Option<Holder>,
     num_records: u64,
+    available: u64,
+    /// The most bytes that [`Self::decode_chunk`] decodes.
+    limit: usize,
     /// The fields to keep, `None` for all.
     included: Option<IncludedFields>,
 }
@@ -27,6 +45,31 @@ enum Holder {
 }
 
 impl ChunkDecoder {
+    /// Returns a decoder. Of the options, the limit and the field projection matter.
+    pub fn new(options: &ReaderOptions) -> Self {
+        Self {
+            simple: SimpleDecoder::default(),
+            transposed: TransposedDecoder::default(),
+            holder: None,
+            num_records: 0,
+            available: 0,
+            limit: usize::try_from(options.max_chunk_size).unwrap_or(usize::MAX),
+            included: IncludedFields::new(&options.field_projection),
+        }
+    }
+
+    /// Returns the records of a chunk, none for a chunk without any. They are lent until the next call, and as long as the
+    /// chunk.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Unsupported`] for codecs and chunk types that are not known; [`Error::Limit`].
+    pub fn decode_chunk<'a>(&'a mut self, chunk: &Chunk<'a>) -> Result<RecordSlices<'a>, Error> {
+        let limit = self.limit;
+        self.decode(&chunk.header, chunk.data, limit)
+            .map_err(|damage| damage.at(&FileName::default(), chunk.begin, chunk.end))?;
+        Ok(self.records(chunk.data))
+    }
+
     /// Keeps the fields of `projection` in what is decoded from now on.
     pub(crate) fn set_projection(&mut self, projection: &FieldProjection) {
         self.included = IncludedFields::new(projection);
@@ -35,6 +78,7 @@ impl ChunkDecoder {
     pub(crate) fn clear(&mut self) {
         self.holder = None;
         self.num_records = 0;
+        self.available = 0;
     }
 
     #[inline]
@@ -52,14 +96,56 @@ impl ChunkDecoder {
         }
     }
 
+    /// Adds what each field takes in the chunk, if it is a transposed one, to `sizes`.
+    pub(crate) fn add_field_sizes(
+        &mut self,
+        header: &ChunkHeader,
+        data: &[u8],
+        limit: usize,
+        sizes: &mut FieldSizes,
+    ) -> Result<(), Damage> {
+        self.clear();
+        match header.chunk_type {
+            ChunkType::Transposed => self.transposed.add_field_sizes(data, limit, sizes),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns how many of the records are available: all of them, unless only the first ones were wanted.
+    #[inline]
+    pub(crate) fn available(&self) -> u64 {
+        self.available
+    }
+
+    /// Makes the records up to that of number `index` available. `data` are those that the chunk was decoded from. After an
+    /// error there are no records.
+    pub(crate) fn extend(&mut self, data: &[u8], index: u64) -> Result<(), Damage> {
+        if let Some(Holder::Simple) = self.holder {
+            self.simple.extend(data, index).inspect_err(|_| self.clear())?;
+            self.available = self.simple.available();
+        }
+        Ok(())
+    }
+
     /// Decodes a chunk. Chunks of types that hold no records are checked for that. No section may grow beyond `limit` bytes.
     /// After an error there are no records.
     pub(crate) fn decode(&mut self, header: &ChunkHeader, data: &[u8], limit: usize) -> Result<(), Damage> {
+        self.decode_until(header, data, limit, u64::MAX)
+    }
+
+    /// As [`Self::decode`], where records behind that of number `wanted` may be left to [`Self::extend`].
+    pub(crate) fn decode_until(
+        &mut self,
+        header: &ChunkHeader,
+        data: &[u8],
+        limit: usize,
+        wanted: u64,
+    ) -> Result<(), Damage> {
         self.clear();
         let (num_records, size) = (header.num_records, header.decoded_data_size);
         let holder = match header.chunk_type {
             ChunkType::Simple => {
-                self.simple.decode(data, num_records, size, limit)?;
+                self.simple.decode(data, num_records, size, limit, wanted)?;
                 Holder::Simple
             }
             ChunkType::Transposed => {
@@ -67,11 +153,30 @@ impl ChunkDecoder {
                     .decode(data, num_records, size, self.included.as_ref(), limit)?;
                 Holder::Transposed
             }
-            _ => return check_no_records(header),
+            _ => {
+                check_no_records(header)?;
+                return match num_records {
+                    0 => Ok(()),
+                    _ => Err(Damage::UnknownChunkType {
+                        chunk_type: header.chunk_type,
+                        num_records,
+                    }),
+                };
+            }
         };
         self.holder = Some(holder);
         self.num_records = num_records;
+        self.available = match holder {
+            Holder::Simple => self.simple.available(),
+            Holder::Transposed => num_records,
+        };
         Ok(())
+    }
+}
+
+impl Default for ChunkDecoder {
+    fn default() -> Self {
+        Self::new(&ReaderOptions::new())
     }
 }
 

@@ -3,12 +3,10 @@
 //! An encoder owns its buffers and can move to another thread, between any two calls: `add_record`, then `encode`, then
 //! `encoded`, which lends what is to be written, then `clear`, which keeps the memory for the next chunk.
 //!
-//! A deferred encoder only collects records, so that taking them apart can happen on another thread too.
-//!
 //! When a chunk is full is not decided here.
 
 use crate::{
-    WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder,
+    Compression, WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder,
     transposed_chunk::TransposedEncoder,
 };
 
@@ -16,14 +14,6 @@ use crate::{
 pub(crate) enum ChunkEncoder {
     Simple(Box<SimpleEncoder>),
     Transposed(Box<TransposedEncoder>),
-    Deferred(Box<DeferredEncoder>),
-}
-
-/// Records of a chunk that an encoder gets when they are to be encoded.
-pub(crate) struct DeferredEncoder {
-    records: Vec<u8>,
-    limits: Vec<usize>,
-    encoder: TransposedEncoder,
 }
 
 /// An encoded chunk. Its data are the parts one after another.
@@ -37,27 +27,22 @@ pub(crate) struct EncodedChunk<'a> {
 impl ChunkEncoder {
     /// Returns an encoder for the chunks that the options ask for.
     pub(crate) fn new(options: &WriterOptions) -> Self {
-        let compression = options.compression;
         if options.transpose {
-            Self::Transposed(Box::new(TransposedEncoder::new(compression, options.bucket_size())))
+            Self::transposed(options.compression, options.bucket_size())
         } else {
-            Self::Simple(Box::new(SimpleEncoder::new(
-                compression,
-                options.effective_chunk_size(),
-            )))
+            let size_hint = Some(options.effective_chunk_size());
+            Self::Simple(Box::new(SimpleEncoder::new(options.compression, size_hint)))
         }
     }
 
-    /// Makes adding a record as cheap as it can be, at the cost of a copy when the chunk is encoded.
-    pub(crate) fn deferred(self) -> Self {
-        match self {
-            Self::Transposed(encoder) => Self::Deferred(Box::new(DeferredEncoder {
-                records: Vec::new(),
-                limits: Vec::new(),
-                encoder: *encoder,
-            })),
-            other => other,
-        }
+    /// Returns an encoder for simple chunks of any size.
+    pub(crate) fn simple(compression: Compression) -> Self {
+        Self::Simple(Box::new(SimpleEncoder::new(compression, None)))
+    }
+
+    /// Returns an encoder for transposed chunks.
+    pub(crate) fn transposed(compression: Compression, bucket_size: u64) -> Self {
+        Self::Transposed(Box::new(TransposedEncoder::new(compression, bucket_size)))
     }
 
     /// Adds a record.
@@ -65,7 +50,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.add_record(record),
             Self::Transposed(encoder) => encoder.add_record(record),
-            Self::Deferred(_) => self.add_record_parts(&[record]),
         }
     }
 
@@ -74,12 +58,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.add_record_parts(parts),
             Self::Transposed(encoder) => encoder.add_record_parts(parts),
-            Self::Deferred(deferred) => {
-                for part in parts {
-                    deferred.records.extend_from_slice(part);
-                }
-                deferred.limits.push(deferred.records.len());
-            }
         }
     }
 
@@ -88,7 +66,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.num_records(),
             Self::Transposed(encoder) => encoder.num_records(),
-            Self::Deferred(deferred) => deferred.limits.len() as u64,
         }
     }
 
@@ -97,7 +74,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.decoded_data_size(),
             Self::Transposed(encoder) => encoder.decoded_data_size(),
-            Self::Deferred(deferred) => deferred.records.len() as u64,
         }
     }
 
@@ -109,14 +85,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.encode(),
             Self::Transposed(encoder) => encoder.encode(),
-            Self::Deferred(deferred) => {
-                let mut start = 0;
-                for &limit in &deferred.limits {
-                    deferred.encoder.add_record(&deferred.records[start..limit]);
-                    start = limit;
-                }
-                deferred.encoder.encode()
-            }
         }
     }
 
@@ -125,7 +93,6 @@ impl ChunkEncoder {
         let (chunk_type, parts) = match self {
             Self::Simple(encoder) => (ChunkType::Simple, encoder.encoded_parts()),
             Self::Transposed(encoder) => (ChunkType::Transposed, encoder.encoded_parts()),
-            Self::Deferred(deferred) => (ChunkType::Transposed, deferred.encoder.encoded_parts()),
         };
         EncodedChunk {
             chunk_type,
@@ -140,11 +107,6 @@ impl ChunkEncoder {
         match self {
             Self::Simple(encoder) => encoder.clear(),
             Self::Transposed(encoder) => encoder.clear(),
-            Self::Deferred(deferred) => {
-                deferred.records.clear();
-                deferred.limits.clear();
-                deferred.encoder.clear();
-            }
         }
     }
 }

@@ -186,6 +186,11 @@ impl<S: Source> ChunkReader<S> {
         self.file.path()
     }
 
+    /// Makes the file end at `end`, which must be the end of a chunk.
+    pub(crate) fn truncate(&mut self, end: u64) {
+        self.source.truncate(end);
+    }
+
     /// Returns the source.
     pub(crate) fn source(&self) -> &S {
         self.source.source()
@@ -472,6 +477,13 @@ impl<S: Source> ChunkReader<S> {
     /// (`complete` is false) are walked for their block headers only.
     fn join_data(&mut self, mut src: u64, chunk_end: u64, mut left: u64, complete: bool) -> Result<(), Stop> {
         self.joined.clear();
+        if complete
+            && self.source.size().is_some()
+            && let Ok(size) = usize::try_from(left)
+        {
+            // The file has them all, so there is no need to grow bit by bit, as for a stream.
+            self.joined.room(size);
+        }
         while left > 0 {
             if remaining_in_block_header(src) > 0 {
                 let block = block_begin(src);

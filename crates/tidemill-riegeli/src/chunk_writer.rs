@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use crate::{
+    Chunk, Error, FileName, Result,
     block_header::{BlockHeader, chunk_end, distance_without_overhead, is_possible_chunk_boundary, remaining_in_block},
     chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
     hash::hash_parts,
@@ -14,14 +15,74 @@ use crate::{
 /// Zeros to pad with.
 static ZEROS: [u8; 4096] = [0; 4096];
 
-pub(crate) struct ChunkWriter<W> {
+/// Writes chunks as they are.
+///
+/// ```
+/// use tidemill_riegeli::{ChunkReader, ChunkWriter, RecordReader, RecordWriter, WriterOptions};
+///
+/// let mut writer = RecordWriter::new(Vec::new(), WriterOptions::new())?;
+/// writer.write_record(b"a record")?;
+/// let file = writer.close()?;
+///
+/// let mut chunks = ChunkReader::from_bytes(&file)?;
+/// let mut copy = ChunkWriter::new(Vec::new(), 0)?;
+/// while let Some(chunk) = chunks.next_chunk()? {
+///     copy.copy_chunk(&chunk)?;
+/// }
+/// assert_eq!(copy.into_dest(), file);
+/// # Ok::<(), tidemill_riegeli::Error>(())
+/// ```
+pub struct ChunkWriter<W> {
     dest: W,
     pos: u64,
 }
 
 impl<W: Write> ChunkWriter<W> {
-    /// Writes to `dest`, whose next byte is at `pos` of the file. Fills the rest of a block header that `pos` is in.
-    pub(crate) fn new(dest: W, pos: u64) -> io::Result<Self> {
+    /// Writes to `dest`, whose next byte is at `pos` of the file. Fills the rest of a block header that `pos` is in. The first
+    /// chunk of a file must be its signature.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn new(dest: W, pos: u64) -> Result<Self> {
+        Self::at(dest, pos).map_err(write_error)
+    }
+
+    /// Returns where the next chunk begins.
+    pub fn pos(&self) -> u64 {
+        self.pos
+    }
+
+    /// Writes a chunk that was read, wherever it was.
+    ///
+    /// # Errors
+    /// [`Error::Io`]. What was written of the chunk is not taken back.
+    pub fn copy_chunk(&mut self, chunk: &Chunk<'_>) -> Result<()> {
+        self.write_hashed_chunk(&chunk.header, &[chunk.data])
+            .map_err(write_error)
+    }
+
+    /// Writes a padding chunk up to a multiple of `padding`, or the next one that leaves room for it; nothing if the position
+    /// is one already.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn pad(&mut self, padding: u64) -> Result<()> {
+        self.write_padding(padding).map_err(write_error)
+    }
+
+    /// Returns what is written to.
+    pub fn dest(&self) -> &W {
+        &self.dest
+    }
+
+    /// Ends writing. Nothing is flushed.
+    pub fn into_dest(self) -> W {
+        self.dest
+    }
+}
+
+impl<W: Write> ChunkWriter<W> {
+    pub(crate) fn at(dest: W, pos: u64) -> io::Result<Self> {
         let mut writer = Self { dest, pos };
         if !is_possible_chunk_boundary(pos) {
             let length = remaining_in_block(pos);
@@ -30,25 +91,12 @@ impl<W: Write> ChunkWriter<W> {
         Ok(writer)
     }
 
-    /// Returns where the next chunk begins.
-    pub(crate) fn pos(&self) -> u64 {
-        self.pos
-    }
-
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.dest.flush()
     }
 
-    pub(crate) fn dest(&self) -> &W {
-        &self.dest
-    }
-
     pub(crate) fn dest_mut(&mut self) -> &mut W {
         &mut self.dest
-    }
-
-    pub(crate) fn into_dest(self) -> W {
-        self.dest
     }
 
     /// Writes a chunk whose data are `parts` one after another.
@@ -126,6 +174,14 @@ impl<W: Write> ChunkWriter<W> {
             length -= now as u64;
         }
         Ok(())
+    }
+}
+
+fn write_error(source: io::Error) -> Error {
+    Error::Io {
+        file: FileName::default(),
+        action: "write the file",
+        source,
     }
 }
 

@@ -56,6 +56,14 @@ pub enum Error {
     /// A record of a TFRecord file that does not hold together.
     #[error(transparent)]
     Frame(Box<Frame>),
+    /// A file without a sound index of records.
+    #[error("{file}not an ArrayRecord file: {problem}")]
+    ArrayRecord {
+        /// The file.
+        file: FileName,
+        /// What is wrong.
+        problem: ArrayRecordProblem,
+    },
     /// A size beyond a bound of [`ReaderOptions`](crate::ReaderOptions).
     #[error("{file}{what} of the chunk at byte {offset} is {found} bytes, more than the limit of {limit}")]
     Limit {
@@ -142,6 +150,46 @@ pub struct Frame {
     pub offset: u64,
     /// What was wrong.
     pub damage: Damage,
+}
+
+/// What is wrong with the index of an ArrayRecord file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrayRecordProblem {
+    /// A file that cannot have a postscript at its end.
+    #[error("its size of {found} bytes is no multiple of 65536")]
+    Size {
+        /// The size.
+        found: u64,
+    },
+    /// No postscript in the last block.
+    #[error("there is no postscript at byte {offset}; was it closed?")]
+    NoPostscript {
+        /// Where it should be.
+        offset: u64,
+    },
+    /// A version that is not known.
+    #[error("its footer is of version {}, expected 1", found.unwrap_or_default())]
+    Version {
+        /// The version.
+        found: Option<u32>,
+    },
+    /// A record of the footer that is not what it should be.
+    #[error("record {record} of its footer is invalid")]
+    Footer {
+        /// Its number.
+        record: usize,
+    },
+    /// A number in the index that disagrees with what there is.
+    #[error("there are {found} {what}, by its footer {expected}")]
+    Count {
+        /// Of what.
+        what: &'static str,
+        /// By the footer.
+        expected: u64,
+        /// What there are.
+        found: u64,
+    },
 }
 
 /// What is wrong with the bytes of a chunk.
@@ -328,6 +376,9 @@ pub enum RowProblem {
         /// The wire type in the record.
         found: u8,
     },
+    /// Packed values that end inside one.
+    #[error("the packed values end inside one")]
+    Packed,
     /// A value outside of the column's type.
     #[error("the value does not fit the type of the column")]
     Range,
@@ -350,9 +401,9 @@ pub enum RowProblem {
 pub struct FileName(Option<Arc<Path>>);
 
 impl FileName {
-    /// Returns the name for `path`.
+    /// Returns the name for `path`; the empty one stands for no name.
     pub(crate) fn new(path: &Path) -> Self {
-        Self(Some(path.into()))
+        Self((!path.as_os_str().is_empty()).then(|| path.into()))
     }
 
     /// Returns the path, `None` for data in memory.

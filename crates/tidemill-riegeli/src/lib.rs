@@ -2,13 +2,15 @@
 //!
 //! A file is a sequence of chunks, each with a number of records, interrupted by a block header every 64 KiB so that a reader
 //! can find its way after damage. [`RecordReader`] lends records as slices of the decoded chunk; [`RecordWriter`] writes what
-//! the C++ library would have written. Modules are named as the format names its parts.
+//! the C++ library would have written; [`columns`] and [`rows`] read messages as Arrow columns. Modules are named as the format
+//! names its parts.
 //!
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, and the sources of the C++ library where that document is
 //! silent; `docs/formats/riegeli.md` of this project has both in one place.
 //!
 //! Not here: asynchronous input and output.
 
+pub mod array_record;
 mod block_header;
 mod chunk_decoder;
 mod chunk_encoder;
@@ -16,14 +18,18 @@ mod chunk_header;
 mod chunk_reader;
 mod chunk_writer;
 mod codec;
+pub mod columns;
+mod encoding_pool;
 mod error;
 mod field_projection;
 mod flush;
 mod hash;
 mod message_schema;
 mod metadata;
+mod ordered_pool;
 mod reader;
 mod reader_options;
+mod record_index;
 mod record_position;
 pub mod rows;
 mod simple_chunk;
@@ -34,14 +40,17 @@ mod transposed_chunk;
 mod varint;
 mod verify;
 mod window;
+mod wire_format;
 mod writer;
 mod writer_options;
 
 pub use block_header::{BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader};
+pub use chunk_decoder::ChunkDecoder;
 pub use chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, MAX_NUM_RECORDS};
 pub use chunk_reader::{Chunk, ChunkReader};
+pub use chunk_writer::ChunkWriter;
 pub use codec::{Compression, CompressionType};
-pub use error::{Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
+pub use error::{ArrayRecordProblem, Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
 pub use field_projection::{Field, FieldProjection};
 pub use flush::{Durable, FlushType};
 pub use hash::hash;
@@ -49,9 +58,12 @@ pub use message_schema::{FieldKind, MessageField, MessageSchema};
 pub use metadata::{RecordType, RecordsMetadata};
 pub use reader::{ChunkSummary, RecordReader};
 pub use reader_options::ReaderOptions;
+pub use record_index::RecordIndex;
 pub use record_position::RecordPosition;
+pub use simple_chunk::RecordSlices;
 pub use skipped_region::SkippedRegion;
 pub use source::{BytesSource, FileSource, SharedSource, Source, StreamSource};
+pub use transposed_chunk::{FieldSize, FieldSizes};
 pub use verify::{Verification, verify, verify_source};
 pub use writer::{FutureRecordPosition, RecordWriter};
 pub use writer_options::WriterOptions;

@@ -29,7 +29,7 @@ use prost_types::{
     field_descriptor_proto::{Label, Type},
 };
 
-use crate::{Error, FileName, Result};
+use crate::{Error, FieldProjection, FileName, Result};
 
 /// More columns than anything has; types that contain others many times over soon have more.
 const MAX_FIELDS: usize = 1 << 14;
@@ -137,6 +137,26 @@ impl MessageSchema {
         })
     }
 
+    /// Returns the schema with only the fields of `projection`, in the order that they have. Messages on the way to a field
+    /// stay, with the fields that are wanted of them; a field of which only the existence is wanted is a message without fields,
+    /// or a column as it is. Maps stay whole. Of a oneof only the members that
+    /// stay exclude each other, which makes a difference in messages that were put together from several.
+    #[must_use]
+    pub fn project(&self, projection: &FieldProjection) -> Self {
+        if projection.includes_all() {
+            return self.clone();
+        }
+        let paths: Vec<&[u32]> = projection.fields().iter().map(|field| field.path()).collect();
+        let fields = project(&self.fields, &paths);
+        let arrow: Fields = fields.iter().map(|field| field.arrow_field.clone()).collect();
+        Self {
+            name: self.name.clone(),
+            fields,
+            arrow_schema: Arc::new(Schema::new(arrow)),
+            left_out: self.left_out.clone(),
+        }
+    }
+
     /// Returns the full name of the message type.
     pub fn name(&self) -> &str {
         &self.name
@@ -220,6 +240,39 @@ impl FieldKind {
             }
         }
     }
+}
+
+/// Returns the fields that the paths lead to. A schema is at most a hundred messages deep.
+fn project(fields: &[MessageField], paths: &[&[u32]]) -> Vec<MessageField> {
+    let mut projected = Vec::new();
+    for field in fields {
+        let below: Vec<&[u32]> = paths
+            .iter()
+            .filter_map(|path| path.split_first())
+            .filter(|(number, _)| **number == field.number)
+            .map(|(_, below)| below)
+            .collect();
+        if below.is_empty() {
+            continue;
+        }
+        let whole = below.iter().any(|path| path.is_empty());
+        if whole || !field.kind.is_message() || matches!(field.arrow_field.data_type(), DataType::Map(..)) {
+            projected.push(field.clone());
+            continue;
+        }
+        let children = project(&field.children, &below);
+        let message = field.kind.data_type(&children);
+        let data_type = match field.repeated {
+            false => message,
+            true => DataType::List(Arc::new(Field::new_list_field(message, false))),
+        };
+        projected.push(MessageField {
+            arrow_field: Arc::new(Field::clone(&field.arrow_field).with_data_type(data_type)),
+            children,
+            ..field.clone()
+        });
+    }
+    projected
 }
 
 /// The message types of a set, by full name.
@@ -315,6 +368,10 @@ impl Builder<'_> {
             .and_then(|number| Type::try_from(number).ok())
             .ok_or_else(|| self.invalid_field("the field has no type"))?;
         let kind = FieldKind::of(field_type);
+        let oneof = oneof(descriptor);
+        if oneof.is_some_and(|oneof| oneof >= message.descriptor.oneof_decl.len()) {
+            return Err(self.invalid_field("the message does not have the oneof that it is in"));
+        }
         let repeated = descriptor.label() == Label::Repeated;
         let mut children = Vec::new();
         let mut is_map = false;
@@ -370,7 +427,7 @@ impl Builder<'_> {
             repeated,
             packed,
             has_presence,
-            oneof: oneof(descriptor),
+            oneof,
             arrow_field: Arc::new(Field::new(descriptor.name(), data_type, has_presence)),
             children,
         }))
@@ -398,7 +455,7 @@ fn invalid(problem: String) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use prost_types::{FieldOptions, MessageOptions};
+    use prost_types::{FieldOptions, MessageOptions, OneofDescriptorProto};
 
     use super::*;
 
@@ -467,7 +524,9 @@ mod tests {
             member,
             optional,
         ];
-        let types = vec![message("M", fields), message("N", vec![field("x", 1, Type::Bool)])];
+        let mut root = message("M", fields);
+        root.oneof_decl = vec![OneofDescriptorProto::default(); 2];
+        let types = vec![root, message("N", vec![field("x", 1, Type::Bool)])];
         let proto3 = set("proto3", types.clone());
         let expected = [
             "a: Int32",
@@ -563,6 +622,9 @@ mod tests {
             vec![typed(field("a", 1, Type::Message), ".p.X")],
             "no message type `p.X`",
         );
+        let mut stray = field("a", 1, Type::Int32);
+        stray.oneof_index = Some(0);
+        check(vec![stray], "does not have the oneof");
         let mut untyped = field("a", 1, Type::Int32);
         untyped.r#type = None;
         check(vec![untyped], "has no type");

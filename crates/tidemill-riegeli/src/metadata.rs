@@ -65,10 +65,30 @@ pub struct RecordType {
 impl RecordType {
     /// Returns the descriptor of the type, `None` when the descriptors do not have it.
     pub fn message(&self) -> Option<&DescriptorProto> {
+        self.message_of(&self.name)
+    }
+
+    /// Returns the names of the fields on a path of field numbers, joined by dots; `None` for the empty path and where the
+    /// descriptors do not have a field.
+    pub fn field_name(&self, path: &[u32]) -> Option<String> {
+        let mut names: Vec<&str> = Vec::new();
+        let mut type_name = self.name.as_str();
+        for &number in path {
+            let message = self.message_of(type_name)?;
+            let mut fields = message.field.iter();
+            let field = fields.find(|field| u32::try_from(field.number()) == Ok(number))?;
+            names.push(field.name());
+            // Full names of types begin with a dot (descriptor.proto, `FieldDescriptorProto.type_name`).
+            type_name = field.type_name().trim_start_matches('.');
+        }
+        (!names.is_empty()).then(|| names.join("."))
+    }
+
+    fn message_of(&self, name: &str) -> Option<&DescriptorProto> {
         self.descriptors.file.iter().find_map(|file| {
             let in_package = match file.package() {
-                "" => self.name.as_str(),
-                package => self.name.strip_prefix(package)?.strip_prefix('.')?,
+                "" => name,
+                package => name.strip_prefix(package)?.strip_prefix('.')?,
             };
             let mut path = in_package.split('.');
             let first = path.next()?;
@@ -84,6 +104,43 @@ impl RecordType {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_are_named_by_their_path() {
+        let field = |name: &str, number, type_name: Option<&str>| prost_types::FieldDescriptorProto {
+            name: Some(name.to_owned()),
+            number: Some(number),
+            type_name: type_name.map(str::to_owned),
+            ..Default::default()
+        };
+        let order = DescriptorProto {
+            name: Some("Order".to_owned()),
+            field: vec![field("id", 1, None), field("lines", 3, Some(".shop.Line"))],
+            ..Default::default()
+        };
+        let line = DescriptorProto {
+            name: Some("Line".to_owned()),
+            field: vec![field("price", 2, None)],
+            ..Default::default()
+        };
+        let record_type = RecordType {
+            name: "shop.Order".to_owned(),
+            descriptors: FileDescriptorSet {
+                file: vec![FileDescriptorProto {
+                    package: Some("shop".to_owned()),
+                    message_type: vec![order, line],
+                    ..Default::default()
+                }],
+            },
+        };
+        let name = |path: &[u32]| record_type.field_name(path);
+        assert_eq!(name(&[1]).as_deref(), Some("id"));
+        assert_eq!(name(&[3, 2]).as_deref(), Some("lines.price"));
+        assert_eq!(
+            (name(&[]), name(&[2]), name(&[3, 9]), name(&[1, 1])),
+            (None, None, None, None)
+        );
+    }
 
     #[test]
     fn nested_types_are_found_by_their_full_name() {

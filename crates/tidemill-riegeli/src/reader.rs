@@ -9,14 +9,17 @@
 mod binary_search;
 mod chunk_list;
 mod metadata;
+mod read_ahead;
 mod search;
 mod seek;
 
 use std::path::Path;
 
 pub use self::chunk_list::ChunkSummary;
+use self::read_ahead::{AheadChunk, ReadAhead};
 use crate::{
     Chunk, ChunkReader, Error, ReaderOptions, RecordPosition, Result, SkippedRegion,
+    array_record::footer_offset,
     chunk_decoder::ChunkDecoder,
     chunk_reader::open_file,
     error::{Damage, FileName},
@@ -43,6 +46,11 @@ pub struct RecordReader<S> {
     undecodable: Option<Damage>,
     skipped: Vec<SkippedRegion>,
     metadata: Option<Option<Vec<u8>>>,
+    ahead: Option<Box<ReadAhead>>,
+    /// The current chunk, when it was read ahead. Its decoder is `decoder`.
+    from_ahead: Option<Box<AheadChunk>>,
+    /// Whether a chunk was read to its end and the reader has not moved since.
+    in_order: bool,
 }
 
 impl RecordReader<FileSource> {
@@ -99,8 +107,16 @@ impl<S: Source> RecordReader<S> {
     pub(crate) fn named(source: S, file: FileName, options: &ReaderOptions) -> Result<Self> {
         let mut decoder = ChunkDecoder::default();
         decoder.set_projection(&options.field_projection);
+        let mut chunks = ChunkReader::named(source, file, options.max_chunk_size)?;
+        if options.stop_at_footer && chunks.supports_random_access() {
+            match footer_offset(&mut chunks, options.max_chunk_size) {
+                Ok(end) => chunks.truncate(end),
+                Err(Error::ArrayRecord { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(Self {
-            chunks: ChunkReader::named(source, file, options.max_chunk_size)?,
+            chunks,
             options: options.clone(),
             decoder,
             chunk_begin: 0,
@@ -109,6 +125,9 @@ impl<S: Source> RecordReader<S> {
             undecodable: None,
             skipped: Vec::new(),
             metadata: None,
+            ahead: ReadAhead::new(options),
+            from_ahead: None,
+            in_order: false,
         })
     }
 
@@ -123,6 +142,7 @@ impl<S: Source> RecordReader<S> {
         }
         match &self.undecodable {
             Some(_) => Err(self.undecodable_error()),
+            None if self.is_ahead() => Ok(true),
             None => self.chunks.check_file_format(),
         }
     }
@@ -134,7 +154,7 @@ impl<S: Source> RecordReader<S> {
     /// [`Error::Limit`]; [`Error::Io`].
     #[inline]
     pub fn read_record(&mut self) -> Result<Option<&[u8]>> {
-        if self.index as u64 >= self.decoder.num_records() && !self.next_records()? {
+        if self.index as u64 >= self.decoder.available() && !self.next_records()? {
             return Ok(None);
         }
         let index = self.index;
@@ -149,7 +169,7 @@ impl<S: Source> RecordReader<S> {
         &mut self,
         take: impl FnOnce(RecordSlices<'_>, usize, u64) -> (T, usize),
     ) -> Result<Option<T>> {
-        if self.index as u64 >= self.decoder.num_records() && !self.next_records()? {
+        if self.index as u64 >= self.decoder.available() && !self.next_records()? {
             return Ok(None);
         }
         let (taken, end) = take(self.records(), self.index, self.chunk_begin);
@@ -166,11 +186,15 @@ impl<S: Source> RecordReader<S> {
     /// out the rest of the chunk; [`Error::Limit`].
     pub fn set_field_projection(&mut self, projection: FieldProjection) -> Result<()> {
         self.decoder.set_projection(&projection);
+        if let Some(chunk) = &mut self.from_ahead {
+            chunk.decoder.set_projection(&projection);
+        }
         self.options.field_projection = projection;
+        self.discard_ahead()?;
         if self.decoder.num_records() == 0 {
             return Ok(());
         }
-        match self.decode_loaded() {
+        match self.decode_loaded(u64::MAX) {
             Ok(()) => Ok(()),
             Err(error) => self.try_recovery(error).map(|_| ()),
         }
@@ -191,8 +215,14 @@ impl<S: Source> RecordReader<S> {
         if (self.index as u64) < self.decoder.num_records() || self.undecodable.is_some() {
             RecordPosition::new(self.chunk_begin, self.index as u64)
         } else {
-            RecordPosition::new(self.chunks.pos(), 0)
+            RecordPosition::new(self.next_chunk_begin(), 0)
         }
+    }
+
+    /// Returns how many records [`read_record`](Self::read_record) gives without reading the file: those of the decoded chunk
+    /// that are left.
+    pub fn records_at_hand(&self) -> u64 {
+        self.decoder.num_records().saturating_sub(self.index as u64)
     }
 
     /// Returns the size of the file in bytes, `None` for a stream whose end was not reached yet.
@@ -238,10 +268,11 @@ impl<S: Source> RecordReader<S> {
                 self.index = 0;
                 Some(SkippedRegion {
                     begin,
-                    end: self.chunks.pos(),
+                    end: self.next_chunk_begin(),
                     why: damage.to_string(),
                 })
             }
+            None if self.is_ahead() => None,
             None => self.chunks.recover()?,
         };
         if let Some(region) = &region {
@@ -257,6 +288,7 @@ impl<S: Source> RecordReader<S> {
     /// [`Error::Corrupt`] unless recovering; [`Error::Limit`]; [`Error::Io`].
     pub fn next_chunk(&mut self) -> Result<Option<Chunk<'_>>> {
         self.undecodable = None;
+        self.discard_ahead()?;
         loop {
             self.leave_chunk();
             match self.chunks.next_chunk() {
@@ -284,7 +316,7 @@ impl<S: Source> RecordReader<S> {
 
     /// Accounts for an incomplete chunk at the end of the file: as a region when recovering, else as an error.
     pub(crate) fn check_end(&mut self) -> Result<()> {
-        let Some(error) = self.chunks.truncation() else {
+        let Some(error) = self.chunks.truncation().filter(|_| !self.is_ahead()) else {
             return Ok(());
         };
         if self.options.recovery.is_fail() {
@@ -312,6 +344,45 @@ impl<S: Source> RecordReader<S> {
         }))
     }
 
+    /// Decodes the next chunk, of whatever type, by `decode`, passing damage when recovering. The function gets the most bytes
+    /// that a part may have. `None` at the end of the file, and where recovery is not wanted to go on.
+    pub(crate) fn next_chunk_by<T>(
+        &mut self,
+        mut decode: impl FnMut(Chunk<'_>, usize) -> Result<T, Damage>,
+    ) -> Result<Option<T>> {
+        loop {
+            match self.read_chunk_by(&mut decode) {
+                Ok(decoded) => return Ok(decoded),
+                Err(error) => {
+                    if !self.try_recovery(error)? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_chunk_by<T>(
+        &mut self,
+        decode: &mut impl FnMut(Chunk<'_>, usize) -> Result<T, Damage>,
+    ) -> Result<Option<T>> {
+        if self.undecodable.is_some() {
+            return Err(self.undecodable_error());
+        }
+        self.leave_chunk();
+        let Some(chunk) = self.chunks.next_chunk()? else {
+            return Ok(None);
+        };
+        let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
+        match decode(chunk, limit) {
+            Ok(decoded) => Ok(Some(decoded)),
+            Err(damage) => {
+                self.undecodable = Some(damage);
+                Err(self.undecodable_error())
+            }
+        }
+    }
+
     /// Returns the name that errors give the file.
     pub(crate) fn file(&self) -> &FileName {
         self.chunks.file()
@@ -319,7 +390,11 @@ impl<S: Source> RecordReader<S> {
 
     #[inline]
     fn records(&self) -> RecordSlices<'_> {
-        self.decoder.records(self.chunks.data())
+        let data = match &self.from_ahead {
+            None => self.chunks.data(),
+            Some(chunk) => &chunk.data,
+        };
+        self.decoder.records(data)
     }
 
     /// Decodes the next chunk that holds records, passing damage when recovering. False at the end of the file, and where
@@ -327,6 +402,18 @@ impl<S: Source> RecordReader<S> {
     #[cold]
     fn next_records(&mut self) -> Result<bool> {
         self.last_record_is_valid = false;
+        self.in_order = self.index > 0;
+        if (self.index as u64) < self.decoder.num_records() {
+            // A seek wanted the first records of the chunk only.
+            match self.extend(u64::MAX) {
+                Ok(()) => return Ok(true),
+                Err(error) => {
+                    if !self.try_recovery(error)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
         loop {
             match self.read_chunk() {
                 Ok(true) if self.decoder.num_records() > 0 => return Ok(true),
@@ -341,39 +428,105 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
+    /// Makes the records of the current chunk up to that of number `index` available.
+    fn extend(&mut self, index: u64) -> Result<()> {
+        let data = match &self.from_ahead {
+            None => self.chunks.data(),
+            Some(chunk) => &chunk.data,
+        };
+        let extended = self.decoder.extend(data, index);
+        self.check_decoded(extended)
+    }
+
     /// Decodes the next chunk, which may hold no records. False at the end of the file.
     fn read_chunk(&mut self) -> Result<bool> {
+        self.read_chunk_until(u64::MAX)
+    }
+
+    /// As [`Self::read_chunk`], where records behind that of number `wanted` may be decoded later.
+    fn read_chunk_until(&mut self, wanted: u64) -> Result<bool> {
         if self.undecodable.is_some() {
             return Err(self.undecodable_error());
         }
         self.leave_chunk();
+        if self.read_ahead()? {
+            return Ok(true);
+        }
         if self.chunks.next_chunk()?.is_none() {
             return Ok(false);
         }
-        self.decode_loaded()?;
+        self.decode_loaded(wanted)?;
         Ok(true)
     }
 
-    /// Decodes the chunk that was read last.
-    fn decode_loaded(&mut self) -> Result<()> {
-        let Some(chunk) = self.chunks.last_chunk() else {
-            return Ok(());
+    /// Makes the next chunk the current one, if it was read ahead.
+    fn read_ahead(&mut self) -> Result<bool> {
+        let Some(ahead) = &mut self.ahead else {
+            return Ok(false);
         };
-        let header = chunk.header;
+        if self.in_order {
+            ahead.fill(&mut self.chunks, &self.options)?;
+        }
+        let Some(mut chunk) = ahead.take(&self.chunks)? else {
+            return Ok(false);
+        };
+        self.chunk_begin = chunk.begin;
+        std::mem::swap(&mut self.decoder, &mut chunk.decoder);
+        let decoded = std::mem::replace(&mut chunk.decoded, Ok(()));
+        self.from_ahead = Some(Box::new(chunk));
+        self.check_decoded(decoded)?;
+        Ok(true)
+    }
+
+    /// Decodes the current chunk, after it was read or with other options.
+    fn decode_loaded(&mut self, wanted: u64) -> Result<()> {
         let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
-        let decoded = self.decoder.decode(&header, chunk.data, limit).and_then(|()| {
-            if header.num_records > 0 && self.decoder.num_records() == 0 {
-                return Err(Damage::UnknownChunkType {
-                    chunk_type: header.chunk_type,
-                    num_records: header.num_records,
-                });
-            }
-            Ok(())
-        });
-        if let Err(damage) = decoded {
+        let decoded = match (&self.from_ahead, self.chunks.last_chunk()) {
+            (Some(chunk), _) => self.decoder.decode_until(&chunk.header, &chunk.data, limit, wanted),
+            (None, Some(chunk)) => self.decoder.decode_until(&chunk.header, chunk.data, limit, wanted),
+            (None, None) => Ok(()),
+        };
+        self.check_decoded(decoded)
+    }
+
+    fn check_decoded(&mut self, decoded: Result<(), Damage>) -> Result<()> {
+        decoded.map_err(|damage| {
             self.decoder.clear();
             self.undecodable = Some(damage);
-            return Err(self.undecodable_error());
+            self.undecodable_error()
+        })
+    }
+
+    fn is_ahead(&self) -> bool {
+        self.ahead.as_ref().is_some_and(|ahead| ahead.next_begin().is_some())
+    }
+
+    /// Returns where the next chunk begins, for all that the caller knows.
+    fn next_chunk_begin(&self) -> u64 {
+        let ahead = self.ahead.as_ref().and_then(|ahead| ahead.next_begin());
+        ahead.unwrap_or_else(|| self.chunks.pos())
+    }
+
+    /// Forgets what was read ahead, because the reader goes elsewhere or its options change.
+    ///
+    /// # Errors
+    /// [`Error::Io`] for a stream, which cannot be read again.
+    fn discard_ahead(&mut self) -> Result<()> {
+        self.in_order = false;
+        let Some(ahead) = &mut self.ahead else {
+            return Ok(());
+        };
+        let begin = ahead.next_begin();
+        if begin.is_some() && !self.chunks.supports_random_access() {
+            return Err(Error::Io {
+                file: self.chunks.file().clone(),
+                action: "go elsewhere in a stream that is read ahead",
+                source: std::io::ErrorKind::Unsupported.into(),
+            });
+        }
+        ahead.clear();
+        if let Some(begin) = begin {
+            self.chunks.jump(begin);
         }
         Ok(())
     }
@@ -382,8 +535,14 @@ impl<S: Source> RecordReader<S> {
     fn leave_chunk(&mut self) {
         self.decoder.clear();
         self.index = 0;
-        self.chunk_begin = self.chunks.pos();
+        self.chunk_begin = self.next_chunk_begin();
         self.last_record_is_valid = false;
+        if let Some(mut chunk) = self.from_ahead.take()
+            && let Some(ahead) = &mut self.ahead
+        {
+            std::mem::swap(&mut self.decoder, &mut chunk.decoder);
+            ahead.recycle(*chunk);
+        }
     }
 
     /// Passes the damage that `error` tells of, if that is wanted, and returns whether to go on.
@@ -402,7 +561,7 @@ impl<S: Source> RecordReader<S> {
     fn undecodable_error(&self) -> Error {
         // Called where there is one.
         let damage = self.undecodable.clone().unwrap_or(Damage::Invalid { what: "chunk" });
-        damage.at(self.chunks.file(), self.chunk_begin, self.chunks.pos())
+        damage.at(self.chunks.file(), self.chunk_begin, self.next_chunk_begin())
     }
 }
 

@@ -13,6 +13,8 @@ pub struct ReaderOptions {
     pub(crate) recovery: Recovery,
     pub(crate) max_chunk_size: u64,
     pub(crate) field_projection: FieldProjection,
+    pub(crate) parallelism: usize,
+    pub(crate) stop_at_footer: bool,
 }
 
 impl Default for ReaderOptions {
@@ -21,6 +23,8 @@ impl Default for ReaderOptions {
             recovery: Recovery::Fail,
             max_chunk_size: 1 << 30,
             field_projection: FieldProjection::all(),
+            parallelism: 0,
+            stop_at_footer: false,
         }
     }
 }
@@ -57,6 +61,22 @@ impl ReaderOptions {
     #[must_use]
     pub fn on_recovery(mut self, decide: impl FnMut(&SkippedRegion) -> bool + Send + 'static) -> Self {
         self.recovery = Recovery::Ask(Arc::new(Mutex::new(decide)));
+        self
+    }
+
+    /// Decodes up to `batches` batches of chunks ahead, on threads of their own, when chunks are read one after another. A
+    /// batch is a chunk, or as many as have 256 KiB of records together. Default: 0.
+    #[must_use]
+    pub fn parallelism(mut self, batches: usize) -> Self {
+        self.parallelism = batches;
+        self
+    }
+
+    /// Ends at the footer of an [ArrayRecord](crate::array_record) file, as if the file ended there, instead of reading the
+    /// index as records. Files without one, and streams, are read to their end. Default: false.
+    #[must_use]
+    pub fn stop_at_footer(mut self, stop: bool) -> Self {
+        self.stop_at_footer = stop;
         self
     }
 

@@ -21,16 +21,25 @@
 //! | Time32, Time64 | sint32, sint64 | in the unit of the type |
 //! | Timestamp, Duration | sint64 | in the unit of the type; the zone is in the Arrow schema |
 //!
+//! | Struct | a message of its own | a field for each child, as in a row |
+//! | List, LargeList, FixedSizeList of items without nulls, itself without nulls | repeated | packed for numbers |
+//! | the same with nulls | a message of `items` and `nulls` | so null differs from empty; `nulls` has the positions of null items, which are zero or empty in `items` |
+//! | Map | as a list of its entries | |
+//! | Dictionary | as its values | comes back as them |
+//!
 //! Fields may come in any order, the last one of a number wins, and unknown ones are skipped, as protobuf demands. A file
 //! without an Arrow schema in its metadata reads as one column `record` of type Binary.
 //!
-//! Lists, structs, maps and dictionaries have no mapping yet.
+//! Of transposed files a scan decompresses only the columns that it needs. Unions and run-end encoded columns have no mapping.
 
-mod column;
 mod decode;
 mod descriptor;
 mod encode;
+mod field_writer;
 mod file;
+mod mapping;
+mod message_reader;
+mod scalar_buffer;
 
 pub use decode::RowDecoder;
 pub use encode::RowWriter;

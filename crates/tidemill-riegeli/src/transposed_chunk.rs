@@ -15,6 +15,7 @@
 mod buckets;
 mod decoder;
 mod encoder;
+mod field_sink;
 mod header;
 mod included_fields;
 mod jump;
@@ -27,8 +28,11 @@ mod state_machine;
 mod tag_sequence;
 mod value_buffer;
 
+pub use decoder::field_sizes::{FieldSize, FieldSizes};
 pub(crate) use decoder::{TransposedDecoder, decode_record};
 pub(crate) use encoder::{TransposedEncoder, encode_record};
+pub(crate) use field_sink::{Choice, FieldSink};
+pub(crate) use header::Kind;
 pub(crate) use included_fields::IncludedFields;
 
 /// Identifiers below 8, where no protobuf tag can be.

@@ -53,6 +53,11 @@ impl<S: Source> Window<S> {
         self.size
     }
 
+    /// Ends the source at `end`, if that is inside of it.
+    pub(crate) fn truncate(&mut self, end: u64) {
+        self.size = self.size.map(|size| size.min(end));
+    }
+
     /// Returns whether the source can be read only once.
     pub(crate) fn is_stream(&self) -> bool {
         self.is_stream

@@ -1,13 +1,12 @@
 //! Writing records.
 //!
-//! Records are collected by a chunk encoder and written when a chunk is full. With parallelism full encoders go through a
-//! pool of threads first.
+//! Records are collected by a chunk encoder and written when a chunk is full. With parallelism they are collected as they
+//! are, and a pool of threads has the encoders.
 //!
 //! Behaviours follow google/riegeli, `riegeli/records/record_writer.{h,cc}`, except for the end of files that are appended
 //! to: see [`RecordWriter::append`].
 
 mod append;
-mod encoding_pool;
 mod position;
 
 use std::{
@@ -20,7 +19,6 @@ use std::{
 pub use self::position::FutureRecordPosition;
 use self::{
     append::{End, find_end},
-    encoding_pool::{Encoded, EncodingPool},
     position::ChunkBegin,
 };
 use crate::{
@@ -30,7 +28,9 @@ use crate::{
     chunk_encoder::ChunkEncoder,
     chunk_header::{ChunkType, MAX_NUM_RECORDS},
     chunk_writer::ChunkWriter,
+    encoding_pool::{ChunkInWork, EncodingPool},
     error::{Damage, FileName},
+    ordered_pool::NoThread,
     transposed_chunk,
 };
 
@@ -63,12 +63,10 @@ pub struct RecordWriter<W> {
     chunks: ChunkWriter<W>,
     file: FileName,
     options: WriterOptions,
-    encoder: ChunkEncoder,
-    /// Where the chunk of `encoder` will begin.
+    /// What collects the records of the open chunk.
+    open: Open,
+    /// Where the open chunk will begin.
     open_chunk: ChunkBegin,
-    /// The encoding threads, and where the chunks that they have will begin.
-    pool: Option<EncodingPool>,
-    in_work: VecDeque<ChunkBegin>,
     /// What [`RecordWriter::write_record_with`] appends to.
     record: Vec<u8>,
     chunk_size: u64,
@@ -81,6 +79,17 @@ pub struct RecordWriter<W> {
     directory: Option<PathBuf>,
     /// What the first failure was, when there was one.
     failed: Option<(io::ErrorKind, String)>,
+}
+
+/// How chunks are made.
+enum Open {
+    Here(ChunkEncoder),
+    /// On threads. In work are chunks that will begin at these places.
+    Elsewhere {
+        chunk: ChunkInWork,
+        pool: Box<EncodingPool>,
+        in_work: VecDeque<ChunkBegin>,
+    },
 }
 
 impl RecordWriter<BufWriter<File>> {
@@ -174,18 +183,26 @@ impl<W: Write> RecordWriter<W> {
     }
 
     fn start(dest: W, pos: u64, file: FileName, options: WriterOptions) -> Result<Self> {
-        let chunks = ChunkWriter::new(dest, pos).map_err(|source| write_error(&file, source))?;
+        let chunks = ChunkWriter::at(dest, pos).map_err(|source| write_error(&file, source))?;
         let chunk_size = options.effective_chunk_size().min(MAX_NUM_RECORDS * RECORD_OVERHEAD);
         // The hash of uncompressed records takes less than waking a thread up.
         let pays = options.transpose || options.compression != Compression::None;
-        let pool = (options.parallelism > 0 && pays).then(|| EncodingPool::new(options.parallelism));
+        let open = match options.parallelism > 0 && pays {
+            true => {
+                let (threads, options) = (options.parallelism, options.clone());
+                Open::Elsewhere {
+                    chunk: ChunkInWork::default(),
+                    pool: Box::new(EncodingPool::new(threads, move || ChunkEncoder::new(&options))),
+                    in_work: VecDeque::new(),
+                }
+            }
+            false => Open::Here(ChunkEncoder::new(&options)),
+        };
         let mut writer = Self {
-            encoder: new_encoder(&options),
             open_chunk: ChunkBegin::Known(chunks.pos()),
             chunks,
             file,
-            pool,
-            in_work: VecDeque::new(),
+            open,
             record: Vec::new(),
             chunk_size,
             chunk_size_so_far: 0,
@@ -216,7 +233,7 @@ impl<W: Write> RecordWriter<W> {
     /// [`Error::Io`] when a chunk is full and cannot be written; with parallelism also for a chunk before.
     pub fn write_record(&mut self, record: &[u8]) -> Result<()> {
         self.make_room(record.len())?;
-        self.encoder.add_record(record);
+        self.open.add_record(record);
         self.count_record(record.len())
     }
 
@@ -227,7 +244,7 @@ impl<W: Write> RecordWriter<W> {
     pub fn write_record_parts(&mut self, parts: &[&[u8]]) -> Result<()> {
         let size = parts.iter().map(|part| part.len()).sum();
         self.make_room(size)?;
-        self.encoder.add_record_parts(parts);
+        self.open.add_record_parts(parts);
         self.count_record(size)
     }
 
@@ -262,15 +279,30 @@ impl<W: Write> RecordWriter<W> {
     /// Returns where the next record will be, as long as it fits the open chunk. With parallelism that may not be known yet,
     /// which is `None`: see [`future_pos`](Self::future_pos).
     pub fn pos(&self) -> Option<RecordPosition> {
-        Some(RecordPosition::new(self.open_chunk.get()?, self.encoder.num_records()))
+        Some(RecordPosition::new(self.open_chunk.get()?, self.open.num_records()))
     }
 
     /// Returns where the next record will be, as long as it fits the open chunk, which may become known later.
     pub fn future_pos(&self) -> FutureRecordPosition {
         FutureRecordPosition {
             chunk_begin: self.open_chunk.clone(),
-            record_index: self.encoder.num_records(),
+            record_index: self.open.num_records(),
         }
+    }
+
+    /// Waits for the chunks in work and writes them, without ending the open one. Then [`pos`](Self::pos) and
+    /// [`last_pos`](Self::last_pos) are known.
+    ///
+    /// # Errors
+    /// As [`Self::write_record`].
+    pub fn write_chunks_in_work(&mut self) -> Result<()> {
+        self.check()?;
+        if let Open::Elsewhere { pool, .. } = &mut self.open {
+            let submitted = pool.submit();
+            submitted.map_err(|NoThread| self.no_thread())?;
+            self.write_finished(true)?;
+        }
+        Ok(())
     }
 
     /// Returns the size of the file without the chunks that were not written yet: those in work, and the open one.
@@ -320,13 +352,10 @@ impl<W: Write> RecordWriter<W> {
     }
 
     fn finish_chunks(&mut self) -> Result<()> {
-        if self.encoder.num_records() > 0 {
+        if self.open.num_records() > 0 {
             self.close_chunk()?;
         }
-        if let Some(pool) = &mut self.pool {
-            pool.submit();
-            self.write_finished(true)?;
-        }
+        self.write_chunks_in_work()?;
         self.pad(self.options.final_padding)?;
         self.open_chunk = ChunkBegin::Known(self.chunks.pos());
         Ok(())
@@ -340,7 +369,7 @@ impl<W: Write> RecordWriter<W> {
         if self.chunk_size_so_far > 0 && self.chunk_size_so_far.saturating_add(added) > self.chunk_size {
             self.close_chunk()?;
         }
-        self.last_index = Some(self.encoder.num_records());
+        self.last_index = Some(self.open.num_records());
         self.last_chunk = None;
         Ok(())
     }
@@ -362,25 +391,28 @@ impl<W: Write> RecordWriter<W> {
             self.last_chunk = Some(begin.clone());
         }
         self.chunk_size_so_far = 0;
-        if let Some(pool) = &mut self.pool {
-            let next = pool.spare().unwrap_or_else(|| new_encoder(&self.options));
-            pool.push(std::mem::replace(&mut self.encoder, next));
-            self.in_work.push_back(begin);
-            self.write_finished(false)?;
-        } else {
-            self.encoder.encode().map_err(|damage| self.encoding_error(damage))?;
-            let chunk = self.encoder.encoded();
-            let written = self.chunks.write_chunk(
-                chunk.chunk_type,
-                &chunk.parts,
-                chunk.num_records,
-                chunk.decoded_data_size,
-            );
-            written.map_err(|source| self.fail(source))?;
-            self.encoder.clear();
+        match &mut self.open {
+            Open::Here(encoder) => {
+                let encoded = encoder.encode();
+                let written = encoded.map(|()| {
+                    let chunk = encoder.encoded();
+                    let (records, size) = (chunk.num_records, chunk.decoded_data_size);
+                    self.chunks.write_chunk(chunk.chunk_type, &chunk.parts, records, size)
+                });
+                encoder.clear();
+                written
+                    .map_err(|damage| self.encoding_error(damage))?
+                    .map_err(|source| self.fail(source))?;
+            }
+            Open::Elsewhere { chunk, pool, in_work } => {
+                in_work.push_back(begin);
+                let pushed = pool.push(chunk);
+                pushed.map_err(|NoThread| self.no_thread())?;
+                self.write_finished(false)?;
+            }
         }
-        self.open_chunk = match &self.pool {
-            Some(pool) if !pool.is_empty() => ChunkBegin::later(),
+        self.open_chunk = match &self.open {
+            Open::Elsewhere { pool, .. } if !pool.is_empty() => ChunkBegin::later(),
             _ => ChunkBegin::Known(self.chunks.pos()),
         };
         Ok(())
@@ -388,24 +420,27 @@ impl<W: Write> RecordWriter<W> {
 
     /// Writes the chunks that the threads have encoded, as long as they come in order; `all` waits for all of them.
     fn write_finished(&mut self, all: bool) -> Result<()> {
-        while let Some(pool) = &mut self.pool {
+        while let Open::Elsewhere { pool, in_work, .. } = &mut self.open {
             let batch = match pool.finished(all) {
                 Ok(Some(batch)) => batch,
-                Ok(None) => return Ok(()),
-                Err(_) => return Err(self.fail(io::Error::other("an encoding thread panicked"))),
+                Ok(None) => break,
+                Err(NoThread) => return Err(self.no_thread()),
             };
-            for Encoded { encoder, header } in batch {
-                let header = header.map_err(|damage| self.encoding_error(damage))?;
-                if let Some(begin) = self.in_work.pop_front() {
+            for chunk in batch {
+                if let Some(begin) = in_work.pop_front() {
                     begin.set(self.chunks.pos());
                 }
-                let written = self.chunks.write_hashed_chunk(&header, &encoder.encoded().parts);
-                written.map_err(|source| self.fail(source))?;
-                if let Some(pool) = &mut self.pool {
-                    pool.recycle(encoder);
+                let written = match chunk.encoded() {
+                    Ok(Some((header, data))) => self.chunks.write_hashed_chunk(header, &[data]),
+                    Ok(None) => Ok(()),
+                    Err(damage) => return Err(self.encoding_error(damage)),
+                };
+                if let Err(source) = written {
+                    return Err(self.fail(source));
                 }
+                pool.recycle(chunk);
             }
-            if self.in_work.is_empty() {
+            if in_work.is_empty() {
                 self.open_chunk.set(self.chunks.pos());
             }
         }
@@ -453,17 +488,39 @@ impl<W: Write> RecordWriter<W> {
     }
 
     #[cold]
+    fn no_thread(&mut self) -> Error {
+        self.fail(io::Error::other("an encoding thread ended or did not start"))
+    }
+
+    #[cold]
     fn encoding_error(&mut self, damage: Damage) -> Error {
         self.failed = Some((io::ErrorKind::Other, damage.to_string()));
         damage.at(&self.file, self.chunks.pos(), self.chunks.pos())
     }
 }
 
-fn new_encoder(options: &WriterOptions) -> ChunkEncoder {
-    let encoder = ChunkEncoder::new(options);
-    match options.parallelism {
-        0 => encoder,
-        _ => encoder.deferred(),
+impl Open {
+    #[inline]
+    fn add_record(&mut self, record: &[u8]) {
+        match self {
+            Self::Here(encoder) => encoder.add_record(record),
+            Self::Elsewhere { chunk, .. } => chunk.add_record_parts(&[record]),
+        }
+    }
+
+    fn add_record_parts(&mut self, parts: &[&[u8]]) {
+        match self {
+            Self::Here(encoder) => encoder.add_record_parts(parts),
+            Self::Elsewhere { chunk, .. } => chunk.add_record_parts(parts),
+        }
+    }
+
+    #[inline]
+    fn num_records(&self) -> u64 {
+        match self {
+            Self::Here(encoder) => encoder.num_records(),
+            Self::Elsewhere { chunk, .. } => chunk.num_records(),
+        }
     }
 }
 

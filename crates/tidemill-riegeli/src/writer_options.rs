@@ -249,36 +249,37 @@ impl FromStr for WriterOptions {
                 _ => return Err(fail("an option of a Riegeli/records writer")),
             }
         }
-        options.set_window_log(window_log)?;
+        if let Some(log) = window_log {
+            options.compression = with_window_log(options.compression, log)?;
+        }
         Ok(options)
     }
 }
 
-impl WriterOptions {
-    fn set_window_log(&mut self, log: Option<u32>) -> Result<()> {
-        let Some(log) = log else { return Ok(()) };
-        let (window_log, range) = match &mut self.compression {
-            Compression::Brotli { window_log, .. } => (window_log, 10..=30),
-            Compression::Zstd { window_log, .. } => (window_log, 10..=31),
-            Compression::None | Compression::Snappy => {
-                return Err(Error::Option {
-                    option: format!("window_log:{log}"),
-                    expected: "brotli or zstd with a window".to_owned(),
-                });
-            }
-        };
-        if !range.contains(&log) {
+/// Returns the codec with a window of 2^`log` bytes.
+pub(crate) fn with_window_log(mut compression: Compression, log: u32) -> Result<Compression> {
+    let (window_log, range) = match &mut compression {
+        Compression::Brotli { window_log, .. } => (window_log, 10..=30),
+        Compression::Zstd { window_log, .. } => (window_log, 10..=31),
+        Compression::None | Compression::Snappy => {
             return Err(Error::Option {
                 option: format!("window_log:{log}"),
-                expected: format!("{} to {}", range.start(), range.end()),
+                expected: "brotli or zstd with a window".to_owned(),
             });
         }
-        *window_log = Some(log);
-        Ok(())
+    };
+    if !range.contains(&log) {
+        return Err(Error::Option {
+            option: format!("window_log:{log}"),
+            expected: format!("{} to {}", range.start(), range.end()),
+        });
     }
+    *window_log = Some(log);
+    Ok(compression)
 }
 
-fn number(value: Option<&str>, default: i64, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+/// Returns the number that a value is, or `default` without one, if that is in the range.
+pub(crate) fn number(value: Option<&str>, default: i64, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
     let number = match value {
         Some(value) => value.parse().ok()?,
         None => default,
@@ -287,7 +288,7 @@ fn number(value: Option<&str>, default: i64, range: std::ops::RangeInclusive<i64
 }
 
 /// Returns the bytes that a positive number with a unit means.
-fn size(text: &str) -> Option<u64> {
+pub(crate) fn size(text: &str) -> Option<u64> {
     let (digits, shift) = match text.as_bytes().last()? {
         b'B' => (&text[..text.len() - 1], 0),
         b'k' | b'K' => (&text[..text.len() - 1], 10),

@@ -52,15 +52,22 @@ struct Answer {
     skipped: Vec<[u64; 2]>,
 }
 
-/// Reads a file, from memory and as a stream with the same answers.
+/// Reads a file, from memory, as a stream and with threads with the same answers.
 fn read(path: &Path, recover: bool) -> Answer {
     let options = ReaderOptions::new().recover(recover);
     let answer = read_all(RecordReader::open(path, &options));
     let bytes = fs::read(path).expect("a file");
     let from_memory = read_all(RecordReader::new(BytesSource(&bytes), &options));
     let from_stream = read_all(RecordReader::from_stream(&bytes[..], &options));
+    let ahead = read_all(RecordReader::open(path, &options.clone().parallelism(2)));
+    let stream_ahead = read_all(RecordReader::from_stream(&bytes[..], &options.parallelism(1)));
     let (expected, path) = (format!("{answer:?}"), path.display().to_string());
-    for (other, how) in [(from_memory, "from memory"), (from_stream, "as a stream")] {
+    for (other, how) in [
+        (from_memory, "from memory"),
+        (from_stream, "as a stream"),
+        (ahead, "ahead"),
+        (stream_ahead, "ahead in a stream"),
+    ] {
         let found = format!("{other:?}").replace("file: FileName(None)", &format!("file: FileName(Some({path:?}))"));
         assert_eq!(found, expected, "{how}");
     }

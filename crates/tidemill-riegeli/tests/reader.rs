@@ -25,7 +25,9 @@ fn file(count: u32, size: usize, options: &str) -> Vec<u8> {
 
 fn record(number: u32, size: usize) -> Vec<u8> {
     let mut record = number.to_be_bytes().to_vec();
-    record.resize(size.max(4), (number % 251) as u8);
+    while record.len() < size.max(4) {
+        record.push((number.wrapping_mul(2_654_435_761).rotate_right(record.len() as u32) % 251) as u8);
+    }
     record
 }
 
@@ -33,7 +35,8 @@ fn number(record: &[u8]) -> u32 {
     u32::from_be_bytes(record[..4].try_into().expect("four bytes"))
 }
 
-const FILES: [(&str, u32, usize); 4] = [
+const FILES: [(&str, u32, usize); 5] = [
+    ("zstd:1,chunk_size:400000", 4_000, 300),
     ("uncompressed", 1_500, 100),
     ("uncompressed,chunk_size:70000,padding:64K", 60, 9_000),
     ("zstd:1,chunk_size:2000", 900, 60),
@@ -482,20 +485,111 @@ fn chunks_are_found_from_any_position() {
     }
 }
 
+#[test]
+fn reading_ahead_gives_the_same_records_and_errors_in_the_same_order() {
+    for (options, size) in [
+        ("zstd:1,chunk_size:3000", 60),
+        ("transpose,snappy,chunk_size:40000", 90),
+        ("brotli:1", 900),
+    ] {
+        let sound = file(4_000, size, options);
+        let mut damaged = sound.clone();
+        let middle = positions(&sound)[2_000].chunk_begin as usize;
+        damaged[middle + 60] ^= 1;
+        for (file, recover) in [(&sound, false), (&damaged, false), (&damaged, true)] {
+            let read = |parallelism: usize| {
+                let options = ReaderOptions::new().recover(recover).parallelism(parallelism);
+                let mut reader = RecordReader::new(BytesSource(file), &options).expect("memory");
+                let mut seen = Vec::new();
+                let end = loop {
+                    match reader.read_record() {
+                        Ok(Some(record)) => {
+                            let number = number(record);
+                            seen.push((number, reader.last_pos(), reader.pos(), reader.skipped().len()));
+                        }
+                        Ok(None) => break "the end".to_owned(),
+                        Err(error) => break error.to_string(),
+                    }
+                };
+                (seen, end, reader.recover().expect("reads"), reader.pos())
+            };
+            let expected = read(0);
+            for parallelism in [1, 2, 5] {
+                assert!(
+                    read(parallelism) == expected,
+                    "{options}, recover: {recover}, parallelism {parallelism}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn readers_that_are_ahead_go_back() {
+    let file = file(3_000, 100, "zstd:1,chunk_size:5000");
+    let positions = positions(&file);
+    let options = ReaderOptions::new().parallelism(3);
+    let mut reader = RecordReader::new(BytesSource(&file), &options).expect("memory");
+    for start in [0, 1_500, 400, 2_800] {
+        reader.seek(positions[start]).expect("a position");
+        for at in start..(start + 190).min(3_000) {
+            assert_eq!(
+                number(reader.read_record().expect("sound").expect("a record")) as usize,
+                at
+            );
+        }
+    }
+    for at in (2_000..2_990).rev() {
+        assert!(reader.seek_back().expect("sound"));
+        if at % 7 == 0 {
+            assert_eq!(
+                number(reader.read_record().expect("sound").expect("a record")) as usize,
+                at
+            );
+            assert!(reader.seek_back().expect("sound"));
+        }
+    }
+    let found = reader
+        .search(|record| Ok(Some(number(record).cmp(&77))))
+        .expect("sound");
+    assert_eq!(found, Some(Ordering::Equal));
+    for at in 77..500 {
+        assert_eq!(number(reader.read_record().expect("sound").expect("a record")), at);
+    }
+    let chunk = reader.pos().chunk_begin;
+    assert_eq!(
+        reader.next_chunk().expect("sound").expect("a chunk").begin,
+        positions
+            .iter()
+            .map(|pos| pos.chunk_begin)
+            .find(|&begin| begin > chunk)
+            .expect("a chunk")
+    );
+    let mut stream = RecordReader::from_stream(&file[..], &options).expect("a stream");
+    for _ in 0..500 {
+        stream.read_record().expect("sound");
+    }
+    assert!(stream.seek(positions[700]).is_err());
+    assert_eq!(number(stream.read_record().expect("sound").expect("a record")), 500);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn walking_about_is_like_walking_about_in_a_list(
+        codec in prop::sample::select(&["uncompressed", "snappy"][..]),
+        parallelism in 0_usize..3,
         steps in prop::collection::vec((0_u8..5, any::<u32>()), 1..60),
         flips in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
     ) {
-        let mut file = file(300, 700, "uncompressed,chunk_size:1500");
+        let mut file = file(300, 700, &format!("{codec},chunk_size:1500"));
         let sound = positions(&file);
         for flip in flips {
-            file[flip.index(200_000)] ^= 4;
+            let at = flip.index(file.len());
+            file[at] ^= 4;
         }
-        let options = ReaderOptions::new().recover(true);
+        let options = ReaderOptions::new().recover(true).parallelism(parallelism);
         let new = || RecordReader::new(BytesSource(&file), &options).expect("memory");
         let mut all = new();
         let mut list = Vec::new();

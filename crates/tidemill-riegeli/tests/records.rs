@@ -190,3 +190,22 @@ fn appending_to_a_file_continues_it() {
     closed.expect("closes");
     assert!(bytes.len() > 1_000);
 }
+
+#[test]
+fn the_bytes_of_each_field_are_counted() {
+    // Field 1: a number of two bytes, field 2.3: a text of four bytes behind its length, field 2.4: a number that is part of
+    // the state machine; and a record that is no message.
+    let mut writer = RecordWriter::new(Vec::new(), "transpose,uncompressed".parse().expect("options")).expect("memory");
+    for _ in 0..10 {
+        writer
+            .write_record(b"\x08\x96\x01\x12\x08\x1a\x04text\x20\x01")
+            .expect("memory");
+    }
+    writer.write_record(b"no message").expect("memory");
+    let file = writer.close().expect("memory");
+    let mut reader = RecordReader::from_bytes(file).expect("memory");
+    let sizes = reader.field_sizes().expect("sound");
+    let decoded: Vec<(&[u32], u64)> = sizes.iter().map(|(path, size)| (&path[..], size.decoded)).collect();
+    assert_eq!(decoded, [(&[][..], 11), (&[1], 20), (&[2, 3], 50), (&[2, 4], 0)]);
+    assert!(sizes.values().all(|size| size.stored == size.decoded));
+}

@@ -2,8 +2,10 @@
 
 use std::{fs, path::Path};
 
+use proptest::prelude::*;
 use tidemill_riegeli::{
-    BytesSource, CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, Error, FieldProjection, ReaderOptions, RecordReader, hash,
+    BytesSource, CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, Error, Field, FieldProjection, ReaderOptions, RecordReader,
+    RecordWriter, WriterOptions, hash,
 };
 
 /// Where the first chunk of records begins in a file without metadata.
@@ -150,5 +152,207 @@ fn damaged_chunks_have_as_many_records_as_they_say_or_none() {
                 );
             }
         }
+    }
+}
+
+/// A length-delimited field of a number up to 15.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len()).expect("a short field");
+    let length = [(length & 0x7f) as u8 | 0x80, (length >> 7) as u8];
+    match content.len() {
+        0..0x80 => [&[number << 3 | 2, content.len() as u8], content].concat(),
+        _ => [&[number << 3 | 2], &length[..], content].concat(),
+    }
+}
+
+#[test]
+fn a_projection_of_all_fields_keeps_long_records_as_they_are() {
+    // Far longer than the states and transitions of the chunk, so that room is found as buckets are decompressed. The last
+    // records come first, without a field that the others have.
+    let records: Vec<Vec<u8>> = (0..60_u8)
+        .map(|number| {
+            let text = |size: usize| vec![b'a' + number % 26; size];
+            let inner = [field(3, &text(3_000)), field(4, &text(usize::from(number)))].concat();
+            let rare = if number < 20 {
+                field(7, &text(6_000))
+            } else {
+                Vec::new()
+            };
+            let fields = [field(1, &text(2_000)), field(2, &inner), rare, field(5, &text(1_500))];
+            [&fields.concat()[..], &[0x30, number]].concat()
+        })
+        .collect();
+    for options in [
+        "transpose,uncompressed",
+        "transpose,zstd,bucket_fraction:0.0",
+        "transpose,snappy,bucket_fraction:0.0,chunk_size:50k",
+    ] {
+        let mut writer =
+            RecordWriter::new(Vec::new(), options.parse::<WriterOptions>().expect(options)).expect("memory");
+        for record in &records {
+            writer.write_record(record).expect("memory");
+        }
+        let file = writer.close().expect("memory");
+        for projection in ["root", "1,2,5,6,7", "7,6,5,2.4,2.3,1"] {
+            assert!(
+                read(&file, projection).expect("sound") == records,
+                "{options} {projection}"
+            );
+        }
+        let some = read(&file, "2.3,6").expect("sound");
+        for (number, (found, record)) in (0..60_u8).zip(some.iter().zip(&records)) {
+            let inner = field(3, &vec![record[10]; 3_000]);
+            assert!(
+                *found == [field(2, &inner), vec![0x30, number]].concat(),
+                "{options} record {number}"
+            );
+        }
+    }
+}
+
+/// A value of a field whose type goes with its number.
+#[derive(Clone, Debug)]
+enum Value {
+    /// Field 1.
+    Varint(u64),
+    /// Field 2.
+    Fixed32(u32),
+    /// Field 3.
+    Fixed64(u64),
+    /// Field 4: bytes that are no message.
+    Text(Vec<u8>),
+    /// Field 5.
+    Message(Vec<Value>),
+    /// Field 6.
+    Group(Vec<Value>),
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let scalar = prop_oneof![
+        prop_oneof![0_u64..200, any::<u64>()].prop_map(Value::Varint),
+        any::<u32>().prop_map(Value::Fixed32),
+        any::<u64>().prop_map(Value::Fixed64),
+        prop::collection::vec(any::<u8>(), 0..40).prop_map(|mut text| {
+            if let Some(first) = text.first_mut() {
+                *first = 7; // a wire type that does not exist
+            }
+            Value::Text(text)
+        }),
+    ];
+    scalar.prop_recursive(4, 24, 5, |value| {
+        let fields = prop::collection::vec(value, 0..5);
+        prop_oneof![fields.clone().prop_map(Value::Message), fields.prop_map(Value::Group)]
+    })
+}
+
+fn varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Serializes what the paths lead to; a path that ends keeps all.
+fn serialize(fields: &[Value], paths: &[&[u32]], out: &mut Vec<u8>) {
+    for value in fields {
+        let number: u32 = match value {
+            Value::Varint(_) => 1,
+            Value::Fixed32(_) => 2,
+            Value::Fixed64(_) => 3,
+            Value::Text(_) => 4,
+            Value::Message(_) => 5,
+            Value::Group(_) => 6,
+        };
+        let all = paths.contains(&&[][..]);
+        let mut below: Vec<&[u32]> = match all {
+            true => vec![&[]],
+            false => paths
+                .iter()
+                .filter_map(|path| path.split_first())
+                .filter(|(first, _)| **first == number)
+                .map(|(_, rest)| rest)
+                .collect(),
+        };
+        if below.is_empty() {
+            continue;
+        }
+        let existence = below.iter().all(|path| *path == [0]);
+        below.retain(|path| *path != [0]);
+        let tag = |wire_type: u8| (number as u8) << 3 | wire_type;
+        match value {
+            Value::Varint(value) => {
+                out.push(tag(0));
+                varint(if existence { 0 } else { *value }, out);
+            }
+            Value::Fixed32(value) => {
+                out.push(tag(5));
+                out.extend(if existence { 0 } else { *value }.to_le_bytes());
+            }
+            Value::Fixed64(value) => {
+                out.push(tag(1));
+                out.extend(if existence { 0 } else { *value }.to_le_bytes());
+            }
+            Value::Text(text) => {
+                let text = if existence { &[][..] } else { text };
+                out.push(tag(2));
+                varint(text.len() as u64, out);
+                out.extend(text);
+            }
+            Value::Message(fields) => {
+                let mut content = Vec::new();
+                serialize(fields, &below, &mut content);
+                out.push(tag(2));
+                varint(content.len() as u64, out);
+                out.extend(content);
+            }
+            Value::Group(fields) => {
+                out.push(tag(3));
+                serialize(fields, &below, out);
+                out.push(tag(4));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn projections_keep_what_their_paths_lead_to(
+        records in prop::collection::vec(prop::collection::vec(value(), 0..6), 0..30),
+        paths in prop::collection::vec(
+            (prop::collection::vec(1_u32..7, 0..4), any::<bool>()).prop_map(|(mut path, existence)| {
+                if existence {
+                    path.push(0);
+                }
+                path
+            }),
+            0..4,
+        ),
+        options in prop::sample::select(vec![
+            "transpose,uncompressed", "transpose,zstd:1,bucket_fraction:0.0", "transpose,brotli:1,chunk_size:400",
+            "transpose,snappy,bucket_fraction:0.3", "transpose,uncompressed,chunk_size:200",
+        ]),
+    ) {
+        let mut writer = RecordWriter::new(Vec::new(), options.parse::<WriterOptions>().expect(options)).expect("memory");
+        let projected = |paths: &[&[u32]]| -> Vec<Vec<u8>> {
+            let serialize = |record: &Vec<Value>| {
+                let mut out = Vec::new();
+                serialize(record, paths, &mut out);
+                out
+            };
+            records.iter().map(serialize).collect()
+        };
+        let whole = projected(&[&[]]);
+        for record in &whole {
+            writer.write_record(record).expect("memory");
+        }
+        let file = writer.close().expect("memory");
+        prop_assert_eq!(read(&file, "root").expect("sound"), whole);
+        let projection: FieldProjection = paths.iter().map(|path| Field::new(path.clone()).expect("a field")).collect();
+        let paths: Vec<&[u32]> = paths.iter().map(Vec::as_slice).collect();
+        let expected = projected(&paths);
+        prop_assert_eq!(read(&file, &projection.to_string()).expect("sound"), expected, "{}", projection);
     }
 }

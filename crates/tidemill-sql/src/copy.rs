@@ -4,7 +4,7 @@
 //! result is made in a temporary folder beside its destination and renamed when it is whole and on disk; then it is
 //! opened as any reader would open it, and its rows are counted.
 //!
-//! Between two files of records (Riegeli, TFRecord) records are copied as they are, so that nothing is read into them.
+//! Between two files of records (Riegeli, ArrayRecord, TFRecord) records are copied as they are, so that nothing is read into them.
 
 use std::fs::{self, File};
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use tempfile::TempDir;
-use tidemill_riegeli::{ReaderOptions, WriterOptions};
+use tidemill_riegeli::ReaderOptions;
 
 use crate::location::{Format, Location, Place};
 use crate::records::{Records, RecordsSink, Skipped};
@@ -106,9 +106,9 @@ impl Session {
         let draft = Draft::checked(destination, options)?;
         let reading = ReaderOptions::default().recover(self.recovers());
         let records = Records::open(source, &reading).await?;
-        let (file, writing) = (draft.file.clone(), options.file.riegeli.clone());
+        let (file, writing) = (draft.file.clone(), options.file.clone());
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let work = tokio::task::spawn_blocking(move || write_records(records, target.format, &file, writing, &tell));
+        let work = tokio::task::spawn_blocking(move || write_records(records, target.format, &file, &writing, &tell));
         while let Some(rows) = told.recv().await {
             progress(Progress {
                 rows,
@@ -193,15 +193,11 @@ fn write_records(
     records: Records,
     format: Format,
     file: &Path,
-    mut options: WriterOptions,
+    options: &FileOptions,
     tell: &tokio::sync::mpsc::UnboundedSender<u64>,
 ) -> Result<(u64, Vec<Skipped>)> {
     const STEP: u64 = 1 << 16;
-    let metadata = records.metadata()?;
-    if !metadata.is_empty() && !options.has_metadata() {
-        options = options.serialized_metadata(metadata);
-    }
-    let mut sink = RecordsSink::create(format, file, options)?;
+    let mut sink = RecordsSink::create(format, file, options, records.metadata()?)?;
     let mut rows = 0_u64;
     let skipped = records.read(|record| {
         sink.write(record)?;

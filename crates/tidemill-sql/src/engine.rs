@@ -46,6 +46,32 @@ pub(crate) trait Engine: Send + Sync + 'static {
     fn scan(&self, request: Request) -> crate::Result<Batches>;
 }
 
+impl<E: Engine + ?Sized> Engine for Box<E> {
+    fn scan_name(&self) -> &'static str {
+        (**self).scan_name()
+    }
+
+    fn file(&self) -> String {
+        (**self).file()
+    }
+
+    fn schema(&self) -> SchemaRef {
+        (**self).schema()
+    }
+
+    fn row_count(&self) -> Precision<usize> {
+        (**self).row_count()
+    }
+
+    fn divisible(&self) -> bool {
+        (**self).divisible()
+    }
+
+    fn scan(&self, request: Request) -> crate::Result<Batches> {
+        (**self).scan(request)
+    }
+}
+
 pub(crate) type Batches = Box<dyn Iterator<Item = crate::Result<RecordBatch>> + Send>;
 
 /// What a scan is asked for.

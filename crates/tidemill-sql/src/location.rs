@@ -20,6 +20,8 @@ pub enum Format {
     Xbase,
     /// Riegeli/records (`.riegeli`).
     Riegeli,
+    /// ArrayRecord (`.array_record`, `.arrayrecord`): Riegeli/records with an index.
+    ArrayRecord,
     /// TFRecord (`.tfrecord`, `.tfrecords`).
     TfRecord,
     /// Apache Parquet (`.parquet`).
@@ -35,7 +37,7 @@ pub enum Format {
 impl Format {
     /// Whether a file of this format is made of records, which can be copied as they are.
     pub fn has_records(self) -> bool {
-        matches!(self, Self::Riegeli | Self::TfRecord)
+        matches!(self, Self::Riegeli | Self::ArrayRecord | Self::TfRecord)
     }
 
     /// The format that a file name's extension tells, in any case; `None` for an extension that no format claims.
@@ -78,6 +80,7 @@ impl fmt::Display for Format {
         f.write_str(match self {
             Self::Xbase => "xbase",
             Self::Riegeli => "riegeli",
+            Self::ArrayRecord => "array_record",
             Self::TfRecord => "tfrecord",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
@@ -318,6 +321,8 @@ fn known_extensions() -> String {
 const EXTENSIONS: &[(&str, Format)] = &[
     ("dbf", Format::Xbase),
     ("riegeli", Format::Riegeli),
+    ("array_record", Format::ArrayRecord),
+    ("arrayrecord", Format::ArrayRecord),
     ("tfrecord", Format::TfRecord),
     ("tfrecords", Format::TfRecord),
     ("parquet", Format::Parquet),

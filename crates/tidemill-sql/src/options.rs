@@ -1,10 +1,14 @@
 //! The settings of a session.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use prost_types::FileDescriptorSet;
+use tidemill_riegeli::{FieldProjection, RecordType};
 use tidemill_xbase::{Blank, CodePage, Deleted};
 
 use crate::names::Names;
+use crate::{Error, Result};
 
 /// The settings of a [`Session`](crate::Session).
 #[derive(Clone, Debug, Default)]
@@ -14,6 +18,9 @@ pub struct SessionOptions {
     deleted: Deleted,
     recover: bool,
     pub(crate) threads: Option<usize>,
+    descriptors: Option<Arc<FileDescriptorSet>>,
+    message: Option<String>,
+    pub(crate) field_projection: Option<FieldProjection>,
 }
 
 impl SessionOptions {
@@ -72,6 +79,63 @@ impl SessionOptions {
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
         self
+    }
+
+    /// What the records of Riegeli files are, over what they say themselves: descriptors as `protoc --descriptor_set_out` writes
+    /// them, with `--include_imports`. Default: what the files say.
+    #[must_use]
+    pub fn descriptors(mut self, descriptors: FileDescriptorSet) -> Self {
+        self.descriptors = Some(Arc::new(descriptors));
+        self
+    }
+
+    /// The full name of the message type of records, for descriptors that were set. Default: what the file says, or the only
+    /// message type that the descriptors have.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    /// Which fields of the messages in Riegeli files are columns, by their numbers; of messages in transposed chunks nothing else
+    /// is decompressed. Typed rows become messages too. Default: all.
+    #[must_use]
+    pub fn field_projection(mut self, projection: FieldProjection) -> Self {
+        self.field_projection = Some(projection);
+        self
+    }
+
+    /// The record type by the descriptors that were set, in a file that says its records are messages of type `named`.
+    pub(crate) fn record_type(&self, named: Option<&str>) -> Result<Option<RecordType>> {
+        let Some(descriptors) = &self.descriptors else {
+            return Ok(None);
+        };
+        let record_type = |name: &str| RecordType {
+            name: name.to_owned(),
+            descriptors: FileDescriptorSet::clone(descriptors),
+        };
+        if let Some(name) = &self.message {
+            return Ok(Some(record_type(name)));
+        }
+        if let Some(found) = named.map(record_type).filter(|found| found.message().is_some()) {
+            return Ok(Some(found));
+        }
+        let mut names = Vec::new();
+        for file in &descriptors.file {
+            for message in &file.message_type {
+                names.push(match file.package() {
+                    "" => message.name().to_owned(),
+                    package => format!("{package}.{}", message.name()),
+                });
+            }
+        }
+        match names.as_slice() {
+            [only] => Ok(Some(record_type(only))),
+            _ => Err(Error::Unsupported {
+                what: "a descriptor file without a message type to choose".to_owned(),
+                hint: format!("--message names one of {}", names.join(", ")),
+            }),
+        }
     }
 
     pub(crate) fn xbase_options(&self) -> &tidemill_xbase::OpenOptions {

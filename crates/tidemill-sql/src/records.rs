@@ -5,12 +5,12 @@ use std::io::BufWriter;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use tidemill_riegeli::array_record::ArrayRecordWriter;
 use tidemill_riegeli::tfrecord::{TfRecordReader, TfRecordWriter};
-use tidemill_riegeli::{
-    ReaderOptions, RecordReader, RecordWriter, SharedSource, SkippedRegion, Source, StreamSource, WriterOptions,
-};
+use tidemill_riegeli::{ReaderOptions, RecordReader, RecordWriter, SharedSource, SkippedRegion, Source, StreamSource};
 
 use crate::location::{Format, Location};
+use crate::sink::FileOptions;
 use crate::{Error, Result};
 
 /// The records of a table's files, one file behind another.
@@ -49,12 +49,14 @@ impl Records {
         let mut files = Vec::new();
         for part in location.parts() {
             let bytes = match part.format {
-                Format::Riegeli => part.source().await?.map_or(Bytes::RiegeliStream, Bytes::Riegeli),
+                Format::Riegeli | Format::ArrayRecord => {
+                    part.source().await?.map_or(Bytes::RiegeliStream, Bytes::Riegeli)
+                }
                 Format::TfRecord => Bytes::TfRecord(part.file()?.to_path_buf()),
                 other => {
                     return Err(Error::Unsupported {
                         what: format!("{part}: reading records of {other}"),
-                        hint: "Riegeli and TFRecord files have records".to_owned(),
+                        hint: "Riegeli, ArrayRecord and TFRecord files have records".to_owned(),
                     });
                 }
             };
@@ -63,9 +65,10 @@ impl Records {
                 bytes,
             });
         }
+        let index_is_data = location.format != Format::ArrayRecord;
         Ok(Self {
             files,
-            options: options.clone(),
+            options: options.clone().stop_at_footer(!index_is_data),
         })
     }
 
@@ -153,28 +156,48 @@ fn read_riegeli<S: Source>(
 /// Makes a file of records.
 pub(crate) enum RecordsSink {
     Riegeli(Box<RecordWriter<BufWriter<File>>>),
+    ArrayRecord(Box<ArrayRecordWriter<BufWriter<File>>>),
     TfRecord(TfRecordWriter<BufWriter<File>>),
 }
 
 impl RecordsSink {
-    pub(crate) fn create(format: Format, path: &Path, options: WriterOptions) -> Result<Self> {
+    /// `metadata` are serialized, and empty if there are none.
+    pub(crate) fn create(format: Format, path: &Path, options: &FileOptions, metadata: Vec<u8>) -> Result<Self> {
         Ok(match format {
+            Format::ArrayRecord => {
+                let mut options = options.array_record.clone();
+                if !metadata.is_empty() {
+                    options = options.serialized_metadata(metadata);
+                }
+                Self::ArrayRecord(Box::new(ArrayRecordWriter::create(path, options)?))
+            }
             Format::TfRecord => Self::TfRecord(TfRecordWriter::create(path)?),
-            _ => Self::Riegeli(Box::new(RecordWriter::create(path, options)?)),
+            _ => {
+                let mut options = options.riegeli.clone();
+                if !metadata.is_empty() && !options.has_metadata() {
+                    options = options.serialized_metadata(metadata);
+                }
+                Self::Riegeli(Box::new(RecordWriter::create(path, options)?))
+            }
         })
     }
 
     pub(crate) fn write(&mut self, record: &[u8]) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::Riegeli(writer) => writer.write_record(record)?,
+            Self::ArrayRecord(writer) => {
+                writer.write_record(record)?;
+            }
             Self::TfRecord(writer) => writer.write_record(record)?,
-        })
+        }
+        Ok(())
     }
 
     /// Returns when the records are on disk.
     pub(crate) fn finish(self, path: &Path) -> Result<()> {
         let dest = match self {
             Self::Riegeli(writer) => writer.close()?,
+            Self::ArrayRecord(writer) => writer.close()?,
             Self::TfRecord(writer) => writer.close()?,
         };
         let synchronised = dest

@@ -16,6 +16,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use futures::StreamExt;
 use sqlparser::ast::Statement;
+use tidemill_riegeli::RecordType;
 
 use crate::damage::DamageLog;
 use crate::location::Location;
@@ -58,6 +59,16 @@ impl Session {
 
     pub(crate) fn note_damage(&self, file: &str, damage: &impl std::fmt::Display) {
         self.damage.add(file, [damage]);
+    }
+
+    /// The record type that the session's settings give the records of a file, which says itself that they are messages of
+    /// type `named`; `None` when there are no such settings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] when the descriptors have several types and none is chosen.
+    pub fn record_type(&self, named: Option<&str>) -> Result<Option<RecordType>> {
+        self.options.record_type(named)
     }
 
     pub(crate) fn recovers(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What the tests of several crates share: the corpus, and real servers.
+//! What the tests of several crates share: the corpus, real servers, and Python packages.
 //!
 //! A test that needs a server asks for it and returns when it cannot be had:
 //!
@@ -8,6 +8,8 @@
 //! let Some(server) = ClickHouse::need() else { return };
 //! assert_eq!(server.query("SELECT 1").expect("an answer"), "1\n");
 //! ```
+//!
+//! [`Python`] is had in the same way, with packages from PyPI.
 //!
 //! Such a test does not pass silently: [`need`] writes its name and the reason past the test runner's capture, and into
 //! the file named by [`NOT_RUN_ENV`], from which `cargo xtask test` makes its list. The servers themselves are put into a
@@ -24,6 +26,7 @@ mod error;
 mod installation;
 mod need;
 mod process;
+mod python;
 
 pub use cassandra::Cassandra;
 pub use clickhouse::ClickHouse;
@@ -31,3 +34,4 @@ pub use corpus::{corpus, corpus_bytes};
 pub use error::ServerError;
 pub use installation::{Installation, Server, cache_folder, java};
 pub use need::{NOT_RUN_ENV, need};
+pub use python::Python;

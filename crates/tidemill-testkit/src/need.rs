@@ -33,7 +33,7 @@ pub fn need(server: Server) -> Option<Installation> {
     }
 }
 
-fn not_run(why: &str, place: &Location<'_>) {
+pub(crate) fn not_run(why: &str, place: &Location<'_>) {
     let line = line(&test_name(), why, place);
     // Not `eprintln!`: the test runner would keep it, since the test passes.
     let _ = io::stderr().write_all(format!("not run: {line}").as_bytes());

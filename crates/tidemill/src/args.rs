@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use prost::Message;
+use prost_types::FileDescriptorSet;
 use tidemill_riegeli::FieldProjection;
 use tidemill_sql::{Session, SessionOptions};
 use tidemill_xbase::{Blank, CodePage, Deleted, Dialect};
@@ -64,6 +66,9 @@ pub(crate) struct CopyArgs {
     /// How a Riegeli file is written, as the C++ library's option string has it, e.g. zstd:3,chunk_size:1M.
     #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
     pub(crate) riegeli: String,
+    /// How an ArrayRecord file is written, as its Python package has it, e.g. group_size:10,zstd:3.
+    #[arg(long, value_name = "OPTIONS", default_value = "default")]
+    pub(crate) array_record: String,
     /// The code page of an xBase table that is written.
     #[arg(long, value_name = "NAME", default_value = "cp1252")]
     pub(crate) to_codepage: CodePage,
@@ -98,9 +103,9 @@ pub(crate) struct CatArgs {
     /// Stop after this many rows.
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
-    /// For framed and raw records in transposed chunks: keep only these fields of the messages, by their numbers:
-    /// `2.3,4.0` is field 3 in field 2, and whether there is a field 4 but not what is in it. `root` is the whole
-    /// message, and an empty list none of it.
+    /// Keep only these fields of the messages of a Riegeli file, by their numbers: `2.3,4.0` is field 3 in field 2, and
+    /// whether there is a field 4 but not what is in it. `root` is the whole message, and an empty list none of it. Records
+    /// as they are (framed, raw) are projected in transposed chunks.
     #[arg(long, value_name = "FIELDS")]
     pub(crate) project: Option<FieldProjection>,
 }
@@ -170,12 +175,23 @@ pub(crate) struct TableArgs {
     /// Go on behind damage; what was left out is reported on standard error.
     #[arg(long, help_heading = TABLES)]
     pub(crate) recover: bool,
+    /// What the records of Riegeli files are, as protoc --descriptor_set_out --include_imports writes it, over what the files
+    /// say themselves.
+    #[arg(long, value_name = "FILE", value_parser = descriptors, help_heading = TABLES)]
+    pub(crate) descriptor: Option<FileDescriptorSet>,
+    /// Which message type of the descriptor file the records are, by its full name.
+    #[arg(long, value_name = "TYPE", requires = "descriptor", help_heading = TABLES)]
+    pub(crate) message: Option<String>,
 }
 
 const TABLES: &str = "Tables";
 
 impl TableArgs {
     pub(crate) fn session(&self) -> Session {
+        Session::new(self.options())
+    }
+
+    pub(crate) fn options(&self) -> SessionOptions {
         let mut options = SessionOptions::default()
             .deleted(self.deleted.into())
             .blank(self.blank.into())
@@ -192,7 +208,13 @@ impl TableArgs {
         if let Some(codepage) = self.codepage {
             options = options.codepage(codepage);
         }
-        Session::new(options)
+        if let Some(descriptors) = &self.descriptor {
+            options = options.descriptors(descriptors.clone());
+        }
+        if let Some(message) = &self.message {
+            options = options.message(message);
+        }
+        options
     }
 
     pub(crate) fn xbase(&self) -> tidemill_xbase::OpenOptions {
@@ -318,6 +340,11 @@ fn name_and_place(text: &str) -> Result<(String, String), String> {
         Some((name, place)) if !name.is_empty() && !place.is_empty() => Ok((name.to_owned(), place.to_owned())),
         _ => Err("expected NAME=URL".to_owned()),
     }
+}
+
+fn descriptors(path: &str) -> Result<FileDescriptorSet, String> {
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    FileDescriptorSet::decode(bytes.as_slice()).map_err(|error| format!("not a descriptor file: {error}"))
 }
 
 fn drive_and_folder(text: &str) -> Result<(char, PathBuf), String> {

@@ -2,8 +2,9 @@
 
 use super::RecordReader;
 use crate::{
-    ChunkHeader, ChunkReader, ChunkType, CompressionType, Error, Result, Source,
+    ChunkHeader, ChunkReader, ChunkType, CompressionType, Error, FieldSizes, RecordIndex, Result, Source,
     block_header::add_with_overhead,
+    chunk_decoder::ChunkDecoder,
     chunk_header::CHUNK_HEADER_SIZE,
     source::{BytesSource, SourceRef},
 };
@@ -43,6 +44,19 @@ impl<S: Source> RecordReader<S> {
         .map_or(Ok(count), Err)
     }
 
+    /// Lists by the chunk headers where which records are, without reading chunk data. Does not move the reader.
+    ///
+    /// # Errors
+    /// As [`Self::count_records`].
+    pub fn index_records(&mut self) -> Result<RecordIndex> {
+        let mut index = RecordIndex::default();
+        self.scan_headers(|begin, header| {
+            index.push(begin, header.num_records);
+            Ok(())
+        })?
+        .map_or(Ok(index), Err)
+    }
+
     /// Describes the chunks of the file. Chunk data are not read but for the first byte. Does not move the reader.
     ///
     /// # Errors
@@ -67,13 +81,67 @@ impl<S: Source> RecordReader<S> {
         Ok(list)
     }
 
+    /// Adds up what each field of the messages takes in the transposed chunks of the file, which are read for it. Does not move
+    /// the reader.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] and [`Error::Truncated`] unless recovering, which leaves damaged chunks out; [`Error::Limit`];
+    /// [`Error::Io`], also for a stream.
+    pub fn field_sizes(&mut self) -> Result<FieldSizes> {
+        let limit = self.options.max_chunk_size;
+        let mut chunks = self.chunks_again()?;
+        if let Some(size) = self.size() {
+            chunks.truncate(size);
+        }
+        let recovering = !self.options.recovery.is_fail();
+        let mut decoder = ChunkDecoder::default();
+        let mut sizes = FieldSizes::new();
+        loop {
+            // Other chunks are passed by their headers.
+            let passed = match chunks.peek_header() {
+                Ok(Some(header)) if header.chunk_type != ChunkType::Transposed => chunks.skip_chunk().map(|_| ()),
+                Ok(_) => match chunks.next_chunk() {
+                    Ok(Some(chunk)) => {
+                        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+                        let (begin, end) = (chunk.begin, chunk.end);
+                        match decoder.add_field_sizes(&chunk.header, chunk.data, limit, &mut sizes) {
+                            Err(damage) if !recovering => return Err(damage.at(chunks.file(), begin, end)),
+                            _ => Ok(()),
+                        }
+                    }
+                    Ok(None) => {
+                        let truncation = chunks.truncation().filter(|_| !recovering);
+                        return truncation.map_or(Ok(sizes), Err);
+                    }
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            };
+            if let Err(error) = passed
+                && (!recovering || !matches!(error, Error::Corrupt(_)) || chunks.recover()?.is_none())
+            {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Returns a reader of the same chunks, from the first on.
+    fn chunks_again(&self) -> Result<ChunkReader<SourceRef<'_, S>>> {
+        let file = self.chunks.file().clone();
+        let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), file, self.options.max_chunk_size)?;
+        // The data may end before the source does, at the footer of an ArrayRecord file.
+        if let Some(size) = self.chunks.size() {
+            chunks.truncate(size);
+        }
+        Ok(chunks)
+    }
+
     /// Visits the chunk headers. Returns what is wrong with the end of the file, if anything is and unless recovering.
     fn scan_headers(&self, mut visit: impl FnMut(u64, ChunkHeader) -> Result<()>) -> Result<Option<Error>> {
-        let mut chunks = ChunkReader::named(
-            SourceRef(self.chunks.source()),
-            self.chunks.file().clone(),
-            self.options.max_chunk_size,
-        )?;
+        let mut chunks = self.chunks_again()?;
+        if let Some(size) = self.size() {
+            chunks.truncate(size);
+        }
         let recovering = !self.options.recovery.is_fail();
         loop {
             let begin = chunks.pos();

@@ -21,14 +21,15 @@ impl<S: Source> RecordReader<S> {
         self.last_record_is_valid = false;
         let current = self.leave_damage() && pos.chunk_begin == self.chunk_begin;
         if !current {
+            self.discard_ahead()?;
             if let Err(error) = self.chunks.seek(pos.chunk_begin) {
                 return self.fail_seeking(error);
             }
             self.leave_chunk();
         }
         // The beginning of a chunk needs no reading: there may be none at the end of the file.
-        if pos.record_index > 0 && self.chunks.pos() <= self.chunk_begin {
-            match self.read_chunk() {
+        if pos.record_index > 0 && self.next_chunk_begin() <= self.chunk_begin {
+            match self.read_chunk_until(pos.record_index) {
                 Ok(_) => {}
                 Err(error) => return self.try_recovery(error),
             }
@@ -45,8 +46,9 @@ impl<S: Source> RecordReader<S> {
     /// As [`seek`](Self::seek).
     pub fn seek_numeric(&mut self, pos: u64) -> Result<bool> {
         self.last_record_is_valid = false;
-        let current = self.leave_damage() && (self.chunk_begin..=self.chunks.pos()).contains(&pos);
+        let current = self.leave_damage() && (self.chunk_begin..=self.next_chunk_begin()).contains(&pos);
         if !current {
+            self.discard_ahead()?;
             self.decoder.clear();
             self.index = 0;
             if let Err(error) = self.chunks.seek_to_chunk_containing(pos) {
@@ -56,7 +58,7 @@ impl<S: Source> RecordReader<S> {
             if self.chunks.pos() >= pos {
                 return Ok(true);
             }
-            if let Err(error) = self.read_chunk() {
+            if let Err(error) = self.read_chunk_until(pos - self.chunk_begin) {
                 return self.try_recovery(error);
             }
         }
@@ -75,6 +77,7 @@ impl<S: Source> RecordReader<S> {
             self.index -= 1;
             return Ok(true);
         }
+        self.discard_ahead()?;
         let mut before = self.chunk_begin;
         while before > 0 {
             self.decoder.clear();

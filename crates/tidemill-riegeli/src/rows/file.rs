@@ -6,12 +6,12 @@ use std::{
 };
 
 use arrow_array::{Array, BooleanArray, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field as Column, Schema, SchemaRef};
 
-use super::{decode::RowDecoder, descriptor};
+use super::{decode::RowDecoder, descriptor, mapping::field_number};
 use crate::{
-    Error, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader, Result, RowError, SharedSource,
-    SkippedRegion, error::RowProblem, simple_chunk::RecordSlices,
+    Error, Field, FieldProjection, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader, Result, RowError,
+    SharedSource, SkippedRegion, error::RowProblem, simple_chunk::RecordSlices,
 };
 
 /// A file whose records are rows. Scans share it and read at positions, each for itself.
@@ -54,7 +54,7 @@ impl RowFile {
         let schema = descriptor::arrow_schema(&reader.records_metadata()?, &name)?;
         let raw = schema.is_none();
         let schema =
-            schema.unwrap_or_else(|| Arc::new(Schema::new(vec![Field::new("record", DataType::Binary, false)])));
+            schema.unwrap_or_else(|| Arc::new(Schema::new(vec![Column::new("record", DataType::Binary, false)])));
         Ok(Self {
             source,
             name,
@@ -78,11 +78,12 @@ impl RowFile {
         if let Some(&count) = self.row_count.get() {
             return Ok(count);
         }
-        let count = self.reader()?.count_records()?;
+        let count = self.reader(&[])?.count_records()?;
         Ok(*self.row_count.get_or_init(|| count))
     }
 
-    /// Reads rows in batches.
+    /// Reads rows in batches. Of transposed chunks only the columns that the scan needs are decompressed. A field
+    /// projection of the options that the file was opened with counts for files without a schema.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Arrow`] for columns that are not there.
@@ -98,8 +99,11 @@ impl RowFile {
             Some(filter) => Some((self.decoder(&filter.columns)?, filter)),
             None => None,
         };
+        let wanted = projection
+            .iter()
+            .chain(filter.iter().flat_map(|(_, filter)| &filter.columns));
         Ok(RowBatches {
-            reader: self.reader()?,
+            reader: self.reader(wanted)?,
             decoder: self.decoder(&projection)?,
             filter,
             batch_rows: batch_rows.max(1),
@@ -108,8 +112,17 @@ impl RowFile {
         })
     }
 
-    fn reader(&self) -> Result<RecordReader<SharedSource>> {
-        RecordReader::named(self.source.clone(), self.name.clone(), &self.options)
+    /// Reads the fields of some columns, without the others where chunks are transposed.
+    fn reader<'a>(&self, columns: impl IntoIterator<Item = &'a usize>) -> Result<RecordReader<SharedSource>> {
+        let mut options = self.options.clone();
+        if !self.raw {
+            let mut fields = FieldProjection::new();
+            for &column in columns {
+                fields = fields.add_field(Field::new([field_number(column)])?);
+            }
+            options = options.field_projection(fields);
+        }
+        RecordReader::named(self.source.clone(), self.name.clone(), &options)
     }
 
     fn decoder(&self, projection: &[usize]) -> Result<RowDecoder> {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Bytes before the first bucket, so that a value can be loaded together with some bytes before it.
-const SLACK: usize = 16;
+const SLACK: usize = 32;
 
 /// What is left of a buffer, as positions in [`Buckets::bytes`].
 #[derive(Clone, Copy, Default)]
@@ -182,6 +182,19 @@ impl Buckets {
             Some(_) => self.arena.as_slice(),
         };
         (bytes, &mut self.cursors)
+    }
+
+    /// Returns of each buffer its size, and its share of the stored size of its bucket.
+    pub(super) fn buffer_sizes(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.buffers.iter().map(|&(size, bucket)| {
+            let size = size as u64;
+            let stored = self.buckets.get(bucket).map_or(0, |bucket| {
+                let part = u128::from(size) * bucket.section.len() as u128;
+                // At most the size of the bucket.
+                (part / (bucket.size.max(1) as u128)) as u64
+            });
+            (size, stored)
+        })
     }
 
     /// Returns how many bytes the buckets that were decompressed hold.

@@ -4,8 +4,13 @@
 //! into one buffer, from which they are lent. With a projection the run pauses at each state that it comes to for the first
 //! time, and the bucket that the state needs is decompressed then.
 
+pub(crate) mod field_sizes;
+
+use std::ops::ControlFlow;
+
 use super::{
     buckets::{Buckets, decompressed_size},
+    field_sink::{FieldSink, Records},
     header::{HeaderReader, ImplicitChains, Kind, State, read_states},
     included_fields::IncludedFields,
     jump::{self, Jump},
@@ -24,6 +29,17 @@ pub(crate) fn decode_record(data: &[u8], size: u64, limit: usize) -> Result<Vec<
     let mut decoder = TransposedDecoder::default();
     decoder.decode(data, 1, size, None, limit)?;
     Ok(decoder.records().get(0).to_vec())
+}
+
+/// What is wanted of a chunk.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    /// The records.
+    All,
+    /// The records with these fields only.
+    Included(&'a IncludedFields),
+    /// What the sink chooses.
+    Chosen,
 }
 
 /// Decodes transposed chunks.
@@ -62,6 +78,54 @@ impl TransposedDecoder {
         included: Option<&IncludedFields>,
         limit: usize,
     ) -> Result<(), Damage> {
+        let wanted = match included {
+            None => Wanted::All,
+            Some(included) => Wanted::Included(included),
+        };
+        let room = self
+            .run_over(data, num_records, decoded_data_size, wanted, &mut Records, limit)?
+            .0;
+        let begin = self.run.finish(&mut self.limits)?;
+        if included.is_none() && begin != SLACK {
+            self.limits.clear();
+            return Err(Damage::Mismatch {
+                what: "size of the decoded data",
+                expected: decoded_data_size,
+                found: (room - begin) as u64,
+            });
+        }
+        self.values = begin..room;
+        Ok(())
+    }
+
+    /// Hands the values of a chunk to `sink`. There are no records then. Breaks off when the sink does.
+    pub(crate) fn decode_fields(
+        &mut self,
+        data: &[u8],
+        num_records: u64,
+        decoded_data_size: u64,
+        sink: &mut impl FieldSink,
+        limit: usize,
+    ) -> Result<ControlFlow<()>, Damage> {
+        let flow = self
+            .run_over(data, num_records, decoded_data_size, Wanted::Chosen, sink, limit)?
+            .1;
+        if flow.is_continue() {
+            self.run.finish_fields()?;
+        }
+        Ok(flow)
+    }
+
+    /// Runs over a chunk. Returns where the output ends, and whether the sink broke off.
+    fn run_over<S: FieldSink>(
+        &mut self,
+        data: &[u8],
+        num_records: u64,
+        decoded_data_size: u64,
+        wanted: Wanted<'_>,
+        sink: &mut S,
+        limit: usize,
+    ) -> Result<(usize, ControlFlow<()>), Damage> {
         self.limits.clear();
         self.values = 0..0;
         let size = usize::try_from(decoded_data_size)
@@ -93,8 +157,8 @@ impl TransposedDecoder {
         let no_buffer = u32::try_from(self.buckets.no_buffer()).unwrap_or(u32::MAX);
         self.nodes.clear();
         self.jumps.clear();
-        match included {
-            None => {
+        match wanted {
+            Wanted::All => {
                 let nodes = self.states.iter().map(|state| Node::whole(state, no_buffer));
                 self.nodes.extend(nodes);
                 self.buckets.load_all(data, &mut self.decompressor)?;
@@ -104,7 +168,7 @@ impl TransposedDecoder {
                     });
                 }
             }
-            Some(_) => {
+            Wanted::Included(_) | Wanted::Chosen => {
                 let nodes = self.states.iter().map(|state| Node::undecided(state, no_buffer));
                 self.nodes.extend(nodes);
                 for state in self.states.iter().filter(|state| state.kind == Kind::NonProto) {
@@ -126,11 +190,11 @@ impl TransposedDecoder {
             self.out = vec![0; room];
         }
         self.run.start(first, num_records, room, idle);
-        // Jumps are worth while once most nodes are decided on and there is more to read than that took.
+        // Jumps are worth while once most nodes are decided on, and there is more to read than that took.
         let settling = self.states.len().saturating_mul(4);
-        let mut until = match included {
-            None => transitions.len(),
-            Some(_) => settling,
+        let mut until = match wanted {
+            Wanted::All => transitions.len(),
+            Wanted::Included(_) | Wanted::Chosen => settling,
         };
         loop {
             let (bytes, cursors) = self.buckets.bytes(data);
@@ -142,50 +206,36 @@ impl TransposedDecoder {
                 cursors,
             };
             let out = self.out.get_mut(..room).unwrap_or_default();
-            match (self.run.proceed(input, out)?, included) {
-                (Pause::Select, Some(included)) => {
-                    let at = self.run.at;
-                    let (Some(state), Some(node)) = (self.states.get(at), self.nodes.get_mut(at)) else {
-                        return Err(Damage::Invalid { what: "state" });
-                    };
-                    let tags = self.run.open_nodes().filter_map(|node| self.states.get(node));
-                    let inclusion = included.inclusion(state, tags.map(|state| state.tag), self.run.skipped > 0);
-                    *node = Node::included(state, inclusion, no_buffer);
+            match self.run.proceed(input, out, sink)? {
+                Pause::Select => {
+                    let node = decide(&self.states, &mut self.nodes, &self.run, wanted, sink, no_buffer)?;
                     until = until.min(self.run.transition.saturating_add(settling));
-                    if inclusion == Inclusion::Yes {
-                        self.buckets.load(state.buffer as usize, data, &mut self.decompressor)?;
+                    if node.reads() {
+                        self.buckets.load(node.buffer as usize, data, &mut self.decompressor)?;
                         let wanted = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
                         if wanted > room {
+                            // Twice as much each time, so that what was written is not moved for every bucket.
+                            let wanted = wanted.max(room.saturating_mul(2)).min(size.saturating_add(SLACK));
                             if self.out.len() < wanted {
                                 self.out.resize(wanted, 0);
                             }
-                            self.out
-                                .copy_within(self.run.begin()..room, self.run.begin() + (wanted - room));
+                            let begin = self.run.begin();
+                            self.out.copy_within(begin..room, begin + (wanted - room));
                             self.run.shift(wanted - room);
                             room = wanted;
                         }
                     }
                 }
-                (Pause::End, _) if self.run.transition < transitions.len() => {
-                    if jump::compile(&self.nodes, &mut self.jumps).is_none() {
-                        self.jumps.clear();
-                    }
+                Pause::Stopped => return Ok((room, ControlFlow::Break(()))),
+                Pause::End if self.run.transition == transitions.len() => {
+                    return Ok((room, ControlFlow::Continue(())));
+                }
+                Pause::End => {
+                    jump::compile(&self.nodes, &mut self.jumps);
                     until = transitions.len();
                 }
-                (Pause::Select | Pause::End, _) => break,
             }
         }
-        let begin = self.run.finish(&mut self.limits)?;
-        if included.is_none() && begin != SLACK {
-            self.limits.clear();
-            return Err(Damage::Mismatch {
-                what: "size of the decoded data",
-                expected: decoded_data_size,
-                found: (room - begin) as u64,
-            });
-        }
-        self.values = begin..room;
-        Ok(())
     }
 
     /// Reads the header: fills the buckets and the states. Returns the compression type, the first state and the
@@ -222,6 +272,35 @@ impl TransposedDecoder {
         }
         Ok((compression, first, data.get(end..).unwrap_or_default()))
     }
+}
+
+/// Decides on the node that the run has come to.
+fn decide(
+    states: &[State],
+    nodes: &mut [Node],
+    run: &Run,
+    wanted: Wanted<'_>,
+    sink: &impl FieldSink,
+    no_buffer: u32,
+) -> Result<Node, Damage> {
+    let (Some(state), Some(node)) = (states.get(run.at), nodes.get_mut(run.at)) else {
+        return Err(Damage::Invalid { what: "state" });
+    };
+    let skipped = run.skipped > 0;
+    *node = match wanted {
+        Wanted::All => Node::whole(state, no_buffer),
+        Wanted::Included(included) => {
+            let open = run.open_nodes().filter_map(|node| states.get(node));
+            let inclusion = included.inclusion(state, open.map(|state| state.tag), skipped);
+            Node::included(state, inclusion, no_buffer)
+        }
+        Wanted::Chosen if skipped => Node::included(state, Inclusion::No, no_buffer),
+        Wanted::Chosen => {
+            let choice = sink.choose(state.kind, state.tag, run.content());
+            Node::chosen(state, choice, no_buffer)
+        }
+    };
+    Ok(*node)
 }
 
 /// Returns how many bytes `steps` steps can write: what is in the buffers, and as much as eleven bytes that are not. Memory is

@@ -51,7 +51,7 @@ impl<'a> HeaderReader<'a> {
 
 /// What a state stands for, as the format stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     NoOp,
     NonProto,
     StartOfMessage,

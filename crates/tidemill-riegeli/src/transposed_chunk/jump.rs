@@ -28,16 +28,27 @@ pub(super) enum To {
     Transition { base: u32 },
 }
 
-/// Fills `jumps` with four for each node: those with no, one, two and three transitions that go straight on. `None` if there
-/// are more nodes than jumps can be numbered.
-pub(super) fn compile(nodes: &[Node], jumps: &mut Vec<Jump>) -> Option<()> {
+/// Fills `jumps` with four for each node: those with no, one, two and three transitions that go straight on. Leaves it empty
+/// where jumps would take longer than steps: if most nodes do something.
+pub(super) fn compile(nodes: &[Node], jumps: &mut Vec<Jump>) {
     jumps.clear();
-    let count = u32::try_from(nodes.len()).ok().filter(|&count| count < u32::MAX / 4)?;
+    let decided = nodes.iter().filter(|node| node.action != Action::Select);
+    let idle = nodes.iter().filter(|node| is_idle(node.action)).count();
+    let Some(count) = u32::try_from(nodes.len()).ok().filter(|&count| count < u32::MAX / 4) else {
+        return;
+    };
+    if idle * 2 < decided.count() {
+        return;
+    }
     jumps.reserve(nodes.len() * 4);
     for at in 0..count {
         jumps.extend((0..4).map(|straight| from(nodes, at, straight)));
     }
-    Some(())
+}
+
+/// Returns whether nothing is read or written at a node.
+fn is_idle(action: Action) -> bool {
+    matches!(action, Action::NoOp | Action::SkippedEnd | Action::SkippedStart)
 }
 
 fn from(nodes: &[Node], mut at: u32, mut straight: u8) -> Jump {

@@ -1,6 +1,9 @@
 //! States compiled into nodes: what the run over the chunk does at each, with the bytes it writes laid out beforehand.
 
-use super::header::{Kind, State};
+use super::{
+    field_sink::Choice,
+    header::{Kind, State},
+};
 use crate::varint::varint64_length;
 
 /// What to do at a node.
@@ -26,6 +29,18 @@ pub(super) enum Action {
     EndGroup,
     SkippedStart,
     SkippedEnd,
+    /// Hands the number in `length` bytes of the buffer to the sink, as the value of the field in `tag`.
+    VarintField,
+    LongVarintField,
+    FixedField,
+    /// The number is in `mask`.
+    InlineField,
+    BytesField,
+    OpenField,
+    CloseField,
+    /// Puts together the bytes of a submessage, and hands them to the sink.
+    OpenContent,
+    CloseContent,
 }
 
 /// How much of a field a projection keeps.
@@ -136,6 +151,51 @@ impl Node {
             // The number zero, or the length of a text without bytes.
             (Kind::Varint(_) | Kind::InlineVarint(_) | Kind::Text, Inclusion::ExistenceOnly) => tagged(Some(0)),
         }
+    }
+
+    /// Returns the node for a state of which a sink wants this.
+    pub(super) fn chosen(state: &State, choice: Choice, no_buffer: u32) -> Self {
+        let node = |action, field: u32, length| Self {
+            action,
+            tag: u64::from(field),
+            length,
+            ..Self::new(state)
+        };
+        match choice {
+            Choice::Skip => Self::included(state, Inclusion::No, no_buffer),
+            Choice::Content => Self::whole(state, no_buffer),
+            Choice::Number(field) => match state.kind {
+                Kind::Varint(length @ ..=8) => node(Action::VarintField, field, length),
+                Kind::Varint(length) => node(Action::LongVarintField, field, length),
+                Kind::InlineVarint(value) => Self {
+                    mask: u64::from(value),
+                    ..node(Action::InlineField, field, 0)
+                },
+                Kind::Fixed32 => node(Action::FixedField, field, 4),
+                Kind::Fixed64 => node(Action::FixedField, field, 8),
+                _ => Self::included(state, Inclusion::No, no_buffer),
+            },
+            Choice::Bytes(field) => node(Action::BytesField, field, 0),
+            Choice::Open(field) => node(Action::OpenField, field, 0),
+            Choice::Close(field) => node(Action::CloseField, field, 0),
+            Choice::OpenContent(field) => node(Action::OpenContent, field, 0),
+            Choice::CloseContent(field) => node(Action::CloseContent, field, 0),
+        }
+    }
+
+    /// Returns whether the node takes bytes of its buffer.
+    pub(super) fn reads(&self) -> bool {
+        matches!(
+            self.action,
+            Action::Value
+                | Action::LongVarint
+                | Action::Text
+                | Action::NonProto
+                | Action::VarintField
+                | Action::LongVarintField
+                | Action::FixedField
+                | Action::BytesField
+        )
     }
 
     fn new(state: &State) -> Self {

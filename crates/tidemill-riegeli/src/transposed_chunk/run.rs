@@ -6,13 +6,14 @@
 
 use super::{
     buckets::Cursor,
+    field_sink::FieldSink,
     jump::{Jump, To},
     node::{Action, Node, aligned_varint},
 };
 use crate::{error::Damage, varint::read_varint32};
 
 /// Bytes in front of the records, for words that begin before them.
-pub(super) const SLACK: usize = 16;
+pub(super) const SLACK: usize = 32;
 
 /// A submessage, or in a projection a group, that has not come to its start yet.
 #[derive(Clone, Copy)]
@@ -46,14 +47,18 @@ pub(super) struct Run {
     num_records: usize,
     /// How many more steps may pass that write nothing.
     idle: usize,
+    /// Where the submessage ends that is put together for a sink, and how many were open before.
+    content: Option<(usize, usize)>,
 }
 
 /// Why the run paused.
 pub(super) enum Pause {
     /// At the end of the transitions.
     End,
-    /// The projection must decide on the node at [`Run::at`].
+    /// The node at [`Run::at`] must be decided on.
     Select,
+    /// The sink wants no more.
+    Stopped,
 }
 
 /// What a run reads.
@@ -82,6 +87,7 @@ impl Run {
         self.starts.clear();
         self.num_records = num_records;
         self.idle = idle;
+        self.content = None;
     }
 
     /// Returns the nodes of the ends of the open submessages, the outermost first.
@@ -95,6 +101,9 @@ impl Run {
         self.end += growth;
         self.starts.iter_mut().for_each(|start| *start += growth);
         self.open.iter_mut().for_each(|open| open.end += growth);
+        if let Some((end, _)) = &mut self.content {
+            *end += growth;
+        }
     }
 
     /// Returns where the output begins so far.
@@ -103,14 +112,24 @@ impl Run {
     }
 
     /// Goes on until the end of the transitions, or until a node has to be selected.
-    pub(super) fn proceed(&mut self, input: Input<'_>, out: &mut [u8]) -> Result<Pause, Damage> {
+    pub(super) fn proceed<S: FieldSink>(
+        &mut self,
+        input: Input<'_>,
+        out: &mut [u8],
+        sink: &mut S,
+    ) -> Result<Pause, Damage> {
         match input.jumps {
-            [] => self.proceed_by::<false>(input, out),
-            _ => self.proceed_by::<true>(input, out),
+            [] => self.proceed_by::<false, S>(input, out, sink),
+            _ => self.proceed_by::<true, S>(input, out, sink),
         }
     }
 
-    fn proceed_by<const JUMPING: bool>(&mut self, input: Input<'_>, out: &mut [u8]) -> Result<Pause, Damage> {
+    fn proceed_by<const JUMPING: bool, S: FieldSink>(
+        &mut self,
+        input: Input<'_>,
+        out: &mut [u8],
+        sink: &mut S,
+    ) -> Result<Pause, Damage> {
         let Input {
             nodes,
             jumps,
@@ -195,7 +214,12 @@ impl Run {
                     store(out, begin, tag)?;
                     begin -= usize::from(tag_length);
                 }
-                Action::StartOfMessage => self.start_of_message(begin)?,
+                Action::StartOfMessage => {
+                    self.start_of_message(begin)?;
+                    if sink.end_record().is_break() {
+                        break Pause::Stopped;
+                    }
+                }
                 Action::NoOp => self.idle()?,
                 Action::SkippedEnd => {
                     self.idle()?;
@@ -248,6 +272,83 @@ impl Run {
                     let end = advance(cursors, node.buffer, length)?;
                     begin = copy(bytes, end, out, begin, length)?;
                     self.start_of_message(begin)?;
+                    let record = bytes.get(end - length..end).unwrap_or_default();
+                    if sink.record(record).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::VarintField => {
+                    self.idle()?;
+                    let word = word(node, cursors, bytes)?;
+                    if sink.number(field(node), pack_bytes_of_seven(word)).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::FixedField => {
+                    self.idle()?;
+                    let word = word(node, cursors, bytes)?;
+                    if sink.number(field(node), word).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::InlineField => {
+                    self.idle()?;
+                    if sink.number(field(node), node.mask).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::LongVarintField => {
+                    self.idle()?;
+                    let length = usize::from(node.length);
+                    let end = advance(cursors, node.buffer, length)?;
+                    let value = bytes.get(end - length..end).unwrap_or_default();
+                    let bits = value.iter().zip((0..).step_by(7));
+                    let number = bits.fold(0, |number, (&byte, shift)| number | u64::from(byte & 0x7f) << shift);
+                    if sink.number(field(node), number).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::BytesField => {
+                    self.idle()?;
+                    let cursor = cursors.get_mut(node.buffer as usize).ok_or(invalid("buffer"))?;
+                    let text = bytes.get(cursor.pos..cursor.end).ok_or(invalid("buffer"))?;
+                    let (length, behind) = read_varint32(text).ok_or(invalid("string length"))?;
+                    let value = behind.get(..length as usize).ok_or(invalid("string: it is cut off"))?;
+                    cursor.pos = cursor.end - (behind.len() - value.len());
+                    if sink.bytes(field(node), value).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::OpenField => {
+                    self.idle()?;
+                    if sink.open(field(node)).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::CloseField => {
+                    if sink.close(field(node)).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::OpenContent => {
+                    self.idle()?;
+                    self.content = Some((begin, self.open.len()));
+                    if sink.open(field(node)).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
+                Action::CloseContent => {
+                    let Some((end, open)) = self.content.take() else {
+                        return Err(invalid("submessages: one more starts than ends"));
+                    };
+                    if self.open.len() != open {
+                        return Err(invalid("submessages: some are not closed"));
+                    }
+                    let value = out.get(begin..end).unwrap_or_default();
+                    if sink.bytes(field(node), value).is_break() || sink.close(field(node)).is_break() {
+                        break Pause::Stopped;
+                    }
+                    begin = end;
                 }
                 Action::Select => break Pause::Select,
             }
@@ -274,18 +375,36 @@ impl Run {
         Ok(pause)
     }
 
+    /// Returns how many submessages are open in the one that is put together for a sink.
+    pub(super) fn content(&self) -> Option<usize> {
+        self.content.map(|(_, open)| self.open.len().saturating_sub(open))
+    }
+
+    /// Ends a run whose values went to a sink.
+    pub(super) fn finish_fields(&self) -> Result<(), Damage> {
+        if !self.open.is_empty() || self.skipped > 0 || self.content.is_some() {
+            return Err(invalid("submessages: some are not closed"));
+        }
+        self.check_num_records()
+    }
+
+    fn check_num_records(&self) -> Result<(), Damage> {
+        match self.starts.len() == self.num_records {
+            true => Ok(()),
+            false => Err(Damage::Mismatch {
+                what: "number of records",
+                expected: self.num_records as u64,
+                found: self.starts.len() as u64,
+            }),
+        }
+    }
+
     /// Ends the run: replaces `limits` by where each record ends, and returns where the first one begins in the output.
     pub(super) fn finish(&mut self, limits: &mut Vec<usize>) -> Result<usize, Damage> {
         if !self.open.is_empty() || self.skipped > 0 {
             return Err(invalid("submessages: some are not closed"));
         }
-        if self.starts.len() != self.num_records {
-            return Err(Damage::Mismatch {
-                what: "number of records",
-                expected: self.num_records as u64,
-                found: self.starts.len() as u64,
-            });
-        }
+        self.check_num_records()?;
         if self.begin < SLACK {
             return Err(too_large());
         }
@@ -349,6 +468,28 @@ impl Run {
     }
 }
 
+/// Returns the sink's number of a field; nodes that have one were made of 32 bits.
+#[inline(always)]
+fn field(node: &Node) -> u32 {
+    node.tag as u32
+}
+
+/// Takes the bytes of a number of a node, at the low end of a word.
+#[inline(always)]
+fn word(node: &Node, cursors: &mut [Cursor], bytes: &[u8]) -> Result<u64, Damage> {
+    let end = advance(cursors, node.buffer, usize::from(node.length))?;
+    // Nodes of numbers have a length from 1 to 8.
+    Ok(load(bytes, end) >> (((8 - u32::from(node.length)) * 8) & 63))
+}
+
+/// Puts the low seven bits of each byte next to each other.
+#[inline(always)]
+fn pack_bytes_of_seven(word: u64) -> u64 {
+    let pairs = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    (fours & 0x0fff_ffff) | (fours & 0x0fff_ffff_0000_0000) >> 4
+}
+
 /// Takes `length` bytes of a buffer and returns where they end.
 #[inline(always)]
 fn advance(cursors: &mut [Cursor], buffer: u32, length: usize) -> Result<usize, Damage> {
@@ -390,7 +531,7 @@ fn store(out: &mut [u8], end: usize, word: u64) -> Result<(), Damage> {
 /// Copies the `length` bytes before `end` to before `begin`, and returns where they begin there.
 #[inline(always)]
 fn copy(bytes: &[u8], end: usize, out: &mut [u8], begin: usize, length: usize) -> Result<usize, Damage> {
-    const SHORT: usize = 16;
+    const SHORT: usize = 32;
     if length <= SHORT
         && let Some(from) = bytes.get(..end).and_then(<[u8]>::last_chunk::<SHORT>)
         && let Some(to) = out.get_mut(..begin).and_then(<[u8]>::last_chunk_mut::<SHORT>)

@@ -13,6 +13,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use chrono::Datelike;
+use tidemill_riegeli::array_record::ArrayRecordWriterOptions;
 use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, Dialect, FieldSpec, TableWriter};
@@ -58,6 +59,8 @@ pub enum StreamFormat {
 pub struct FileOptions {
     /// How a Riegeli file is written. Default: zstd, level 3.
     pub riegeli: WriterOptions,
+    /// How an ArrayRecord file is written. Default: a record a chunk, zstd, level 3.
+    pub array_record: ArrayRecordWriterOptions,
     /// The code page of an xBase table. Default: cp1252.
     pub codepage: CodePage,
     /// The dialect of an xBase table, which decides the memo file's too. Default: FoxPro 2 with an FPT.
@@ -68,6 +71,7 @@ impl Default for FileOptions {
     fn default() -> Self {
         Self {
             riegeli: WriterOptions::default().compression(Compression::zstd(3)),
+            array_record: ArrayRecordWriterOptions::default(),
             codepage: CodePage::Cp1252,
             dialect: Dialect::FoxPro2,
         }
@@ -121,9 +125,9 @@ pub(crate) fn file_sink(
                 options.riegeli.clone(),
             )?))
         }
-        Format::TfRecord => {
+        Format::TfRecord | Format::ArrayRecord => {
             return Err(Error::Unsupported {
-                what: format!("{}: writing rows as TFRecord", path.display()),
+                what: format!("{}: writing rows as {format}", path.display()),
                 hint: "copy to a .riegeli file first, and its records from there".to_owned(),
             });
         }

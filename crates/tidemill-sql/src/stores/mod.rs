@@ -32,7 +32,7 @@ pub(crate) async fn open(
     }
     match location.format {
         Format::Xbase => xbase::open(location, options, damage),
-        Format::Riegeli => riegeli::open(location, options, damage).await,
+        Format::Riegeli | Format::ArrayRecord => riegeli::open(location, options, damage).await,
         Format::TfRecord => tfrecord::open(location),
         Format::Parquet | Format::Arrow | Format::Csv | Format::JsonLines => files::open(location, state).await,
     }

@@ -1,17 +1,20 @@
-//! Riegeli/records files of typed rows; a file of other records is a table of one binary column, `record`.
+//! Riegeli/records files: typed rows, messages of a described type, or records as they are.
+
+mod messages;
+mod rows;
 
 use std::sync::Arc;
 
-use arrow_schema::SchemaRef;
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
-use tidemill_riegeli::ReaderOptions;
-use tidemill_riegeli::rows::{RowBatches, RowFile, RowFilter, RowScan};
+use tidemill_riegeli::rows::RowFile;
+use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, RecordType, SharedSource};
 
-use super::Reading;
+use self::messages::MessageEngine;
+use self::rows::RowEngine;
 use crate::damage::DamageLog;
-use crate::engine::{Batches, Engine, EngineTable, Request};
-use crate::location::Location;
+use crate::engine::{Engine, EngineTable};
+use crate::location::{Format, Location};
 use crate::options::SessionOptions;
 use crate::{Error, Result};
 
@@ -22,26 +25,13 @@ pub(super) async fn open(
 ) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
     for part in location.parts() {
-        let path = part.to_string();
-        let reading = ReaderOptions::default().recover(options.recovers());
-        let recovers = options.recovers();
-        let damage = damage.clone();
         let Some(source) = part.source().await? else { continue };
-        let open = move || {
-            let file = RowFile::from_source(source, &path, &reading)?;
-            // Recovery leaves out what is damaged, so only a scan knows how much is left.
-            let rows = match recovers {
-                true => Precision::Absent,
-                false => Precision::Exact(usize::try_from(file.row_count()?).unwrap_or(usize::MAX)),
-            };
-            Ok::<_, Error>(RiegeliEngine {
-                file: Arc::new(file),
-                path,
-                rows,
-                damage,
-            })
-        };
+        let (options, damage) = (options.clone(), damage.clone());
         // Objects are waited for, which a thread of the runtime must not do.
+        let reading = ReaderOptions::default()
+            .recover(options.recovers())
+            .stop_at_footer(part.format == Format::ArrayRecord);
+        let open = move || engine(source, part.to_string(), reading, &options, damage);
         engines.push(tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
             path: location.to_string().into(),
             action: "open",
@@ -51,46 +41,46 @@ pub(super) async fn open(
     Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
-struct RiegeliEngine {
-    file: Arc<RowFile>,
+fn engine(
+    source: SharedSource,
     path: String,
-    rows: Precision<usize>,
+    mut reading: ReaderOptions,
+    options: &SessionOptions,
     damage: DamageLog,
-}
-
-impl Engine for RiegeliEngine {
-    fn scan_name(&self) -> &'static str {
-        "RiegeliScan"
+) -> Result<Box<dyn Engine>> {
+    if let Some(projection) = &options.field_projection {
+        reading = reading.field_projection(projection.clone());
     }
-
-    fn file(&self) -> String {
-        self.path.clone()
-    }
-
-    fn schema(&self) -> SchemaRef {
-        self.file.schema()
-    }
-
-    fn row_count(&self) -> Precision<usize> {
-        self.rows
-    }
-
-    fn divisible(&self) -> bool {
-        false
-    }
-
-    fn scan(&self, request: Request) -> Result<Batches> {
-        let scan = RowScan {
-            projection: Some(request.projection),
-            batch_rows: request.batch_rows,
-            limit: request.limit,
-            row_filter: request
-                .filter
-                .map(|filter| RowFilter::new(filter.columns, filter.predicate)),
-        };
-        let batches = self.file.scan(scan)?;
-        let (path, damage) = (self.path.clone(), self.damage.clone());
-        let say_damage = move |batches: &RowBatches| damage.add(&path, batches.skipped());
-        Ok(Box::new(Reading { batches, say_damage }))
-    }
+    let mut reader = RecordReader::from_source(SharedSource::clone(&source), &path, &reading)?;
+    // Recovery leaves out what is damaged, so only a scan knows how much is left.
+    let rows = match options.recovers() {
+        true => Precision::Absent,
+        false => Precision::Exact(usize::try_from(reader.count_records()?).unwrap_or(usize::MAX)),
+    };
+    let metadata = reader.records_metadata()?;
+    let record_type = match options.record_type(metadata.record_type_name.as_deref())? {
+        Some(given) => Some(given),
+        None if metadata.arrow_schema.is_some() && options.field_projection.is_none() => None,
+        None => metadata.record_type(),
+    };
+    Ok(match record_type {
+        Some(RecordType { name, descriptors }) => {
+            let schema = MessageSchema::new(&descriptors, &name)?;
+            let projection = options.field_projection.as_ref();
+            Box::new(MessageEngine {
+                source,
+                path,
+                options: reading,
+                schema: projection.map_or_else(|| schema.clone(), |projection| schema.project(projection)),
+                rows,
+                damage,
+            })
+        }
+        None => Box::new(RowEngine {
+            file: Arc::new(RowFile::from_source(source, &path, &reading)?),
+            path,
+            rows,
+            damage,
+        }),
+    })
 }

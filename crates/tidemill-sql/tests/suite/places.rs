@@ -114,6 +114,7 @@ async fn records_go_from_file_to_file_as_they_are() {
         ("a.tfrecord", ""),
         ("b.riegeli", "brotli:3,chunk_size:1k"),
         ("c.tfrecords", ""),
+        ("e.array_record", ""),
         ("d.riegeli", "uncompressed"),
     ] {
         let file = folder.path().join(name);
@@ -122,6 +123,8 @@ async fn records_go_from_file_to_file_as_they_are() {
         session.copy(&source, &file, &how, |_| ()).await.expect(name);
         source = Location::existing(&file).expect("a location");
         assert!(framed(&source).await == expected, "{name}");
+        let count = numbers(&session, &format!("SELECT COUNT(record) FROM '{}'", file.display())).await;
+        assert_eq!(count, [300], "{name}");
     }
 }
 

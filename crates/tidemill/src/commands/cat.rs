@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use tidemill_riegeli::ReaderOptions;
-use tidemill_sql::{Format, Location, Place, Records};
+use tidemill_sql::{Format, Location, Place, Records, Session};
 use tidemill_xbase::{Scan, Table};
 
 use crate::Outcome;
@@ -14,11 +14,11 @@ use crate::args::{AnswerFormat, CatArgs, CatFormat, DeletedArg};
 use crate::output::{RowWriter, default_format, report_damage, write_answer};
 
 pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
-    let session = args.tables.session();
+    let session = Session::new(match &args.project {
+        Some(projection) => args.tables.options().field_projection(projection.clone()),
+        None => args.tables.options(),
+    });
     let table = session.names().table(&args.table)?;
-    if args.project.is_some() && args.format.and_then(CatFormat::of_rows).is_some() {
-        bail!("--project goes with --format framed or raw");
-    }
     let format = args.format.map_or(Some(default_format()), CatFormat::of_rows);
     match (table.format, format) {
         (format, None) if format.has_records() => cat_records(&table, &args).await?,

@@ -21,6 +21,10 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
                 .riegeli
                 .parse()
                 .with_context(|| format!("--riegeli {}", args.riegeli))?,
+            array_record: args
+                .array_record
+                .parse()
+                .with_context(|| format!("--array-record {}", args.array_record))?,
             codepage: args.to_codepage,
             dialect: args.to_dialect.into(),
         },

@@ -2,13 +2,13 @@
 //!
 //! A description is a value that serde writes as JSON; the text for a person is laid out from the same value.
 
+mod riegeli;
+
 use std::io::{self, Write};
 
 use anyhow::bail;
 use comfy_table::{Table, presets};
 use serde::Serialize;
-use tidemill_riegeli::rows::RowFile;
-use tidemill_riegeli::{ReaderOptions, RecordReader};
 use tidemill_sql::{Format, Location, Names, Session};
 
 use crate::Outcome;
@@ -41,7 +41,9 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
 pub(crate) async fn describe(table: &Location, session: &Session, args: &TableArgs) -> anyhow::Result<Description> {
     Ok(match table.format {
         Format::Xbase => Description::Xbase(Box::new(describe_xbase(table, args)?)),
-        Format::Riegeli => Description::Riegeli(Box::new(describe_riegeli(table, args)?)),
+        Format::Riegeli | Format::ArrayRecord => {
+            Description::Riegeli(Box::new(riegeli::describe(table, session, args).await?))
+        }
         _ => Description::Other(describe_other(table, session).await?),
     })
 }
@@ -50,7 +52,7 @@ pub(crate) async fn describe(table: &Location, session: &Session, args: &TableAr
 #[serde(untagged)]
 pub(crate) enum Description {
     Xbase(Box<XbaseDescription>),
-    Riegeli(Box<RiegeliDescription>),
+    Riegeli(Box<riegeli::RiegeliDescription>),
     Other(OtherDescription),
 }
 
@@ -87,31 +89,6 @@ struct FieldDescription {
     decimals: u32,
     nullable: bool,
     arrow: String,
-}
-
-#[derive(Serialize)]
-pub(crate) struct RiegeliDescription {
-    file: String,
-    format: &'static str,
-    bytes: u64,
-    records: u64,
-    record_bytes: u64,
-    record_type: Option<String>,
-    comment: Option<String>,
-    writer_options: Option<String>,
-    chunks: Vec<ChunkDescription>,
-    columns: Vec<ColumnDescription>,
-}
-
-/// Chunks of one kind, together.
-#[derive(Serialize)]
-struct ChunkDescription {
-    r#type: String,
-    codec: Option<String>,
-    chunks: u64,
-    records: u64,
-    stored_bytes: u64,
-    record_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -170,56 +147,6 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
     })
 }
 
-fn describe_riegeli(location: &Location, args: &TableArgs) -> anyhow::Result<RiegeliDescription> {
-    let options = ReaderOptions::default().recover(args.recover);
-    let mut reader = RecordReader::open(location.file()?, &options)?;
-    let metadata = reader.records_metadata()?;
-    let mut chunks: Vec<ChunkDescription> = Vec::new();
-    for chunk in reader.list_chunks()? {
-        let kind = chunk.chunk_type.to_string();
-        let codec = chunk.compression.map(|codec| codec.to_string());
-        let found = chunks
-            .iter_mut()
-            .find(|known| known.r#type == kind && known.codec == codec);
-        let summed = match found {
-            Some(summed) => summed,
-            None => {
-                chunks.push(ChunkDescription {
-                    r#type: kind,
-                    codec,
-                    chunks: 0,
-                    records: 0,
-                    stored_bytes: 0,
-                    record_bytes: 0,
-                });
-                let Some(new) = chunks.last_mut() else { continue };
-                new
-            }
-        };
-        summed.chunks += 1;
-        summed.records += chunk.num_records;
-        summed.stored_bytes += chunk.end - chunk.begin;
-        summed.record_bytes += chunk.decoded_data_size;
-    }
-    let rows = RowFile::open(location.file()?, &options)?;
-    Ok(RiegeliDescription {
-        file: location.to_string(),
-        format: "riegeli",
-        bytes: location.bytes()?.unwrap_or_default(),
-        records: chunks.iter().map(|chunk| chunk.records).sum(),
-        record_bytes: chunks
-            .iter()
-            .filter(|chunk| chunk.records > 0)
-            .map(|chunk| chunk.record_bytes)
-            .sum(),
-        record_type: metadata.record_type_name,
-        comment: metadata.file_comment,
-        writer_options: metadata.record_writer_options,
-        chunks,
-        columns: columns(&rows.schema()),
-    })
-}
-
 async fn describe_other(location: &Location, session: &Session) -> anyhow::Result<OtherDescription> {
     Ok(OtherDescription {
         file: location.to_string(),
@@ -259,14 +186,7 @@ impl Description {
                     .as_ref()
                     .map_or_else(String::new, |memo| format!(", memos in {}", memo.dialect)),
             ),
-            Self::Riegeli(riegeli) => format!(
-                "{}: Riegeli, {} records of {}, {} columns, {} bytes",
-                riegeli.file,
-                riegeli.records,
-                riegeli.record_type.as_deref().unwrap_or("no declared type"),
-                riegeli.columns.len(),
-                riegeli.bytes
-            ),
+            Self::Riegeli(riegeli) => riegeli.line(),
             Self::Other(other) => {
                 format!(
                     "{}: {}, {} columns, {} bytes",
@@ -341,47 +261,6 @@ impl XbaseDescription {
             ]
         });
         text += &table(&["field", "type", "width", "decimals", "as"], rows);
-        text
-    }
-}
-
-impl RiegeliDescription {
-    fn text(&self) -> String {
-        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
-        let mut text = lines(&[
-            ("file", self.file.clone()),
-            ("format", "Riegeli/records".to_owned()),
-            ("size", format!("{} bytes", self.bytes)),
-            (
-                "records",
-                format!("{} of {} bytes together", self.records, self.record_bytes),
-            ),
-            ("record type", told(&self.record_type)),
-            ("comment", told(&self.comment)),
-            ("written with", told(&self.writer_options)),
-        ]);
-        let rows = self.chunks.iter().map(|chunk| {
-            vec![
-                chunk.r#type.clone(),
-                chunk.codec.clone().unwrap_or_default(),
-                chunk.chunks.to_string(),
-                chunk.records.to_string(),
-                chunk.stored_bytes.to_string(),
-                chunk.record_bytes.to_string(),
-            ]
-        });
-        text += &table(
-            &[
-                "chunks of type",
-                "codec",
-                "chunks",
-                "records",
-                "stored bytes",
-                "record bytes",
-            ],
-            rows,
-        );
-        text += &column_table(&self.columns);
         text
     }
 }

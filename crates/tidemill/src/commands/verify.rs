@@ -109,7 +109,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             }
             Err(error) => whole_file(table, &error)?,
         },
-        Format::Riegeli => {
+        Format::Riegeli | Format::ArrayRecord => {
             let (name, source) = (table.to_string(), table.source().await?);
             let verify = move || match source {
                 Some(source) => verify_source(source, &name),

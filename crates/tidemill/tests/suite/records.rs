@@ -49,6 +49,20 @@ fn a_riegeli_file_may_come_through_a_pipe() {
 }
 
 #[test]
+fn what_each_field_takes_is_told() {
+    let folder = Folder::with(&["riegeli/cpp/nested.transpose_zstd.riegeli"]);
+    let text = folder.run(&["inspect", "nested.transpose_zstd.riegeli"]).done();
+    assert_snapshot!(text);
+    let file = corpus_bytes("riegeli/cpp/nested.transpose_zstd.riegeli");
+    let json = piped(&folder, &["inspect", "-", "--format", "json"], file).done();
+    assert!(
+        json.starts_with("{\"file\":\"standard input\",\"format\":\"riegeli\""),
+        "{json}"
+    );
+    assert!(json.contains("\"fields\":[{\"path\":\""), "{json}");
+}
+
+#[test]
 fn raw_records_follow_one_another() {
     let folder = Folder::with(&["riegeli/cpp/text.simple_zstd.riegeli"]);
     let framed = corpus_bytes("riegeli/datasets/text.recs");
@@ -91,17 +105,24 @@ fn a_projection_keeps_the_fields_that_it_names() {
     ]);
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("--project"), "{}", wrong.stderr);
-    let rows = folder
-        .run(&[
-            "cat",
-            "wide.transpose_zstd.riegeli",
-            "--project",
-            "2",
-            "--format",
-            "csv",
-        ])
-        .failed();
-    assert!(rows.contains("--project goes with --format framed or raw"), "{rows}");
+}
+
+#[test]
+fn a_projection_chooses_the_columns_of_messages() {
+    let folder = Folder::with(&[]);
+    let csv = "id,city,price\n1,Roma,2.5\n2,,3.5\n";
+    fs::write(folder.file("orders.csv"), csv).expect("written");
+    folder
+        .run(&["copy", "orders.csv", "orders.riegeli", "--riegeli", "transpose,zstd"])
+        .done();
+    let rows = |fields: &str| {
+        folder
+            .run(&["cat", "orders.riegeli", "--format", "jsonl", "--project", fields])
+            .done()
+    };
+    assert_eq!(rows("1,3"), "{\"id\":1,\"price\":2.5}\n{\"id\":2,\"price\":3.5}\n");
+    assert_eq!(rows("2"), "{\"city\":\"Roma\"}\n{\"city\":null}\n");
+    assert!(rows("root").starts_with("{\"id\":1,\"city\":\"Roma\",\"price\":2.5}\n"));
 }
 
 #[test]

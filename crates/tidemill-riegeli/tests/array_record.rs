@@ -1,0 +1,352 @@
+//! ArrayRecord files: those of the original, our own, and damaged ones.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use proptest::prelude::*;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tidemill_riegeli::{
+    Compression, Error, FieldProjection, ReaderOptions, RecordReader, RecordsMetadata,
+    array_record::{ArrayRecordReader, ArrayRecordWriter, ArrayRecordWriterOptions},
+};
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/riegeli")
+}
+
+/// The entries of stored ArrayRecord files.
+fn entries() -> Vec<Value> {
+    let text = fs::read_to_string(corpus().join("manifest.json")).expect("the manifest");
+    let manifest: Value = serde_json::from_str(&text).expect("JSON");
+    let entries = manifest["entries"].as_array().expect("a list of entries");
+    let stored = |entry: &&Value| {
+        entry["file"]
+            .as_str()
+            .is_some_and(|file| file.starts_with("array_record/"))
+    };
+    let entries: Vec<Value> = entries.iter().filter(stored).cloned().collect();
+    assert_eq!(entries.len(), 5);
+    entries
+}
+
+fn write(options: ArrayRecordWriterOptions, records: &[Vec<u8>]) -> Vec<u8> {
+    let mut writer = ArrayRecordWriter::new(Vec::new(), options).expect("memory");
+    for (number, record) in (0..).zip(records) {
+        assert_eq!(writer.write_record(record).expect("memory"), number);
+    }
+    writer.close().expect("memory")
+}
+
+fn records(file: &[u8]) -> Vec<Vec<u8>> {
+    let mut reader = ArrayRecordReader::from_bytes(file).expect("an ArrayRecord file");
+    let mut records = Vec::new();
+    while let Some(record) = reader.read_record().expect("sound") {
+        records.push(record.to_vec());
+    }
+    assert_eq!(records.len() as u64, reader.len());
+    records
+}
+
+fn hash(records: &[Vec<u8>]) -> String {
+    let mut hash = Sha256::new();
+    for record in records {
+        hash.update(u32::try_from(record.len()).expect("a short record").to_le_bytes());
+        hash.update(record);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn files_of_the_original_are_read_and_written_again() {
+    let mut identical = Vec::new();
+    for entry in entries() {
+        let name = entry["file"].as_str().expect("a file");
+        let expected = &entry["array_record"];
+        let file = fs::read(corpus().join(name)).expect("a file");
+        let found = records(&file);
+        assert_eq!(found.len() as u64, expected["records"], "{name}");
+        if let Some(expected) = expected["sha256_lenprefixed"].as_str() {
+            assert_eq!(hash(&found), expected, "{name}");
+        }
+
+        let options: ArrayRecordWriterOptions = expected["options"].as_str().expect("options").parse().expect(name);
+        let mut reader = ArrayRecordReader::open(corpus().join(name), &ReaderOptions::new()).expect(name);
+        assert_eq!(reader.writer_options(), Some(&*options.to_string()), "{name}");
+        let noted: ArrayRecordWriterOptions = reader.writer_options().expect("options").parse().expect(name);
+        assert_eq!(noted.to_string(), options.to_string());
+        for number in (0..found.len()).rev() {
+            let record = reader.get(number as u64).expect("sound").expect("a record");
+            assert!(record == found[number], "record {number} of {name}");
+        }
+        assert_eq!(reader.get(reader.len()).expect("no record"), None);
+
+        let written = write(options, &found);
+        assert_eq!(written.len(), file.len(), "{name}");
+        assert!(records(&written) == found, "{name}");
+        if written == file {
+            identical.push(name.to_owned());
+        }
+    }
+    println!("identical: {identical:?}");
+    let uncompressed = "array_record/ar_nested_g100_transpose_uncompressed_transpose_bucket_size1k.array_record";
+    assert!(identical.iter().any(|name| name == uncompressed), "{identical:?}");
+    assert!(identical.iter().any(|name| name.contains("brotli6")), "{identical:?}");
+}
+
+#[test]
+fn a_record_reader_sees_the_index_unless_it_is_kept_out() {
+    for entry in entries() {
+        let path = corpus().join(entry["file"].as_str().expect("a file"));
+        let count = |options: &ReaderOptions| {
+            let mut reader = RecordReader::open(&path, options).expect("opens");
+            let mut count = 0_u64;
+            while reader.read_record().expect("sound").is_some() {
+                count += 1;
+            }
+            assert_eq!(reader.count_records().expect("sound"), count);
+            reader.close().expect("complete");
+            count
+        };
+        assert_eq!(count(&ReaderOptions::new()), entry["cpp_plain"]["records"]);
+        assert_eq!(
+            count(&ReaderOptions::new().stop_at_footer(true)),
+            entry["array_record"]["records"]
+        );
+    }
+    // Other files are read to their end.
+    let other = corpus().join("cpp/text.simple_zstd.riegeli");
+    let mut reader = RecordReader::open(other, &ReaderOptions::new().stop_at_footer(true)).expect("opens");
+    let mut count = 0;
+    while reader.read_record().expect("sound").is_some() {
+        count += 1;
+    }
+    assert_eq!(count, 300);
+}
+
+#[test]
+fn every_option_makes_a_file_that_is_read_back() {
+    let all: Vec<Vec<u8>> = (0..730_u32)
+        .map(|number| format!("record {number}, {}", "x".repeat(number as usize % 97)).into_bytes())
+        .collect();
+    for text in [
+        "",
+        "uncompressed",
+        "group_size:50",
+        "group_size:50,uncompressed,pad_to_block_boundary:true",
+        "group_size:7,brotli:2,window_log:16",
+        "group_size:1000,snappy",
+        "group_size:100,transpose,zstd:1,window_log:10",
+        "group_size:100,transpose,transpose_bucket_size:32,uncompressed",
+        "group_size:3,zstd:5,max_parallelism:3",
+        "group_size:200,transpose,brotli:1,max_parallelism:2,pad_to_block_boundary:true",
+    ] {
+        let metadata = RecordsMetadata {
+            file_comment: Some(text.to_owned()),
+            ..Default::default()
+        };
+        let options: ArrayRecordWriterOptions = text.parse().expect(text);
+        let file = write(options.clone().metadata(&metadata), &all);
+        assert_eq!(file.len() % 65_536, 0);
+        let mut reader = ArrayRecordReader::from_bytes(&file).expect(text);
+        assert_eq!(reader.records_metadata().expect(text), metadata);
+        assert_eq!(reader.writer_options(), Some(&*options.to_string()));
+        // 7 and 730 have no common divisor.
+        for number in (0..730).map(|step| step * 7 % 730) {
+            assert_eq!(
+                reader.get(number).expect(text),
+                Some(&all[number as usize][..]),
+                "{text}"
+            );
+        }
+        let mut range = Vec::new();
+        reader
+            .read_range(700..10_000, |number, record| {
+                range.push((number, record.to_vec()));
+                Ok::<(), Error>(())
+            })
+            .expect(text);
+        assert!(range.len() == 30 && range.iter().all(|(number, record)| *record == all[*number as usize]));
+        if text.contains("pad") {
+            for chunk in 1..reader.num_chunks() {
+                assert_eq!(reader.chunk(chunk).expect("a chunk").0 % 65_536, 0);
+            }
+        }
+        assert_eq!(records(&file), all, "{text}");
+    }
+}
+
+#[test]
+fn encoding_threads_write_the_same_chunks() {
+    let all: Vec<Vec<u8>> = (0..5_000_u32)
+        .map(|number| number.to_string().repeat(number as usize % 50).into())
+        .collect();
+    for text in ["group_size:3,zstd:1", "group_size:700,transpose,snappy"] {
+        let options: ArrayRecordWriterOptions = text.parse().expect(text);
+        let [one, many] = [1, 3].map(|threads| write(options.clone().max_parallelism(Some(threads)), &all));
+        let mut reader = ArrayRecordReader::from_bytes(&many).expect(text);
+        let end = usize::try_from(reader.footer_offset()).expect("small");
+        // The footers differ in the number of threads.
+        assert!(one[..end] == many[..end], "{text}");
+        assert_eq!(reader.get(4_999).expect(text), Some(&all[4_999][..]));
+    }
+}
+
+#[test]
+fn only_the_chunk_of_a_record_is_read() {
+    let all: Vec<Vec<u8>> = (0..1_000_u32).map(|number| vec![number as u8; 100]).collect();
+    let mut file = write("group_size:10,uncompressed".parse().expect("options"), &all);
+    let reader = ArrayRecordReader::from_bytes(&file).expect("sound");
+    let (begin, range) = reader.chunk(50).expect("a chunk");
+    assert_eq!((range, reader.group_size()), (500..510, Some(10)));
+    file[begin as usize + 60] ^= 1;
+    let mut reader = ArrayRecordReader::from_bytes(&file).expect("a sound index");
+    for number in (0..1_000).rev() {
+        match reader.get(number) {
+            Ok(record) => assert!(record == Some(&all[number as usize][..])),
+            Err(error) => assert!(
+                (500..510).contains(&number) && matches!(error, Error::Corrupt(_)),
+                "{error}"
+            ),
+        }
+        assert_eq!(reader.get(number).is_err(), (500..510).contains(&number));
+    }
+}
+
+#[test]
+fn shared_readers_read_on_threads_of_their_own() {
+    let all: Vec<Vec<u8>> = (0..3_000_u32).map(|number| number.to_string().into_bytes()).collect();
+    let path = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(path.path(), write("group_size:20".parse().expect("options"), &all)).expect("writes");
+    let reader = ArrayRecordReader::open(path.path(), &ReaderOptions::new()).expect("sound");
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let mut reader = reader.share().expect("a reader");
+            let all = &all;
+            scope.spawn(move || {
+                for number in (part..3_000).step_by(4) {
+                    assert_eq!(reader.get(number).expect("sound"), Some(&all[number as usize][..]));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn projections_apply() {
+    let path = corpus().join("array_record/ar_nested_g100_transpose_uncompressed_transpose_bucket_size1k.array_record");
+    let options = ReaderOptions::new().field_projection(FieldProjection::new());
+    let mut reader = ArrayRecordReader::open(&path, &options).expect("sound");
+    assert_eq!(reader.get(7).expect("sound"), Some(&b""[..]));
+    let mut reader = ArrayRecordReader::open(&path, &ReaderOptions::new()).expect("sound");
+    assert!(reader.get(7).expect("sound").is_some_and(|record| !record.is_empty()));
+}
+
+#[test]
+fn files_without_an_index_are_told_apart() {
+    let message = |file: &[u8]| match ArrayRecordReader::from_bytes(file) {
+        Ok(_) => "read".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let file = write(ArrayRecordWriterOptions::new(), &[b"one".to_vec(), b"two".to_vec()]);
+    assert_eq!(message(&file), "read");
+    assert_eq!(
+        message(b""),
+        "not an ArrayRecord file: its size of 0 bytes is no multiple of 65536"
+    );
+    let plain = fs::read(corpus().join("cpp/text.simple_zstd.riegeli")).expect("a file");
+    assert_eq!(
+        message(&plain),
+        format!(
+            "not an ArrayRecord file: its size of {} bytes is no multiple of 65536",
+            plain.len()
+        )
+    );
+    // The footer alone, as when the writer died before its last chunk; zeros; the wrong block at the end.
+    for other in [
+        &file[..65_536],
+        &vec![0; 131_072],
+        &[&file[..], &file[..65_536]].concat(),
+    ] {
+        let offset = other.len() - 65_536;
+        assert_eq!(
+            message(other),
+            format!("not an ArrayRecord file: there is no postscript at byte {offset}; was it closed?")
+        );
+    }
+}
+
+#[test]
+fn a_file_cut_or_damaged_anywhere_is_refused_or_gives_its_records() {
+    let all: Vec<Vec<u8>> = (0..40_u8).map(|number| vec![number; 30]).collect();
+    let file = write("group_size:9,uncompressed".parse().expect("options"), &all);
+    let footer = ArrayRecordReader::from_bytes(&file).expect("sound").footer_offset() as usize;
+    for cut in (0..file.len()).step_by(997).chain(file.len() - 70..file.len()) {
+        assert!(ArrayRecordReader::from_bytes(&file[..cut]).is_err(), "cut to {cut}");
+    }
+    let places = (0..footer + 300).chain(65_536..65_536 + 200);
+    for (at, bit) in places.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut flipped = file.clone();
+        flipped[at] ^= 1 << bit;
+        let Ok(mut reader) = ArrayRecordReader::from_bytes(&flipped) else {
+            continue;
+        };
+        for number in 0..reader.len() {
+            if let Ok(record) = reader.get(number) {
+                assert!(record == Some(&all[number as usize][..]), "bit {bit} of byte {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_hexdump_of_the_format_page_is_the_end_of_an_empty_file() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/array-record.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let dump = page
+        .split("```hexdump")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a hexdump");
+    let bytes: Vec<u8> = dump
+        .split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).expect("two digits"))
+        .collect();
+    assert!(bytes.len() > 100);
+    for codec in ["", "uncompressed", "transpose,brotli"] {
+        let file = write(codec.parse().expect("options"), &[]);
+        assert_eq!(file.len(), 131_072);
+        assert_eq!(file[65_536..65_536 + bytes.len()], bytes, "{codec}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn records_come_back_by_their_numbers(
+        lengths in prop::collection::vec(prop_oneof![0_usize..50, 0_usize..70_000], 0..60),
+        group_size in 1_u32..70,
+        codec in 0_usize..4,
+        transpose in any::<bool>(),
+        pad in prop::bool::weighted(0.2),
+        wanted in prop::collection::vec(any::<prop::sample::Index>(), 30),
+    ) {
+        let all: Vec<Vec<u8>> = lengths.iter().map(|&length| (0..length).map(|i| ((i * length) >> 5) as u8).collect()).collect();
+        let codecs = [Compression::None, Compression::brotli(1), Compression::zstd(1), Compression::Snappy];
+        let options = ArrayRecordWriterOptions::new()
+            .group_size(group_size)
+            .compression(codecs[codec])
+            .transpose(transpose)
+            .pad_to_block_boundary(pad);
+        let file = write(options, &all);
+        prop_assert!(records(&file) == all);
+        let mut reader = ArrayRecordReader::from_bytes(&file).expect("sound");
+        prop_assert_eq!(reader.num_chunks(), all.len().div_ceil(group_size as usize));
+        for number in wanted.iter().filter(|_| !all.is_empty()).map(|index| index.index(all.len())) {
+            prop_assert!(reader.get(number as u64).expect("sound") == Some(&all[number][..]));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The tests of the Python package: its wheel is built with pip, installed beside the build's output, and tested by Python's
+//! own unittest.
+//!
+//! Tools come from an environment in the cache folder, made once. The wheel is not installed there, since several clones
+//! share the cache. A Python that is missing is one test that did not run; what is missing for a single test it says itself
+//! by skipping.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use anyhow::{Context, Result, bail};
+use tidemill_testkit::Python;
+
+use crate::{cargo::show, provision::answer, workspace::Workspace};
+
+/// The crate that the wheel is made of.
+pub(crate) const CRATE: &str = "tidemill-riegeli-py";
+
+/// Makes the wheel, and what the tests compare it with. The versions are those that are known to work.
+pub(crate) const PACKAGES: [&str; 3] = ["maturin==1.16.0", "protobuf==7.36.2", "pyarrow==26.0.1"];
+
+/// What unittest said.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub(crate) struct Outcome {
+    /// Tests that ran, or said that they could not.
+    pub(crate) tests: u64,
+    pub(crate) failed: u64,
+    /// Tests that could not run, and why.
+    pub(crate) skipped: Vec<(String, String)>,
+    pub(crate) good: bool,
+}
+
+/// Builds the wheel and runs its tests, whose output goes to ours.
+pub(crate) fn test(workspace: &Workspace, python: &Python) -> Result<Outcome> {
+    let root = workspace.root.join("crates").join(CRATE);
+    let wheels = workspace.target.join("wheel");
+    let installed = wheels.join("installed");
+    let _ = fs::remove_dir_all(&wheels);
+    let tools = python.program().parent().context("the interpreter is in no folder")?;
+    let pip = |arguments: &[&str]| {
+        let mut command = python.command();
+        command
+            .args(["-m", "pip", "--disable-pip-version-check", "--quiet"])
+            .args(arguments);
+        command
+            .env("PATH", with_folder(tools))
+            .env("CARGO_TARGET_DIR", &workspace.target);
+        command
+    };
+    // The profile of the other leaf crates, with overflow checks on.
+    let mut build = pip(&["wheel", "--no-deps", "--no-build-isolation"]);
+    build
+        .arg("--config-settings=build-args=--profile=dev --locked")
+        .arg("--wheel-dir")
+        .arg(&wheels)
+        .arg(&root);
+    let mut install = pip(&["install", "--no-deps", "--no-index"]);
+    show(&build);
+    if !build.status().context("pip does not start")?.success() {
+        bail!("the wheel does not build");
+    }
+    install.arg("--target").arg(&installed).arg(wheel_in(&wheels)?);
+    answer(&mut install)?;
+
+    let mut tests = python.command();
+    tests
+        .arg(root.join("tests"))
+        .env("PYTHONPATH", &installed)
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    show(&tests);
+    let mut child = tests.stderr(Stdio::piped()).spawn().context("python does not start")?;
+    let mut outcome = Outcome::default();
+    for line in BufReader::new(child.stderr.take().context("no output of unittest")?).split(b'\n') {
+        let line = line.context("reading the output of unittest")?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        outcome.read(&line);
+    }
+    outcome.good = child.wait()?.success();
+    Ok(outcome)
+}
+
+impl Outcome {
+    /// Reads a line of `unittest -v`: of a test that was skipped, or of the summary.
+    fn read(&mut self, line: &str) {
+        if let Some((test, reason)) = line.rsplit_once(" ... skipped ") {
+            // `test_name (module.Class.test_name)`, and behind it the first line of its documentation.
+            let name = test.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+            let name = name.map_or(test, |(name, _)| name);
+            let reason = reason.trim_matches(['\'', '"']);
+            self.skipped.push((name.to_owned(), reason.to_owned()));
+        } else if let Some(rest) = line.strip_prefix("Ran ") {
+            self.tests = rest
+                .split(' ')
+                .next()
+                .and_then(|number| number.parse().ok())
+                .unwrap_or(0);
+        } else if let Some(counts) = line.strip_prefix("FAILED (").and_then(|rest| rest.strip_suffix(')')) {
+            let number = |what: &str| -> u64 {
+                let found = counts
+                    .split(", ")
+                    .find_map(|part| part.strip_prefix(what)?.strip_prefix('='));
+                found.and_then(|number| number.parse().ok()).unwrap_or(0)
+            };
+            self.failed = number("failures") + number("errors") + number("unexpected successes");
+        }
+    }
+}
+
+/// The `PATH` of this program with one more folder before it.
+fn with_folder(folder: &Path) -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = [folder.to_owned()].into_iter().chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).unwrap_or(path)
+}
+
+fn wheel_in(folder: &Path) -> Result<PathBuf> {
+    let files = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut wheels = files
+        .filter_map(|file| Some(file.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "whl"));
+    wheels.next().context("pip made no wheel")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Outcome {
+        let mut outcome = Outcome::default();
+        text.lines().for_each(|line| outcome.read(line));
+        outcome
+    }
+
+    #[test]
+    fn summaries_of_unittest_are_counted() {
+        let good = read("test_a (test_x.A.test_a) ... ok\n\nRan 84 tests in 6.138s\n\nOK\n");
+        assert_eq!((good.tests, good.failed), (84, 0));
+        let one = read("Ran 1 test in 0.1s\nFAILED (errors=1)\n");
+        assert_eq!((one.tests, one.failed), (1, 1));
+        let bad = read("Ran 9 tests in 1s\nFAILED (failures=2, errors=1, skipped=1, unexpected successes=3)\n");
+        assert_eq!((bad.tests, bad.failed), (9, 6));
+    }
+
+    #[test]
+    fn skipped_tests_have_a_name_and_a_reason() {
+        let outcome = read(
+            "test_a (test_x.A.test_a) ... skipped 'pyarrow is not installed'\ntest_b (test_x.A.test_b)\nWhat it does. ... skipped \"it's late\"\nRan 2 tests in 0s\nOK (skipped=2)",
+        );
+        let expected = [
+            ("test_x.A.test_a", "pyarrow is not installed"),
+            ("What it does.", "it's late"),
+        ];
+        assert_eq!(
+            outcome.skipped,
+            expected.map(|(test, why)| (test.to_owned(), why.to_owned()))
+        );
+        assert_eq!(outcome.tests, 2);
+    }
+}
