@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tidemill_clickhouse::{DataType, data_type::IntervalKind};
 
 /// Texts of types, a few levels deep.
-pub fn any_type() -> impl Strategy<Value = String> {
+pub(crate) fn any_type() -> impl Strategy<Value = String> {
     let plain = prop::sample::select(vec![
         "Int8",
         "Int16",
@@ -68,7 +68,7 @@ pub fn any_type() -> impl Strategy<Value = String> {
 }
 
 /// A file of one block: columns `c0`, `c1`, … of these types.
-pub fn file(types: &[DataType], rows: usize, seed: u64) -> Vec<u8> {
+pub(crate) fn file(types: &[DataType], rows: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed | 1);
     let mut bytes = Vec::new();
     varint(&mut bytes, types.len());
@@ -86,7 +86,7 @@ pub fn file(types: &[DataType], rows: usize, seed: u64) -> Vec<u8> {
 }
 
 /// Numbers that look random.
-pub struct Random(u64);
+struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
