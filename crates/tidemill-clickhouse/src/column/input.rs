@@ -40,6 +40,8 @@ pub(crate) struct Input<'a> {
     /// The values are those of a dictionary, whose strings are behind their lengths at any revision.
     pub(crate) in_dictionary: bool,
     pub(crate) strings: StringType,
+    /// How many types are around the one whose prefix is read.
+    pub(crate) depth: usize,
 }
 
 impl<'a> Input<'a> {
@@ -57,6 +59,7 @@ impl<'a> Input<'a> {
             revision,
             in_dictionary: false,
             strings,
+            depth: 0,
         }
     }
 

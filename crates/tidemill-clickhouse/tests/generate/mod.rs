@@ -86,7 +86,7 @@ pub(crate) fn file(types: &[DataType], rows: usize, seed: u64) -> Vec<u8> {
 }
 
 /// Numbers that look random.
-pub(crate) struct Random(u64);
+struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
