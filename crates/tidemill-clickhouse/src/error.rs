@@ -116,6 +116,18 @@ pub enum Error {
     Arrow(#[from] ArrowError),
 }
 
+impl Error {
+    /// Names the column that the error is about, if it is about one.
+    pub(crate) fn in_column(mut self, name: &str) -> Self {
+        if let Self::Block(error) = &mut self
+            && error.column.is_empty()
+        {
+            error.column = name.to_owned();
+        }
+        self
+    }
+}
+
 /// An exception of the server, with what caused it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("server: {message} (code {code}, {name})")]

@@ -1,12 +1,40 @@
 //! ClickHouse without a detour: the native protocol and the files of `FORMAT Native`, with Arrow arrays as columns.
 //!
-//! A block of ClickHouse is a table of columns. Here it is a
-//! record batch and the ClickHouse types of its columns, decoded once, straight into the buffers that Arrow keeps.
+//! A block of ClickHouse is a table of columns. Here it is a record batch and the ClickHouse types of its columns
+//! ([`Block`]), decoded once, straight into the buffers that Arrow keeps. [`arrow_type`] has the table of types.
+//!
+//! Files of `FORMAT Native` need no server:
+//!
+//! ```
+//! use tidemill_clickhouse::{Block, NativeReader, NativeWriter};
+//! # use std::sync::Arc;
+//! # use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+//! let batch = RecordBatch::try_from_iter([
+//!     ("id", Arc::new(UInt64Array::from(vec![1, 2])) as ArrayRef),
+//!     ("name", Arc::new(StringArray::from(vec!["ebb", "flow"]))),
+//! ])?;
+//! let mut file = NativeWriter::new(Vec::new());
+//! file.write(&Block::new(batch.clone())?)?;
+//!
+//! let bytes = file.into_inner();
+//! for block in NativeReader::new(bytes.as_slice()) {
+//!     assert_eq!(block?.batch, batch);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+pub mod arrow_type;
+mod block;
+mod column;
 pub mod data_type;
 mod error;
+mod native;
 mod revision;
+pub mod source;
 
+pub use block::{Block, BlockDecoder, BlockEncoder, BlockInfo};
+pub use column::Limits;
 pub use data_type::DataType;
 pub use error::{BlockError, Error, Result, ServerException};
+pub use native::{NativeReader, NativeWriter};
 pub use revision::Revision;

@@ -1,0 +1,342 @@
+//! Blocks: tables of a few thousand rows, which is what queries answer and inserts send.
+//!
+//! A block is the number of its columns and rows, then for each column its name, its type as text, and its values
+//! (`column`). On a connection there is information about the block in front, and each column says whether it is written in
+//! another way than its type's own. In a file of `FORMAT Native` there is neither (`native`).
+//!
+//! [`BlockDecoder`] and [`BlockEncoder`] go between these bytes and a [`Block`]: a record batch and the types that its
+//! columns have in ClickHouse.
+//!
+//! Source: `Formats/NativeReader.cpp`, `Formats/NativeWriter.cpp` and `Core/BlockInfo.cpp` of ClickHouse.
+//!
+//! Packets, compression and files are not known here.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_empty_array};
+use arrow_schema::Schema;
+
+use crate::{
+    DataType, Error, Limits, Result, Revision,
+    arrow_type::{self, StringType, arrow_type, field_of},
+    column::{Input, Kinds, Output, kind_read, read_prefix, run, write_prefix, write_values},
+    source::{BlockSource, BlockingSource},
+};
+
+/// A table of rows, with the types of ClickHouse.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The columns.
+    pub batch: RecordBatch,
+    /// The type of each column.
+    pub types: Vec<DataType>,
+    /// What the server tells about the block.
+    pub info: BlockInfo,
+}
+
+/// What a server tells about a block to another server.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct BlockInfo {
+    /// Whether the rows are those beyond `max_rows_to_group_by`.
+    pub is_overflows: bool,
+    /// The bucket of a two-level aggregation, -1 for none.
+    pub bucket_number: i32,
+    /// Buckets that come later than their number says.
+    pub out_of_order_buckets: Vec<i32>,
+}
+
+impl Default for BlockInfo {
+    fn default() -> Self {
+        Self {
+            is_overflows: false,
+            bucket_number: -1,
+            out_of_order_buckets: Vec::new(),
+        }
+    }
+}
+
+impl Block {
+    /// Makes a block of a batch, with the types that [`arrow_type::data_type`] finds for its columns.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`arrow_type::data_type`].
+    pub fn new(batch: RecordBatch) -> Result<Self> {
+        let types = batch
+            .schema_ref()
+            .fields()
+            .iter()
+            .map(|field| arrow_type::data_type(field));
+        let types = types.collect::<Result<_>>()?;
+        Ok(Self {
+            batch,
+            types,
+            info: BlockInfo::default(),
+        })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+}
+
+/// Decodes blocks.
+///
+/// ```
+/// use tidemill_clickhouse::{BlockDecoder, Revision, source::SliceSource};
+///
+/// // One column `n` of type `UInt8` with the rows 7 and 8.
+/// let bytes = b"\x01\x02\x01n\x05UInt8\x07\x08";
+/// let block = BlockDecoder::default().decode_blocking(&mut SliceSource::new(bytes), Revision::FILE)?;
+/// assert_eq!(block.rows(), 2);
+/// assert_eq!(block.types[0].to_string(), "UInt8");
+/// # Ok::<(), tidemill_clickhouse::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BlockDecoder {
+    /// What strings become. Default: [`StringType::Utf8`].
+    pub strings: StringType,
+    /// Bounds on what a block may ask for.
+    pub limits: Limits,
+}
+
+impl BlockDecoder {
+    /// Reads a block that was written for `revision`.
+    ///
+    /// The future waits whenever the source does. When it is dropped or fails the source is somewhere in the block, and of no
+    /// more use.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Truncated`] when the data end, [`Error::Block`] when they do not hold together, [`Error::Type`] for an
+    /// unknown type, [`Error::Unsupported`] for a sound column that Arrow has no place for, [`Error::Limit`] beyond the
+    /// limits, and those of the source.
+    pub async fn decode(&self, source: &mut dyn BlockSource, revision: Revision) -> Result<Block> {
+        let mut input = Input::new(source, revision, self.strings, self.limits);
+        decode(&mut input).await
+    }
+
+    /// Reads a block, or `None` when the source has no more bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`BlockDecoder::decode`].
+    pub async fn decode_next(&self, source: &mut dyn BlockSource, revision: Revision) -> Result<Option<Block>> {
+        let mut input = Input::new(source, revision, self.strings, self.limits);
+        if input.at_end().await? {
+            return Ok(None);
+        }
+        decode(&mut input).await.map(Some)
+    }
+
+    /// [`BlockDecoder::decode`] for a source that never waits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`BlockDecoder::decode`].
+    pub fn decode_blocking(&self, source: &mut impl BlockingSource, revision: Revision) -> Result<Block> {
+        run(self.decode(source, revision))
+    }
+
+    /// [`BlockDecoder::decode_next`] for a source that never waits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`BlockDecoder::decode`].
+    pub fn decode_next_blocking(&self, source: &mut impl BlockingSource, revision: Revision) -> Result<Option<Block>> {
+        run(self.decode_next(source, revision))
+    }
+}
+
+async fn decode(input: &mut Input<'_>) -> Result<Block> {
+    let info = if input.revision == Revision::FILE {
+        BlockInfo::default()
+    } else {
+        decode_info(input).await?
+    };
+    let limits = *input.limits();
+    let columns = input.count("the number of columns", limits.columns).await?;
+    let rows = input.count("the number of rows", limits.rows).await?;
+    let mut types = Vec::new();
+    let mut fields = Vec::new();
+    let mut arrays = Vec::new();
+    for _ in 0..columns {
+        let name = input.text("the name of a column", MAX_NAME).await?;
+        let (data_type, array) = match decode_column(input, rows).await {
+            Ok(column) => column,
+            Err(error) => return Err(error.in_column(&name)),
+        };
+        fields.push(field_of(name, &data_type, array.data_type().clone()));
+        types.push(data_type);
+        arrays.push(array);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
+    Ok(Block { batch, types, info })
+}
+
+async fn decode_column(input: &mut Input<'_>, rows: usize) -> Result<(DataType, ArrayRef)> {
+    let data_type: DataType = input.text("the type of a column", MAX_TYPE).await?.parse()?;
+    let kinds = if input.revision >= Revision::CUSTOM_SERIALIZATION {
+        match input.u8("whether a column is written in its own way").await? {
+            0 => Kinds::DEFAULT,
+            1 => Kinds::read(input, &data_type).await?,
+            other => {
+                return Err(input.error(
+                    "whether a column is written in its own way",
+                    "0 or 1",
+                    other.to_string(),
+                ));
+            }
+        }
+    } else {
+        Kinds::DEFAULT
+    };
+    if rows == 0 {
+        let array = new_empty_array(&arrow_type(&data_type, input.strings));
+        return Ok((data_type, array));
+    }
+    let prefix = read_prefix(input, &data_type).await?;
+    let array = kind_read(input, &data_type, &prefix, &kinds, rows).await?;
+    Ok((data_type, array))
+}
+
+/// Reads numbered fields up to the number 0.
+async fn decode_info(input: &mut Input<'_>) -> Result<BlockInfo> {
+    const WHAT: &str = "information about a block";
+    let mut info = BlockInfo::default();
+    // Each field at most once, but no more than a few in any case.
+    for _ in 0..MAX_INFO_FIELDS {
+        match input.varint(WHAT).await? {
+            0 => return Ok(info),
+            1 => info.is_overflows = input.u8(WHAT).await? != 0,
+            2 => info.bucket_number = i32::from_le_bytes(input.array(WHAT).await?),
+            3 => {
+                let count = input.count(WHAT, MAX_BUCKETS).await?;
+                info.out_of_order_buckets.clear();
+                for _ in 0..count {
+                    info.out_of_order_buckets
+                        .push(i32::from_le_bytes(input.array(WHAT).await?));
+                }
+            }
+            other => return Err(input.error(WHAT, "field 1, 2 or 3, or the end", other.to_string())),
+        }
+    }
+    Err(input.error(WHAT, "its end", "more fields"))
+}
+
+/// Encodes blocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BlockEncoder {}
+
+impl BlockEncoder {
+    /// Writes `block` behind what is in `bytes`, for `revision`.
+    ///
+    /// Types that the revision does not know are written as older ones: `LowCardinality` as its inner type before 54405,
+    /// `DateTime` without its time zone before 54337, as ClickHouse itself does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Block`] for a column whose array does not fit its type: another Arrow type, `NULL` where the type has none,
+    /// a value out of its range. `bytes` then has a part of the block.
+    pub fn encode(&self, block: &Block, revision: Revision, bytes: &mut Vec<u8>) -> Result<()> {
+        let columns = block
+            .batch
+            .schema_ref()
+            .fields()
+            .iter()
+            .zip(&block.types)
+            .zip(block.batch.columns());
+        let columns = columns.map(|((field, data_type), array)| (field.name().as_str(), data_type, array));
+        self.encode_columns(&block.info, columns, block.rows(), revision, bytes)
+    }
+
+    /// Writes the columns of `batch` as `types`, one for each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] when there are more or fewer types than columns, and those of [`BlockEncoder::encode`].
+    pub fn encode_batch(
+        &self,
+        batch: &RecordBatch,
+        types: &[DataType],
+        revision: Revision,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        if types.len() != batch.num_columns() {
+            return Err(Error::Option {
+                option: "types".to_owned(),
+                expected: format!(
+                    "{} types, one for each column, found {}",
+                    batch.num_columns(),
+                    types.len()
+                ),
+            });
+        }
+        let columns = batch.schema_ref().fields().iter().zip(types).zip(batch.columns());
+        let columns = columns.map(|((field, data_type), array)| (field.name().as_str(), data_type, array));
+        self.encode_columns(&BlockInfo::default(), columns, batch.num_rows(), revision, bytes)
+    }
+
+    fn encode_columns<'a>(
+        &self,
+        info: &BlockInfo,
+        columns: impl ExactSizeIterator<Item = (&'a str, &'a DataType, &'a ArrayRef)>,
+        rows: usize,
+        revision: Revision,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut output = Output::new(bytes, revision);
+        if revision != Revision::FILE {
+            encode_info(&mut output, info);
+        }
+        output.varint(columns.len() as u64);
+        output.varint(rows as u64);
+        for (name, data_type, array) in columns {
+            output.string(name);
+            encode_column(&mut output, data_type, array).map_err(|error| error.in_column(name))?;
+        }
+        Ok(())
+    }
+}
+
+fn encode_column(output: &mut Output<'_>, data_type: &DataType, array: &ArrayRef) -> Result<()> {
+    let revision = output.revision;
+    if revision != Revision::FILE && revision < Revision::LOW_CARDINALITY {
+        let older = data_type.without_low_cardinality();
+        if older != *data_type {
+            return encode_column(output, &older, &crate::column::without_dictionaries(array)?);
+        }
+    }
+    match data_type {
+        DataType::DateTime(Some(_)) if revision < Revision::DATE_TIME_ZONE => output.string("DateTime"),
+        _ => output.string(data_type.to_string()),
+    }
+    if revision >= Revision::CUSTOM_SERIALIZATION {
+        output.bytes.push(0);
+    }
+    if array.is_empty() {
+        return Ok(());
+    }
+    write_prefix(output, data_type, &**array)?;
+    write_values(output, data_type, &**array)
+}
+
+fn encode_info(output: &mut Output<'_>, info: &BlockInfo) {
+    output.bytes.extend([1, u8::from(info.is_overflows), 2]);
+    output.bytes.extend(info.bucket_number.to_le_bytes());
+    if output.revision >= Revision::OUT_OF_ORDER_BUCKETS {
+        output.bytes.push(3);
+        output.varint(info.out_of_order_buckets.len() as u64);
+        output
+            .bytes
+            .extend(info.out_of_order_buckets.iter().flat_map(|bucket| bucket.to_le_bytes()));
+    }
+    output.bytes.push(0);
+}
+
+const MAX_NAME: u64 = 1 << 20;
+const MAX_TYPE: u64 = 1 << 24;
+const MAX_INFO_FIELDS: usize = 16;
+const MAX_BUCKETS: u64 = 1 << 16;

@@ -1,0 +1,263 @@
+//! What the readers of columns read from: a source with a position, and a bound on memory.
+
+use std::{future::poll_fn, pin::pin, task::Poll};
+
+use arrow_buffer::{Buffer, MutableBuffer};
+
+use crate::{BlockError, Error, Result, arrow_type::StringType, revision::Revision, source::BlockSource};
+
+/// Bounds on what a block may ask for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Rows of a block. Default: 2^31 - 1, the most that an Arrow list can have.
+    pub rows: u64,
+    /// Columns of a block. Default: 2^16.
+    pub columns: u64,
+    /// Bytes of memory for the columns of a block. Default: 2^30.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            rows: i32::MAX as u64,
+            columns: 1 << 16,
+            memory: 1 << 30,
+        }
+    }
+}
+
+/// The source of one block.
+pub(crate) struct Input<'a> {
+    source: &'a mut dyn BlockSource,
+    /// Bytes of the block that were consumed.
+    offset: u64,
+    /// Bytes of memory that may still be set aside.
+    memory_left: u64,
+    limits: Limits,
+    pub(crate) revision: Revision,
+    pub(crate) strings: StringType,
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(
+        source: &'a mut dyn BlockSource,
+        revision: Revision,
+        strings: StringType,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            source,
+            offset: 0,
+            memory_left: limits.memory,
+            limits,
+            revision,
+            strings,
+        }
+    }
+
+    /// Whether the values of strings come behind their offsets.
+    pub(crate) fn string_offsets(&self) -> bool {
+        self.revision >= Revision::STRING_OFFSETS
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// An error at this place.
+    pub(crate) fn error(&self, what: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::Block(Box::new(BlockError {
+            column: String::new(),
+            what,
+            offset: self.offset,
+            expected: expected.into(),
+            found: found.into(),
+        }))
+    }
+
+    /// The error for data that end here.
+    pub(crate) fn truncated(&self, what: &'static str) -> Error {
+        Error::Truncated {
+            what,
+            offset: self.offset,
+        }
+    }
+
+    /// Takes `bytes` from the bound on memory.
+    pub(crate) fn charge(&mut self, bytes: u64) -> Result<()> {
+        match self.memory_left.checked_sub(bytes) {
+            Some(left) => {
+                self.memory_left = left;
+                Ok(())
+            }
+            None => Err(Error::Limit {
+                what: "memory of a block",
+                limit: self.limits.memory,
+                found: (self.limits.memory - self.memory_left).saturating_add(bytes),
+            }),
+        }
+    }
+
+    /// Whether no byte is left.
+    pub(crate) async fn at_end(&mut self) -> Result<bool> {
+        Ok(self.source.buffered().is_empty() && self.fill().await? == 0)
+    }
+
+    /// What was received and not consumed; at least one byte.
+    pub(crate) async fn some(&mut self, what: &'static str) -> Result<&[u8]> {
+        if self.source.buffered().is_empty() && self.fill().await? == 0 {
+            return Err(self.truncated(what));
+        }
+        Ok(self.source.buffered())
+    }
+
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.source.consume(count);
+        self.offset += count as u64;
+    }
+
+    pub(crate) async fn u8(&mut self, what: &'static str) -> Result<u8> {
+        let byte = self.some(what).await?.first().copied().unwrap_or_default();
+        self.consume(1);
+        Ok(byte)
+    }
+
+    pub(crate) async fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N]> {
+        if let Some(bytes) = self.source.buffered().first_chunk::<N>() {
+            let bytes = *bytes;
+            self.consume(N);
+            return Ok(bytes);
+        }
+        let mut bytes = [0; N];
+        for byte in &mut bytes {
+            *byte = self.u8(what).await?;
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) async fn u64(&mut self, what: &'static str) -> Result<u64> {
+        Ok(u64::from_le_bytes(self.array(what).await?))
+    }
+
+    /// A number in groups of seven bits, the lowest first; at most ten bytes.
+    ///
+    /// Source: `IO/VarInt.h` of ClickHouse.
+    pub(crate) async fn varint(&mut self, what: &'static str) -> Result<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.u8(what).await?;
+            let bits = u64::from(byte & 0x7F);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(self.error(what, "a number of 64 bits", "more bits"))
+    }
+
+    /// A count of things that take at least a byte each and memory of `size` bytes.
+    pub(crate) async fn count(&mut self, what: &'static str, limit: u64) -> Result<usize> {
+        let count = self.varint(what).await?;
+        if count > limit {
+            return Err(Error::Limit {
+                what,
+                limit,
+                found: count,
+            });
+        }
+        usize::try_from(count).map_err(|_| Error::Limit {
+            what,
+            limit,
+            found: count,
+        })
+    }
+
+    /// Text of at most `limit` bytes.
+    pub(crate) async fn text(&mut self, what: &'static str, limit: u64) -> Result<String> {
+        let length = self.count(what, limit).await?;
+        let bytes = self.bytes(length, 1, what).await?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(text.to_owned()),
+            Err(_) => Err(self.error(what, "UTF-8", "other bytes")),
+        }
+    }
+
+    /// The next `length` bytes in memory of their own, which begins at a multiple of 64, or shared memory that begins at a
+    /// multiple of `alignment`.
+    pub(crate) async fn bytes(&mut self, length: usize, alignment: usize, what: &'static str) -> Result<Buffer> {
+        if let Some(shared) = self.source.share(length, alignment) {
+            self.offset += length as u64;
+            return Ok(shared);
+        }
+        self.owned_bytes(length, what).await.map(Buffer::from)
+    }
+
+    /// The next `length` bytes in memory of their own.
+    pub(crate) async fn owned_bytes(&mut self, length: usize, what: &'static str) -> Result<MutableBuffer> {
+        if self
+            .source
+            .remaining()
+            .is_some_and(|remaining| (length as u64) > remaining)
+        {
+            return Err(self.truncated(what));
+        }
+        self.charge(length as u64)?;
+        // Memory beyond this is set aside as the bytes arrive.
+        let mut bytes = MutableBuffer::with_capacity(length.min(MAX_UNSEEN));
+        while bytes.len() < length {
+            let missing = length - bytes.len();
+            let buffered = self.source.buffered();
+            if let Some(chunk) = buffered.get(..missing.min(buffered.len()))
+                && !chunk.is_empty()
+            {
+                let count = chunk.len();
+                bytes.extend_from_slice(chunk);
+                self.consume(count);
+            } else if missing >= MIN_DIRECT {
+                let begin = bytes.len();
+                // Zeroed in pieces that stay in the cache until the source overwrites them.
+                bytes.resize(begin + missing.min(DIRECT), 0);
+                let count = self
+                    .read(bytes.as_slice_mut().get_mut(begin..).unwrap_or_default())
+                    .await?;
+                bytes.truncate(begin + count);
+                if count == 0 {
+                    return Err(self.truncated(what));
+                }
+            } else {
+                self.some(what).await?;
+            }
+        }
+        Ok(bytes)
+    }
+
+    async fn fill(&mut self) -> Result<usize> {
+        poll_fn(|context| self.source.poll_fill(context)).await
+    }
+
+    async fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        let count = poll_fn(|context| self.source.poll_read(context, out)).await?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// Runs a decoder whose source is always ready.
+pub(crate) fn run<T>(decoder: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match pin!(decoder).poll(&mut context) {
+        Poll::Ready(result) => result,
+        Poll::Pending => Err(Error::Closed {
+            why: "a blocking source was not ready",
+        }),
+    }
+}
+
+const MAX_UNSEEN: usize = 8 << 20;
+const MIN_DIRECT: usize = 1 << 12;
+const DIRECT: usize = 1 << 18;

@@ -1,0 +1,220 @@
+//! Answers of ClickHouse itself, in `corpus/clickhouse`: decoded, shown, encoded again, cut off and damaged.
+
+use std::fmt::Write;
+
+use arrow_array::{Array, RecordBatch};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use tidemill_clickhouse::{
+    Block, BlockDecoder, DataType, Error, NativeReader, NativeWriter, Revision,
+    arrow_type::{self, StringType},
+    source::{BufferSource, SliceSource},
+};
+use tidemill_testkit::{corpus, corpus_bytes};
+
+/// The names of all answers.
+fn names() -> Vec<String> {
+    let queries = String::from_utf8(corpus_bytes("clickhouse/queries.tsv")).expect("text");
+    queries
+        .lines()
+        .filter_map(|line| line.split('\t').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn decoder(name: &str) -> BlockDecoder {
+    let mut decoder = BlockDecoder::default();
+    if name == "string_bytes" {
+        decoder.strings = StringType::Binary;
+    }
+    decoder
+}
+
+fn blocks(name: &str, bytes: &[u8]) -> Vec<Block> {
+    let reader = NativeReader::new(bytes).with_decoder(decoder(name));
+    reader
+        .map(|block| block.unwrap_or_else(|error| panic!("{name}: {error}")))
+        .collect()
+}
+
+/// Types and values, as Arrow shows them.
+fn shown(batch: &RecordBatch) -> String {
+    let mut text = String::new();
+    let options = FormatOptions::default().with_null("NULL").with_display_error(true);
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        writeln!(text, "{}: {}", field.name(), field.data_type()).expect("text");
+        let formatter = ArrayFormatter::try_new(column, &options).expect("an array that can be shown");
+        for row in 0..column.len() {
+            writeln!(text, "  {}", formatter.value(row)).expect("text");
+        }
+    }
+    text
+}
+
+#[test]
+fn every_type_is_decoded() {
+    let mut found = String::new();
+    for name in names() {
+        writeln!(found, "== {name}").expect("text");
+        for block in blocks(&name, &corpus_bytes(format!("clickhouse/{name}.native"))) {
+            found.push_str(&shown(&block.batch));
+        }
+    }
+    let expected = corpus("clickhouse/decoded.txt");
+    if std::env::var_os("TIDEMILL_BLESS").is_some() {
+        std::fs::write(&expected, &found).expect("the file of expected texts");
+    }
+    let expected = std::fs::read_to_string(expected).expect("the file of expected texts");
+    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, expected, "line {} of decoded.txt", number + 1);
+    }
+    assert_eq!(found.len(), expected.len());
+}
+
+#[test]
+fn types_are_those_that_clickhouse_names() {
+    let answers = String::from_utf8_lossy(&corpus_bytes("clickhouse/answers.txt")).into_owned();
+    for name in names() {
+        let answer = answers.lines().skip_while(|line| *line != format!("== {name}"));
+        let types = answer.skip(2).next().expect("an answer").replace("\\'", "'");
+        for block in blocks(&name, &corpus_bytes(format!("clickhouse/{name}.native"))) {
+            // Files have no time zone in DateTime, and one more level of escapes in this text.
+            if !matches!(name.as_str(), "date_time" | "enum") {
+                let found: Vec<String> = block.types.iter().map(DataType::to_string).collect();
+                assert_eq!(found.join("\t"), types, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fields_lead_back_to_types() {
+    for name in names() {
+        for block in blocks(&name, &corpus_bytes(format!("clickhouse/{name}.native"))) {
+            for (field, data_type) in block.batch.schema_ref().fields().iter().zip(&block.types) {
+                assert_eq!(arrow_type::data_type(field).expect("a type"), *data_type, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn encoding_again_gives_the_same_bytes() {
+    for name in names() {
+        let bytes = corpus_bytes(format!("clickhouse/{name}.native"));
+        let mut writer = NativeWriter::new(Vec::new());
+        for block in blocks(&name, &bytes) {
+            writer.write(&block).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        assert_eq!(hex(&writer.into_inner()), hex(&bytes), "{name}");
+    }
+}
+
+#[test]
+fn blocks_of_every_revision_come_back() {
+    for name in names() {
+        for block in blocks(&name, &corpus_bytes(format!("clickhouse/{name}.native"))) {
+            for revision in [54337, 54405, 54454, 54473, 54480, 54491, 54492].map(Revision) {
+                let mut bytes = Vec::new();
+                let encoder = tidemill_clickhouse::BlockEncoder::default();
+                encoder
+                    .encode(&block, revision, &mut bytes)
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                let mut source = SliceSource::new(&bytes);
+                let back = decoder(&name).decode_blocking(&mut source, revision);
+                let back = back.unwrap_or_else(|error| panic!("{name} at {revision}: {error}"));
+                // Older revisions have neither dictionaries nor the flattened form.
+                if revision >= Revision::DYNAMIC_V2
+                    || revision >= Revision::LOW_CARDINALITY && !name.contains("flattened")
+                {
+                    assert_eq!(back, block, "{name} at {revision}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sources_agree() {
+    for name in names() {
+        let bytes = corpus_bytes(format!("clickhouse/{name}.native"));
+        let expected = blocks(&name, &bytes);
+        let shared = NativeReader::from_source(BufferSource::new(bytes.clone())).with_decoder(decoder(&name));
+        let shared: Vec<Block> = shared.map(|block| block.expect("a block")).collect();
+        assert_eq!(shared, expected, "{name}");
+        let slow = NativeReader::new(Slow(&bytes)).with_decoder(decoder(&name));
+        let slow: Vec<Block> = slow.map(|block| block.expect("a block")).collect();
+        assert_eq!(slow, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_block_that_is_cut_off_is_an_error() {
+    for name in names() {
+        let bytes = corpus_bytes(format!("clickhouse/{name}.native"));
+        // One block is enough, and long ones are like short ones.
+        for length in (1..bytes.len()).take(1500) {
+            let whole = NativeReader::new(&bytes[..length])
+                .with_decoder(decoder(&name))
+                .collect::<Result<Vec<_>, _>>();
+            match whole {
+                Err(Error::Truncated { .. }) => {}
+                other => panic!("{name} cut off at byte {length}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_is_an_error_or_another_block() {
+    for name in names() {
+        let bytes = corpus_bytes(format!("clickhouse/{name}.native"));
+        let mut decoder = decoder(&name);
+        decoder.limits.memory = 1 << 20;
+        for at in 0..bytes.len().min(1500) {
+            for flip in [0x01, 0x80, 0xFF] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flip;
+                let mut source = SliceSource::new(&damaged);
+                if let Ok(block) = decoder.decode_blocking(&mut source, Revision::FILE) {
+                    for column in block.batch.columns() {
+                        column.to_data().validate_full().expect("a sound array");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bytes_to_look_at_are_those_of_the_answers() {
+    for name in names() {
+        let shown = String::from_utf8(corpus_bytes(format!("clickhouse/{name}.hex"))).expect("text");
+        let columns = shown.lines().map(|line| line.get(10..57).expect("hexadecimal digits"));
+        let digits: Vec<&str> = columns.flat_map(str::split_whitespace).collect();
+        assert_eq!(
+            digits.join(" "),
+            hex(&corpus_bytes(format!("clickhouse/{name}.native"))).trim_end(),
+            "{name}"
+        );
+    }
+}
+
+/// A reader that gives a byte at a time.
+struct Slow<'a>(&'a [u8]);
+
+impl std::io::Read for Slow<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        match (self.0.split_first(), out.first_mut()) {
+            (Some((first, rest)), Some(out)) => {
+                *out = *first;
+                self.0 = rest;
+                Ok(1)
+            }
+            _ => Ok(0),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x} ")).collect()
+}
