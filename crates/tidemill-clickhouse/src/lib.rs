@@ -26,6 +26,7 @@
 pub mod arrow_type;
 mod block;
 mod column;
+pub mod connection;
 pub mod data_type;
 mod error;
 pub mod frame;
