@@ -111,12 +111,20 @@ pub enum Error {
         /// Why.
         why: &'static str,
     },
+    /// The query was cancelled by its handle.
+    #[error("the query was cancelled")]
+    Cancelled,
     /// Columns that do not make a record batch.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
 }
 
 impl Error {
+    /// Makes an error of the system's answer to `action`.
+    pub(crate) fn io(action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { action, source }
+    }
+
     /// Names the column that the error is about, if it is about one.
     pub(crate) fn in_column(mut self, name: &str) -> Self {
         if let Self::Block(error) = &mut self

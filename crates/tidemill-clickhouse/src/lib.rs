@@ -26,15 +26,20 @@
 pub mod arrow_type;
 mod block;
 mod column;
+pub mod connection;
 pub mod data_type;
 mod error;
+pub mod frame;
 mod native;
+pub mod packet;
 mod revision;
 pub mod source;
+pub mod wire;
 
 pub use block::{Block, BlockDecoder, BlockEncoder, BlockInfo};
 pub use column::Limits;
 pub use data_type::DataType;
 pub use error::{BlockError, Error, Result, ServerException};
+pub use frame::Compression;
 pub use native::{NativeReader, NativeWriter};
 pub use revision::Revision;
