@@ -156,8 +156,8 @@ impl Compressor {
                 brotli::append(section, quality, window_log.unwrap_or(22), size_hint, out)?;
             }
             Compression::Zstd { level, window_log } => self.zstd.append(section, level, window_log, out)?,
-            Compression::Snappy => self.snappy.append(section, out)?,
-            Compression::SnappyDense => self.snappy.append_dense(section, out)?,
+            Compression::Snappy => self.snappy.append(section, snappy::Level::One, out)?,
+            Compression::SnappyDense => self.snappy.append(section, snappy::Level::Two, out)?,
         }
         Ok(())
     }
