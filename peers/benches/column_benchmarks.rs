@@ -32,7 +32,9 @@ fn main() {
         "", "append", "save", "reused", "load", "shared", "bytes", "copy", "reused"
     );
     let texts: Vec<String> = (0..ROWS).map(|number| format!("{number:07}")).collect();
-    let few: Vec<String> = (0..ROWS).map(|number| format!("few{:05}", number * 7919 % 100)).collect();
+    let few: Vec<String> = (0..ROWS)
+        .map(|number| format!("few{:05}", number * 7919 % 100))
+        .collect();
     measure("UInt64", || {
         let mut builder = UInt64Builder::with_capacity(ROWS);
         (0..ROWS as u64).for_each(|number| builder.append_value(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
@@ -45,7 +47,8 @@ fn main() {
     });
     measure("FixedString(8)", || {
         let mut builder = FixedSizeBinaryBuilder::with_capacity(ROWS, 8);
-        few.iter().for_each(|text| builder.append_value(text).expect("eight bytes"));
+        few.iter()
+            .for_each(|text| builder.append_value(text).expect("eight bytes"));
         Arc::new(builder.finish())
     });
     measure("LowCardinality(String)", || {
@@ -75,6 +78,75 @@ fn main() {
         (0..ROWS).for_each(|number| builder.append_option((number % 3 > 0).then_some(number as f64)));
         Arc::new(builder.finish())
     });
+    small();
+}
+
+/// A block of ten columns and a hundred rows, as small queries have it.
+fn small() {
+    let types = [
+        "UInt8",
+        "UInt64",
+        "Float64",
+        "String",
+        "Nullable(String)",
+        "Date",
+        "DateTime('UTC')",
+        "LowCardinality(String)",
+        "Decimal(18, 2)",
+        "Bool",
+    ];
+    let header = |name: &str| format!("c{name}");
+    let mut bytes = vec![types.len() as u8, 100];
+    for data_type in types {
+        for text in [&header(data_type)[..], data_type] {
+            bytes.push(text.len() as u8);
+            bytes.extend(text.as_bytes());
+        }
+        match data_type {
+            "LowCardinality(String)" => {
+                [1, 0x600, 1]
+                    .iter()
+                    .for_each(|number: &u64| bytes.extend(number.to_le_bytes()));
+                bytes.push(0);
+                bytes.extend(100_u64.to_le_bytes());
+                bytes.extend([0; 100]);
+            }
+            "Nullable(String)" => bytes.extend([0; 200]),
+            "UInt8" | "String" | "Bool" => bytes.extend([0; 100]),
+            "Date" => bytes.extend([0; 200]),
+            "DateTime('UTC')" => bytes.extend([0; 400]),
+            _ => bytes.extend([0; 800]),
+        }
+    }
+    let block = BlockDecoder::default()
+        .decode_blocking(&mut SliceSource::new(&bytes), Revision::FILE)
+        .expect("a block");
+    let decode = Times::of(
+        || (),
+        |()| {
+            (0..1000)
+                .map(|_| load(&mut SliceSource::new(&bytes)).num_rows())
+                .sum::<usize>()
+        },
+    );
+    let mut written = Vec::new();
+    let encode = Times::of(
+        || (),
+        |()| {
+            for _ in 0..1000 {
+                written.clear();
+                BlockEncoder::default()
+                    .encode(&block, Revision::FILE, &mut written)
+                    .expect("a block");
+            }
+        },
+    );
+    let us = |time: Duration| time.as_secs_f64() * 1e3;
+    println!(
+        "\nmicroseconds for a block of 10 columns and 100 rows: load {:.2}, save {:.2}",
+        us(decode.cpu),
+        us(encode.cpu)
+    );
 }
 
 fn measure(name: &str, append: impl Fn() -> ArrayRef) {
@@ -83,7 +155,9 @@ fn measure(name: &str, append: impl Fn() -> ArrayRef) {
     let types = [data_type];
     let encoder = BlockEncoder::default();
     let save = |mut bytes: Vec<u8>| {
-        encoder.encode_batch(&batch, &types, Revision::FILE, &mut bytes).expect("a block");
+        encoder
+            .encode_batch(&batch, &types, Revision::FILE, &mut bytes)
+            .expect("a block");
         bytes
     };
     let saved = save(Vec::new());
@@ -105,7 +179,10 @@ fn measure(name: &str, append: impl Fn() -> ArrayRef) {
     let mut shifted = vec![0; align + saved.len()];
     shifted[align..align + saved.len()].copy_from_slice(&saved);
     let buffer = arrow_buffer::Buffer::from_vec(shifted).slice_with_length(align, saved.len());
-    let shared = Times::of(|| BufferSource::new(buffer.clone()), |mut source| self::load(&mut source));
+    let shared = Times::of(
+        || BufferSource::new(buffer.clone()),
+        |mut source| self::load(&mut source),
+    );
     let copy = Times::of(|| (), |()| saved.clone());
     let target = std::cell::RefCell::new(saved.clone());
     let copy_reused = Times::of(|| (), |()| target.borrow_mut().copy_from_slice(black_box(&saved)));
@@ -126,10 +203,16 @@ fn measure(name: &str, append: impl Fn() -> ArrayRef) {
 /// The bytes behind the header of a block of one column.
 fn payload(saved: &[u8], data_type: &DataType) -> usize {
     let name = data_type.to_string();
-    let header = saved.windows(name.len()).position(|window| window == name.as_bytes()).expect("the type");
+    let header = saved
+        .windows(name.len())
+        .position(|window| window == name.as_bytes())
+        .expect("the type");
     saved.len() - header - name.len()
 }
 
 fn load(source: &mut impl BlockingSource) -> RecordBatch {
-    BlockDecoder::default().decode_blocking(source, Revision::FILE).expect("a block").batch
+    BlockDecoder::default()
+        .decode_blocking(source, Revision::FILE)
+        .expect("a block")
+        .batch
 }
