@@ -96,6 +96,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Files,
     },
     Target {
+        name: "clickhouse_block",
+        engine: "tidemill-clickhouse",
+        corpus: "clickhouse",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "clickhouse_type",
         engine: "tidemill-clickhouse",
         corpus: "clickhouse/types",
@@ -219,7 +225,7 @@ fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
         .map(|extension| extension.to_string_lossy().to_lowercase())
         .unwrap_or_default();
     match kind {
-        Seeds::Files if matches!(extension.as_str(), "json" | "md") => Ok(None),
+        Seeds::Files if matches!(extension.as_str(), "hex" | "json" | "md") => Ok(None),
         Seeds::Files => Ok(Some(fs::read(file)?)),
         Seeds::DbfAndMemo if extension != "dbf" => Ok(None),
         Seeds::DbfAndMemo => {

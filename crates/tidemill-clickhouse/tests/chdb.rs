@@ -1,5 +1,6 @@
 //! What is written here is read by ClickHouse of today, and what it writes is read here.
 
+mod any_type;
 mod generate;
 
 use std::{fs, sync::Arc};
@@ -69,7 +70,7 @@ fn blocks_of_any_type_come_back_from_clickhouse_unchanged() {
     let Some(mut chdb) = Chdb::need() else { return };
     let mut runner = TestRunner::deterministic();
     for seed in 1..=60 {
-        let text = generate::any_type().new_tree(&mut runner).expect("a type").current();
+        let text = any_type::any_type().new_tree(&mut runner).expect("a type").current();
         let types = [text.parse::<DataType>().expect("a type")];
         let bytes = generate::file(&types, 17, seed);
         let block = BlockDecoder::default()

@@ -1,9 +1,10 @@
-//! The page `docs/formats/clickhouse-types.md` and the code say the same.
+//! The pages `docs/formats/clickhouse-types.md` and `clickhouse-native.md` and the code say the same.
 
+use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType as ArrowType, Field, TimeUnit};
 use proptest::prelude::*;
 use tidemill_clickhouse::{
-    DataType, Error,
+    DataType, Error, NativeReader, NativeWriter,
     arrow_type::{self, EXTENSION_NAME, StringType},
 };
 
@@ -41,6 +42,36 @@ fn the_page_says_what_types_become() {
             clickhouse.trim_matches('`')
         );
     }
+}
+
+#[test]
+fn the_example_is_what_the_page_says_it_is() {
+    let page = include_str!("../../../docs/formats/clickhouse-native.md");
+    let dump = page
+        .split_once("```hexdump\n")
+        .expect("a hexdump")
+        .1
+        .split("```")
+        .next()
+        .unwrap_or_default();
+    let digits = dump.lines().flat_map(|line| line[10..57].split_whitespace());
+    let bytes: Vec<u8> = digits
+        .map(|digits| u8::from_str_radix(digits, 16).expect("a byte"))
+        .collect();
+    let mut blocks = NativeReader::new(bytes.as_slice());
+    let block = blocks.next().expect("a block").expect("no error");
+    assert!(blocks.next().is_none());
+    let types: Vec<String> = block.types.iter().map(DataType::to_string).collect();
+    assert_eq!(types, ["UInt16", "Nullable(String)", "Array(LowCardinality(String))"]);
+    let rows = (0..3).map(|row| {
+        let shown = |column| array_value_to_string(block.batch.column(column), row).expect("a value");
+        [shown(0), shown(1), shown(2)].join("|")
+    });
+    assert_eq!(rows.collect::<Vec<_>>(), ["1|ebb|[a, b]", "2||[]", "3|flow|[a]"]);
+
+    let mut again = NativeWriter::new(Vec::new());
+    again.write(&block).expect("a block");
+    assert_eq!(again.into_inner(), bytes);
 }
 
 #[test]
