@@ -17,7 +17,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "reads and writes of whole words without bounds checks are worth a third of the speed"
+    reason = "reads and writes of whole words without bounds checks make this 1.1 to 1.4 times as fast"
 )]
 
 use std::{mem::replace, ptr};
@@ -30,7 +30,7 @@ const TABLE_BITS: u32 = 15;
 const MIN_TABLE: usize = 1 << 8;
 /// So near the end of a block there is no search.
 const MARGIN: usize = 15;
-/// Literals up to here are moved at once.
+/// So many bytes of a literal are moved at once.
 const MOVE: usize = 16;
 
 /// One table of level 2, or half the table of level 1.
@@ -610,6 +610,52 @@ mod tests {
         fn random_bytes_come_back(seed: u64, size in sizes(), bits in 0_u8..8) {
             let section: Vec<u8> = random_bytes(seed).map(|byte| byte >> bits).take(size).collect();
             check(&mut Encoder::default(), &section);
+        }
+    }
+
+    /// Literals, and matches of all lengths and distances, until the section has its size.
+    fn mixed_section(size: usize) -> Vec<u8> {
+        let mut random = random_bytes(size as u64).map(usize::from);
+        let mut number = || {
+            random
+                .next()
+                .zip(random.next())
+                .map_or(0, |(low, high)| high << 8 | low)
+        };
+        let mut section = Vec::new();
+        while section.len() < size {
+            let many = number() % 5;
+            let longest = [3, 12, 40, 300, 2_000][many];
+            for _ in 0..=number() % longest {
+                section.push((number() % 256) as u8);
+            }
+            let longest = [8, 20, 70, 140, 900][number() % 5];
+            let back = 1 + number() % section.len().min([9, 300, 2_100, 65_536][number() % 4]);
+            for _ in 0..=number() % longest {
+                section.push(section[section.len() - back]);
+            }
+        }
+        section.truncate(size);
+        section
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_cpp_library() {
+        // The hashes are of what google/snappy 1.2.1 makes of the sections, one behind another; built by g++ 12 for x86-64
+        // without CRC instructions.
+        let sizes = [
+            0, 1, 14, 15, 16, 17, 31, 32, 33, 255, 256, 257, 1_000, 9_000, 32_768, 32_769,
+        ];
+        let around = [BLOCK, 2 * BLOCK, 4 * BLOCK].into_iter();
+        let around = around.flat_map(|size| [size - 16, size - 1, size, size + 1, size + 14, size + 15, size + 17]);
+        let sections: Vec<Vec<u8>> = sizes.into_iter().chain(around).map(mixed_section).collect();
+        let mut encoder = Encoder::default();
+        for (level, expected) in [(Level::One, 0x6c31_dfad_24f2_bfb4), (Level::Two, 0xab7d_4b26_dc7f_d000)] {
+            let mut out = Vec::new();
+            for section in &sections {
+                encoder.compress(section, level, &mut out);
+            }
+            assert_eq!(crate::hash::hash(&out), expected, "{level:?}, {} bytes", out.len());
         }
     }
 
