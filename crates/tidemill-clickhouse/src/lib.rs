@@ -25,6 +25,7 @@
 
 pub mod arrow_type;
 mod block;
+pub mod client;
 mod column;
 pub mod connection;
 pub mod data_type;
