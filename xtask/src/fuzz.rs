@@ -77,6 +77,42 @@ pub(crate) const TARGETS: &[Target] = &[
         corpus: "riegeli/cpp",
         seeds: Seeds::Files,
     },
+    Target {
+        name: "riegeli_write",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/datasets",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "riegeli_options",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/options",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "array_record",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/datasets",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "clickhouse_block",
+        engine: "tidemill-clickhouse",
+        corpus: "clickhouse",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "clickhouse_type",
+        engine: "tidemill-clickhouse",
+        corpus: "clickhouse/types",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "riegeli_seek",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/cpp",
+        seeds: Seeds::Files,
+    },
 ];
 
 /// Runs the targets one after the other; true when none found anything.
@@ -189,7 +225,7 @@ fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
         .map(|extension| extension.to_string_lossy().to_lowercase())
         .unwrap_or_default();
     match kind {
-        Seeds::Files if matches!(extension.as_str(), "json" | "md") => Ok(None),
+        Seeds::Files if matches!(extension.as_str(), "hex" | "json" | "md") => Ok(None),
         Seeds::Files => Ok(Some(fs::read(file)?)),
         Seeds::DbfAndMemo if extension != "dbf" => Ok(None),
         Seeds::DbfAndMemo => {

@@ -35,7 +35,7 @@ mod tuple;
 mod uuid;
 mod variant;
 
-use std::pin::Pin;
+use std::{future::ready, pin::Pin};
 
 use arrow_array::{Array, ArrayRef, new_empty_array, types};
 use arrow_buffer::NullBuffer;
@@ -83,7 +83,8 @@ pub(crate) fn read_prefix<'a>(input: &'a mut Input<'_>, data_type: &'a DataType)
         if !has_prefix(data_type) {
             return Ok(Prefix::None);
         }
-        Ok(match data_type {
+        input.depth += 1;
+        let prefix = match data_type {
             DataType::LowCardinality(_) => {
                 low_cardinality::read_prefix(input).await?;
                 Prefix::None
@@ -115,7 +116,9 @@ pub(crate) fn read_prefix<'a>(input: &'a mut Input<'_>, data_type: &'a DataType)
                 Some(inner) => read_prefix(input, &inner).await?,
                 None => Prefix::None,
             },
-        })
+        };
+        input.depth -= 1;
+        Ok(prefix)
     })
 }
 
@@ -128,64 +131,67 @@ pub(crate) fn read_values<'a>(
     rows: usize,
     nulls: Option<NullBuffer>,
 ) -> Reading<'a, ArrayRef> {
-    Box::pin(async move {
-        if rows == 0 {
-            return Ok(new_empty_array(&arrow_type(data_type, input.strings)));
-        }
-        match data_type {
-            DataType::Int8 => number::read::<types::Int8Type>(input, rows, nulls).await,
-            DataType::Int16 => number::read::<types::Int16Type>(input, rows, nulls).await,
-            DataType::Int32 => number::read::<types::Int32Type>(input, rows, nulls).await,
-            DataType::Int64 => number::read::<types::Int64Type>(input, rows, nulls).await,
-            DataType::UInt8 => number::read::<types::UInt8Type>(input, rows, nulls).await,
-            DataType::UInt16 => number::read::<types::UInt16Type>(input, rows, nulls).await,
-            DataType::UInt32 | DataType::Ipv4 => number::read::<types::UInt32Type>(input, rows, nulls).await,
-            DataType::UInt64 => number::read::<types::UInt64Type>(input, rows, nulls).await,
-            DataType::Float32 => number::read::<types::Float32Type>(input, rows, nulls).await,
-            DataType::Float64 => number::read::<types::Float64Type>(input, rows, nulls).await,
-            DataType::BFloat16 => number::read_bfloat16(input, rows, nulls).await,
-            DataType::Int128 => number::read_int128(input, rows, nulls).await,
-            DataType::UInt128 => number::read_uint128(input, rows, nulls).await,
-            DataType::Int256 | DataType::UInt256 => fixed_string::read(input, 32, rows, nulls).await,
-            DataType::Bool => boolean::read(input, rows, nulls).await,
-            DataType::String => string::read(input, rows, nulls).await,
-            DataType::FixedString(length) => fixed_string::read(input, *length, rows, nulls).await,
-            DataType::Ipv6 => fixed_string::read(input, 16, rows, nulls).await,
-            DataType::Uuid => uuid::read(input, rows, nulls).await,
-            DataType::Date
-            | DataType::Date32
-            | DataType::DateTime(_)
-            | DataType::DateTime64(..)
-            | DataType::Time
-            | DataType::Time64(_)
-            | DataType::Interval(_) => date_time::read(input, data_type, rows, nulls).await,
-            DataType::Enum8(names) => enumeration::read_enum8(input, names, rows, nulls).await,
-            DataType::Enum16(names) => enumeration::read_enum16(input, names, rows, nulls).await,
-            DataType::Decimal { precision, scale } => decimal::read(input, *precision, *scale, rows, nulls).await,
-            DataType::Nothing => nothing::read(input, rows).await,
-            DataType::Nullable(inner) => nullable::read(input, inner, prefix.child(0), kinds, rows).await,
-            DataType::Array(item) => array::read(input, item, prefix.child(0), rows).await,
-            DataType::Tuple(elements) => tuple::read(input, elements, prefix, kinds, rows, nulls).await,
-            DataType::Point => tuple::read_point(input, rows, nulls).await,
-            DataType::Map(key, value) => map::read(input, key, value, prefix, rows).await,
-            DataType::LowCardinality(inner) => low_cardinality::read(input, inner, rows).await,
-            DataType::Variant(types) => variant::read(input, types, prefix, rows).await,
-            DataType::Dynamic { .. } => match prefix {
-                Prefix::Dynamic(structure) => dynamic::read(input, structure, rows).await,
-                _ => Err(input.error("Dynamic", "its prefix", "none")),
-            },
-            DataType::Json(json) => match prefix {
-                Prefix::Json(structure) => json::read(input, json, structure, rows, nulls).await,
-                _ => Err(input.error("JSON", "its prefix", "none")),
-            },
-            DataType::QBit(number, dimension) => qbit::read(input, number, *dimension, rows, nulls).await,
-            DataType::AggregateFunction(function) => aggregate_function::read(input, function, rows).await,
-            other => match other.underlying() {
-                Some(inner) => read_values(input, &inner, prefix, kinds, rows, nulls).await,
-                None => Err(unsupported(other)),
-            },
-        }
-    })
+    if rows == 0 {
+        let array = new_empty_array(&arrow_type(data_type, input.strings));
+        return Box::pin(ready(Ok(array)));
+    }
+    match data_type {
+        DataType::Int8 => Box::pin(number::read::<types::Int8Type>(input, rows, nulls)),
+        DataType::Int16 => Box::pin(number::read::<types::Int16Type>(input, rows, nulls)),
+        DataType::Int32 => Box::pin(number::read::<types::Int32Type>(input, rows, nulls)),
+        DataType::Int64 => Box::pin(number::read::<types::Int64Type>(input, rows, nulls)),
+        DataType::UInt8 => Box::pin(number::read::<types::UInt8Type>(input, rows, nulls)),
+        DataType::UInt16 => Box::pin(number::read::<types::UInt16Type>(input, rows, nulls)),
+        DataType::UInt32 | DataType::Ipv4 => Box::pin(number::read::<types::UInt32Type>(input, rows, nulls)),
+        DataType::UInt64 => Box::pin(number::read::<types::UInt64Type>(input, rows, nulls)),
+        DataType::Float32 => Box::pin(number::read::<types::Float32Type>(input, rows, nulls)),
+        DataType::Float64 => Box::pin(number::read::<types::Float64Type>(input, rows, nulls)),
+        DataType::BFloat16 => Box::pin(number::read_bfloat16(input, rows, nulls)),
+        DataType::Int128 => Box::pin(number::read_int128(input, rows, nulls)),
+        DataType::UInt128 => Box::pin(number::read_uint128(input, rows, nulls)),
+        DataType::Int256 | DataType::UInt256 => Box::pin(fixed_string::read(input, 32, rows, nulls)),
+        DataType::Bool => Box::pin(boolean::read(input, rows, nulls)),
+        DataType::String => Box::pin(string::read(input, rows, nulls)),
+        DataType::FixedString(length) => Box::pin(fixed_string::read(input, *length, rows, nulls)),
+        DataType::Ipv6 => Box::pin(fixed_string::read(input, 16, rows, nulls)),
+        DataType::Uuid => Box::pin(uuid::read(input, rows, nulls)),
+        DataType::Date
+        | DataType::Date32
+        | DataType::DateTime(_)
+        | DataType::DateTime64(..)
+        | DataType::Time
+        | DataType::Time64(_)
+        | DataType::Interval(_) => Box::pin(date_time::read(input, data_type, rows, nulls)),
+        DataType::Enum8(names) => Box::pin(enumeration::read_enum8(input, names, rows, nulls)),
+        DataType::Enum16(names) => Box::pin(enumeration::read_enum16(input, names, rows, nulls)),
+        DataType::Decimal { precision, scale } => Box::pin(decimal::read(input, *precision, *scale, rows, nulls)),
+        DataType::Nothing => Box::pin(nothing::read(input, rows)),
+        DataType::Nullable(inner) => Box::pin(nullable::read(input, inner, prefix.child(0), kinds, rows)),
+        DataType::Array(item) => Box::pin(array::read(input, item, prefix.child(0), rows)),
+        DataType::Tuple(elements) => Box::pin(tuple::read(input, elements, prefix, kinds, rows, nulls)),
+        DataType::Point => Box::pin(tuple::read_point(input, rows, nulls)),
+        DataType::Map(key, value) => Box::pin(map::read(input, key, value, prefix, rows)),
+        DataType::LowCardinality(inner) => Box::pin(low_cardinality::read(input, inner, rows)),
+        DataType::Variant(types) => Box::pin(variant::read(input, types, prefix, rows)),
+        DataType::Dynamic { .. } => match prefix {
+            Prefix::Dynamic(structure) => Box::pin(dynamic::read(input, structure, rows)),
+            _ => failed(input.error("Dynamic", "its prefix", "none")),
+        },
+        DataType::Json(json) => match prefix {
+            Prefix::Json(structure) => Box::pin(json::read(input, json, structure, rows, nulls)),
+            _ => failed(input.error("JSON", "its prefix", "none")),
+        },
+        DataType::QBit(number, dimension) => Box::pin(qbit::read(input, number, *dimension, rows, nulls)),
+        DataType::AggregateFunction(function) => Box::pin(aggregate_function::read(input, function, rows)),
+        other => match other.underlying() {
+            Some(inner) => Box::pin(async move { read_values(input, &inner, prefix, kinds, rows, nulls).await }),
+            None => failed(unsupported(other)),
+        },
+    }
+}
+
+fn failed<'a>(error: Error) -> Reading<'a, ArrayRef> {
+    Box::pin(ready(Err(error)))
 }
 
 /// Writes the prefix of a column of `data_type`.

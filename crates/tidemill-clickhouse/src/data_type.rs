@@ -311,6 +311,33 @@ impl DataType {
         }
     }
 
+    /// How many types are in one another, this one included.
+    pub(crate) fn depth(&self) -> usize {
+        let deepest = match self {
+            Self::Array(inner) | Self::Nullable(inner) | Self::LowCardinality(inner) => inner.depth(),
+            Self::Map(key, value) => key.depth().max(value.depth()),
+            Self::Tuple(elements) | Self::Nested(elements) => elements
+                .iter()
+                .map(|element| element.data_type.depth())
+                .max()
+                .unwrap_or_default(),
+            Self::Variant(types) => types.iter().map(Self::depth).max().unwrap_or_default(),
+            Self::Json(json) => json
+                .typed_paths
+                .iter()
+                .map(|(_, inner)| inner.depth())
+                .max()
+                .unwrap_or_default(),
+            Self::SimpleAggregateFunction(function) => {
+                function.arguments.iter().map(Self::depth).max().unwrap_or_default()
+            }
+            // Shapes are lists of lists of pairs of numbers at the most.
+            Self::MultiPolygon | Self::MultiLineString | Self::Polygon | Self::Geometry => 4,
+            _ => 0,
+        };
+        1 + deepest
+    }
+
     /// The same type as servers older than `LowCardinality` know it.
     pub(crate) fn without_low_cardinality(&self) -> Self {
         let inner = |inner: &Arc<Self>| Arc::new(inner.without_low_cardinality());

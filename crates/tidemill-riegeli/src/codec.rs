@@ -6,7 +6,7 @@
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, "Chunk data"; the byte of snappy and its form (raw, without
 //! frames) are in `riegeli/chunk_encoding/constants.h` and `riegeli/chunk_encoding/compressor.cc`.
 //!
-//! Dictionaries do not exist here, and snappy has one level.
+//! Dictionaries do not exist here.
 
 mod brotli;
 mod snappy;
@@ -85,8 +85,10 @@ pub enum Compression {
         /// Logarithm of the window size, 10 to 31. Default: by level and size.
         window_log: Option<u32>,
     },
-    /// Snappy, its only level.
+    /// Snappy of level 1, which is fast.
     Snappy,
+    /// Snappy of level 2: smaller, slower, and the same format.
+    SnappyDense,
 }
 
 impl Compression {
@@ -112,7 +114,7 @@ impl Compression {
             Self::None => CompressionType::None,
             Self::Brotli { .. } => CompressionType::Brotli,
             Self::Zstd { .. } => CompressionType::Zstd,
-            Self::Snappy => CompressionType::Snappy,
+            Self::Snappy | Self::SnappyDense => CompressionType::Snappy,
         }
     }
 }
@@ -154,7 +156,8 @@ impl Compressor {
                 brotli::append(section, quality, window_log.unwrap_or(22), size_hint, out)?;
             }
             Compression::Zstd { level, window_log } => self.zstd.append(section, level, window_log, out)?,
-            Compression::Snappy => self.snappy.append(section, out)?,
+            Compression::Snappy => self.snappy.append(section, snappy::Level::One, out)?,
+            Compression::SnappyDense => self.snappy.append(section, snappy::Level::Two, out)?,
         }
         Ok(())
     }
@@ -254,6 +257,34 @@ impl Decompressor {
         self.append(compression, section, size, out)
     }
 
+    /// Begins a section that [`Self::advance`] decompresses piece by piece, and returns how much of it was read. `None` when the codec, or the section, is not one for that.
+    pub(crate) fn begin(
+        &mut self,
+        compression: CompressionType,
+        section: &[u8],
+        out: &mut Scratch,
+    ) -> Result<Option<usize>, Damage> {
+        out.clear();
+        let (_declared_size, compressed) = read_varint64(section).ok_or(Damage::Invalid {
+            what: "decompressed size of a section",
+        })?;
+        let begun = compression == CompressionType::Zstd && self.zstd.begin(compressed)?;
+        Ok(begun.then_some(section.len() - compressed.len()))
+    }
+
+    /// Decompresses a section from what was `read` of it on, until `out` has `until` bytes of its `size`. No other section
+    /// may have been decompressed since it was begun.
+    pub(crate) fn advance(
+        &mut self,
+        section: &[u8],
+        read: &mut usize,
+        until: usize,
+        size: usize,
+        out: &mut Scratch,
+    ) -> Result<(), Damage> {
+        self.zstd.advance(section, read, until, size, out)
+    }
+
     /// Appends the decompressed `section`, which must not be of type `None`, to `out`. Memory grows with the data that
     /// arrive, not with what the section declares.
     pub(crate) fn append(
@@ -300,7 +331,7 @@ fn next_room(compressed: usize, filled: usize, bound: usize) -> usize {
 mod tests {
     use super::*;
 
-    const ALL: [Compression; 6] = [
+    const ALL: [Compression; 7] = [
         Compression::Brotli {
             quality: 6,
             window_log: None,
@@ -322,6 +353,7 @@ mod tests {
             window_log: None,
         },
         Compression::Snappy,
+        Compression::SnappyDense,
     ];
 
     fn sections() -> Vec<Vec<u8>> {

@@ -74,6 +74,15 @@ pub enum Error {
     /// A Riegeli file could not be read or written.
     #[error(transparent)]
     Riegeli(Box<tidemill_riegeli::Error>),
+    /// A file of ClickHouse's could not be read or written.
+    #[error("{}: {source}", path.display())]
+    ClickHouse {
+        /// The file.
+        path: PathBuf,
+        /// What was wrong.
+        #[source]
+        source: Box<tidemill_clickhouse::Error>,
+    },
     /// Planning or execution failed in the query engine.
     #[error("{}", own(.0).map_or_else(|| .0.strip_backtrace(), ToString::to_string))]
     Engine(Box<DataFusionError>),
@@ -92,6 +101,14 @@ impl Error {
             ),
             Self::Engine(error) => own(error).is_some_and(Self::is_damage),
             _ => false,
+        }
+    }
+
+    pub(crate) fn clickhouse(path: impl AsRef<Path>) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {
+        let path = path.as_ref().to_path_buf();
+        move |source| Self::ClickHouse {
+            path,
+            source: Box::new(source),
         }
     }
 

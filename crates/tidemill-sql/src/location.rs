@@ -24,6 +24,8 @@ pub enum Format {
     ArrayRecord,
     /// TFRecord (`.tfrecord`, `.tfrecords`).
     TfRecord,
+    /// ClickHouse's FORMAT Native (`.native`).
+    Native,
     /// Apache Parquet (`.parquet`).
     Parquet,
     /// Arrow IPC files (`.arrow`, `.feather`, `.ipc`).
@@ -82,6 +84,7 @@ impl fmt::Display for Format {
             Self::Riegeli => "riegeli",
             Self::ArrayRecord => "array_record",
             Self::TfRecord => "tfrecord",
+            Self::Native => "native",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
             Self::Csv => "csv",
@@ -325,6 +328,7 @@ const EXTENSIONS: &[(&str, Format)] = &[
     ("arrayrecord", Format::ArrayRecord),
     ("tfrecord", Format::TfRecord),
     ("tfrecords", Format::TfRecord),
+    ("native", Format::Native),
     ("parquet", Format::Parquet),
     ("arrow", Format::Arrow),
     ("feather", Format::Arrow),

@@ -9,6 +9,10 @@ pub(super) const UNSAFE: &[Exception] = &[
         "binds Brotli's C library, which decodes up to twice as fast as the crate written in Rust",
     ),
     (
+        "crates/tidemill-riegeli/src/codec/snappy/encoder.rs",
+        "reads and writes whole words without bounds checks, which makes compression 1.1 to 1.4 times as fast",
+    ),
+    (
         "crates/tidemill-riegeli/tests/memory.rs",
         "counts what is allocated, and the trait of allocators is unsafe",
     ),

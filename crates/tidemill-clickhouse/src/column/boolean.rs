@@ -36,11 +36,32 @@ pub(super) fn pack(bytes: &[u8]) -> BooleanBuffer {
 
 /// A byte for each bit, 1 where it is not `zero`.
 pub(super) fn unpack(bytes: &mut Vec<u8>, bits: &BooleanBuffer, zero: u8) {
-    bytes.extend(bits.iter().map(|bit| u8::from(bit) ^ zero));
+    let chunks = bits.bit_chunks();
+    let invert = LOW * u64::from(zero);
+    bytes.reserve(bits.len() + 64);
+    let end = bytes.len() + bits.len();
+    for chunk in chunks.iter().chain([chunks.remainder_bits()]) {
+        bytes.extend(
+            chunk
+                .to_le_bytes()
+                .into_iter()
+                .flat_map(|bits| (unpack8(bits) ^ invert).to_le_bytes()),
+        );
+    }
+    bytes.truncate(end);
+}
+
+/// The low bit of each byte.
+const LOW: u64 = 0x0101_0101_0101_0101;
+
+/// A byte for each bit, the lowest first: 0 or 1.
+fn unpack8(bits: u8) -> u64 {
+    // In each byte the bit of its position, which then moves to the top.
+    let word = (LOW * u64::from(bits)) & 0x8040_2010_0804_0201;
+    ((word + LOW * 0x7F) >> 7) & LOW
 }
 
 fn pack8(bytes: [u8; 8]) -> u8 {
-    const LOW: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_le_bytes(bytes);
     // The low bit of each byte: whether any bit of the byte is set.
     let word = if word & !LOW == 0 {
@@ -60,9 +81,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_say_which_bytes_are_not_zero(bytes in prop::collection::vec(prop_oneof![Just(0), Just(1), any::<u8>()], 0..40)) {
+        fn bits_say_which_bytes_are_not_zero(bytes in prop::collection::vec(prop_oneof![Just(0), Just(1), any::<u8>()], 0..150)) {
             let expected: Vec<bool> = bytes.iter().map(|byte| *byte != 0).collect();
-            prop_assert_eq!(pack(&bytes).iter().collect::<Vec<_>>(), expected);
+            let bits = pack(&bytes);
+            prop_assert_eq!(bits.iter().collect::<Vec<_>>(), expected.clone());
+            for begin in 0..bytes.len() {
+                let mut unpacked = vec![7];
+                unpack(&mut unpacked, &bits.slice(begin, bytes.len() - begin), 1);
+                let expected = expected[begin..].iter().map(|bit| u8::from(!bit));
+                prop_assert_eq!(unpacked, [7].into_iter().chain(expected).collect::<Vec<_>>());
+            }
         }
     }
 }

@@ -52,6 +52,14 @@ pub(super) fn read_prefix<'a>(input: &'a mut Input<'_>) -> Reading<'a, Structure
         let mut types = Vec::with_capacity(count + 1);
         for _ in 0..count {
             let data_type: DataType = input.text("a type", MAX_TYPE_TEXT).await?.parse()?;
+            let depth = input.depth + data_type.depth();
+            if depth > DataType::MAX_DEPTH {
+                return Err(Error::Limit {
+                    what: "depth of types",
+                    limit: DataType::MAX_DEPTH as u64,
+                    found: depth as u64,
+                });
+            }
             types.push(Some(data_type));
         }
         if !flattened {

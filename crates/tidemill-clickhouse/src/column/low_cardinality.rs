@@ -9,9 +9,11 @@
 //!
 //! Dictionaries that several blocks share are not a part of `Native`, and refused.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray, cast::AsArray, types::Int32Type};
+use arrow_array::{
+    AnyDictionaryArray, Array, ArrayRef, DictionaryArray, PrimitiveArray, cast::AsArray, types::Int32Type,
+};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType as ArrowType;
 
@@ -50,7 +52,9 @@ pub(super) async fn read(input: &mut Input<'_>, inner: &DataType, rows: usize) -
         ));
     }
     let values = usize::try_from(count).unwrap_or_default();
+    input.in_dictionary = true;
     let values = read_values(input, value_type, &Prefix::None, &Kinds::DEFAULT, values, None).await?;
+    input.in_dictionary = false;
     let indexes = input.u64("the number of indexes").await?;
     if indexes != rows as u64 {
         return Err(input.error("the number of indexes", rows.to_string(), indexes.to_string()));
@@ -76,16 +80,16 @@ pub(super) async fn read(input: &mut Input<'_>, inner: &DataType, rows: usize) -
     };
     let nulls = nullable.then(|| NullBuffer::new(BooleanBuffer::collect_bool(rows, |row| keys.get(row) != Some(&0))));
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-    let size = values.len();
-    if let Some(row) = keys
-        .iter()
-        .position(|key| usize::try_from(*key).map_or(true, |key| key >= size))
-    {
-        let found = format!("another in row {row}");
-        return Err(input.error("an index", format!("less than the dictionary's size, {size}"), found));
-    }
     let keys = PrimitiveArray::<Int32Type>::try_new(keys.into(), nulls)?;
-    Ok(Arc::new(DictionaryArray::try_new(keys, values)?))
+    let size = values.len();
+    match DictionaryArray::try_new(keys, values) {
+        Ok(array) => Ok(Arc::new(array)),
+        Err(error) => Err(input.error(
+            "an index",
+            format!("less than the dictionary's size, {size}"),
+            error.to_string(),
+        )),
+    }
 }
 
 pub(super) fn write_prefix(output: &mut Output<'_>) {
@@ -112,53 +116,81 @@ pub(super) fn write(output: &mut Output<'_>, inner: &DataType, array: &dyn Array
     }
     let dictionary = array.as_any_dictionary();
     let values = dictionary.values();
-    let keys = dictionary.normalized_keys();
-    // What the indexes say: the value of a key, or `None`.
-    let value_of = |row: usize| {
-        let key = keys.get(row).copied()?;
-        (array.is_valid(row) && values.is_valid(key)).then_some(key)
-    };
-    let default = expand::default_value(values.data_type())?;
-    let begins_with_default = !values.is_empty()
-        && values.is_valid(0)
-        && *values.slice(0, 1) == *default
-        // The first value of a nullable dictionary is not one that rows can have.
-        && !(nullable && (0..keys.len()).any(|row| value_of(row) == Some(0)));
-    let shift = usize::from(!begins_with_default);
-    let count = values.len() + shift;
-    let index = |row: usize| value_of(row).map_or(0, |key| key + shift);
-    if !nullable && shift == 1 && values.null_count() > 0 && (0..keys.len()).any(|row| value_of(row).is_none()) {
+    // Null where the key is, or the value of the key.
+    let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+    if !nullable && nulls.is_some() {
         return Err(output.error(
             "a value",
             format!("no NULL in a column of LowCardinality({inner})"),
             "NULL",
         ));
     }
-    let width = match count {
-        ..=0x100 => 0,
-        ..=0x1_0000 => 1,
-        ..=0x1_0000_0000 => 2,
-        _ => 3,
-    };
-    output.u64(HAS_ADDITIONAL_KEYS | NEEDS_UPDATE | width);
-    output.u64(count as u64);
+    let keys = keys(dictionary);
+    let default = expand::default_value(values.data_type())?;
+    let begins_with_default = !values.is_empty()
+        && values.is_valid(0)
+        && *values.slice(0, 1) == *default
+        // The first value of a nullable dictionary is not one that rows can have.
+        && !(nullable && has_zero(&keys, nulls.as_ref()));
+    let shift = u32::from(!begins_with_default);
     let values = expand::without_nulls(values)?;
     let values = if begins_with_default {
         values
     } else {
         expand::concat(&default, &values)?
     };
+    let width = match values.len() {
+        0..=0x100 => 0,
+        0x101..=0x1_0000 => 1,
+        _ => 2,
+    };
+    output.u64(HAS_ADDITIONAL_KEYS | NEEDS_UPDATE | width);
+    output.u64(values.len() as u64);
+    output.in_dictionary = true;
     write_values(output, value_type, &*values)?;
-    output.u64(array.len() as u64);
-    output.bytes.reserve(keys.len() << width);
-    let rows = 0..keys.len();
-    match width {
-        0 => output.bytes.extend(rows.map(|row| index(row).to_le_bytes()[0])),
-        1 => output.bytes.extend(rows.flat_map(|row| first_bytes::<2>(index(row)))),
-        2 => output.bytes.extend(rows.flat_map(|row| first_bytes::<4>(index(row)))),
-        _ => output.bytes.extend(rows.flat_map(|row| first_bytes::<8>(index(row)))),
+    output.in_dictionary = false;
+    output.u64(keys.len() as u64);
+    match nulls {
+        None => write_indexes(output, width, keys.iter().map(|key| key.cast_unsigned() + shift)),
+        Some(nulls) => {
+            let rows = keys.iter().zip(nulls.iter());
+            let index = |(key, valid): (&i32, bool)| if valid { key.cast_unsigned() + shift } else { 0 };
+            write_indexes(output, width, rows.map(index));
+        }
     }
     Ok(())
+}
+
+/// Writes indexes in the least width that holds them all: 1, 2 or 4 bytes.
+fn write_indexes(output: &mut Output<'_>, width: u64, indexes: impl ExactSizeIterator<Item = u32>) {
+    output.bytes.reserve(indexes.len() << width);
+    match width {
+        0 => output.bytes.extend(indexes.map(|index| index.to_le_bytes()[0])),
+        1 => output.bytes.extend(indexes.flat_map(|index| {
+            let [low, high, _, _] = index.to_le_bytes();
+            [low, high]
+        })),
+        _ => output.bytes.extend(indexes.flat_map(u32::to_le_bytes)),
+    }
+}
+
+/// The keys of a dictionary, of any type, as numbers of 32 bits. Those of null rows say nothing.
+fn keys(dictionary: &dyn AnyDictionaryArray) -> Cow<'_, [i32]> {
+    match dictionary.keys().as_primitive_opt::<Int32Type>() {
+        Some(keys) => Cow::Borrowed(keys.values()),
+        None => {
+            // A dictionary of more values has more than an Arrow list can have.
+            let keys = dictionary.normalized_keys().into_iter();
+            keys.map(|key| i32::try_from(key).unwrap_or(i32::MAX)).collect()
+        }
+    }
+}
+
+fn has_zero(keys: &[i32], nulls: Option<&NullBuffer>) -> bool {
+    match nulls {
+        None => keys.contains(&0),
+        Some(nulls) => keys.iter().zip(nulls.iter()).any(|(key, valid)| valid && *key == 0),
+    }
 }
 
 fn value_type(inner: &DataType) -> (&DataType, bool) {
@@ -166,11 +198,4 @@ fn value_type(inner: &DataType) -> (&DataType, bool) {
         DataType::Nullable(value) => (value, true),
         value => (value, false),
     }
-}
-
-fn first_bytes<const N: usize>(index: usize) -> [u8; N] {
-    let bytes = (index as u64).to_le_bytes();
-    let mut first = [0; N];
-    first.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
-    first
 }

@@ -557,7 +557,7 @@ fn encode_query(query: &Query, revision: Revision, bytes: &mut Vec<u8>) -> Resul
     for setting in &query.settings {
         put_string(bytes, &setting.name);
         if revision >= Revision::SETTINGS_AS_STRINGS {
-            let flags = u64::from(setting.is_important) * IMPORTANT | u64::from(setting.is_custom) * CUSTOM;
+            let flags = (u64::from(setting.is_important) * IMPORTANT) | (u64::from(setting.is_custom) * CUSTOM);
             put_varint(bytes, flags);
             match &setting.value {
                 SettingValue::Number(number) => put_string(bytes, number.to_string()),

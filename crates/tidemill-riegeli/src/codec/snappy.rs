@@ -1,32 +1,37 @@
 //! Snappy sections: the raw format, which begins with the decompressed size once more.
 
+mod encoder;
+
 use super::{Scratch, Size};
 use crate::error::Damage;
 
 /// A copy of 3 bytes makes at most 64 bytes: what declares more cannot be true.
 const MAX_RATIO: usize = 64;
 
-pub(super) struct Encoder {
-    encoder: snap::raw::Encoder,
-    compressed: Scratch,
+/// How hard the encoder looks for matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// Fast.
+    One,
+    /// Smaller and slower.
+    Two,
 }
 
-impl Default for Encoder {
-    fn default() -> Self {
-        Self {
-            encoder: snap::raw::Encoder::new(),
-            compressed: Scratch::default(),
-        }
-    }
+#[derive(Default)]
+pub(super) struct Encoder {
+    encoder: encoder::Encoder,
 }
 
 impl Encoder {
-    pub(super) fn append(&mut self, section: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
-        // The encoder wants room for the worst case, which is not worth clearing for every section.
-        self.compressed.clear();
-        let room = self.compressed.room(snap::raw::max_compress_len(section.len()));
-        let length = self.encoder.compress(section, room).map_err(damage)?;
-        out.extend_from_slice(&room[..length]);
+    /// Appends the compressed section.
+    pub(super) fn append(&mut self, section: &[u8], level: Level, out: &mut Vec<u8>) -> Result<(), Damage> {
+        if u32::try_from(section.len()).is_err() {
+            return Err(Damage::Codec {
+                codec: "snappy",
+                reason: "a section of 4 GiB or more".to_owned(),
+            });
+        }
+        self.encoder.compress(section, level, out);
         Ok(())
     }
 }

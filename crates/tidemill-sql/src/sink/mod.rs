@@ -4,6 +4,7 @@
 //! formats of [`StreamFormat`]; files take these and the ones that need a file of their own ([`file_sink`]).
 
 mod json;
+mod native;
 mod parquet;
 
 use std::fs::File;
@@ -131,6 +132,7 @@ pub(crate) fn file_sink(
                 hint: "copy to a .riegeli file first, and its records from there".to_owned(),
             });
         }
+        Format::Native => Box::new(native::NativeSink::new(schema, BufWriter::new(create()?), path)?),
         Format::Parquet => Box::new(parquet::ParquetSink::new(schema, BufWriter::new(create()?))?),
         Format::Arrow => Box::new(ArrowSink::File(arrow_ipc::writer::FileWriter::try_new(
             BufWriter::new(create()?),

@@ -1,6 +1,7 @@
 //! One module a store: from a [`Location`] to a table that the planner can scan.
 
 mod files;
+mod native;
 pub(crate) mod object;
 mod riegeli;
 mod tfrecord;
@@ -34,6 +35,7 @@ pub(crate) async fn open(
         Format::Xbase => xbase::open(location, options, damage),
         Format::Riegeli | Format::ArrayRecord => riegeli::open(location, options, damage).await,
         Format::TfRecord => tfrecord::open(location),
+        Format::Native => native::open(location),
         Format::Parquet | Format::Arrow | Format::Csv | Format::JsonLines => files::open(location, state).await,
     }
 }

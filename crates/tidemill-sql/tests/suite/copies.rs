@@ -45,7 +45,9 @@ async fn a_table_is_the_same_in_every_format() {
     let source = source(folder.path());
     let expected = rows(&session, source.file().expect("a file")).await;
     assert_eq!(expected.len(), 4);
-    for extension in ["parquet", "arrow", "csv", "jsonl", "json", "tsv", "riegeli", "dbf"] {
+    for extension in [
+        "parquet", "arrow", "csv", "jsonl", "json", "tsv", "riegeli", "dbf", "native",
+    ] {
         let copy = folder.path().join("copy").with_extension(extension);
         let mut steps = 0;
         let copied = session

@@ -40,7 +40,7 @@ async fn numbers(session: &Session, sql: &str) -> Vec<i64> {
 
 #[tokio::test]
 async fn shards_are_one_table() {
-    for extension in ["riegeli", "dbf", "parquet", "arrow"] {
+    for extension in ["riegeli", "dbf", "native", "parquet", "arrow"] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         shards(folder.path(), extension).await;
         let session = Session::new(SessionOptions::default().dir(folder.path()).threads(2));

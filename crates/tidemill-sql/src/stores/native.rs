@@ -1,0 +1,127 @@
+//! Files of ClickHouse's FORMAT Native: blocks with the names and types of their columns.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use arrow_select::filter::filter_record_batch;
+use datafusion::catalog::TableProvider;
+use datafusion::common::stats::Precision;
+use tidemill_clickhouse::source::ReadSource;
+use tidemill_clickhouse::{Block, NativeReader};
+
+use crate::engine::{Batches, Engine, EngineTable, Request};
+use crate::location::Location;
+use crate::{Error, Result};
+
+pub(super) fn open(location: &Location) -> Result<Arc<dyn TableProvider>> {
+    let mut engines = Vec::new();
+    for part in location.parts() {
+        let path = part.file()?.to_path_buf();
+        let first = blocks(&path)?.next().transpose().map_err(Error::clickhouse(&path))?;
+        let Some(Block { batch, .. }) = first else {
+            return Err(Error::Unsupported {
+                what: format!("{part}: a table without a block, and so without columns,"),
+                hint: "write it with at least one block".to_owned(),
+            });
+        };
+        engines.push(NativeEngine {
+            schema: batch.schema(),
+            path,
+        });
+    }
+    Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
+}
+
+fn blocks(path: &PathBuf) -> Result<NativeReader<ReadSource<File>>> {
+    Ok(NativeReader::new(File::open(path).map_err(Error::io(path, "open"))?))
+}
+
+struct NativeEngine {
+    path: PathBuf,
+    schema: SchemaRef,
+}
+
+impl Engine for NativeEngine {
+    fn scan_name(&self) -> &'static str {
+        "NativeScan"
+    }
+
+    fn file(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn row_count(&self) -> Precision<usize> {
+        Precision::Absent
+    }
+
+    fn divisible(&self) -> bool {
+        false
+    }
+
+    fn scan(&self, request: Request) -> Result<Batches> {
+        Ok(Box::new(Rows {
+            blocks: blocks(&self.path)?,
+            path: self.path.clone(),
+            schema: Arc::clone(&self.schema),
+            left: request.limit.unwrap_or(usize::MAX),
+            request,
+        }))
+    }
+}
+
+struct Rows {
+    blocks: NativeReader<ReadSource<File>>,
+    path: PathBuf,
+    schema: SchemaRef,
+    request: Request,
+    left: usize,
+}
+
+impl Rows {
+    /// What is wanted of a block.
+    fn chosen(&mut self, block: Block) -> Result<RecordBatch> {
+        let mut batch = block.batch;
+        if batch.schema_ref().fields() != self.schema.fields() {
+            return Err(Error::Unsupported {
+                what: format!("{}: a file whose blocks have different columns", self.path.display()),
+                hint: "the columns of the first block are the table's".to_owned(),
+            });
+        }
+        if let Some(filter) = &mut self.request.filter {
+            let chosen = (filter.predicate)(&batch.project(&filter.columns)?)?;
+            batch = filter_record_batch(&batch, &chosen)?;
+        }
+        batch = batch.slice(0, batch.num_rows().min(self.left));
+        self.left -= batch.num_rows();
+        let projection = &self.request.projection;
+        let columns = projection.iter().map(|&column| Arc::clone(batch.column(column)));
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let schema = Arc::new(self.schema.project(projection)?);
+        Ok(RecordBatch::try_new_with_options(schema, columns.collect(), &options)?)
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        let batch = match self.blocks.next()? {
+            Ok(block) => self.chosen(block),
+            Err(error) => Err(Error::clickhouse(&self.path)(error)),
+        };
+        if batch.is_err() {
+            self.left = 0;
+        }
+        Some(batch)
+    }
+}
