@@ -475,3 +475,43 @@ async fn a_batch_of_any_arrow_type_that_fits_is_taken() {
     assert_eq!((summary.rows, summary.blocks), (6, 1));
     assert_eq!(count(&client, "SELECT toUInt64(-sum(b)) FROM t").await, 9);
 }
+
+#[test]
+fn programs_without_a_runtime_wait_instead() {
+    let Some(server) = ClickHouse::need() else { return };
+    let mut options = options(&server);
+    options.pool_size = 1;
+    let client = tidemill_clickhouse::blocking::Client::with_options(options).unwrap();
+    client.execute("CREATE TABLE t (id UInt64) ENGINE = Memory").unwrap();
+    let mut insert = client.insert("t").unwrap();
+    let ids: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..100_000));
+    insert
+        .write(&RecordBatch::try_from_iter([("id", ids)]).unwrap())
+        .unwrap();
+    assert_eq!(insert.finish().unwrap().rows, 100_000);
+
+    let mut stream = client
+        .query_with("SELECT id FROM t", |request| request.setting("max_threads", 1_u64))
+        .unwrap();
+    let rows: usize = stream.by_ref().map(|batch| batch.unwrap().num_rows()).sum();
+    assert_eq!(rows, 100_000);
+    assert_eq!(stream.summary().profile.unwrap().rows, 100_000);
+    assert!(stream.next().is_none());
+    drop(stream);
+
+    // The one connection is free again when a stream is dropped in the middle.
+    let mut endless = client.query("SELECT number FROM system.numbers").unwrap();
+    assert!(endless.next().unwrap().is_ok());
+    drop(endless);
+    let handle = {
+        let stream = client.query("SELECT number FROM system.numbers").unwrap();
+        let handle = stream.cancel_handle();
+        handle.cancel();
+        let ended = stream.map(|batch| batch.map(drop)).find(Result::is_err);
+        assert!(matches!(ended, Some(Err(Error::Cancelled))));
+        handle
+    };
+    assert!(handle.is_cancelled());
+    client.ping().unwrap();
+    assert!(client.query("SELEKT").is_err());
+}
