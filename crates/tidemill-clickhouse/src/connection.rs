@@ -56,9 +56,11 @@ enum State {
     Idle,
     Pinging,
     AskingForTables,
-    /// A query runs. While data are being sent, an exception leaves it open where the server goes on reading.
+    /// A query runs. While data are being sent, an exception leaves it open where the server goes on reading. So does one
+    /// that comes first: the server may not have read the end of the external tables.
     Busy {
         is_sending: bool,
+        has_answered: bool,
     },
     Closed(&'static str),
 }
@@ -193,7 +195,10 @@ impl ClientConnection {
         }
         query.is_compressed = compression.has_frames();
         self.send(&ClientPacket::Query(Box::new(query)))?;
-        self.state = State::Busy { is_sending: true };
+        self.state = State::Busy {
+            is_sending: true,
+            has_answered: false,
+        };
         Ok(())
     }
 
@@ -204,7 +209,7 @@ impl ClientConnection {
     /// Those of `write`, after which nothing of the block is sent, and [`Error::Closed`] when no query runs.
     pub fn put_block(&mut self, table: &str, write: impl FnOnce(Revision, &mut Vec<u8>) -> Result<()>) -> Result<()> {
         self.need_busy()?;
-        self.state = State::Busy { is_sending: true };
+        self.set_sending(true);
         self.put_data(table, write)
     }
 
@@ -219,7 +224,7 @@ impl ClientConnection {
             empty_block(revision, bytes);
             Ok(())
         })?;
-        self.state = State::Busy { is_sending: false };
+        self.set_sending(false);
         Ok(())
     }
 
@@ -242,7 +247,7 @@ impl ClientConnection {
     ///
     /// Those of [`ServerPacket::decode`], [`Error::Protocol`] for a packet that does not belong here, and
     /// [`Error::Limit`] for one that does not end. The connection is closed then. Exceptions of the server are packets, not
-    /// errors; one in the handshake, or while data are being sent, closes the connection too.
+    /// errors; one in the handshake, in front of all else, or while data are being sent, closes the connection too.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<(ServerPacket, usize)>> {
         if let State::Closed(why) = self.state {
             return Err(Error::Closed { why });
@@ -282,9 +287,16 @@ impl ClientConnection {
                 State::Idle
             }
             (ServerPacket::Exception(_), State::Handshake) => State::Closed("the server refused to talk"),
-            (ServerPacket::Exception(_), State::Busy { is_sending: true }) => {
+            (ServerPacket::Exception(_), State::Busy { is_sending: true, .. }) => {
                 State::Closed("the server refused the data while they were being sent")
             }
+            // ClickHouse 18.16 takes the end of the external tables for a packet that does not belong there.
+            (
+                ServerPacket::Exception(_),
+                State::Busy {
+                    has_answered: false, ..
+                },
+            ) => State::Closed("the server refused the query before it had read all of it"),
             (ServerPacket::Exception(_), State::Busy { .. } | State::AskingForTables)
             | (ServerPacket::EndOfStream, State::Busy { .. })
             | (ServerPacket::Pong, State::Pinging)
@@ -298,8 +310,11 @@ impl ClientConnection {
                 | ServerPacket::TableColumns(_)
                 | ServerPacket::PartUuids(_)
                 | ServerPacket::TimezoneUpdate(_),
-                state @ State::Busy { .. },
-            ) => state,
+                State::Busy { is_sending, .. },
+            ) => State::Busy {
+                is_sending,
+                has_answered: true,
+            },
             (_, state) => {
                 return Err(Error::Protocol {
                     what: "a packet of the server",
@@ -381,6 +396,12 @@ impl ClientConnection {
             chunked::put_chunked(&mut self.outgoing, &packet);
         }
         encoded
+    }
+
+    fn set_sending(&mut self, sending: bool) {
+        if let State::Busy { is_sending, .. } = &mut self.state {
+            *is_sending = sending;
+        }
     }
 
     fn need_idle(&self) -> Result<()> {
@@ -554,6 +575,8 @@ mod tests {
         connection.query(Query::default(), Compression::Lz4).unwrap();
         connection.end_data().unwrap();
         assert!(matches!(connection.ping(), Err(Error::Closed { .. })));
+        let progress = packet(&ServerPacket::Progress(Default::default()), Revision::NEWEST);
+        assert!(connection.receive(&progress).unwrap().is_some());
         let bytes = packet(&exception(), Revision::NEWEST);
         assert_eq!(connection.receive(&bytes).unwrap(), Some((exception(), bytes.len())));
         assert!(connection.is_idle());
@@ -565,6 +588,16 @@ mod tests {
         connection.query(Query::default(), Compression::None).unwrap();
         connection.end_data().unwrap();
         connection.put_block("", |_, _| Ok(())).unwrap();
+        let bytes = packet(&exception(), Revision::NEWEST);
+        assert!(connection.receive(&bytes).unwrap().is_some());
+        assert!(connection.is_closed());
+    }
+
+    #[test]
+    fn an_exception_in_front_of_all_else_closes_the_connection() {
+        let mut connection = connected(ServerHello::default());
+        connection.query(Query::default(), Compression::None).unwrap();
+        connection.end_data().unwrap();
         let bytes = packet(&exception(), Revision::NEWEST);
         assert!(connection.receive(&bytes).unwrap().is_some());
         assert!(connection.is_closed());

@@ -25,6 +25,8 @@
 
 pub mod arrow_type;
 mod block;
+pub mod blocking;
+pub mod client;
 mod column;
 pub mod connection;
 pub mod data_type;

@@ -1,0 +1,151 @@
+//! A client for tokio.
+//!
+//! [`Client`] holds a pool of connections to one or several equal servers. A query takes one of them, and gives it back when
+//! its answer was read to the end; a connection on which something was left in the middle is closed, never used again.
+//!
+//! ```no_run
+//! # async fn example() -> tidemill_clickhouse::Result<()> {
+//! use tidemill_clickhouse::client::Client;
+//!
+//! let client = Client::connect("clickhouse://localhost:9000/default").await?;
+//! client.execute("CREATE TABLE tides (at DateTime, height Float32) ENGINE = Memory").await?;
+//!
+//! let mut answer = client.query("SELECT number FROM system.numbers LIMIT 100000").await?;
+//! while let Some(batch) = answer.next().await? {
+//!     println!("{} rows of {} read", batch.num_rows(), answer.progress().rows);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Memory: a query that is read batch by batch holds one block at a time, an insert one block and what it collects.
+//!
+//! There is no routing of queries by content, and no pipelining: a connection answers one query at a time, as the protocol has
+//! it.
+
+mod cancel;
+mod insert;
+mod options;
+mod pool;
+mod query;
+mod tls;
+mod transport;
+
+use std::{fmt, sync::Arc};
+
+use deadpool::managed::PoolError;
+
+use self::pool::{Manager, Pool, Pooled};
+pub use self::{
+    cancel::CancelHandle,
+    insert::{Insert, InsertRequest, InsertSummary},
+    options::{Endpoint, Options},
+    query::{QueryStream, QuerySummary, Request},
+    tls::{ClientPem, TlsOptions},
+};
+use crate::{
+    Error, Result,
+    packet::{client::quoted, server::ServerHello},
+};
+
+/// A client of one or several equal servers. Clones share its connections.
+#[derive(Clone)]
+pub struct Client(Arc<Pool>);
+
+impl Client {
+    /// Connects to the servers of a URL, which is described at [`Options`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] when the URL is none, and those of [`Client::with_options`].
+    pub async fn connect(url: &str) -> Result<Self> {
+        Self::with_options(url.parse()?).await
+    }
+
+    /// Connects to the servers of `options`: one connection is made at once, to see that it works.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Timeout`] of the last server when none can be reached, [`Error::Server`] when one refuses
+    /// the user, [`Error::Option`] for certificates that cannot be used.
+    pub async fn with_options(options: Options) -> Result<Self> {
+        let size = options.pool_size;
+        let pool = Pool::builder(Manager::new(options)?).max_size(size).build();
+        let pool = pool.map_err(|error| Error::Option {
+            option: "pool_size".to_owned(),
+            expected: error.to_string(),
+        })?;
+        let client = Self(Arc::new(pool));
+        drop(client.pooled().await?);
+        Ok(client)
+    }
+
+    /// What the client was told.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.0.manager().options
+    }
+
+    /// Prepares a query. Awaiting it sends it, and gives the stream of its answer.
+    pub fn query(&self, sql: impl Into<String>) -> Request {
+        Request::new(self.clone(), sql.into())
+    }
+
+    /// Runs a statement to its end. Rows that it answers are read and left.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Request::execute`].
+    pub async fn execute(&self, sql: impl Into<String>) -> Result<QuerySummary> {
+        self.query(sql).execute().await
+    }
+
+    /// Prepares an insert into `table`, which is written as in SQL. Awaiting it begins it.
+    pub fn insert(&self, table: impl Into<String>) -> InsertRequest {
+        InsertRequest::new(self.clone(), table.into())
+    }
+
+    /// Asks whether a server answers.
+    ///
+    /// # Errors
+    ///
+    /// Those of connecting, and [`Error::Io`], [`Error::Closed`] or [`Error::Timeout`] of a connection that breaks.
+    pub async fn ping(&self) -> Result<()> {
+        self.pooled().await?.ping().await
+    }
+
+    /// Who the server of one of the connections is.
+    ///
+    /// # Errors
+    ///
+    /// Those of connecting.
+    pub async fn server(&self) -> Result<ServerHello> {
+        Ok(self.pooled().await?.protocol.server().clone())
+    }
+
+    /// Stops the query with this name on the server, whoever runs it, and waits until it has stopped.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Request::execute`].
+    pub async fn kill_query(&self, query_id: &str) -> Result<()> {
+        let sql = format!("KILL QUERY WHERE query_id = {} SYNC", quoted(query_id));
+        self.execute(sql).await.map(drop)
+    }
+
+    /// A connection that nobody uses, or a new one when there are fewer than allowed. Waits otherwise.
+    async fn pooled(&self) -> Result<Pooled> {
+        self.0.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => error,
+            _ => Error::Closed {
+                why: "the client was closed",
+            },
+        })
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Client").field(self.options()).finish()
+    }
+}

@@ -1,0 +1,423 @@
+//! Inserts: batches in, blocks out.
+
+use std::{
+    future::{Future, IntoFuture},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::{Client, QuerySummary, cancel::CancelHandle, pool::Pooled};
+use crate::{
+    Block, BlockEncoder, BlockError, Compression, DataType, Error, Result,
+    packet::{
+        client::{ClientInfo, Query, Setting, SettingValue},
+        server::{BlockKind, ServerPacket},
+    },
+};
+
+/// An insert that is prepared. Awaiting it begins it.
+#[derive(Clone, Debug)]
+#[must_use = "an insert begins when it is awaited"]
+pub struct InsertRequest {
+    client: Client,
+    table: String,
+    columns: Vec<String>,
+    query: Query,
+    compression: Compression,
+    rows: usize,
+    bytes: usize,
+    interval: Option<Duration>,
+}
+
+impl InsertRequest {
+    pub(super) fn new(client: Client, table: String) -> Self {
+        let options = client.options();
+        let query = Query {
+            id: Uuid::new_v4().to_string(),
+            settings: options.settings.clone(),
+            info: ClientInfo {
+                quota_key: options.quota_key.clone(),
+                ..ClientInfo::default()
+            },
+            ..Query::default()
+        };
+        Self {
+            compression: options.compression,
+            client,
+            table,
+            columns: Vec::new(),
+            query,
+            rows: DEFAULT_ROWS,
+            bytes: DEFAULT_BYTES,
+            interval: None,
+        }
+    }
+
+    /// Names the columns to insert; the others get their defaults. Default: all columns of the table.
+    pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
+        self.columns = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Gives the insert a name. Default: a random one.
+    pub fn query_id(mut self, id: impl Into<String>) -> Self {
+        self.query.id = id.into();
+        self
+    }
+
+    /// Sets a setting for this insert, such as `async_insert` or `insert_deduplication_token`.
+    pub fn setting(mut self, name: impl Into<String>, value: impl Into<SettingValue>) -> Self {
+        let setting = Setting::new(name, value);
+        self.query.settings.retain(|other| other.name != setting.name);
+        self.query.settings.push(setting);
+        self
+    }
+
+    /// Chooses how blocks of this insert travel.
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        self
+    }
+
+    /// Sends a block when so many rows are there; larger batches are sent in pieces of so many. Default: 65,536.
+    pub fn rows_per_block(mut self, rows: usize) -> Self {
+        self.rows = rows.max(1);
+        self
+    }
+
+    /// Sends a block when the batches that wait take so much memory. Default: 8 MiB.
+    pub fn bytes_per_block(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// Sends a block with the next batch when the last one was sent so long ago. Default: never.
+    pub fn interval(mut self, interval: Duration) -> Self {
+        self.interval = Some(interval);
+        self
+    }
+
+    /// Begins the insert: the server tells the columns that it expects.
+    ///
+    /// # Errors
+    ///
+    /// Those of connecting, and [`Error::Server`] when there is no such table.
+    pub async fn begin(mut self) -> Result<Insert> {
+        let columns: Vec<_> = self.columns.iter().map(|column| in_backquotes(column)).collect();
+        let columns = if columns.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", columns.join(", "))
+        };
+        self.query.text = format!("INSERT INTO {}{columns} VALUES", self.table);
+        // No data were sent: a connection that turns out to be closed may be replaced.
+        match self.begin_once().await {
+            Err(Error::Closed { .. } | Error::Io { .. }) => self.begin_once().await,
+            other => other,
+        }
+    }
+
+    async fn begin_once(&self) -> Result<Insert> {
+        let mut connection = self.client.pooled().await?;
+        connection.watch(CancelHandle::new(), None);
+        connection.protocol.query(self.query.clone(), self.compression)?;
+        connection.protocol.end_data()?;
+        connection.flush().await?;
+        let mut summary = InsertSummary {
+            query: QuerySummary {
+                query_id: self.query.id.clone(),
+                ..QuerySummary::default()
+            },
+            ..InsertSummary::default()
+        };
+        let sample = loop {
+            match connection.receive().await? {
+                ServerPacket::Block { kind, .. } => {
+                    let block = connection.block(kind).await?;
+                    if kind == BlockKind::Data {
+                        break block;
+                    }
+                    summary.query.take(kind, block);
+                }
+                ServerPacket::Exception(exception) => return Err(Error::Server(exception)),
+                ServerPacket::EndOfStream => {
+                    return Err(Error::Protocol {
+                        what: "the answer to an insert",
+                        offset: 0,
+                        expected: "a block that shows the columns",
+                        found: "the end of the stream".to_owned(),
+                    });
+                }
+                other => summary.query.hear(&other),
+            }
+        };
+        Ok(Insert {
+            connection,
+            sample,
+            rows: self.rows,
+            bytes: self.bytes,
+            interval: self.interval,
+            waiting: Vec::new(),
+            waiting_rows: 0,
+            waiting_bytes: 0,
+            last_sent: Instant::now(),
+            summary,
+        })
+    }
+}
+
+impl IntoFuture for InsertRequest {
+    type Output = Result<Insert>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.begin())
+    }
+}
+
+/// An insert that runs.
+///
+/// It takes batches until [`Insert::finish`]. Dropping it before that closes its connection: what the server made of the
+/// blocks until then is the server's choice.
+pub struct Insert {
+    connection: Pooled,
+    /// No rows, and the columns that the server expects.
+    sample: Block,
+    rows: usize,
+    bytes: usize,
+    interval: Option<Duration>,
+    waiting: Vec<RecordBatch>,
+    waiting_rows: usize,
+    waiting_bytes: usize,
+    last_sent: Instant,
+    summary: InsertSummary,
+}
+
+/// What an insert has done.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct InsertSummary {
+    /// What is known of every query.
+    pub query: QuerySummary,
+    /// Rows that were sent.
+    pub rows: u64,
+    /// Blocks that were sent.
+    pub blocks: u64,
+}
+
+impl Insert {
+    /// The columns that are expected.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        self.sample.batch.schema()
+    }
+
+    /// The types of ClickHouse of those columns.
+    #[must_use]
+    pub fn types(&self) -> &[DataType] {
+        &self.sample.types
+    }
+
+    /// The insert's name.
+    #[must_use]
+    pub fn query_id(&self) -> &str {
+        &self.summary.query.query_id
+    }
+
+    /// Takes a batch. Its columns are matched by their names, whatever their order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Block`] for a column that is missing, too many, or of a type that does not fit: then nothing of the batch
+    /// is taken, and the insert can go on. [`Error::Block`] for a value that does not fit (`NULL`, out of range),
+    /// [`Error::Server`] when the server refused what was sent before, and those of writing: then the insert has failed.
+    pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let batch = self.arranged(batch)?;
+        self.probe(&batch)?;
+        self.waiting_rows += batch.num_rows();
+        self.waiting_bytes += batch.get_array_memory_size();
+        self.waiting.push(batch);
+        let is_time = self
+            .interval
+            .is_some_and(|interval| self.last_sent.elapsed() >= interval);
+        if self.waiting_rows >= self.rows || self.waiting_bytes >= self.bytes || is_time {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// Sends what waits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Insert::write`].
+    pub async fn flush(&mut self) -> Result<()> {
+        self.last_sent = Instant::now();
+        (self.waiting_rows, self.waiting_bytes) = (0, 0);
+        let waiting = std::mem::take(&mut self.waiting);
+        let batch = match waiting.as_slice() {
+            [] => return Ok(()),
+            [batch] => batch.clone(),
+            [first, ..] => concat_batches(&first.schema(), &waiting)?,
+        };
+        drop(waiting);
+        let mut begin = 0;
+        while begin < batch.num_rows() {
+            let rows = self.rows.min(batch.num_rows() - begin);
+            self.send(&batch.slice(begin, rows)).await?;
+            begin += rows;
+        }
+        Ok(())
+    }
+
+    /// Sends what waits and the end, and waits until the server has stored all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Server`] when the server refused the data, and those of [`Insert::write`].
+    pub async fn finish(mut self) -> Result<InsertSummary> {
+        self.flush().await?;
+        self.connection.protocol.end_data()?;
+        if let Err(error) = self.connection.flush().await {
+            return Err(self.refusal(error).await);
+        }
+        while !self.receive().await? {}
+        Ok(std::mem::take(&mut self.summary))
+    }
+
+    async fn send(&mut self, batch: &RecordBatch) -> Result<()> {
+        let types = &self.sample.types;
+        let put = self.connection.protocol.put_block("", |revision, bytes| {
+            BlockEncoder::default().encode_batch(batch, types, revision, bytes)
+        });
+        if let Err(error) = put {
+            // Rows of it were taken before: without them the insert must not end well.
+            self.connection
+                .protocol
+                .close("a batch of the insert could not be encoded");
+            return Err(error);
+        }
+        if let Err(error) = self.connection.flush().await {
+            return Err(self.refusal(error).await);
+        }
+        self.summary.rows += batch.num_rows() as u64;
+        self.summary.blocks += 1;
+        // The server may say something while it is sent to: it is heard before it cannot go on.
+        while self.connection.has_received() {
+            if self.receive().await? {
+                return Err(Error::Protocol {
+                    what: "the answer to an insert",
+                    offset: 0,
+                    expected: "the end of the stream behind the end of the data",
+                    found: "the end of the stream".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Hears a packet: whether it was the end.
+    async fn receive(&mut self) -> Result<bool> {
+        match self.connection.receive().await? {
+            ServerPacket::Block { kind, .. } => {
+                let block = self.connection.block(kind).await?;
+                self.summary.query.take(kind, block);
+            }
+            ServerPacket::Exception(exception) => return Err(Error::Server(exception)),
+            ServerPacket::EndOfStream => return Ok(true),
+            other => self.summary.query.hear(&other),
+        }
+        Ok(false)
+    }
+
+    /// The exception that made the server close the connection, if it said one; `error` otherwise.
+    async fn refusal(&mut self, error: Error) -> Error {
+        match self.connection.last_words().await {
+            Some(exception) => Error::Server(exception),
+            None => error,
+        }
+    }
+
+    /// The columns of `batch` in the server's order.
+    fn arranged(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let expected = self.sample.batch.schema_ref();
+        let found = batch.schema_ref();
+        if let Some(more) = found
+            .fields()
+            .iter()
+            .find(|field| expected.index_of(field.name()).is_err())
+        {
+            return Err(mismatch(more.name(), "one of the table's columns", "another one"));
+        }
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(expected.fields().len());
+        let mut fields = Vec::with_capacity(expected.fields().len());
+        for field in expected.fields() {
+            let Ok(at) = found.index_of(field.name()) else {
+                return Err(mismatch(field.name(), "a column of the batch", "none"));
+            };
+            let column = batch.column(at);
+            columns.push(Arc::clone(column));
+            // Batches are put together whether or not each of them says that it has nulls.
+            fields.push(Field::new(field.name(), column.data_type().clone(), true));
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        Ok(RecordBatch::try_new_with_options(
+            Arc::new(Schema::new(fields)),
+            columns,
+            &options,
+        )?)
+    }
+
+    /// Encodes a row, so that a type that does not fit shows before anything is taken, and concatenates with what waits.
+    fn probe(&self, batch: &RecordBatch) -> Result<()> {
+        if let Some(waiting) = self.waiting.first() {
+            for (a, b) in waiting.schema_ref().fields().iter().zip(batch.schema_ref().fields()) {
+                if a.data_type() != b.data_type() {
+                    return Err(Error::Arrow(ArrowError::SchemaError(format!(
+                        "column `{}` was {} in the batch before and is {}; flush between them",
+                        a.name(),
+                        a.data_type(),
+                        b.data_type()
+                    ))));
+                }
+            }
+        }
+        let revision = self.connection.protocol.revision();
+        let row = batch.slice(0, batch.num_rows().min(1));
+        BlockEncoder::default().encode_batch(&row, &self.sample.types, revision, &mut Vec::new())
+    }
+}
+
+impl std::fmt::Debug for Insert {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Insert")
+            .field("types", &self.sample.types)
+            .field("summary", &self.summary)
+            .finish_non_exhaustive()
+    }
+}
+
+fn mismatch(column: &str, expected: &str, found: &str) -> Error {
+    Error::Block(Box::new(BlockError {
+        column: column.to_owned(),
+        what: "a batch to insert",
+        offset: 0,
+        expected: expected.to_owned(),
+        found: found.to_owned(),
+    }))
+}
+
+/// A name in backquotes, as ClickHouse writes it.
+fn in_backquotes(name: &str) -> String {
+    format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`"))
+}
+
+const DEFAULT_ROWS: usize = 1 << 16;
+const DEFAULT_BYTES: usize = 8 << 20;

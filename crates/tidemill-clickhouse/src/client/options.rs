@@ -1,0 +1,326 @@
+//! What a client is told: where the servers are, who it is, how long it waits.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use percent_encoding::percent_decode_str;
+
+use super::tls::TlsOptions;
+use crate::{
+    Compression, Error, Limits, Result,
+    arrow_type::StringType,
+    packet::client::{Setting, SettingValue},
+};
+
+/// How a [`Client`](super::Client) reaches its servers.
+///
+/// Made by [`Options::new`], or parsed from a URL:
+///
+/// ```
+/// use tidemill_clickhouse::client::Options;
+///
+/// let options: Options = "clickhouse://reader:secret@db1,db2:9001/logs?compression=zstd&max_threads=4".parse()?;
+/// assert_eq!(options.endpoints.len(), 2);
+/// assert_eq!(options.database, "logs");
+/// // Passwords are not shown.
+/// assert!(!format!("{options:?}").contains("secret"));
+/// # Ok::<(), tidemill_clickhouse::Error>(())
+/// ```
+///
+/// The query of a URL may have `compression`, `secure` (0 or 1), `connect_timeout`, `read_timeout`, `write_timeout`,
+/// `idle_timeout` (seconds, with or without a fraction), `pool_size`, `quota_key` and `client_name`. Every other name is a
+/// setting for all queries.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The servers, which are equal. The first that answers is used, and each new connection begins with the next.
+    pub endpoints: Vec<Endpoint>,
+    /// The user. Default: `default`.
+    pub user: String,
+    /// The password. Default: none.
+    pub password: String,
+    /// The database that names without one mean. Default: the user's.
+    pub database: String,
+    /// How blocks travel. Default: [`Compression::Lz4`].
+    pub compression: Compression,
+    /// Whether and how connections are encrypted. Default: not.
+    pub tls: Option<TlsOptions>,
+    /// Settings for all queries.
+    pub settings: Vec<Setting>,
+    /// What the client calls itself.
+    pub client_name: String,
+    /// The key of the quota to use.
+    pub quota_key: String,
+    /// How long a connection to one server may take, with its handshake. Default: 10 seconds.
+    pub connect_timeout: Duration,
+    /// How often all servers are tried before a connection fails. Default: 2.
+    pub connect_rounds: u32,
+    /// How long a server may be silent while a query runs. It sends progress all the time. Default: 300 seconds.
+    pub read_timeout: Duration,
+    /// How long a server may take nothing of what is sent. Default: 300 seconds.
+    pub write_timeout: Duration,
+    /// How long a connection that nobody uses is kept without asking whether it still works. Default: 30 seconds.
+    pub idle_timeout: Duration,
+    /// How long a server may take to stop a query that was cancelled, before its connection is closed. Default: 5 seconds.
+    pub cancel_timeout: Duration,
+    /// The most connections at a time. Default: 16.
+    pub pool_size: usize,
+    /// What strings become in Arrow.
+    pub strings: StringType,
+    /// Bounds on what a block may ask for.
+    pub limits: Limits,
+}
+
+/// A server.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Endpoint {
+    /// A name or address.
+    pub host: String,
+    /// The port. Default: 9000, or 9440 with TLS.
+    pub port: Option<u16>,
+}
+
+impl Options {
+    /// Makes options for one server, given as `host` or `host:port`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] when the port is none.
+    pub fn new(endpoint: &str) -> Result<Self> {
+        Ok(Self {
+            endpoints: vec![endpoint.parse()?],
+            user: "default".to_owned(),
+            password: String::new(),
+            database: String::new(),
+            compression: Compression::default(),
+            tls: None,
+            settings: Vec::new(),
+            client_name: concat!("Tidemill ", env!("CARGO_PKG_VERSION")).to_owned(),
+            quota_key: String::new(),
+            connect_timeout: Duration::from_secs(10),
+            connect_rounds: 2,
+            read_timeout: Duration::from_secs(300),
+            write_timeout: Duration::from_secs(300),
+            idle_timeout: Duration::from_secs(30),
+            cancel_timeout: Duration::from_secs(5),
+            pool_size: 16,
+            strings: StringType::default(),
+            limits: Limits::default(),
+        })
+    }
+
+    /// Parses a URL whose path may name a table behind the database: `clickhouse://host/database/table`.
+    ///
+    /// # Errors
+    ///
+    /// Those of parsing [`Options`].
+    pub fn parse_with_table(url: &str) -> Result<(Self, Option<String>)> {
+        let wrong = |expected: &str| Error::Option {
+            // Not the whole URL: it may have a password.
+            option: "url".to_owned(),
+            expected: expected.to_owned(),
+        };
+        let rest = ["clickhouse://", "tcp://"]
+            .iter()
+            .find_map(|scheme| url.strip_prefix(scheme))
+            .ok_or_else(|| wrong("clickhouse://user:password@host:port/database"))?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+        if hosts.is_empty() {
+            return Err(wrong("a host behind clickhouse://"));
+        }
+
+        let mut options = Self::new("localhost")?;
+        options.endpoints = hosts.split(',').map(str::parse).collect::<Result<_>>()?;
+        let (user, password) = user.split_once(':').unwrap_or((user, ""));
+        if !user.is_empty() {
+            options.user = decoded(user, "user")?;
+        }
+        options.password = decoded(password, "password")?;
+        let (database, table) = path.split_once('/').unwrap_or((path, ""));
+        options.database = decoded(database, "database")?;
+        let table = decoded(table.trim_end_matches('/'), "table")?;
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, "1"));
+            options.set(
+                &decoded(name, "a name in the query of the URL")?,
+                &decoded(value, name)?,
+            )?;
+        }
+        Ok((options, Some(table).filter(|table| !table.is_empty())))
+    }
+
+    /// Sets what a name in the query of a URL means.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] when the value is none of the option.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        match name {
+            "compression" => self.compression = value.parse()?,
+            "secure" => match value {
+                "1" | "true" => {
+                    self.tls.get_or_insert_default();
+                }
+                "0" | "false" => self.tls = None,
+                _ => return Err(expected(name, value, "0 or 1")),
+            },
+            "connect_timeout" => self.connect_timeout = seconds(name, value)?,
+            "read_timeout" => self.read_timeout = seconds(name, value)?,
+            "write_timeout" => self.write_timeout = seconds(name, value)?,
+            "idle_timeout" => self.idle_timeout = seconds(name, value)?,
+            "pool_size" => match value.parse() {
+                Ok(size @ 1..) => self.pool_size = size,
+                _ => return Err(expected(name, value, "a number from 1")),
+            },
+            "quota_key" => value.clone_into(&mut self.quota_key),
+            "client_name" => value.clone_into(&mut self.client_name),
+            setting => self.settings.push(Setting::new(setting, SettingValue::parse(value))),
+        }
+        Ok(())
+    }
+
+    /// The port of `endpoint`, or the one that is usual.
+    pub(crate) fn port(&self, endpoint: &Endpoint) -> u16 {
+        endpoint.port.unwrap_or(if self.tls.is_some() { 9440 } else { 9000 })
+    }
+}
+
+impl FromStr for Options {
+    type Err = Error;
+
+    fn from_str(url: &str) -> Result<Self> {
+        match Self::parse_with_table(url)? {
+            (options, None) => Ok(options),
+            (_, Some(table)) => Err(expected("url", &table, "no table behind the database")),
+        }
+    }
+}
+
+/// The password is not shown.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("endpoints", &self.endpoints)
+            .field("user", &self.user)
+            .field("database", &self.database)
+            .field("compression", &self.compression)
+            .field("tls", &self.tls)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = Error;
+
+    /// Parses `host`, `host:port`, `[address]` or `[address]:port`.
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || expected("endpoint", text, "host or host:port");
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (host, rest) = rest.split_once(']').ok_or_else(wrong)?;
+                (
+                    host,
+                    if rest.is_empty() {
+                        None
+                    } else {
+                        Some(rest.strip_prefix(':').ok_or_else(wrong)?)
+                    },
+                )
+            }
+            None => match text.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (text, None),
+            },
+        };
+        if host.is_empty() {
+            return Err(wrong());
+        }
+        let port = port.map(|port| port.parse().map_err(|_| wrong())).transpose()?;
+        Ok(Self {
+            host: host.to_owned(),
+            port,
+        })
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(f, "[{}]", self.host)?;
+        } else {
+            f.write_str(&self.host)?;
+        }
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+fn decoded(text: &str, what: &str) -> Result<String> {
+    match percent_decode_str(text).decode_utf8() {
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(Error::Option {
+            option: what.to_owned(),
+            expected: "UTF-8 behind the percent signs".to_owned(),
+        }),
+    }
+}
+
+fn seconds(name: &str, value: &str) -> Result<Duration> {
+    let seconds = value
+        .parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| expected(name, value, "seconds"))
+}
+
+fn expected(name: &str, value: &str, expected: &str) -> Error {
+    Error::Option {
+        option: format!("{name}={value}"),
+        expected: expected.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_says_all() {
+        let (options, table) = Options::parse_with_table(
+            "clickhouse://us%40er:p%3Aw@one:9001,[::1]:9002,three/db/t?secure=1&read_timeout=0.5&max_threads=3&a_b=x%20y",
+        )
+        .unwrap();
+        assert_eq!((options.user.as_str(), options.password.as_str()), ("us@er", "p:w"));
+        assert_eq!(
+            options.endpoints.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["one:9001", "[::1]:9002", "three"]
+        );
+        assert_eq!(options.port(&options.endpoints[2]), 9440);
+        assert_eq!((options.database.as_str(), table.as_deref()), ("db", Some("t")));
+        assert_eq!(options.read_timeout, Duration::from_millis(500));
+        assert_eq!(
+            options.settings,
+            [Setting::new("max_threads", 3_u64), Setting::new("a_b", "x y")]
+        );
+    }
+
+    #[test]
+    fn wrong_urls_are_refused_without_their_password() {
+        for url in [
+            "http://u:secret@h",
+            "clickhouse://u:secret@",
+            "clickhouse://u:secret@h:port",
+            "clickhouse://u:secret@h?secure=2",
+            "clickhouse://u:secret@h?pool_size=0",
+            "clickhouse://u:secret@h?read_timeout=-1",
+            "clickhouse://u:secret@h?compression=lzma",
+            "clickhouse://u:secret@[::1",
+            "clickhouse://u:secret@h,",
+        ] {
+            let error = url.parse::<Options>().unwrap_err();
+            assert!(matches!(error, Error::Option { .. }), "{url}");
+            assert!(!format!("{error} {error:?}").contains("secret"), "{error:?}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Connections that are used again.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use deadpool::managed::{Metrics, RecycleError, RecycleResult};
+use tokio::{
+    net::{TcpSocket, TcpStream, lookup_host},
+    time::{sleep, timeout},
+};
+use tokio_rustls::TlsConnector;
+
+use super::{Options, options::Endpoint, transport::Transport};
+use crate::{Error, Result, Revision, connection::ClientConnection, packet::client::ClientHello};
+
+pub(crate) type Pool = deadpool::managed::Pool<Manager>;
+pub(crate) type Pooled = deadpool::managed::Object<Manager>;
+
+/// Makes connections, and tells which may be used again.
+pub(crate) struct Manager {
+    pub(crate) options: Options,
+    tls: Option<TlsConnector>,
+    /// Which endpoint the next connection tries first.
+    next: AtomicUsize,
+}
+
+impl Manager {
+    pub(crate) fn new(options: Options) -> Result<Self> {
+        let tls = options.tls.as_ref().map(|tls| tls.connector()).transpose()?;
+        Ok(Self {
+            options,
+            tls,
+            next: AtomicUsize::new(0),
+        })
+    }
+
+    /// Tries each endpoint in turn, and all of them again after a while. What a server itself refuses is final.
+    async fn connect(&self) -> Result<Transport> {
+        let endpoints = &self.options.endpoints;
+        let first = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut last = Error::Option {
+            option: "endpoints".to_owned(),
+            expected: "at least one".to_owned(),
+        };
+        for round in 0..self.options.connect_rounds.max(1) {
+            if round > 0 {
+                sleep(PAUSE.saturating_mul(round)).await;
+            }
+            for at in 0..endpoints.len() {
+                let Some(endpoint) = endpoints.get(first.wrapping_add(at) % endpoints.len()) else {
+                    continue;
+                };
+                let limit = self.options.connect_timeout;
+                let connected = timeout(limit, self.connect_to(endpoint)).await;
+                match connected.unwrap_or(Err(Error::Timeout {
+                    action: "connect to the server",
+                    limit,
+                })) {
+                    Ok(transport) => return Ok(transport),
+                    Err(error @ (Error::Server(_) | Error::Option { .. } | Error::Unsupported { .. })) => {
+                        return Err(error);
+                    }
+                    Err(error) => {
+                        tracing::debug!(%endpoint, %error, "cannot connect");
+                        last = error;
+                    }
+                }
+            }
+        }
+        Err(last)
+    }
+
+    async fn connect_to(&self, endpoint: &Endpoint) -> Result<Transport> {
+        let options = &self.options;
+        let hello = ClientHello {
+            name: options.client_name.clone(),
+            version_major: VERSION[0],
+            version_minor: VERSION[1],
+            revision: Revision::NEWEST,
+            database: options.database.clone(),
+            user: options.user.clone(),
+            password: options.password.clone(),
+        };
+        let protocol = ClientConnection::new(hello, &options.quota_key)?;
+        let socket = open(&endpoint.host, options.port(endpoint)).await?;
+        let mut transport = match (&self.tls, &options.tls) {
+            (Some(connector), Some(tls)) => {
+                let name = tls.server_name(&endpoint.host)?;
+                let socket = connector.connect(name, socket).await;
+                Transport::tls(
+                    socket.map_err(Error::io("agree on TLS with the server"))?,
+                    protocol,
+                    options,
+                )
+            }
+            _ => Transport::plain(socket, protocol, options),
+        };
+        transport.handshake().await?;
+        Ok(transport)
+    }
+}
+
+/// Connects to the first address of `host` that answers.
+async fn open(host: &str, port: u16) -> Result<TcpStream> {
+    let addresses = lookup_host((host, port)).await.map_err(Error::io("find the server"))?;
+    let mut last = Error::Closed {
+        why: "the server's name has no address",
+    };
+    for address in addresses {
+        let opened = async {
+            let socket = if address.is_ipv4() {
+                TcpSocket::new_v4()
+            } else {
+                TcpSocket::new_v6()
+            }?;
+            socket.set_keepalive(true)?;
+            let socket = socket.connect(address).await?;
+            socket.set_nodelay(true)?;
+            Ok(socket)
+        };
+        match opened.await {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = Error::io("connect to the server")(error),
+        }
+    }
+    Err(last)
+}
+
+impl deadpool::managed::Manager for Manager {
+    type Type = Transport;
+    type Error = Error;
+
+    async fn create(&self) -> Result<Transport> {
+        self.connect().await
+    }
+
+    async fn recycle(&self, transport: &mut Transport, _: &Metrics) -> RecycleResult<Error> {
+        if !transport.is_idle() {
+            return Err(RecycleError::message("in the middle of something, or closed"));
+        }
+        let idle = transport.last_used.elapsed();
+        if idle > self.options.idle_timeout || (transport.is_encrypted() && idle > TLS_IDLE) {
+            let limit = self.options.connect_timeout;
+            match timeout(limit, transport.ping()).await {
+                Ok(Ok(())) => {}
+                _ => return Err(RecycleError::message("does not answer")),
+            }
+        }
+        Ok(())
+    }
+}
+
+const VERSION: [u64; 2] = [0, 1];
+const PAUSE: Duration = Duration::from_millis(100);
+/// Whether an encrypted connection was closed cannot be seen from outside.
+const TLS_IDLE: Duration = Duration::from_secs(1);

@@ -1,0 +1,458 @@
+//! Queries and the streams of their answers.
+
+use std::{
+    collections::VecDeque,
+    future::{Future, IntoFuture},
+    pin::Pin,
+    time::Duration,
+};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use futures::{Stream, stream};
+use tokio::runtime::Handle;
+use uuid::Uuid;
+
+use super::{
+    Client,
+    cancel::CancelHandle,
+    pool::Pooled,
+    transport::{Cancelled, Transport},
+};
+use crate::{
+    Block, BlockEncoder, Compression, Error, Result,
+    packet::{
+        client::{ClientInfo, Query, Setting, SettingValue, TraceContext},
+        server::{BlockKind, ProfileInfo, Progress, ServerPacket},
+    },
+};
+
+/// A query that is prepared. Awaiting it is [`Request::stream`].
+#[derive(Clone, Debug)]
+#[must_use = "a query is sent when it is awaited"]
+pub struct Request {
+    client: Client,
+    query: Query,
+    compression: Compression,
+    deadline: Option<Duration>,
+    external: Vec<(String, Block)>,
+}
+
+impl Request {
+    pub(super) fn new(client: Client, sql: String) -> Self {
+        let options = client.options();
+        let query = Query {
+            id: Uuid::new_v4().to_string(),
+            text: sql,
+            settings: options.settings.clone(),
+            info: ClientInfo {
+                quota_key: options.quota_key.clone(),
+                ..ClientInfo::default()
+            },
+            ..Query::default()
+        };
+        Self {
+            compression: options.compression,
+            client,
+            query,
+            deadline: None,
+            external: Vec::new(),
+        }
+    }
+
+    /// Gives the query a name. Default: a random one.
+    pub fn query_id(mut self, id: impl Into<String>) -> Self {
+        self.query.id = id.into();
+        self
+    }
+
+    /// Sets a setting for this query, over that of the client.
+    pub fn setting(mut self, name: impl Into<String>, value: impl Into<SettingValue>) -> Self {
+        let setting = Setting::new(name, value);
+        self.query.settings.retain(|other| other.name != setting.name);
+        self.query.settings.push(setting);
+        self
+    }
+
+    /// Gives the value for `{name:Type}` in the query, as text of the type. The server puts it in place.
+    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Self {
+        self.query.parameters.push((name.into(), value.to_string()));
+        self
+    }
+
+    /// Sends a table along, which the query knows by `name`.
+    pub fn external_table(mut self, name: impl Into<String>, block: Block) -> Self {
+        self.external.push((name.into(), block));
+        self
+    }
+
+    /// Cancels the query when it has not ended after `limit`. It then fails with [`Error::Timeout`].
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.deadline = Some(limit);
+        self
+    }
+
+    /// Chooses how blocks of this query travel.
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        self
+    }
+
+    /// Makes the query a part of a trace.
+    pub fn trace(mut self, trace: TraceContext) -> Self {
+        self.query.info.trace = Some(trace);
+        self
+    }
+
+    /// Sends the query. Its answer comes by the stream; what is wrong with the query is said there too.
+    ///
+    /// A query that begins with `SELECT`, `WITH`, `SHOW`, `DESCRIBE` or `EXISTS` is sent once more, over a new connection, when
+    /// a connection from the pool turns out to be closed before any answer.
+    ///
+    /// # Errors
+    ///
+    /// Those of connecting, [`Error::Unsupported`] for parameters on a server that does not know them, and [`Error::Block`]
+    /// for external tables that cannot be encoded.
+    pub async fn stream(self) -> Result<QueryStream> {
+        let mut stream = QueryStream::send(self).await?;
+        stream.header().await?;
+        Ok(stream)
+    }
+
+    /// Runs the query to its end. Rows that it answers are read and left.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Request::stream`] and [`QueryStream::next`].
+    pub async fn execute(self) -> Result<QuerySummary> {
+        let mut stream = QueryStream::send(self).await?;
+        while stream.next().await?.is_some() {}
+        Ok(stream.into_summary())
+    }
+
+    /// Runs the query and collects all of its rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Request::stream`] and [`QueryStream::next`].
+    pub async fn collect(self) -> Result<Vec<RecordBatch>> {
+        let mut stream = self.stream().await?;
+        let mut batches = Vec::new();
+        while let Some(batch) = stream.next().await? {
+            batches.push(batch);
+        }
+        Ok(batches)
+    }
+
+    fn may_run_twice(&self) -> bool {
+        let word = self
+            .query
+            .text
+            .trim_start()
+            .split(|character: char| !character.is_ascii_alphabetic())
+            .next();
+        word.is_some_and(|word| {
+            ["select", "with", "show", "describe", "desc", "exists"]
+                .iter()
+                .any(|harmless| word.eq_ignore_ascii_case(harmless))
+        })
+    }
+}
+
+impl IntoFuture for Request {
+    type Output = Result<QueryStream>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.stream())
+    }
+}
+
+/// What is known of a query when it has ended.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct QuerySummary {
+    /// The query's name.
+    pub query_id: String,
+    /// What was read and written.
+    pub progress: Progress,
+    /// What it did, if the server told.
+    pub profile: Option<ProfileInfo>,
+    /// The row of totals, for `WITH TOTALS`.
+    pub totals: Option<RecordBatch>,
+    /// The rows of minima and maxima, for the setting `extremes`.
+    pub extremes: Option<RecordBatch>,
+    /// Lines of the server's log, for the setting `send_logs_level`. Only the last 64 blocks are kept.
+    pub logs: VecDeque<RecordBatch>,
+    /// Counters of what the query did. Only the last 64 blocks are kept.
+    pub profile_events: VecDeque<RecordBatch>,
+    /// The time zone of the session, if the server changed it.
+    pub time_zone: Option<String>,
+}
+
+/// The answer to a query, block by block.
+///
+/// Dropping it before the end cancels the query.
+pub struct QueryStream {
+    /// Given back when the query has ended.
+    connection: Option<Pooled>,
+    handle: CancelHandle,
+    header: Option<Block>,
+    /// A block that was read while the header was looked for.
+    first: Option<Block>,
+    summary: QuerySummary,
+    span: tracing::Span,
+}
+
+impl QueryStream {
+    async fn send(request: Request) -> Result<Self> {
+        let may_run_twice = request.may_run_twice();
+        let mut stream = Self::send_once(&request).await?;
+        if may_run_twice
+            && let Some(connection) = &mut stream.connection
+            && matches!(
+                connection.wait_for_answer().await,
+                Err(Error::Closed { .. } | Error::Io { .. })
+            )
+        {
+            tracing::debug!(query_id = request.query.id, "sent again: the connection was closed");
+            stream = Self::send_once(&request).await?;
+        }
+        Ok(stream)
+    }
+
+    async fn send_once(request: &Request) -> Result<Self> {
+        let mut connection = request.client.pooled().await?;
+        let handle = CancelHandle::new();
+        connection.watch(handle.clone(), request.deadline);
+        connection.protocol.query(request.query.clone(), request.compression)?;
+        for (name, block) in &request.external {
+            let put = connection.protocol.put_block(name, |revision, bytes| {
+                BlockEncoder::default().encode(block, revision, bytes)
+            });
+            if let Err(error) = put {
+                connection.protocol.close("an external table could not be sent");
+                return Err(error);
+            }
+        }
+        connection.protocol.end_data()?;
+        let span = tracing::debug_span!("clickhouse query", query_id = request.query.id);
+        // Errors of sending show when the answer is read: the server may have said why.
+        let sent = connection.flush().await;
+        if let Err(error) = sent
+            && !request.may_run_twice()
+        {
+            return Err(error);
+        }
+        Ok(Self {
+            connection: Some(connection),
+            handle,
+            header: None,
+            first: None,
+            summary: QuerySummary {
+                query_id: request.query.id.clone(),
+                ..QuerySummary::default()
+            },
+            span,
+        })
+    }
+
+    /// The columns of the answer. `None` for a statement that answers no rows.
+    #[must_use]
+    pub fn schema(&self) -> Option<SchemaRef> {
+        self.header.as_ref().map(|block| block.batch.schema())
+    }
+
+    /// The block without rows that shows the columns and their types. `None` as for [`QueryStream::schema`].
+    #[must_use]
+    pub fn header_block(&self) -> Option<&Block> {
+        self.header.as_ref()
+    }
+
+    /// The query's name.
+    #[must_use]
+    pub fn query_id(&self) -> &str {
+        &self.summary.query_id
+    }
+
+    /// How far the query is.
+    #[must_use]
+    pub fn progress(&self) -> &Progress {
+        &self.summary.progress
+    }
+
+    /// What is known of the query so far. Totals, extremes and the profile come at its end.
+    #[must_use]
+    pub fn summary(&self) -> &QuerySummary {
+        &self.summary
+    }
+
+    /// Ends the use of the stream, cancelling the query if it runs.
+    #[must_use]
+    pub fn into_summary(mut self) -> QuerySummary {
+        std::mem::take(&mut self.summary)
+    }
+
+    /// Something that stops the query from elsewhere.
+    #[must_use]
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.handle.clone()
+    }
+
+    /// Waits for the next rows. `None` when the query has ended as it should.
+    ///
+    /// When the future is dropped while it waits, and a block had begun to arrive, the query can only be cancelled.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Server`] when the query failed, [`Error::Cancelled`] and [`Error::Timeout`] when it was ended early, and
+    /// those of reading: [`Error::Io`], [`Error::Closed`], [`Error::Truncated`], [`Error::Protocol`], [`Error::Block`],
+    /// [`Error::Checksum`], [`Error::Limit`]. After those of reading the connection is closed. A stream never ends early
+    /// without an error.
+    pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(self.next_block().await?.map(|block| block.batch))
+    }
+
+    /// [`QueryStream::next`] with the types of ClickHouse.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`QueryStream::next`].
+    pub async fn next_block(&mut self) -> Result<Option<Block>> {
+        if let Some(block) = self.first.take() {
+            return Ok(Some(block));
+        }
+        loop {
+            match self.data().await? {
+                Some(block) if block.rows() == 0 => self.header = Some(block),
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// Makes a [`Stream`] of what [`QueryStream::next`] gives. It ends behind an error.
+    pub fn into_stream(self) -> impl Stream<Item = Result<RecordBatch>> + Send {
+        stream::try_unfold(self, |mut stream| async move {
+            Ok(stream.next().await?.map(|batch| (batch, stream)))
+        })
+    }
+
+    /// Reads up to the block that shows the columns.
+    async fn header(&mut self) -> Result<()> {
+        match self.data().await? {
+            Some(block) if block.rows() == 0 => self.header = Some(block),
+            // A server that sends no header: the columns are those of the rows.
+            Some(block) => {
+                let empty = block.batch.slice(0, 0);
+                self.header = Some(Block {
+                    batch: empty,
+                    types: block.types.clone(),
+                    info: block.info.clone(),
+                });
+                self.first = Some(block);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The next block of data, with rows or without, and all that comes before it.
+    async fn data(&mut self) -> Result<Option<Block>> {
+        loop {
+            let Some(connection) = &mut self.connection else {
+                return Ok(None);
+            };
+            match connection.receive().await? {
+                ServerPacket::Block { kind, .. } => {
+                    let block = connection.block(kind).await?;
+                    if connection.cancelled().is_some() {
+                        // For nobody: what still comes is read to its end.
+                        continue;
+                    }
+                    if kind == BlockKind::Data {
+                        return Ok(Some(block));
+                    }
+                    self.summary.take(kind, block);
+                }
+                ServerPacket::Exception(exception) => {
+                    let cancelled = connection.cancelled();
+                    self.connection = None;
+                    return Err(match cancelled {
+                        Some(why) => why.error(),
+                        None => Error::Server(exception),
+                    });
+                }
+                ServerPacket::EndOfStream => {
+                    let cancelled = connection.cancelled();
+                    self.connection = None;
+                    self.span
+                        .in_scope(|| tracing::debug!(rows = self.summary.progress.rows, "ended"));
+                    return match cancelled {
+                        Some(why) => Err(why.error()),
+                        None => Ok(None),
+                    };
+                }
+                other => self.summary.hear(&other),
+            }
+        }
+    }
+}
+
+impl QuerySummary {
+    /// Takes note of a packet that has no block.
+    pub(super) fn hear(&mut self, packet: &ServerPacket) {
+        match packet {
+            ServerPacket::Progress(progress) => self.progress.add(progress),
+            ServerPacket::ProfileInfo(profile) => self.profile = Some(*profile),
+            ServerPacket::TimezoneUpdate(zone) => self.time_zone = Some(zone.clone()),
+            _ => {}
+        }
+    }
+
+    /// Takes a block that is not data.
+    pub(super) fn take(&mut self, kind: BlockKind, block: Block) {
+        let kept = match kind {
+            BlockKind::Totals if block.rows() > 0 => return self.totals = Some(block.batch),
+            BlockKind::Extremes if block.rows() > 0 => return self.extremes = Some(block.batch),
+            BlockKind::Log => &mut self.logs,
+            BlockKind::ProfileEvents => &mut self.profile_events,
+            _ => return,
+        };
+        if block.rows() > 0 {
+            if kept.len() == MAX_KEPT {
+                kept.pop_front();
+            }
+            kept.push_back(block.batch);
+        }
+    }
+}
+
+impl Drop for QueryStream {
+    fn drop(&mut self) {
+        // What is in the middle of a block cannot be drained: it is closed when it comes back to the pool.
+        if let Some(mut connection) = self.connection.take()
+            && connection.is_sound()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(async move {
+                // Either it is idle then, or closed.
+                let _ = stop(&mut connection).await;
+            });
+        }
+    }
+}
+
+impl std::fmt::Debug for QueryStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueryStream")
+            .field("summary", &self.summary)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn stop(connection: &mut Transport) -> Result<()> {
+    connection.cancel(Cancelled::ByDrop)?;
+    connection.drain().await
+}
+
+const MAX_KEPT: usize = 64;

@@ -1,0 +1,697 @@
+//! A socket and the conversation over it.
+//!
+//! Bytes go from the socket into a buffer, or past it: large columns are read straight into their own memory, and frames are
+//! decompressed from the buffer into the block's. While a read waits, three clocks run (silence, the query's deadline, the
+//! patience with a cancelled query), and cancelling wakes it.
+//!
+//! What the packets mean is [`ClientConnection`]'s business, and the query's.
+
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    time::{Instant, Sleep, sleep_until},
+};
+use tokio_rustls::client::TlsStream;
+
+use super::{Options, cancel::CancelHandle};
+use crate::{
+    Block, BlockDecoder, Error, Result, ServerException,
+    connection::ClientConnection,
+    frame::{FrameDecoder, FrameHeader},
+    packet::{
+        chunked::Dechunker,
+        server::{BlockKind, ServerPacket},
+    },
+    source::BlockSource,
+    wire::Reader,
+};
+
+/// A connection to a server.
+pub(crate) struct Transport {
+    socket: Socket,
+    pub(crate) protocol: ClientConnection,
+    pub(crate) decoder: BlockDecoder,
+    /// What was received and not consumed.
+    incoming: Window,
+    /// Where chunks are taken off, once they were agreed on.
+    chunks: Option<(Dechunker, Vec<u8>)>,
+    /// How many bytes of the protocol's outgoing were sent.
+    sent: usize,
+    frames: Frames,
+    clocks: Clocks,
+    /// Set while a block is read: if nobody waits for its end, nobody knows where the next packet begins.
+    is_in_block: bool,
+    pub(crate) last_used: Instant,
+}
+
+enum Socket {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A buffer of which a part is used.
+#[derive(Default)]
+struct Window {
+    bytes: Vec<u8>,
+    begin: usize,
+    end: usize,
+}
+
+/// Frames that are decompressed.
+#[derive(Default)]
+struct Frames {
+    decoder: FrameDecoder,
+    data: Window,
+    /// Where the next frame begins, in the block's stream of frames.
+    offset: u64,
+}
+
+/// The waiting of one connection.
+struct Clocks {
+    read_timeout: Duration,
+    write_timeout: Duration,
+    cancel_timeout: Duration,
+    sleep: Pin<Box<Sleep>>,
+    is_armed: bool,
+    handle: Option<CancelHandle>,
+    deadline: Option<(Instant, Duration)>,
+    /// Why the query was cancelled, and until when its end is waited for.
+    cancelled: Option<(Cancelled, Instant)>,
+}
+
+/// Why a query was cancelled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cancelled {
+    ByHandle,
+    ByDeadline(Duration),
+    ByDrop,
+}
+
+impl Cancelled {
+    pub(crate) fn error(self) -> Error {
+        match self {
+            Self::ByHandle | Self::ByDrop => Error::Cancelled,
+            Self::ByDeadline(limit) => Error::Timeout {
+                action: "the query",
+                limit,
+            },
+        }
+    }
+}
+
+impl Transport {
+    pub(crate) fn plain(socket: TcpStream, protocol: ClientConnection, options: &Options) -> Self {
+        Self::new(Socket::Plain(socket), protocol, options)
+    }
+
+    pub(crate) fn tls(socket: TlsStream<TcpStream>, protocol: ClientConnection, options: &Options) -> Self {
+        Self::new(Socket::Tls(Box::new(socket)), protocol, options)
+    }
+
+    fn new(socket: Socket, protocol: ClientConnection, options: &Options) -> Self {
+        Self {
+            socket,
+            protocol,
+            decoder: BlockDecoder {
+                strings: options.strings,
+                limits: options.limits,
+            },
+            incoming: Window::default(),
+            chunks: None,
+            sent: 0,
+            frames: Frames::default(),
+            clocks: Clocks {
+                read_timeout: options.read_timeout,
+                write_timeout: options.write_timeout,
+                cancel_timeout: options.cancel_timeout,
+                sleep: Box::pin(sleep_until(Instant::now())),
+                is_armed: false,
+                handle: None,
+                deadline: None,
+                cancelled: None,
+            },
+            is_in_block: false,
+            last_used: Instant::now(),
+        }
+    }
+
+    /// Says hello and hears the server's.
+    pub(crate) async fn handshake(&mut self) -> Result<()> {
+        self.flush().await?;
+        match self.receive().await? {
+            ServerPacket::Exception(exception) => Err(Error::Server(exception)),
+            _ => {
+                if self.protocol.receives_chunks() {
+                    let (mut dechunker, mut inside) = (Dechunker::default(), Vec::new());
+                    dechunker.take_off(self.incoming.unread(), &mut inside);
+                    self.incoming.clear();
+                    self.incoming.append(&inside);
+                    self.chunks = Some((dechunker, vec![0; BUFFER]));
+                }
+                self.flush().await
+            }
+        }
+    }
+
+    /// Asks whether the server is there.
+    pub(crate) async fn ping(&mut self) -> Result<()> {
+        self.protocol.ping()?;
+        self.flush().await?;
+        while self.receive().await? != ServerPacket::Pong {}
+        Ok(())
+    }
+
+    /// Begins to watch for what ends a query early.
+    pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<Duration>) {
+        self.clocks.handle = Some(handle);
+        self.clocks.deadline = deadline.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
+        self.clocks.cancelled = None;
+        self.clocks.is_armed = false;
+    }
+
+    /// Whether the query was cancelled, so that what still comes is for nobody.
+    pub(crate) fn cancelled(&self) -> Option<Cancelled> {
+        self.clocks.cancelled.map(|(why, _)| why)
+    }
+
+    /// Cancels the query that runs.
+    pub(crate) fn cancel(&mut self, why: Cancelled) -> Result<()> {
+        if self.clocks.cancelled.is_none() {
+            self.protocol.cancel()?;
+            self.clocks.cancelled = Some((why, Instant::now() + self.clocks.cancel_timeout));
+            self.clocks.is_armed = false;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing was left in the middle.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self.is_in_block && !self.protocol.is_closed()
+    }
+
+    /// Whether a query may begin. A connection on which something can be read is at its end, or out of step.
+    pub(crate) fn is_idle(&self) -> bool {
+        let is_silent = match &self.socket {
+            Socket::Plain(socket) => {
+                matches!(socket.try_read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+            }
+            // Tickets may wait to be read; a ping tells.
+            Socket::Tls(_) => true,
+        };
+        is_silent && self.is_sound() && self.protocol.is_idle() && self.incoming.unread().is_empty()
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        matches!(self.socket, Socket::Tls(_))
+    }
+
+    /// Receives a packet. A block behind it is for [`Transport::block`].
+    ///
+    /// It may be dropped and called again: nothing is lost.
+    pub(crate) async fn receive(&mut self) -> Result<ServerPacket> {
+        if self.is_in_block {
+            return Err(Error::Closed {
+                why: "a block was not read to its end",
+            });
+        }
+        if self.protocol.outgoing().len() > self.sent {
+            self.flush().await?;
+        }
+        self.watch_without_waiting()?;
+        loop {
+            if let Some((packet, length)) = self.protocol.receive(self.incoming.unread())? {
+                self.incoming.consume(length);
+                self.last_used = Instant::now();
+                return Ok(packet);
+            }
+            let received = poll_fn(|context| self.poll_more(context)).await;
+            match received {
+                Ok(0) => {
+                    self.protocol.close("the server closed it");
+                    return Err(if self.incoming.unread().is_empty() {
+                        Error::Closed {
+                            why: "the server closed it before it had answered",
+                        }
+                    } else {
+                        Error::Truncated {
+                            what: "a packet of the server",
+                            offset: self.incoming.unread().len() as u64,
+                        }
+                    });
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    self.protocol.close("reading failed");
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Waits until the server says something, or until it is known that it will not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`] when it closed the connection without an answer, and those of reading.
+    pub(crate) async fn wait_for_answer(&mut self) -> Result<()> {
+        if !self.incoming.unread().is_empty() {
+            return Ok(());
+        }
+        match poll_fn(|context| self.poll_more(context)).await {
+            Ok(0) => {
+                self.protocol.close("the server closed it");
+                Err(Error::Closed {
+                    why: "the server closed it before it had answered",
+                })
+            }
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.protocol.close("reading failed");
+                Err(error)
+            }
+        }
+    }
+
+    /// The exception that a server said before it closed the connection, after writing to it failed.
+    pub(crate) async fn last_words(&mut self) -> Option<Box<ServerException>> {
+        loop {
+            let mut reader = Reader::new(self.incoming.unread());
+            match ServerPacket::decode(&mut reader, self.protocol.revision(), false) {
+                Ok(ServerPacket::Exception(exception)) => return Some(exception),
+                Ok(ServerPacket::Progress(_)) => {
+                    let length = reader.offset();
+                    self.incoming.consume(length);
+                }
+                Err(Error::Truncated { .. }) => {
+                    let received = poll_fn(|context| self.poll_more(context)).await;
+                    if !matches!(received, Ok(1..)) {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Whether a packet may be there to receive, without waiting.
+    pub(crate) fn has_received(&mut self) -> bool {
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        !self.incoming.unread().is_empty() || self.poll_more(&mut context).is_ready()
+    }
+
+    /// Reads the block behind a packet.
+    ///
+    /// When it fails or is dropped the connection is of no more use.
+    pub(crate) async fn block(&mut self, kind: BlockKind) -> Result<Block> {
+        let revision = self.protocol.revision();
+        let decoder = self.decoder;
+        self.is_in_block = true;
+        let block = if self.protocol.is_compressed() && kind.is_compressed(revision) {
+            decoder.decode(&mut Framed(self), revision).await
+        } else {
+            decoder.decode(&mut Plain(self), revision).await
+        };
+        match block {
+            Ok(block) => {
+                self.is_in_block = false;
+                Ok(block)
+            }
+            Err(error) => {
+                self.protocol.close("a block could not be read");
+                Err(error)
+            }
+        }
+    }
+
+    /// Sends all that the protocol has to say.
+    pub(crate) async fn flush(&mut self) -> Result<()> {
+        let sent = poll_fn(|context| self.poll_flush(context)).await;
+        if sent.is_err() {
+            self.protocol.close("writing failed");
+        }
+        sent
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        loop {
+            let Some(unsent) = self
+                .protocol
+                .outgoing()
+                .get(self.sent..)
+                .filter(|unsent| !unsent.is_empty())
+            else {
+                break;
+            };
+            match self.socket.poll_write(context, unsent) {
+                Poll::Ready(Ok(0)) => {
+                    return Poll::Ready(Err(Error::Closed {
+                        why: "the server takes no more bytes",
+                    }));
+                }
+                Poll::Ready(Ok(count)) => {
+                    self.sent += count;
+                    self.clocks.is_armed = false;
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("write to the server")(error))),
+                Poll::Pending => {
+                    return self
+                        .clocks
+                        .poll_timeout(context, "write to the server", |clocks| clocks.write_timeout)
+                        .map(Err);
+                }
+            }
+        }
+        self.protocol.outgoing().clear();
+        self.sent = 0;
+        self.socket
+            .poll_flush(context)
+            .map_err(Error::io("write to the server"))
+    }
+
+    /// Reads behind what is buffered: how many bytes came, 0 at the end.
+    fn poll_more(&mut self, context: &mut Context<'_>) -> Poll<Result<usize>> {
+        if let Some((mut dechunker, mut raw)) = self.chunks.take() {
+            let mut inside = Vec::new();
+            let received = loop {
+                match self.poll_socket(context, &mut raw) {
+                    Poll::Ready(Ok(count)) if count > 0 => {
+                        dechunker.take_off(raw.get(..count).unwrap_or_default(), &mut inside);
+                        if !inside.is_empty() {
+                            break Poll::Ready(Ok(inside.len()));
+                        }
+                    }
+                    other => break other,
+                }
+            };
+            self.incoming.append(&inside);
+            self.chunks = Some((dechunker, raw));
+            return received;
+        }
+        let mut incoming = std::mem::take(&mut self.incoming);
+        let received = self.poll_socket(context, incoming.room(MIN_ROOM));
+        if let Poll::Ready(Ok(count)) = received {
+            incoming.end += count;
+        }
+        self.incoming = incoming;
+        received
+    }
+
+    /// Reads into `out`, which is not empty.
+    fn poll_socket(&mut self, context: &mut Context<'_>, out: &mut [u8]) -> Poll<Result<usize>> {
+        loop {
+            match self.socket.poll_read(context, out) {
+                Poll::Ready(Ok(count)) => {
+                    self.clocks.is_armed = false;
+                    return Poll::Ready(Ok(count));
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("read from the server")(error))),
+                Poll::Pending => {}
+            }
+            if let Some(handle) = &self.clocks.handle
+                && self.clocks.cancelled.is_none()
+                && handle.watch(context.waker())
+            {
+                self.cancel(Cancelled::ByHandle)?;
+            }
+            let is_cancelling = self.clocks.cancelled.is_some();
+            if is_cancelling && self.protocol.outgoing().len() > self.sent {
+                // Waits for the socket to take the packet; errors show when reading fails.
+                if let Poll::Ready(Err(error)) = self.poll_flush(context) {
+                    return Poll::Ready(Err(error));
+                }
+            }
+            let action = if is_cancelling {
+                "stop a cancelled query"
+            } else {
+                "read from the server"
+            };
+            let error = ready!(self.clocks.poll_timeout(context, action, |clocks| clocks.read_timeout));
+            // Not silence but the deadline: the query is cancelled, and its end is waited for.
+            match self.clocks.deadline {
+                Some((deadline, limit)) if !is_cancelling && deadline <= Instant::now() => {
+                    self.cancel(Cancelled::ByDeadline(limit))?;
+                }
+                _ => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    /// Cancels when it is time, for a connection that always has something to read.
+    fn watch_without_waiting(&mut self) -> Result<()> {
+        if self.clocks.cancelled.is_some() {
+            return match self.clocks.cancelled {
+                Some((why, until)) if until <= Instant::now() => {
+                    self.protocol.close("the server did not stop a cancelled query");
+                    Err(why.error())
+                }
+                _ => Ok(()),
+            };
+        }
+        if self.clocks.handle.as_ref().is_some_and(CancelHandle::is_cancelled) {
+            self.cancel(Cancelled::ByHandle)?;
+        } else if let Some((deadline, limit)) = self.clocks.deadline
+            && deadline <= Instant::now()
+        {
+            self.cancel(Cancelled::ByDeadline(limit))?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the end of a query that was cancelled.
+    pub(crate) async fn drain(&mut self) -> Result<()> {
+        while !self.protocol.is_idle() && !self.protocol.is_closed() {
+            if let ServerPacket::Block { kind, .. } = self.receive().await? {
+                self.block(kind).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Clocks {
+    /// Waits until the nearest of the clocks rings: then the error of the one that `limit` tells.
+    fn poll_timeout(
+        &mut self,
+        context: &mut Context<'_>,
+        action: &'static str,
+        limit: impl Fn(&Self) -> Duration,
+    ) -> Poll<Error> {
+        let limit = match self.cancelled {
+            Some(_) => self.cancel_timeout,
+            None => limit(self),
+        };
+        if !self.is_armed {
+            let silence = Instant::now().checked_add(limit);
+            let until = match (self.cancelled, self.deadline) {
+                (Some((_, until)), _) => Some(until),
+                (None, Some((deadline, _))) => Some(silence.map_or(deadline, |silence| silence.min(deadline))),
+                (None, None) => silence,
+            };
+            let Some(until) = until else {
+                // Longer than clocks go.
+                return Poll::Pending;
+            };
+            self.sleep.as_mut().reset(until);
+            self.is_armed = true;
+        }
+        ready!(self.sleep.as_mut().poll(context));
+        self.is_armed = false;
+        Poll::Ready(Error::Timeout { action, limit })
+    }
+}
+
+impl Socket {
+    fn poll_read(&mut self, context: &mut Context<'_>, out: &mut [u8]) -> Poll<std::io::Result<usize>> {
+        let mut out = ReadBuf::new(out);
+        ready!(match self {
+            Self::Plain(socket) => Pin::new(socket).poll_read(context, &mut out),
+            Self::Tls(socket) => Pin::new(socket).poll_read(context, &mut out),
+        })?;
+        Poll::Ready(Ok(out.filled().len()))
+    }
+
+    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        match self {
+            Self::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
+            Self::Tls(socket) => Pin::new(socket).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        match self {
+            Self::Plain(socket) => Pin::new(socket).poll_flush(context),
+            Self::Tls(socket) => Pin::new(socket).poll_flush(context),
+        }
+    }
+}
+
+impl Window {
+    fn unread(&self) -> &[u8] {
+        self.bytes.get(self.begin..self.end).unwrap_or_default()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.begin = self.end.min(self.begin + count);
+        if self.begin == self.end {
+            self.clear();
+        }
+    }
+
+    fn clear(&mut self) {
+        (self.begin, self.end) = (0, 0);
+    }
+
+    /// The unused part behind the used one, of `least` bytes or more.
+    fn room(&mut self, least: usize) -> &mut [u8] {
+        if self.bytes.len() - self.end < least {
+            self.bytes.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+            if self.bytes.len() - self.end < least {
+                let length = (self.end + least).max(BUFFER).max(self.bytes.len() * 2);
+                self.bytes.resize(length, 0);
+            }
+        }
+        self.bytes.get_mut(self.end..).unwrap_or_default()
+    }
+
+    fn append(&mut self, more: &[u8]) {
+        if let Some(room) = self.room(more.len()).get_mut(..more.len()) {
+            room.copy_from_slice(more);
+            self.end += more.len();
+        }
+    }
+}
+
+/// Blocks as they are.
+struct Plain<'a>(&'a mut Transport);
+
+impl BlockSource for Plain<'_> {
+    fn buffered(&self) -> &[u8] {
+        self.0.incoming.unread()
+    }
+
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<usize>> {
+        match self.0.incoming.unread().len() {
+            0 => self.0.poll_more(context),
+            available => Poll::Ready(Ok(available)),
+        }
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.0.incoming.consume(count);
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>, out: &mut [u8]) -> Poll<Result<usize>> {
+        if self.0.chunks.is_none() {
+            return self.0.poll_socket(context, out);
+        }
+        let available = ready!(self.poll_fill(context))?;
+        let count = available.min(out.len());
+        if let (Some(out), Some(bytes)) = (out.get_mut(..count), self.buffered().get(..count)) {
+            out.copy_from_slice(bytes);
+        }
+        self.consume(count);
+        Poll::Ready(Ok(count))
+    }
+}
+
+/// Blocks in frames.
+struct Framed<'a>(&'a mut Transport);
+
+impl Framed<'_> {
+    /// Waits for a whole frame in the buffer. `None` at the end of the data.
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<FrameHeader>>> {
+        loop {
+            let unread = self.0.incoming.unread();
+            let missing = match unread.first_chunk() {
+                None => FrameHeader::SIZE - unread.len(),
+                Some(header) => {
+                    let header = FrameHeader::decode(header, self.0.frames.offset)?;
+                    let length = FrameHeader::SIZE + header.compressed();
+                    match length.checked_sub(unread.len()) {
+                        None | Some(0) => return Poll::Ready(Ok(Some(header))),
+                        Some(missing) => missing,
+                    }
+                }
+            };
+            let is_between = unread.is_empty();
+            // Room for the rest at once: the buffer does not grow by doubling.
+            self.0.incoming.room(missing);
+            match ready!(self.0.poll_more(context))? {
+                0 if is_between => return Poll::Ready(Ok(None)),
+                0 => {
+                    return Poll::Ready(Err(Error::Truncated {
+                        what: "a frame",
+                        offset: self.0.frames.offset,
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn decompress(&mut self, header: &FrameHeader, out: &mut [u8]) -> Result<()> {
+        let Transport { incoming, frames, .. } = &mut *self.0;
+        frames.decoder.decode(header, incoming.unread(), out, frames.offset)?;
+        let length = FrameHeader::SIZE + header.compressed();
+        incoming.consume(length);
+        frames.offset += length as u64;
+        Ok(())
+    }
+}
+
+impl BlockSource for Framed<'_> {
+    fn buffered(&self) -> &[u8] {
+        self.0.frames.data.unread()
+    }
+
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<usize>> {
+        while self.0.frames.data.unread().is_empty() {
+            let Some(header) = ready!(self.poll_frame(context))? else {
+                return Poll::Ready(Ok(0));
+            };
+            let mut data = std::mem::take(&mut self.0.frames.data);
+            let room = data.room(header.decompressed());
+            self.decompress(&header, room.get_mut(..header.decompressed()).unwrap_or_default())?;
+            data.end += header.decompressed();
+            self.0.frames.data = data;
+        }
+        Poll::Ready(Ok(self.0.frames.data.unread().len()))
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.0.frames.data.consume(count);
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>, out: &mut [u8]) -> Poll<Result<usize>> {
+        if self.0.frames.data.unread().is_empty() {
+            let Some(header) = ready!(self.poll_frame(context))? else {
+                return Poll::Ready(Ok(0));
+            };
+            // A frame that fits is decompressed to where it belongs. An empty one would look like the end.
+            if let Some(out) = out.get_mut(..header.decompressed())
+                && !out.is_empty()
+            {
+                self.decompress(&header, out)?;
+                return Poll::Ready(Ok(out.len()));
+            }
+        }
+        let available = ready!(self.poll_fill(context))?;
+        let count = available.min(out.len());
+        if let (Some(out), Some(bytes)) = (out.get_mut(..count), self.buffered().get(..count)) {
+            out.copy_from_slice(bytes);
+        }
+        self.consume(count);
+        Poll::Ready(Ok(count))
+    }
+}
+
+const BUFFER: usize = 1 << 16;
+const MIN_ROOM: usize = 1 << 12;

@@ -1,0 +1,473 @@
+//! The client against servers that break, go away, or mean harm.
+
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use arrow_array::{cast::AsArray, types::UInt8Type};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tidemill_clickhouse::{
+    Compression, Error, Revision,
+    client::{Client, ClientPem, Options, TlsOptions},
+    frame::{FrameEncoder, FrameHeader},
+    packet::server::{BlockKind, Progress, ServerHello, ServerPacket},
+    wire::put_varint,
+};
+use tidemill_testkit::ClickHouse;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
+    net::{TcpListener, TcpStream},
+};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        RootCertStore, ServerConfig,
+        crypto::ring,
+        pki_types::{PrivateKeyDer, pem::PemObject},
+        server::WebPkiClientVerifier,
+    },
+};
+
+fn options(address: SocketAddr) -> Options {
+    let mut options = Options::new(&address.to_string()).unwrap();
+    options.connect_timeout = Duration::from_secs(2);
+    options.read_timeout = Duration::from_millis(400);
+    options.cancel_timeout = Duration::from_millis(300);
+    options.connect_rounds = 1;
+    options
+}
+
+/// What a server says behind its hello, over and over if asked to, and then nothing more.
+struct Script {
+    answer: Vec<u8>,
+    repeats: bool,
+    /// The time between two bytes.
+    pause: Option<Duration>,
+    closes: bool,
+}
+
+impl Script {
+    fn once(answer: Vec<u8>) -> Self {
+        Self {
+            answer,
+            repeats: false,
+            pause: None,
+            closes: false,
+        }
+    }
+}
+
+/// A server that says hello, waits for a query, and follows the script.
+async fn scripted(script: Script) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let script = Arc::new(script);
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            tokio::spawn(follow(socket, Arc::clone(&script)));
+        }
+    });
+    address
+}
+
+async fn follow(mut socket: TcpStream, script: Arc<Script>) {
+    let mut received = [0; 4096];
+    let _ = socket.read(&mut received).await;
+    let mut hello = Vec::new();
+    ServerPacket::Hello(Box::default()).encode(Revision::NEWEST, false, &mut hello);
+    let _ = socket.write_all(&hello).await;
+    // The addendum, perhaps with the query in one piece.
+    let mut all = Vec::new();
+    while !all.windows(3).any(|text| text == b"ASK") {
+        match socket.read(&mut received).await {
+            Ok(count @ 1..) => all.extend_from_slice(&received[..count]),
+            _ => return,
+        }
+    }
+    loop {
+        match script.pause {
+            Some(pause) => {
+                for byte in &script.answer {
+                    if socket.write_all(&[*byte]).await.is_err() {
+                        return;
+                    }
+                    tokio::time::sleep(pause).await;
+                }
+            }
+            None => {
+                if socket.write_all(&script.answer).await.is_err() {
+                    return;
+                }
+            }
+        }
+        if !script.repeats {
+            break;
+        }
+    }
+    if !script.closes {
+        while matches!(socket.read(&mut received).await, Ok(1..)) {}
+    }
+}
+
+fn packet(packet: &ServerPacket) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    packet.encode(Revision::NEWEST, false, &mut bytes);
+    bytes
+}
+
+fn data() -> Vec<u8> {
+    packet(&ServerPacket::Block {
+        kind: BlockKind::Data,
+        table: String::new(),
+    })
+}
+
+async fn fails(script: Script, deadline: Option<Duration>) -> Error {
+    let client = Client::with_options(options(scripted(script).await))
+        .await
+        .expect("a hello");
+    let mut request = client.query("ASK");
+    if let Some(deadline) = deadline {
+        request = request.deadline(deadline);
+    }
+    let begin = Instant::now();
+    let error = request.execute().await.expect_err("no sound answer");
+    assert!(
+        begin.elapsed() < Duration::from_secs(3),
+        "{error:?} after {:?}",
+        begin.elapsed()
+    );
+    error
+}
+
+#[tokio::test]
+async fn a_hostile_server_ends_in_a_clear_error() {
+    // Silence.
+    let error = fails(Script::once(Vec::new()), None).await;
+    assert!(
+        matches!(
+            error,
+            Error::Timeout {
+                action: "read from the server",
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+
+    // Silence where there is a deadline: the server does not stop either.
+    let error = fails(Script::once(Vec::new()), Some(Duration::from_millis(100))).await;
+    assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+
+    // Endless progress, and a byte at a time: only a deadline ends them.
+    let progress = packet(&ServerPacket::Progress(Progress::default()));
+    for pause in [None, Some(Duration::from_millis(20))] {
+        let script = Script {
+            repeats: true,
+            pause,
+            ..Script::once(progress.clone())
+        };
+        let error = fails(script, Some(Duration::from_millis(300))).await;
+        assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+    }
+
+    // The end of the connection instead of the end of the stream, between packets and in one.
+    for answer in [progress.clone(), Vec::new(), data()] {
+        let script = Script {
+            closes: true,
+            ..Script::once(answer)
+        };
+        let error = fails(script, None).await;
+        assert!(
+            matches!(error, Error::Closed { .. } | Error::Truncated { .. } | Error::Io { .. }),
+            "{error:?}"
+        );
+    }
+
+    // Packets that there are not, or not here.
+    for answer in [vec![0x7f], vec![0xff; 11], packet(&ServerPacket::Pong)] {
+        let error = fails(Script::once(answer), None).await;
+        assert!(matches!(error, Error::Protocol { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn hostile_blocks_end_in_a_clear_error() {
+    let compressed = |block: &[u8]| {
+        let mut bytes = data();
+        FrameEncoder::new(Compression::Lz4)
+            .unwrap()
+            .encode(block, &mut bytes)
+            .unwrap();
+        bytes
+    };
+    let info = [1, 0, 2, 255, 255, 255, 255, 3, 0, 0];
+
+    // A frame that was changed, and one that claims gigabytes.
+    let mut changed = compressed(&[&info[..], &[0, 0]].concat());
+    if let Some(last) = changed.last_mut() {
+        *last ^= 1;
+    }
+    let error = fails(Script::once(changed), None).await;
+    assert!(matches!(error, Error::Checksum { .. }), "{error:?}");
+    let mut huge = data();
+    huge.extend([0; 16]);
+    huge.push(0x90);
+    huge.extend(u32::MAX.to_le_bytes());
+    huge.extend(u32::MAX.to_le_bytes());
+    assert_eq!(huge.len() - data().len(), FrameHeader::SIZE);
+    let error = fails(Script::once(huge), None).await;
+    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+
+    // More rows than memory, in a frame that is sound.
+    let mut block = info.to_vec();
+    put_varint(&mut block, 1);
+    put_varint(&mut block, (1 << 31) - 1);
+    block.extend(b"\x01n\x06UInt64\x00");
+    let error = fails(Script::once(compressed(&block)), None).await;
+    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+
+    // Types in one another without an end.
+    let mut block = info.to_vec();
+    put_varint(&mut block, 1);
+    put_varint(&mut block, 1);
+    block.extend(b"\x01n");
+    put_varint(&mut block, 60_000);
+    block.extend(b"Array(".repeat(10_000));
+    let error = fails(Script::once(compressed(&block)), None).await;
+    assert!(matches!(error, Error::Type { .. }), "{error:?}");
+
+    // A block that begins and does not go on.
+    let error = fails(Script::once(compressed(&info[..4])), None).await;
+    assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn servers_that_do_not_shake_hands_are_left_in_time() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut silent = options(listener.local_addr().unwrap());
+    silent.connect_timeout = Duration::from_millis(200);
+    let refused = Client::with_options(silent).await.unwrap_err();
+    assert!(matches!(refused, Error::Timeout { .. }), "{refused:?}");
+
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let refused = Client::with_options(options(free)).await.unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            Error::Io {
+                action: "connect to the server",
+                ..
+            }
+        ),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_old_hello_is_not_spoken_to() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let hello = ServerHello {
+            revision: Revision(50_000),
+            ..ServerHello::default()
+        };
+        let bytes = packet(&ServerPacket::Hello(Box::new(hello)));
+        socket.write_all(&bytes).await.unwrap();
+        let _ = socket.read(&mut [0; 100]).await;
+    });
+    let refused = Client::with_options(options(address)).await.unwrap_err();
+    assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
+}
+
+async fn one(client: &Client) -> Result<u8, Error> {
+    let batches = client.query("SELECT 1").collect().await?;
+    Ok(batches[0].column(0).as_primitive::<UInt8Type>().value(0))
+}
+
+#[tokio::test]
+async fn another_server_takes_over_from_one_that_was_killed() {
+    let (Some(first), Some(second)) = (ClickHouse::need(), ClickHouse::need()) else {
+        return;
+    };
+    let mut options = options(first.native());
+    options.read_timeout = Duration::from_secs(10);
+    options.endpoints.push(second.native().to_string().parse().unwrap());
+    options.pool_size = 2;
+    let client = Client::with_options(options).await.unwrap();
+    // Both are connected to, in turn.
+    let held = client.query("SELECT number FROM system.numbers").await.unwrap();
+    assert_eq!(one(&client).await.unwrap(), 1);
+    drop(held);
+
+    let mut running = client.query("SELECT number FROM system.numbers").await.unwrap();
+    let mut other = client.query("SELECT number FROM system.numbers").await.unwrap();
+    drop(first);
+    // The query of the server that was killed fails, and is not taken for one that ended; the other goes on.
+    let mut failed = 0;
+    for stream in [&mut running, &mut other] {
+        let begin = Instant::now();
+        loop {
+            match stream.next().await {
+                Ok(Some(_)) if begin.elapsed() > Duration::from_secs(2) => break,
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("an endless query ended"),
+                Err(_) => {
+                    failed += 1;
+                    break;
+                }
+            }
+        }
+    }
+    assert_eq!(failed, 1);
+    drop((running, other));
+    for _ in 0..10 {
+        assert_eq!(one(&client).await.unwrap(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_comes_back_is_used_again() {
+    let Some(server) = ClickHouse::need() else { return };
+    // A port that stays while the server behind it is another one.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (target, behind) = tokio::sync::watch::channel(server.native());
+    tokio::spawn(async move {
+        while let Ok((mut near, _)) = listener.accept().await {
+            let behind = *behind.borrow();
+            tokio::spawn(async move {
+                if let Ok(mut far) = TcpStream::connect(behind).await {
+                    let _ = copy_bidirectional(&mut near, &mut far).await;
+                }
+            });
+        }
+    });
+    let mut options = options(address);
+    options.read_timeout = Duration::from_secs(10);
+    let client = Client::with_options(options).await.unwrap();
+    assert_eq!(one(&client).await.unwrap(), 1);
+    drop(server);
+    assert!(one(&client).await.is_err());
+    let Some(server) = ClickHouse::need() else { return };
+    target.send(server.native()).unwrap();
+    assert_eq!(one(&client).await.unwrap(), 1);
+}
+
+/// A certificate authority, and PEM of a certificate of its own making with its key.
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new() -> Self {
+        let mut parameters = CertificateParams::default();
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(parameters, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    fn pem(&self) -> Vec<u8> {
+        self.0.pem().into_bytes()
+    }
+
+    fn issue(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
+        let key = KeyPair::generate().unwrap();
+        let parameters = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        (parameters.signed_by(&key, &self.0).unwrap(), key)
+    }
+}
+
+/// TLS in front of a server.
+async fn encrypted(server: SocketAddr, authority: &Authority, client_must_show: bool) -> SocketAddr {
+    let (certificate, key) = authority.issue("localhost");
+    let provider = Arc::new(ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    let builder = if client_must_show {
+        let mut roots = RootCertStore::empty();
+        roots.add(authority.0.der().clone()).unwrap();
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+        builder.with_client_cert_verifier(verifier.build().unwrap())
+    } else {
+        builder.with_no_client_auth()
+    };
+    let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
+    let config = builder.with_single_cert(vec![certificate.der().clone()], key).unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                if let (Ok(mut near), Ok(mut far)) = (acceptor.accept(socket).await, TcpStream::connect(server).await) {
+                    let _ = copy_bidirectional(&mut near, &mut far).await;
+                }
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn tls_trusts_its_authority_and_nobody_else() {
+    let Some(server) = ClickHouse::need() else { return };
+    let authority = Authority::new();
+    let address = encrypted(server.native(), &authority, false).await;
+    let with = |trusted: &Authority, name: &str| {
+        let mut tls = TlsOptions::default();
+        tls.trusted_pem = Some(trusted.pem());
+        tls.server_name = Some(name.to_owned());
+        let mut options = options(address);
+        options.tls = Some(tls);
+        options
+    };
+    let client = Client::with_options(with(&authority, "localhost")).await.unwrap();
+    assert_eq!(one(&client).await.unwrap(), 1);
+    let mut rows = 0;
+    let mut stream = client
+        .query("SELECT number FROM system.numbers LIMIT 1000000")
+        .await
+        .unwrap();
+    while let Some(batch) = stream.next().await.unwrap() {
+        rows += batch.num_rows();
+    }
+    assert_eq!(rows, 1_000_000);
+
+    for wrong in [with(&Authority::new(), "localhost"), with(&authority, "elsewhere")] {
+        let refused = Client::with_options(wrong).await.unwrap_err();
+        assert!(
+            matches!(
+                refused,
+                Error::Io {
+                    action: "agree on TLS with the server",
+                    ..
+                }
+            ),
+            "{refused:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn tls_shows_the_client_s_certificate() {
+    let Some(server) = ClickHouse::need() else { return };
+    let authority = Authority::new();
+    let mut options = options(encrypted(server.native(), &authority, true).await);
+    let mut tls = TlsOptions::default();
+    tls.trusted_pem = Some(authority.pem());
+    tls.server_name = Some("localhost".to_owned());
+    options.tls = Some(tls.clone());
+    assert!(Client::with_options(options.clone()).await.is_err());
+    let (certificate, key) = authority.issue("client");
+    tls.client_pem = Some(ClientPem {
+        certificates: certificate.pem().into_bytes(),
+        key: key.serialize_pem().into_bytes(),
+    });
+    options.tls = Some(tls);
+    let client = Client::with_options(options).await.unwrap();
+    assert_eq!(one(&client).await.unwrap(), 1);
+}
