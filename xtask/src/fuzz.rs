@@ -77,6 +77,30 @@ pub(crate) const TARGETS: &[Target] = &[
         corpus: "riegeli/cpp",
         seeds: Seeds::Files,
     },
+    Target {
+        name: "riegeli_write",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/datasets",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "riegeli_options",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/options",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "array_record",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/datasets",
+        seeds: Seeds::Files,
+    },
+    Target {
+        name: "clickhouse_type",
+        engine: "tidemill-clickhouse",
+        corpus: "clickhouse/types",
+        seeds: Seeds::Files,
+    },
 ];
 
 /// Runs the targets one after the other; true when none found anything.

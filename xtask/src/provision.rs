@@ -56,6 +56,7 @@ fn ensure(server: Server) -> Result<Installation> {
     let made = match server {
         Server::ClickHouse => clickhouse(&new),
         Server::Cassandra => cassandra(&new),
+        Server::Chdb => chdb(&new),
         other => bail!("no recipe for {}", other.name()),
     }
     .and_then(|installation| Ok(installation.write(&new)?))
@@ -198,6 +199,24 @@ fn cassandra(folder: &Path) -> Result<Installation> {
         root: folder.to_owned(),
         libraries: Vec::new(),
         versions,
+    })
+}
+
+/// chdb from PyPI, in a Python environment of its own. Its other dependencies are for data frames, which nothing here uses.
+fn chdb(folder: &Path) -> Result<Installation> {
+    eprintln!("provision: chdb from PyPI");
+    answer(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
+    let packages = Server::Chdb.recipe().split(' ');
+    answer(
+        Command::new(folder.join("bin/python"))
+            .args(["-m", "pip", "install", "--quiet", "--no-cache-dir", "--no-deps"])
+            .args(packages.clone()),
+    )?;
+    Ok(Installation {
+        server: Server::Chdb,
+        root: folder.to_owned(),
+        libraries: Vec::new(),
+        versions: packages.map(|package| package.replacen("==", "=", 1)).collect(),
     })
 }
 

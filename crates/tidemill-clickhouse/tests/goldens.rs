@@ -1,19 +1,19 @@
-//! Answers of ClickHouse itself, in `corpus/clickhouse`: decoded, shown, encoded again, cut off and damaged.
+//! Answers of ClickHouse itself, in `corpus/clickhouse/native`: decoded, shown, encoded again, cut off and damaged.
 
 use std::fmt::Write;
 
 use arrow_array::{Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use tidemill_clickhouse::{
-    Block, BlockDecoder, DataType, Error, NativeReader, NativeWriter, Revision,
+    Block, BlockDecoder, BlockEncoder, DataType, Error, NativeReader, NativeWriter, Revision,
     arrow_type::{self, StringType},
-    source::{BufferSource, SliceSource},
+    source::{BlockSource, BufferSource, SliceSource},
 };
 use tidemill_testkit::{corpus, corpus_bytes};
 
 /// The names of all answers.
 fn names() -> Vec<String> {
-    let queries = String::from_utf8(corpus_bytes("clickhouse/queries.tsv")).expect("text");
+    let queries = String::from_utf8(corpus_bytes("clickhouse/native/queries.tsv")).expect("text");
     queries
         .lines()
         .filter_map(|line| line.split('\t').next())
@@ -55,11 +55,11 @@ fn every_type_is_decoded() {
     let mut found = String::new();
     for name in names() {
         writeln!(found, "== {name}").expect("text");
-        for block in blocks(&name, &corpus_bytes(format!("clickhouse/{name}.native"))) {
+        for block in blocks(&name, &corpus_bytes(format!("clickhouse/native/{name}.native"))) {
             found.push_str(&shown(&block.batch));
         }
     }
-    let expected = corpus("clickhouse/decoded.txt");
+    let expected = corpus("clickhouse/native/decoded.txt");
     if std::env::var_os("TIDEMILL_BLESS").is_some() {
         std::fs::write(&expected, &found).expect("the file of expected texts");
     }
@@ -72,11 +72,11 @@ fn every_type_is_decoded() {
 
 #[test]
 fn types_are_those_that_clickhouse_names() {
-    let answers = String::from_utf8_lossy(&corpus_bytes("clickhouse/answers.txt")).into_owned();
+    let answers = String::from_utf8_lossy(&corpus_bytes("clickhouse/native/answers.txt")).into_owned();
     for name in names() {
-        let answer = answers.lines().skip_while(|line| *line != format!("== {name}"));
-        let types = answer.skip(2).next().expect("an answer").replace("\\'", "'");
-        for block in blocks(&name, &corpus_bytes(format!("clickhouse/{name}.native"))) {
+        let mut answer = answers.lines().skip_while(|line| *line != format!("== {name}"));
+        let types = answer.nth(2).expect("an answer").replace("\\'", "'");
+        for block in blocks(&name, &corpus_bytes(format!("clickhouse/native/{name}.native"))) {
             // Files have no time zone in DateTime, and one more level of escapes in this text.
             if !matches!(name.as_str(), "date_time" | "enum") {
                 let found: Vec<String> = block.types.iter().map(DataType::to_string).collect();
@@ -89,7 +89,7 @@ fn types_are_those_that_clickhouse_names() {
 #[test]
 fn fields_lead_back_to_types() {
     for name in names() {
-        for block in blocks(&name, &corpus_bytes(format!("clickhouse/{name}.native"))) {
+        for block in blocks(&name, &corpus_bytes(format!("clickhouse/native/{name}.native"))) {
             for (field, data_type) in block.batch.schema_ref().fields().iter().zip(&block.types) {
                 assert_eq!(arrow_type::data_type(field).expect("a type"), *data_type, "{name}");
             }
@@ -100,7 +100,7 @@ fn fields_lead_back_to_types() {
 #[test]
 fn encoding_again_gives_the_same_bytes() {
     for name in names() {
-        let bytes = corpus_bytes(format!("clickhouse/{name}.native"));
+        let bytes = corpus_bytes(format!("clickhouse/native/{name}.native"));
         let mut writer = NativeWriter::new(Vec::new());
         for block in blocks(&name, &bytes) {
             writer.write(&block).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -112,10 +112,10 @@ fn encoding_again_gives_the_same_bytes() {
 #[test]
 fn blocks_of_every_revision_come_back() {
     for name in names() {
-        for block in blocks(&name, &corpus_bytes(format!("clickhouse/{name}.native"))) {
+        for block in blocks(&name, &corpus_bytes(format!("clickhouse/native/{name}.native"))) {
             for revision in [54337, 54405, 54454, 54473, 54480, 54491, 54492].map(Revision) {
                 let mut bytes = Vec::new();
-                let encoder = tidemill_clickhouse::BlockEncoder::default();
+                let encoder = BlockEncoder::default();
                 encoder
                     .encode(&block, revision, &mut bytes)
                     .unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -136,7 +136,7 @@ fn blocks_of_every_revision_come_back() {
 #[test]
 fn sources_agree() {
     for name in names() {
-        let bytes = corpus_bytes(format!("clickhouse/{name}.native"));
+        let bytes = corpus_bytes(format!("clickhouse/native/{name}.native"));
         let expected = blocks(&name, &bytes);
         let shared = NativeReader::from_source(BufferSource::new(bytes.clone())).with_decoder(decoder(&name));
         let shared: Vec<Block> = shared.map(|block| block.expect("a block")).collect();
@@ -150,7 +150,7 @@ fn sources_agree() {
 #[test]
 fn a_block_that_is_cut_off_is_an_error() {
     for name in names() {
-        let bytes = corpus_bytes(format!("clickhouse/{name}.native"));
+        let bytes = corpus_bytes(format!("clickhouse/native/{name}.native"));
         // One block is enough, and long ones are like short ones.
         for length in (1..bytes.len()).take(1500) {
             let whole = NativeReader::new(&bytes[..length])
@@ -167,7 +167,7 @@ fn a_block_that_is_cut_off_is_an_error() {
 #[test]
 fn damage_is_an_error_or_another_block() {
     for name in names() {
-        let bytes = corpus_bytes(format!("clickhouse/{name}.native"));
+        let bytes = corpus_bytes(format!("clickhouse/native/{name}.native"));
         let mut decoder = decoder(&name);
         decoder.limits.memory = 1 << 20;
         for at in 0..bytes.len().min(1500) {
@@ -188,12 +188,12 @@ fn damage_is_an_error_or_another_block() {
 #[test]
 fn the_bytes_to_look_at_are_those_of_the_answers() {
     for name in names() {
-        let shown = String::from_utf8(corpus_bytes(format!("clickhouse/{name}.hex"))).expect("text");
+        let shown = String::from_utf8(corpus_bytes(format!("clickhouse/native/{name}.hex"))).expect("text");
         let columns = shown.lines().map(|line| line.get(10..57).expect("hexadecimal digits"));
         let digits: Vec<&str> = columns.flat_map(str::split_whitespace).collect();
         assert_eq!(
             digits.join(" "),
-            hex(&corpus_bytes(format!("clickhouse/{name}.native"))).trim_end(),
+            hex(&corpus_bytes(format!("clickhouse/native/{name}.native"))).trim_end(),
             "{name}"
         );
     }
@@ -217,4 +217,34 @@ impl std::io::Read for Slow<'_> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x} ")).collect()
+}
+
+#[test]
+fn blocks_of_the_newest_wire_are_those_of_files() {
+    for name in names() {
+        let Some(bytes) = wire(&name) else { continue };
+        let mut source = SliceSource::new(&bytes);
+        let block = decoder(&name).decode_blocking(&mut source, Revision(54492));
+        let block = block.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(source.buffered().len(), 0, "{name}");
+        let mut again = Vec::new();
+        BlockEncoder::default()
+            .encode(&block, Revision(54492), &mut again)
+            .expect("a block");
+        assert_eq!(hex(&again), hex(&bytes), "{name}");
+        let file = blocks(&name, &corpus_bytes(format!("clickhouse/native/{name}.native")));
+        let file = file.first().expect("a block");
+        // Files leave out the time zone of DateTime.
+        let shown = |block: &Block| {
+            shown(&block.batch)
+                .replace("Asia/Tokyo", "UTC")
+                .replace("T09:00:00+09:00", "T00:00:00Z")
+                .replace("T09:00:01+09:00", "T00:00:01Z")
+        };
+        assert_eq!(shown(&block), shown(file), "{name}");
+    }
+}
+
+fn wire(name: &str) -> Option<Vec<u8>> {
+    std::fs::read(corpus("clickhouse/wire-54492").join(format!("{name}.block"))).ok()
 }

@@ -31,6 +31,7 @@ pub struct ChunkDecoder {
     /// The decoder that has the records, if there are any.
     holder: Option<Holder>,
     num_records: u64,
+    available: u64,
     /// The most bytes that [`Self::decode_chunk`] decodes.
     limit: usize,
     /// The fields to keep, `None` for all.
@@ -51,6 +52,7 @@ impl ChunkDecoder {
             transposed: TransposedDecoder::default(),
             holder: None,
             num_records: 0,
+            available: 0,
             limit: usize::try_from(options.max_chunk_size).unwrap_or(usize::MAX),
             included: IncludedFields::new(&options.field_projection),
         }
@@ -76,6 +78,7 @@ impl ChunkDecoder {
     pub(crate) fn clear(&mut self) {
         self.holder = None;
         self.num_records = 0;
+        self.available = 0;
     }
 
     #[inline]
@@ -108,14 +111,41 @@ impl ChunkDecoder {
         }
     }
 
+    /// Returns how many of the records are available: all of them, unless only the first ones were wanted.
+    #[inline]
+    pub(crate) fn available(&self) -> u64 {
+        self.available
+    }
+
+    /// Makes the records up to that of number `index` available. `data` are those that the chunk was decoded from. After an
+    /// error there are no records.
+    pub(crate) fn extend(&mut self, data: &[u8], index: u64) -> Result<(), Damage> {
+        if let Some(Holder::Simple) = self.holder {
+            self.simple.extend(data, index).inspect_err(|_| self.clear())?;
+            self.available = self.simple.available();
+        }
+        Ok(())
+    }
+
     /// Decodes a chunk. Chunks of types that hold no records are checked for that. No section may grow beyond `limit` bytes.
     /// After an error there are no records.
     pub(crate) fn decode(&mut self, header: &ChunkHeader, data: &[u8], limit: usize) -> Result<(), Damage> {
+        self.decode_until(header, data, limit, u64::MAX)
+    }
+
+    /// As [`Self::decode`], where records behind that of number `wanted` may be left to [`Self::extend`].
+    pub(crate) fn decode_until(
+        &mut self,
+        header: &ChunkHeader,
+        data: &[u8],
+        limit: usize,
+        wanted: u64,
+    ) -> Result<(), Damage> {
         self.clear();
         let (num_records, size) = (header.num_records, header.decoded_data_size);
         let holder = match header.chunk_type {
             ChunkType::Simple => {
-                self.simple.decode(data, num_records, size, limit)?;
+                self.simple.decode(data, num_records, size, limit, wanted)?;
                 Holder::Simple
             }
             ChunkType::Transposed => {
@@ -136,6 +166,10 @@ impl ChunkDecoder {
         };
         self.holder = Some(holder);
         self.num_records = num_records;
+        self.available = match holder {
+            Holder::Simple => self.simple.available(),
+            Holder::Transposed => num_records,
+        };
         Ok(())
     }
 }

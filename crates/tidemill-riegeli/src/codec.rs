@@ -254,6 +254,34 @@ impl Decompressor {
         self.append(compression, section, size, out)
     }
 
+    /// Begins a section that [`Self::advance`] decompresses piece by piece, and returns how much of it was read. `None` when the codec, or the section, is not one for that.
+    pub(crate) fn begin(
+        &mut self,
+        compression: CompressionType,
+        section: &[u8],
+        out: &mut Scratch,
+    ) -> Result<Option<usize>, Damage> {
+        out.clear();
+        let (_declared_size, compressed) = read_varint64(section).ok_or(Damage::Invalid {
+            what: "decompressed size of a section",
+        })?;
+        let begun = compression == CompressionType::Zstd && self.zstd.begin(compressed)?;
+        Ok(begun.then_some(section.len() - compressed.len()))
+    }
+
+    /// Decompresses a section from what was `read` of it on, until `out` has `until` bytes of its `size`. No other section
+    /// may have been decompressed since it was begun.
+    pub(crate) fn advance(
+        &mut self,
+        section: &[u8],
+        read: &mut usize,
+        until: usize,
+        size: usize,
+        out: &mut Scratch,
+    ) -> Result<(), Damage> {
+        self.zstd.advance(section, read, until, size, out)
+    }
+
     /// Appends the decompressed `section`, which must not be of type `None`, to `out`. Memory grows with the data that
     /// arrive, not with what the section declares.
     pub(crate) fn append(

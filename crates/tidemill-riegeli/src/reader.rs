@@ -154,7 +154,7 @@ impl<S: Source> RecordReader<S> {
     /// [`Error::Limit`]; [`Error::Io`].
     #[inline]
     pub fn read_record(&mut self) -> Result<Option<&[u8]>> {
-        if self.index as u64 >= self.decoder.num_records() && !self.next_records()? {
+        if self.index as u64 >= self.decoder.available() && !self.next_records()? {
             return Ok(None);
         }
         let index = self.index;
@@ -169,7 +169,7 @@ impl<S: Source> RecordReader<S> {
         &mut self,
         take: impl FnOnce(RecordSlices<'_>, usize, u64) -> (T, usize),
     ) -> Result<Option<T>> {
-        if self.index as u64 >= self.decoder.num_records() && !self.next_records()? {
+        if self.index as u64 >= self.decoder.available() && !self.next_records()? {
             return Ok(None);
         }
         let (taken, end) = take(self.records(), self.index, self.chunk_begin);
@@ -194,7 +194,7 @@ impl<S: Source> RecordReader<S> {
         if self.decoder.num_records() == 0 {
             return Ok(());
         }
-        match self.decode_loaded() {
+        match self.decode_loaded(u64::MAX) {
             Ok(()) => Ok(()),
             Err(error) => self.try_recovery(error).map(|_| ()),
         }
@@ -403,6 +403,17 @@ impl<S: Source> RecordReader<S> {
     fn next_records(&mut self) -> Result<bool> {
         self.last_record_is_valid = false;
         self.in_order = self.index > 0;
+        if (self.index as u64) < self.decoder.num_records() {
+            // A seek wanted the first records of the chunk only.
+            match self.extend(u64::MAX) {
+                Ok(()) => return Ok(true),
+                Err(error) => {
+                    if !self.try_recovery(error)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
         loop {
             match self.read_chunk() {
                 Ok(true) if self.decoder.num_records() > 0 => return Ok(true),
@@ -417,8 +428,23 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
+    /// Makes the records of the current chunk up to that of number `index` available.
+    fn extend(&mut self, index: u64) -> Result<()> {
+        let data = match &self.from_ahead {
+            None => self.chunks.data(),
+            Some(chunk) => &chunk.data,
+        };
+        let extended = self.decoder.extend(data, index);
+        self.check_decoded(extended)
+    }
+
     /// Decodes the next chunk, which may hold no records. False at the end of the file.
     fn read_chunk(&mut self) -> Result<bool> {
+        self.read_chunk_until(u64::MAX)
+    }
+
+    /// As [`Self::read_chunk`], where records behind that of number `wanted` may be decoded later.
+    fn read_chunk_until(&mut self, wanted: u64) -> Result<bool> {
         if self.undecodable.is_some() {
             return Err(self.undecodable_error());
         }
@@ -429,7 +455,7 @@ impl<S: Source> RecordReader<S> {
         if self.chunks.next_chunk()?.is_none() {
             return Ok(false);
         }
-        self.decode_loaded()?;
+        self.decode_loaded(wanted)?;
         Ok(true)
     }
 
@@ -453,11 +479,11 @@ impl<S: Source> RecordReader<S> {
     }
 
     /// Decodes the current chunk, after it was read or with other options.
-    fn decode_loaded(&mut self) -> Result<()> {
+    fn decode_loaded(&mut self, wanted: u64) -> Result<()> {
         let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
         let decoded = match (&self.from_ahead, self.chunks.last_chunk()) {
-            (Some(chunk), _) => self.decoder.decode(&chunk.header, &chunk.data, limit),
-            (None, Some(chunk)) => self.decoder.decode(&chunk.header, chunk.data, limit),
+            (Some(chunk), _) => self.decoder.decode_until(&chunk.header, &chunk.data, limit, wanted),
+            (None, Some(chunk)) => self.decoder.decode_until(&chunk.header, chunk.data, limit, wanted),
             (None, None) => Ok(()),
         };
         self.check_decoded(decoded)

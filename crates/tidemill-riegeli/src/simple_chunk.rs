@@ -107,6 +107,10 @@ pub(crate) struct SimpleDecoder {
     values_in: Values,
     /// Where each record ends in the values.
     limits: Vec<usize>,
+    /// How many of the records have their values.
+    available: usize,
+    /// The values that are not decompressed yet: where their section begins in the data, and how much of it was read.
+    rest: Option<(usize, usize)>,
 }
 
 impl Default for SimpleDecoder {
@@ -117,6 +121,8 @@ impl Default for SimpleDecoder {
             values: Scratch::default(),
             values_in: Values::Decompressed,
             limits: Vec::new(),
+            available: 0,
+            rest: None,
         }
     }
 }
@@ -169,7 +175,7 @@ impl<'a> RecordSlices<'a> {
 }
 
 impl SimpleDecoder {
-    /// Returns the records of the chunk that was decoded from `data`.
+    /// Returns the records that are available, of the chunk that was decoded from `data`.
     #[inline]
     pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
         let values = match self.values_in {
@@ -178,24 +184,63 @@ impl SimpleDecoder {
         };
         RecordSlices {
             values,
-            limits: &self.limits,
+            limits: &self.limits[..self.available],
         }
     }
 
+    /// Returns how many records are available: all of them, unless only the first ones were wanted.
+    #[inline]
+    pub(crate) fn available(&self) -> u64 {
+        self.available as u64
+    }
+
+    /// Makes the records up to that of number `index` available. `data` are those that the chunk was decoded from.
+    pub(crate) fn extend(&mut self, data: &[u8], index: u64) -> Result<(), Damage> {
+        let (Some((start, mut read)), Some(&size)) = (self.rest, self.limits.last()) else {
+            return Ok(());
+        };
+        if index < self.available() {
+            return Ok(());
+        }
+        let wanted = usize::try_from(index).ok().and_then(|index| self.limits.get(index));
+        let until = wanted.copied().unwrap_or(size);
+        let section = data.get(start..).unwrap_or_default();
+        let advanced = self
+            .decompressor
+            .advance(section, &mut read, until, size, &mut self.values);
+        if let Err(damage) = advanced {
+            self.forget();
+            return Err(damage);
+        }
+        self.rest = (until < size).then_some((start, read));
+        self.available = self.limits.partition_point(|&limit| limit <= until);
+        Ok(())
+    }
+
     /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`. No section may grow beyond `limit`
-    /// bytes. After an error there are no records.
+    /// bytes. After an error there are no records. Those behind the record of number `wanted` may be left to
+    /// [`Self::extend`].
     pub(crate) fn decode(
         &mut self,
         data: &[u8],
         num_records: u64,
         decoded_data_size: u64,
         limit: usize,
+        wanted: u64,
     ) -> Result<(), Damage> {
-        let result = self.decode_sections(data, num_records, decoded_data_size, limit);
-        if result.is_err() {
-            self.limits.clear();
+        let result = self.decode_sections(data, num_records, decoded_data_size, limit, wanted);
+        match result {
+            Ok(()) if self.rest.is_none() => self.available = self.limits.len(),
+            Ok(()) => {}
+            Err(_) => self.forget(),
         }
         result
+    }
+
+    fn forget(&mut self) {
+        self.limits.clear();
+        self.available = 0;
+        self.rest = None;
     }
 
     fn decode_sections(
@@ -204,8 +249,9 @@ impl SimpleDecoder {
         num_records: u64,
         decoded_data_size: u64,
         limit: usize,
+        wanted: u64,
     ) -> Result<(), Damage> {
-        self.limits.clear();
+        self.forget();
         let decoded_size = usize::try_from(decoded_data_size)
             .ok()
             .filter(|&size| size <= limit)
@@ -236,12 +282,20 @@ impl SimpleDecoder {
                 });
             }
             self.values_in = Values::InData(data.len() - values.len());
-        } else {
-            self.decompressor
-                .decompress(compression, values, Size::Exactly(decoded_size), &mut self.values)?;
-            self.values_in = Values::Decompressed;
+            return Ok(());
         }
-        Ok(())
+        self.values_in = Values::Decompressed;
+        let until = usize::try_from(wanted).ok().and_then(|wanted| self.limits.get(wanted));
+        // A part is decompressed a little slower than the same part of the whole.
+        if until.is_some_and(|&until| until < decoded_size / 8 * 7) {
+            let begun = self.decompressor.begin(compression, values, &mut self.values)?;
+            if let Some(read) = begun {
+                self.rest = Some((data.len() - values.len(), read));
+                return self.extend(data, wanted);
+            }
+        }
+        self.decompressor
+            .decompress(compression, values, Size::Exactly(decoded_size), &mut self.values)
     }
 }
 
@@ -323,7 +377,7 @@ mod tests {
         let mut decoder = SimpleDecoder::default();
         let mut check = |data: &[u8], num_records, size, expected: Damage| {
             assert_eq!(
-                decoder.decode(data, num_records, size, 1 << 20),
+                decoder.decode(data, num_records, size, 1 << 20, u64::MAX),
                 Err(expected),
                 "{data:?}"
             );
@@ -405,15 +459,68 @@ mod tests {
         ] {
             let (data, size) = encode(compression, &records);
             let mut decoder = SimpleDecoder::default();
-            decoder.decode(&data, 3, size, 1 << 20).expect("decodes");
+            decoder.decode(&data, 3, size, 1 << 20, u64::MAX).expect("decodes");
             let found: Vec<&[u8]> = (0..3).map(|index| decoder.records(&data).get(index)).collect();
             assert_eq!(found, records, "{compression:?}");
             for cut in 0..data.len() {
                 assert!(
-                    decoder.decode(&data[..cut], 3, size, 1 << 20).is_err(),
+                    decoder.decode(&data[..cut], 3, size, 1 << 20, u64::MAX).is_err(),
                     "{compression:?} cut to {cut}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn records_become_available_as_they_are_wanted() {
+        let records: Vec<Vec<u8>> = (0..3_000_u32)
+            .map(|number| number.to_string().repeat(60).into_bytes())
+            .collect();
+        let slices: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
+        for compression in [Compression::zstd(3), Compression::brotli(1), Compression::None] {
+            let (data, size) = encode(compression, &slices);
+            let mut decoder = SimpleDecoder::default();
+            let mut decode = |wanted: &[u64]| {
+                decoder.decode(&data, 3_000, size, 1 << 30, wanted[0]).expect("decodes");
+                for &wanted in wanted {
+                    decoder.extend(&data, wanted).expect("decodes");
+                    let found = decoder.records(&data);
+                    assert!(found.len() as u64 > wanted.min(2_999));
+                    assert!(found.iter().zip(&records).all(|(found, record)| found == record));
+                }
+                decoder.available()
+            };
+            assert_eq!(decode(&[u64::MAX]), 3_000);
+            assert_eq!(decode(&[10, 5, 10, 2_000, 7, u64::MAX, 3]), 3_000);
+            let first = decode(&[0]);
+            assert_eq!(first == 3_000, compression != Compression::zstd(3), "{compression:?}");
+            assert_eq!(decode(&[2_999]), 3_000);
+        }
+    }
+
+    #[test]
+    fn damage_behind_the_wanted_record_is_found_when_it_is_reached() {
+        let records: Vec<Vec<u8>> = (0..40_000_u32)
+            .map(|number| (number ^ 0x5a5a).to_string().into_bytes())
+            .collect();
+        let slices: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
+        let (sound, size) = encode(Compression::zstd(3), &slices);
+        let mut decoder = SimpleDecoder::default();
+        for (what, data) in [
+            ("cut", sound[..sound.len() - 1].to_vec()),
+            ("more", [&sound[..], &[0]].concat()),
+            ("cut in the middle", sound[..sound.len() * 3 / 4].to_vec()),
+        ] {
+            assert!(
+                decoder.decode(&data, 40_000, size, 1 << 30, u64::MAX).is_err(),
+                "{what}"
+            );
+            decoder
+                .decode(&data, 40_000, size, 1 << 30, 10)
+                .expect("the beginning is sound");
+            assert_eq!(decoder.records(&data).get(10), records[10]);
+            assert!(decoder.extend(&data, 39_999).is_err(), "{what}");
+            assert_eq!(decoder.available(), 0);
         }
     }
 }

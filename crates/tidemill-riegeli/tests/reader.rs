@@ -25,7 +25,9 @@ fn file(count: u32, size: usize, options: &str) -> Vec<u8> {
 
 fn record(number: u32, size: usize) -> Vec<u8> {
     let mut record = number.to_be_bytes().to_vec();
-    record.resize(size.max(4), (number % 251) as u8);
+    while record.len() < size.max(4) {
+        record.push((number.wrapping_mul(2_654_435_761).rotate_right(record.len() as u32) % 251) as u8);
+    }
     record
 }
 
@@ -33,7 +35,8 @@ fn number(record: &[u8]) -> u32 {
     u32::from_be_bytes(record[..4].try_into().expect("four bytes"))
 }
 
-const FILES: [(&str, u32, usize); 4] = [
+const FILES: [(&str, u32, usize); 5] = [
+    ("zstd:1,chunk_size:400000", 4_000, 300),
     ("uncompressed", 1_500, 100),
     ("uncompressed,chunk_size:70000,padding:64K", 60, 9_000),
     ("zstd:1,chunk_size:2000", 900, 60),

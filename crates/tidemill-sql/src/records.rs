@@ -183,11 +183,14 @@ impl RecordsSink {
     }
 
     pub(crate) fn write(&mut self, record: &[u8]) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::Riegeli(writer) => writer.write_record(record)?,
-            Self::ArrayRecord(writer) => writer.write_record(record).map(|_number| ())?,
+            Self::ArrayRecord(writer) => {
+                writer.write_record(record)?;
+            }
             Self::TfRecord(writer) => writer.write_record(record)?,
-        })
+        }
+        Ok(())
     }
 
     /// Returns when the records are on disk.

@@ -21,11 +21,13 @@ pub enum Server {
     ClickHouse,
     /// Apache Cassandra, from Maven Central.
     Cassandra,
+    /// ClickHouse of today as a Python library, from PyPI.
+    Chdb,
 }
 
 impl Server {
     /// Every server.
-    pub const ALL: [Self; 2] = [Self::ClickHouse, Self::Cassandra];
+    pub const ALL: [Self; 3] = [Self::ClickHouse, Self::Cassandra, Self::Chdb];
 
     /// Name as people write it.
     #[must_use]
@@ -33,6 +35,7 @@ impl Server {
         match self {
             Self::ClickHouse => "ClickHouse",
             Self::Cassandra => "Cassandra",
+            Self::Chdb => "chdb",
         }
     }
 
@@ -42,6 +45,7 @@ impl Server {
         cache_folder().join(match self {
             Self::ClickHouse => "clickhouse",
             Self::Cassandra => "cassandra",
+            Self::Chdb => "chdb",
         })
     }
 
@@ -51,6 +55,7 @@ impl Server {
         match self {
             Self::ClickHouse => "debian 1",
             Self::Cassandra => "org.apache.cassandra:cassandra-all:5.0.9",
+            Self::Chdb => "chdb==4.4.0 chdb-core==26.9.0",
         }
     }
 }
@@ -83,12 +88,13 @@ impl Installation {
         Ok(found)
     }
 
-    /// What is started: ClickHouse's server, or the folder of Cassandra's jars.
+    /// What is started: ClickHouse's server, the folder of Cassandra's jars, or the Python that has chdb.
     #[must_use]
     pub fn program(&self) -> PathBuf {
         self.root.join(match self.server {
             Server::ClickHouse => "usr/sbin/clickhouse-server",
             Server::Cassandra => "lib",
+            Server::Chdb => "bin/python",
         })
     }
 

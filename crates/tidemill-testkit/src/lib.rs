@@ -20,6 +20,7 @@
 //! beyond what it takes to see that a server answers.
 
 mod cassandra;
+mod chdb;
 mod clickhouse;
 mod corpus;
 mod error;
@@ -29,6 +30,7 @@ mod process;
 mod python;
 
 pub use cassandra::Cassandra;
+pub use chdb::Chdb;
 pub use clickhouse::ClickHouse;
 pub use corpus::{corpus, corpus_bytes};
 pub use error::ServerError;

@@ -88,12 +88,15 @@ fn write<N: Copy + Ord, const W: usize>(
 ) -> Result<()> {
     let numbers: HashMap<&str, N> = names.pairs().iter().map(|(name, number)| (&**name, *number)).collect();
     let default = names.pairs().first().map_or([0; W], |(_, number)| bytes(*number));
-    let number_of = |output: &Output<'_>, name: Option<&str>, row: usize| match name {
-        None => Ok(default),
-        Some(name) => match numbers.get(name) {
-            Some(number) => Ok(bytes(*number)),
-            None => Err(output.error("an enumeration", "one of its names", format!("{name:?} in row {row}"))),
-        },
+    // Where a row is null its name does not matter.
+    let number_of = |output: &Output<'_>, name: Option<&str>, row: usize| match name.and_then(|name| numbers.get(name))
+    {
+        Some(number) => Ok(bytes(*number)),
+        None if array.is_null(row) || name.is_none() => Ok(default),
+        None => {
+            let found = format!("{:?} in row {row}", name.unwrap_or_default());
+            Err(output.error("an enumeration", "one of its names", found))
+        }
     };
     output.bytes.reserve(array.len() * W);
     match array.data_type() {
@@ -104,7 +107,7 @@ fn write<N: Copy + Ord, const W: usize>(
             };
             let keys = dictionary.normalized_keys();
             for (row, key) in keys.into_iter().enumerate() {
-                let name = (array.is_valid(row) && values.is_valid(key)).then(|| values.value(key));
+                let name = (!values.is_empty() && values.is_valid(key)).then(|| values.value(key));
                 let number = number_of(output, name, row)?;
                 output.bytes.extend_from_slice(&number);
             }

@@ -37,6 +37,8 @@ pub(crate) struct Input<'a> {
     memory_left: u64,
     limits: Limits,
     pub(crate) revision: Revision,
+    /// The values are those of a dictionary, whose strings are behind their lengths at any revision.
+    pub(crate) in_dictionary: bool,
     pub(crate) strings: StringType,
 }
 
@@ -53,13 +55,14 @@ impl<'a> Input<'a> {
             memory_left: limits.memory,
             limits,
             revision,
+            in_dictionary: false,
             strings,
         }
     }
 
     /// Whether the values of strings come behind their offsets.
     pub(crate) fn string_offsets(&self) -> bool {
-        self.revision >= Revision::STRING_OFFSETS
+        self.revision >= Revision::STRING_OFFSETS && !self.in_dictionary
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -12,7 +12,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use arrow_array::{Array, ArrayRef, MapArray, StringArray, StructArray, cast::AsArray, new_empty_array};
+use arrow_array::{Array, ArrayRef, BinaryArray, MapArray, StringArray, StructArray, cast::AsArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields};
 
@@ -20,11 +20,11 @@ use super::{
     Input, Kinds, Output, Prefix, Reading,
     array::read_offsets,
     dynamic::{self, Form},
-    read_values, string, write_values,
+    map, read_values, string, write_values,
 };
 use crate::{
     DataType, Result,
-    arrow_type::{KEY, StringType, VALUE, entries, field_of},
+    arrow_type::{KEY, VALUE, entries, field_of},
     data_type::Json,
     revision::Revision,
 };
@@ -118,21 +118,18 @@ pub(super) async fn read(
     )?))
 }
 
-/// Reads paths and values, which have the form of a map.
+/// Reads paths and values, which have the form of a map whose strings are behind their lengths at any revision.
 async fn read_shared(input: &mut Input<'_>, rows: usize) -> Result<ArrayRef> {
     let (offsets, length) = read_offsets(input, rows).await?;
-    let (paths, values): (ArrayRef, ArrayRef) = if length == 0 {
-        (new_empty_array(&ArrowType::Utf8), new_empty_array(&ArrowType::Binary))
-    } else {
-        (
-            string::read_as(input, length, None, StringType::Utf8).await?,
-            string::read_as(input, length, None, StringType::Binary).await?,
-        )
-    };
+    let (offsets_of_paths, paths) = string::read_inline(input, length).await?;
+    let paths = StringArray::try_new(offsets_of_paths, paths, None)
+        .map_err(|error| input.error("paths of JSON", "UTF-8", error.to_string()))?;
+    let (offsets_of_values, values) = string::read_inline(input, length).await?;
+    let values = BinaryArray::try_new(offsets_of_values, values, None)?;
     let (key, value) = shared_fields();
     let pairs = StructArray::try_new(
         Fields::from(vec![Arc::clone(&key), Arc::clone(&value)]),
-        vec![paths, values],
+        vec![Arc::new(paths), Arc::new(values)],
         None,
     )?;
     Ok(Arc::new(MapArray::try_new(
@@ -192,8 +189,10 @@ pub(super) fn write(output: &mut Output<'_>, json: &Json, array: &dyn Array) -> 
     match (parts.form, parts.shared) {
         (Form::Flattened, _) => {}
         (Form::Shared, Some(shared)) => {
-            let shared_type = DataType::Map(Arc::new(DataType::String), Arc::new(DataType::String));
-            write_values(output, &shared_type, &**shared)?;
+            map::write_with(output, &**shared, |output, paths, values| {
+                string::write_inline(output, paths)?;
+                string::write_inline(output, values)
+            })?;
         }
         (Form::Shared, None) => output.bytes.resize(output.bytes.len() + 8 * array.len(), 0),
     }

@@ -50,7 +50,9 @@ pub(super) async fn read(input: &mut Input<'_>, inner: &DataType, rows: usize) -
         ));
     }
     let values = usize::try_from(count).unwrap_or_default();
+    input.in_dictionary = true;
     let values = read_values(input, value_type, &Prefix::None, &Kinds::DEFAULT, values, None).await?;
+    input.in_dictionary = false;
     let indexes = input.u64("the number of indexes").await?;
     if indexes != rows as u64 {
         return Err(input.error("the number of indexes", rows.to_string(), indexes.to_string()));
@@ -135,9 +137,9 @@ pub(super) fn write(output: &mut Output<'_>, inner: &DataType, array: &dyn Array
         ));
     }
     let width = match count {
-        ..=0x100 => 0,
-        ..=0x1_0000 => 1,
-        ..=0x1_0000_0000 => 2,
+        0..=0x100 => 0,
+        0x101..=0x1_0000 => 1,
+        0x1_0001..=0x1_0000_0000 => 2,
         _ => 3,
     };
     output.u64(HAS_ADDITIONAL_KEYS | NEEDS_UPDATE | width);
@@ -148,7 +150,9 @@ pub(super) fn write(output: &mut Output<'_>, inner: &DataType, array: &dyn Array
     } else {
         expand::concat(&default, &values)?
     };
+    output.in_dictionary = true;
     write_values(output, value_type, &*values)?;
+    output.in_dictionary = false;
     output.u64(array.len() as u64);
     output.bytes.reserve(keys.len() << width);
     let rows = 0..keys.len();

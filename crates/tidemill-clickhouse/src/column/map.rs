@@ -47,10 +47,21 @@ pub(super) fn write_prefix(output: &mut Output<'_>, key: &DataType, value: &Data
 }
 
 pub(super) fn write(output: &mut Output<'_>, key: &DataType, value: &DataType, array: &dyn Array) -> Result<()> {
+    write_with(output, array, |output, keys, values| {
+        write_values(output, key, keys)?;
+        write_values(output, value, values)
+    })
+}
+
+/// Writes the offsets of maps, and their keys and values as `write` does.
+pub(super) fn write_with(
+    output: &mut Output<'_>,
+    array: &dyn Array,
+    write: impl FnOnce(&mut Output<'_>, &dyn Array, &dyn Array) -> Result<()>,
+) -> Result<()> {
     let (keys, values) = pairs(output, array)?;
     string::write_offsets(output, array.as_map().value_offsets());
-    write_values(output, key, &*keys)?;
-    write_values(output, value, &*values)
+    write(output, &*keys, &*values)
 }
 
 /// The keys and values of the maps of an array, which may be a part of another one.

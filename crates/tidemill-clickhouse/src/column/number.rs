@@ -73,7 +73,8 @@ pub(super) fn bfloat16(bytes: [u8; 2]) -> f32 {
 pub(super) fn to_bfloat16(number: f32) -> [u8; 2] {
     let bits = number.to_bits();
     let rounded = if number.is_nan() {
-        bits | 0x40_0000
+        // A bit that stays, if none of the others does.
+        bits | if bits & 0x7F_0000 == 0 { 0x40_0000 } else { 0 }
     } else {
         bits.wrapping_add(0x7FFF + (bits >> 16 & 1))
     };
@@ -136,13 +137,9 @@ fn write_integers(
     }
     output.bytes.reserve(numbers.len() * 16);
     for (row, number) in numbers.values().iter().enumerate() {
-        let bytes = if numbers.is_null(row) {
-            Some([0; 16])
-        } else {
-            convert(*number)
-        };
-        match bytes {
+        match convert(*number) {
             Some(bytes) => output.bytes.extend_from_slice(&bytes),
+            None if numbers.is_null(row) => output.bytes.extend_from_slice(&[0; 16]),
             None => return Err(output.error("a number", name, format!("{number} in row {row}"))),
         }
     }

@@ -11,6 +11,8 @@ pub(crate) struct Output<'a> {
     /// Where the block begins in `bytes`.
     begin: usize,
     pub(crate) revision: Revision,
+    /// The values are those of a dictionary, whose strings are behind their lengths at any revision.
+    pub(crate) in_dictionary: bool,
 }
 
 impl<'a> Output<'a> {
@@ -19,12 +21,13 @@ impl<'a> Output<'a> {
             begin: bytes.len(),
             bytes,
             revision,
+            in_dictionary: false,
         }
     }
 
     /// Whether the values of strings come behind their offsets.
     pub(crate) fn string_offsets(&self) -> bool {
-        self.revision >= Revision::STRING_OFFSETS
+        self.revision >= Revision::STRING_OFFSETS && !self.in_dictionary
     }
 
     pub(crate) fn u64(&mut self, number: u64) {

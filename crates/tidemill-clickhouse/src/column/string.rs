@@ -230,12 +230,11 @@ pub(super) fn write_without_lengths(output: &mut Output<'_>, array: &dyn Array) 
     }
 }
 
+/// Writes values that come one by one.
+type WriteValues<'a> = dyn FnMut(&mut Output<'_>, &mut dyn Iterator<Item = &[u8]>) + 'a;
+
 /// Gives `write` the values of an array of any string type.
-fn with_values(
-    output: &mut Output<'_>,
-    array: &dyn Array,
-    write: &mut dyn FnMut(&mut Output<'_>, &mut dyn Iterator<Item = &[u8]>),
-) -> Result<()> {
+fn with_values(output: &mut Output<'_>, array: &dyn Array, write: &mut WriteValues<'_>) -> Result<()> {
     match array.data_type() {
         ArrowType::Utf8View => write(
             output,

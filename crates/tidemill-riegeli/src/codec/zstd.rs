@@ -70,29 +70,89 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn decompress(&mut self, compressed: &[u8], size: Size, out: &mut Scratch) -> Result<(), Damage> {
-        let context = match &mut self.context {
+    /// Begins a frame that [`Self::advance`] decompresses piece by piece. False when that takes a buffer that is too large to
+    /// be taken on the word of the frame.
+    pub(super) fn begin(&mut self, compressed: &[u8]) -> Result<bool, Damage> {
+        match window_size(compressed) {
+            Some(size) if size <= direct_size(compressed) as u64 => self.context().map(|_| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Decompresses on until `out` has `until` bytes, of the `size` that the frame must have in all. `read` is how much of
+    /// `compressed` was used. At the end there must be nothing behind the frame.
+    pub(super) fn advance(
+        &mut self,
+        compressed: &[u8],
+        read: &mut usize,
+        until: usize,
+        size: usize,
+        out: &mut Scratch,
+    ) -> Result<(), Damage> {
+        let Some(context) = &mut self.context else {
+            return Err(cut_off());
+        };
+        let mut input = InBuffer {
+            src: compressed,
+            pos: *read,
+        };
+        loop {
+            if until < size && out.len() >= until {
+                *read = input.pos();
+                return Ok(());
+            }
+            // One byte more than there may be, to see the end.
+            let wanted = until.saturating_sub(out.len()) + usize::from(until >= size);
+            let wanted = wanted.min(next_room(compressed.len(), out.len(), size));
+            let mut output = OutBuffer::around(&mut out.room(wanted)[..wanted]);
+            let left = context.decompress_stream(&mut output, &mut input).map_err(damage)?;
+            let written = output.pos();
+            out.advance(written);
+            if out.len() > size {
+                return Err(Size::Exactly(size).exceeded());
+            }
+            if left == 0 {
+                *read = input.pos();
+                return match (out.len() == size, input.pos() == compressed.len()) {
+                    (true, true) => Ok(()),
+                    (true, false) => Err(behind()),
+                    (false, _) => Err(Damage::Mismatch {
+                        what: "decompressed size",
+                        expected: size as u64,
+                        found: out.len() as u64,
+                    }),
+                };
+            }
+            if input.pos() == compressed.len() && written < wanted {
+                return Err(cut_off());
+            }
+        }
+    }
+
+    fn context(&mut self) -> Result<&mut DCtx<'static>, Damage> {
+        match &mut self.context {
             Some(context) => {
                 context.reset(ResetDirective::SessionOnly).map_err(damage)?;
-                context
+                Ok(context)
             }
             empty => {
                 let mut context = DCtx::create();
                 context
                     .set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG))
                     .map_err(damage)?;
-                empty.insert(context)
+                Ok(empty.insert(context))
             }
-        };
+        }
+    }
+
+    pub(super) fn decompress(&mut self, compressed: &[u8], size: Size, out: &mut Scratch) -> Result<(), Damage> {
+        let context = self.context()?;
         if let Size::Exactly(expected) = size
-            && expected <= compressed.len().saturating_mul(DIRECT_RATIO).max(DIRECT_SIZE)
+            && expected <= direct_size(compressed)
         {
             // One frame and nothing else: the call below would take several, or none.
             if zstd_safe::find_frame_compressed_size(compressed).map_err(damage)? != compressed.len() {
-                return Err(Damage::Codec {
-                    codec: "zstd",
-                    reason: "bytes behind the frame".to_owned(),
-                });
+                return Err(behind());
             }
             let written = context
                 .decompress(&mut out.room(expected)[..expected], compressed)
@@ -117,19 +177,46 @@ impl Decoder {
                 break;
             }
             if input.pos() == compressed.len() && written < wanted {
-                return Err(Damage::Codec {
-                    codec: "zstd",
-                    reason: "the frame is cut off".to_owned(),
-                });
+                return Err(cut_off());
             }
         }
         match input.pos() == compressed.len() {
             true => Ok(()),
-            false => Err(Damage::Codec {
-                codec: "zstd",
-                reason: "bytes behind the frame".to_owned(),
-            }),
+            false => Err(behind()),
         }
+    }
+}
+
+/// Returns the size up to which memory for a section is taken at once.
+fn direct_size(compressed: &[u8]) -> usize {
+    compressed.len().saturating_mul(DIRECT_RATIO).max(DIRECT_SIZE)
+}
+
+/// Returns the size of the buffer that a frame asks for (RFC 8878, sections 3.1.1.1.1 and 3.1.1.1.2). A frame without a window
+/// asks for one of its content's size.
+fn window_size(compressed: &[u8]) -> Option<u64> {
+    let &[_, _, _, _, descriptor, window, ..] = compressed else {
+        return None;
+    };
+    let single_segment = descriptor & 0x20 != 0;
+    if single_segment {
+        return zstd_safe::get_frame_content_size(compressed).ok().flatten();
+    }
+    let base = 1_u64 << (10 + (window >> 3));
+    Some(base + base / 8 * u64::from(window & 7))
+}
+
+fn behind() -> Damage {
+    Damage::Codec {
+        codec: "zstd",
+        reason: "bytes behind the frame".to_owned(),
+    }
+}
+
+fn cut_off() -> Damage {
+    Damage::Codec {
+        codec: "zstd",
+        reason: "the frame is cut off".to_owned(),
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Source of the rules: google/riegeli, `riegeli/records/record_reader.cc`, `SearchImpl`: chunks are bisected by file
 //! position and judged by their first record that can be judged, then the records of the last chunk before the wanted
-//! position are bisected. Two things are done otherwise, without a difference in the answer: a chunk before the wanted
-//! position is asked about its last record too, which ends the search when that is behind, and chunks without records are
-//! passed by their header.
+//! position are bisected. Three things are done otherwise, without a difference in the answer: chunks are decompressed as far
+//! as records are asked for; a chunk before the wanted position whose last record is at hand is asked about that one too,
+//! which ends the search when it is behind; and chunks without records are passed by their header.
 
 use std::{cmp::Ordering, ops::Range};
 
@@ -12,7 +12,10 @@ use super::{
     RecordReader,
     binary_search::{Found, Judgement, Positions, binary_search},
 };
-use crate::{Error, RecordPosition, Result, Source};
+use crate::{
+    Error, RecordPosition, Result, Source,
+    block_header::{BLOCK_SIZE, block_begin},
+};
 
 impl<S: Source> RecordReader<S> {
     /// Goes to a wanted record, or to where it would be, and returns which.
@@ -95,10 +98,16 @@ impl<S: Source> RecordReader<S> {
 
     /// Judges a record of the current chunk.
     fn judge(&mut self, index: u64, test: Test<'_>) -> Result<Option<Ordering>> {
+        if index >= self.decoder.available()
+            && let Err(error) = self.extend(index)
+        {
+            // Without recovery the search ends here; with it, the records of the chunk are not known.
+            self.try_recovery(error)?;
+        }
         self.set_index(index);
-        match self.index as u64 == index && index < self.decoder.num_records() {
-            true => test(self.records().get(self.index)),
-            false => Ok(None),
+        match self.records().try_get(self.index) {
+            Some(record) => test(record),
+            None => Ok(None),
         }
     }
 }
@@ -126,7 +135,18 @@ impl<S: Source> Positions for Chunks<'_, S> {
         }
         let reader = &mut *self.reader;
         reader.leave_chunk();
-        if let Err(error) = reader.chunks.seek_to_chunk_before(low + (high - low) / 2) {
+        let middle = low + (high - low) / 2;
+        // In a long range of small chunks, the one that a block header points at is near enough, and known without a walk.
+        let block = block_begin(middle);
+        if high - low > 8 * BLOCK_SIZE
+            && let Ok(()) = reader.chunks.seek_to_chunk_after(block)
+            && let pos = reader.chunks.pos()
+            && pos - block < BLOCK_SIZE / 8
+        {
+            reader.leave_chunk();
+            return Ok(Some(pos));
+        }
+        if let Err(error) = reader.chunks.seek_to_chunk_before(middle) {
             if !reader.fail_seeking(error)? {
                 self.stopped = true;
                 return Ok(None);
@@ -160,7 +180,7 @@ impl<S: Source> Positions for Chunks<'_, S> {
             // Whatever is wrong comes up again.
             _ => {}
         }
-        match reader.read_chunk() {
+        match reader.read_chunk_until(0) {
             Ok(true) => self.judge_chunk(),
             // The file ends in this chunk.
             Ok(false) => {
@@ -198,6 +218,11 @@ impl<S: Source> Chunks<'_, S> {
             return Ok(before);
         }
         let last = range.end - 1;
+        if last >= self.reader.decoder.available() {
+            // Its last record would take decoding all of it.
+            self.undecided = Some((begin, range));
+            return Ok(before);
+        }
         match self.reader.judge(last, self.test)? {
             None => self.undecided = Some((begin, range.start..last)),
             Some(Ordering::Less) => {}

@@ -29,7 +29,7 @@ impl<S: Source> RecordReader<S> {
         }
         // The beginning of a chunk needs no reading: there may be none at the end of the file.
         if pos.record_index > 0 && self.next_chunk_begin() <= self.chunk_begin {
-            match self.read_chunk() {
+            match self.read_chunk_until(pos.record_index) {
                 Ok(_) => {}
                 Err(error) => return self.try_recovery(error),
             }
@@ -58,7 +58,7 @@ impl<S: Source> RecordReader<S> {
             if self.chunks.pos() >= pos {
                 return Ok(true);
             }
-            if let Err(error) = self.read_chunk() {
+            if let Err(error) = self.read_chunk_until(pos - self.chunk_begin) {
                 return self.try_recovery(error);
             }
         }
