@@ -32,7 +32,9 @@ fn main() {
         "", "append", "save", "reused", "load", "shared", "bytes", "copy", "reused"
     );
     let texts: Vec<String> = (0..ROWS).map(|number| format!("{number:07}")).collect();
-    let few: Vec<String> = (0..ROWS).map(|number| format!("few{:05}", number * 7919 % 100)).collect();
+    let few: Vec<String> = (0..ROWS)
+        .map(|number| format!("few{:05}", number * 7919 % 100))
+        .collect();
     measure("UInt64", || {
         let mut builder = UInt64Builder::with_capacity(ROWS);
         (0..ROWS as u64).for_each(|number| builder.append_value(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
@@ -45,7 +47,8 @@ fn main() {
     });
     measure("FixedString(8)", || {
         let mut builder = FixedSizeBinaryBuilder::with_capacity(ROWS, 8);
-        few.iter().for_each(|text| builder.append_value(text).expect("eight bytes"));
+        few.iter()
+            .for_each(|text| builder.append_value(text).expect("eight bytes"));
         Arc::new(builder.finish())
     });
     measure("LowCardinality(String)", || {
@@ -83,7 +86,9 @@ fn measure(name: &str, append: impl Fn() -> ArrayRef) {
     let types = [data_type];
     let encoder = BlockEncoder::default();
     let save = |mut bytes: Vec<u8>| {
-        encoder.encode_batch(&batch, &types, Revision::FILE, &mut bytes).expect("a block");
+        encoder
+            .encode_batch(&batch, &types, Revision::FILE, &mut bytes)
+            .expect("a block");
         bytes
     };
     let saved = save(Vec::new());
@@ -105,7 +110,10 @@ fn measure(name: &str, append: impl Fn() -> ArrayRef) {
     let mut shifted = vec![0; align + saved.len()];
     shifted[align..align + saved.len()].copy_from_slice(&saved);
     let buffer = arrow_buffer::Buffer::from_vec(shifted).slice_with_length(align, saved.len());
-    let shared = Times::of(|| BufferSource::new(buffer.clone()), |mut source| self::load(&mut source));
+    let shared = Times::of(
+        || BufferSource::new(buffer.clone()),
+        |mut source| self::load(&mut source),
+    );
     let copy = Times::of(|| (), |()| saved.clone());
     let target = std::cell::RefCell::new(saved.clone());
     let copy_reused = Times::of(|| (), |()| target.borrow_mut().copy_from_slice(black_box(&saved)));
@@ -126,10 +134,16 @@ fn measure(name: &str, append: impl Fn() -> ArrayRef) {
 /// The bytes behind the header of a block of one column.
 fn payload(saved: &[u8], data_type: &DataType) -> usize {
     let name = data_type.to_string();
-    let header = saved.windows(name.len()).position(|window| window == name.as_bytes()).expect("the type");
+    let header = saved
+        .windows(name.len())
+        .position(|window| window == name.as_bytes())
+        .expect("the type");
     saved.len() - header - name.len()
 }
 
 fn load(source: &mut impl BlockingSource) -> RecordBatch {
-    BlockDecoder::default().decode_blocking(source, Revision::FILE).expect("a block").batch
+    BlockDecoder::default()
+        .decode_blocking(source, Revision::FILE)
+        .expect("a block")
+        .batch
 }

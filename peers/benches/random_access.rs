@@ -31,7 +31,11 @@ fn main() {
             let (ours, rival) = (micros(ours), micros(rival));
             println!("{name:<28}{options:<30}{ours:>10.2}{rival:>10.2}{:>8.2}", rival / ours);
         };
-        let asked = |name: &str| words.iter().all(|word| name.contains(&**word) || options.contains(&**word));
+        let asked = |name: &str| {
+            words
+                .iter()
+                .all(|word| name.contains(&**word) || options.contains(&**word))
+        };
         if asked("seek and read") {
             let a = Times::of(
                 || (),

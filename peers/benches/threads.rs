@@ -1,4 +1,4 @@
-//! What do encoding threads cost and gain? 60,000 JSON-like records of 1 KiB, in memory, with no threads and with two, for
+//! What do encoding and decoding threads cost and gain? 60,000 JSON-like records of 1 KiB, in memory, with no threads and with two, for
 //! options whose chunks are dear and cheap to encode. Processor
 //! time is what may not grow; the time on the wall says something only while nothing else runs.
 //!
@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use tidemill_peers::clock::Times;
-use tidemill_riegeli::{RecordWriter, WriterOptions};
+use tidemill_riegeli::{BytesSource, ReaderOptions, RecordReader, RecordWriter, WriterOptions};
 
 const OPTIONS: [&str; 9] = [
     "uncompressed",
@@ -30,17 +30,34 @@ fn main() {
             let options = options.parallelism(threads);
             Times::of(|| Vec::with_capacity(70 << 20), |sink| write(&records, sink, &options))
         });
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        println!(
-            "{text:<40}{:>8.1}{:>8.1}{:>6.2}   {:>8.1}{:>8.1}{:>6.2}",
-            ms(none.cpu),
-            ms(two.cpu),
-            ms(two.cpu) / ms(none.cpu),
-            ms(none.wall),
-            ms(two.wall),
-            ms(none.wall) / ms(two.wall)
-        );
+        print(&format!("write {text}"), none, two);
+        let file = write(&records, Vec::new(), &text.parse().expect("options"));
+        let [none, two] = [0, 2].map(|threads| Times::of(|| (), |()| read(&file, threads)));
+        print(&format!("read {text}"), none, two);
     }
+}
+
+fn print(what: &str, none: Times, two: Times) {
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    println!(
+        "{what:<44}{:>8.1}{:>8.1}{:>6.2}   {:>8.1}{:>8.1}{:>6.2}",
+        ms(none.cpu),
+        ms(two.cpu),
+        ms(two.cpu) / ms(none.cpu),
+        ms(none.wall),
+        ms(two.wall),
+        ms(none.wall) / ms(two.wall)
+    );
+}
+
+fn read(file: &[u8], threads: usize) -> usize {
+    let options = ReaderOptions::new().parallelism(threads);
+    let mut reader = RecordReader::new(BytesSource(file), &options).expect("memory");
+    let mut bytes = 0;
+    while let Some(record) = reader.read_record().expect("sound") {
+        bytes += record.len();
+    }
+    bytes
 }
 
 fn write(records: &[Vec<u8>], sink: Vec<u8>, options: &WriterOptions) -> Vec<u8> {

@@ -101,6 +101,12 @@ pub(crate) const TARGETS: &[Target] = &[
         corpus: "clickhouse/types",
         seeds: Seeds::Files,
     },
+    Target {
+        name: "riegeli_seek",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/cpp",
+        seeds: Seeds::Files,
+    },
 ];
 
 /// Runs the targets one after the other; true when none found anything.

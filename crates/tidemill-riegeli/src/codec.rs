@@ -6,7 +6,7 @@
 //! Sources: google/riegeli, `doc/riegeli_records_file_format.md`, "Chunk data"; the byte of snappy and its form (raw, without
 //! frames) are in `riegeli/chunk_encoding/constants.h` and `riegeli/chunk_encoding/compressor.cc`.
 //!
-//! Dictionaries do not exist here, and snappy has one level.
+//! Dictionaries do not exist here.
 
 mod brotli;
 mod snappy;
@@ -85,8 +85,10 @@ pub enum Compression {
         /// Logarithm of the window size, 10 to 31. Default: by level and size.
         window_log: Option<u32>,
     },
-    /// Snappy, its only level.
+    /// Snappy of level 1, which is fast.
     Snappy,
+    /// Snappy of level 2: smaller, slower, and the same format.
+    SnappyDense,
 }
 
 impl Compression {
@@ -112,7 +114,7 @@ impl Compression {
             Self::None => CompressionType::None,
             Self::Brotli { .. } => CompressionType::Brotli,
             Self::Zstd { .. } => CompressionType::Zstd,
-            Self::Snappy => CompressionType::Snappy,
+            Self::Snappy | Self::SnappyDense => CompressionType::Snappy,
         }
     }
 }
@@ -155,6 +157,7 @@ impl Compressor {
             }
             Compression::Zstd { level, window_log } => self.zstd.append(section, level, window_log, out)?,
             Compression::Snappy => self.snappy.append(section, out)?,
+            Compression::SnappyDense => self.snappy.append_dense(section, out)?,
         }
         Ok(())
     }
@@ -328,7 +331,7 @@ fn next_room(compressed: usize, filled: usize, bound: usize) -> usize {
 mod tests {
     use super::*;
 
-    const ALL: [Compression; 6] = [
+    const ALL: [Compression; 7] = [
         Compression::Brotli {
             quality: 6,
             window_log: None,
@@ -350,6 +353,7 @@ mod tests {
             window_log: None,
         },
         Compression::Snappy,
+        Compression::SnappyDense,
     ];
 
     fn sections() -> Vec<Vec<u8>> {

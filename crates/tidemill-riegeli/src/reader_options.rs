@@ -65,7 +65,8 @@ impl ReaderOptions {
     }
 
     /// Decodes up to `batches` batches of chunks ahead, on threads of their own, when chunks are read one after another. A
-    /// batch is a chunk, or as many as have 256 KiB of records together. Default: 0.
+    /// batch is a chunk, or as many as have 256 KiB of records together. Chunks of less than 64 KiB, and those that are not
+    /// compressed, are not worth it. Default: 0.
     #[must_use]
     pub fn parallelism(mut self, batches: usize) -> Self {
         self.parallelism = batches;

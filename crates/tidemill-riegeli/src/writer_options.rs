@@ -157,8 +157,6 @@ impl WriterOptions {
 /// `bucket_fraction:0..1`, `padding[:SIZE]`, `initial_padding[:SIZE]`, `final_padding[:SIZE]`,
 /// `parallelism:N`. A size is a number with an optional `B`, `k`, `K`, `M`, `G`, `T`, `P` or `E`.
 ///
-/// Both levels of snappy are written as level 1: the other one is a slower search that makes the same format.
-///
 /// # Errors
 /// [`Error::Option`] for any other text.
 impl FromStr for WriterOptions {
@@ -201,8 +199,11 @@ impl FromStr for WriterOptions {
                     options.compression = Compression::zstd(i32::try_from(level).unwrap_or(3));
                 }
                 "snappy" => {
-                    number(value, 1, 1..=2).ok_or_else(|| fail("snappy:1 or snappy:2"))?;
-                    options.compression = Compression::Snappy;
+                    options.compression = match number(value, 1, 1..=2) {
+                        Some(1) => Compression::Snappy,
+                        Some(_) => Compression::SnappyDense,
+                        None => return Err(fail("snappy:1 or snappy:2")),
+                    };
                 }
                 "window_log" if value == Some("auto") => window_log = None,
                 "window_log" => {
@@ -261,7 +262,7 @@ pub(crate) fn with_window_log(mut compression: Compression, log: u32) -> Result<
     let (window_log, range) = match &mut compression {
         Compression::Brotli { window_log, .. } => (window_log, 10..=30),
         Compression::Zstd { window_log, .. } => (window_log, 10..=31),
-        Compression::None | Compression::Snappy => {
+        Compression::None | Compression::Snappy | Compression::SnappyDense => {
             return Err(Error::Option {
                 option: format!("window_log:{log}"),
                 expected: "brotli or zstd with a window".to_owned(),
@@ -320,7 +321,7 @@ mod tests {
             ("brotli", base.clone().compression(Compression::brotli(6))),
             ("zstd:-5", base.clone().compression(Compression::zstd(-5))),
             ("snappy:1", base.clone().compression(Compression::Snappy)),
-            ("snappy:2", base.clone().compression(Compression::Snappy)),
+            ("snappy:2", base.clone().compression(Compression::SnappyDense)),
             (
                 "brotli:11,window_log:10",
                 base.clone().compression(Compression::Brotli {

@@ -222,7 +222,7 @@ impl fmt::Display for ArrayRecordWriterOptions {
                 write!(f, ",zstd:{level}")?;
                 window_log
             }
-            Compression::Snappy => {
+            Compression::Snappy | Compression::SnappyDense => {
                 f.write_str(",snappy")?;
                 None
             }

@@ -1,5 +1,8 @@
 //! Snappy sections: the raw format, which begins with the decompressed size once more.
 
+mod dense_encoder;
+
+use self::dense_encoder::DenseEncoder;
 use super::{Scratch, Size};
 use crate::error::Damage;
 
@@ -8,6 +11,7 @@ const MAX_RATIO: usize = 64;
 
 pub(super) struct Encoder {
     encoder: snap::raw::Encoder,
+    dense: DenseEncoder,
     compressed: Scratch,
 }
 
@@ -15,18 +19,33 @@ impl Default for Encoder {
     fn default() -> Self {
         Self {
             encoder: snap::raw::Encoder::new(),
+            dense: DenseEncoder::default(),
             compressed: Scratch::default(),
         }
     }
 }
 
 impl Encoder {
+    /// Appends the section, compressed at level 1.
     pub(super) fn append(&mut self, section: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
         // The encoder wants room for the worst case, which is not worth clearing for every section.
         self.compressed.clear();
         let room = self.compressed.room(snap::raw::max_compress_len(section.len()));
         let length = self.encoder.compress(section, room).map_err(damage)?;
         out.extend_from_slice(&room[..length]);
+        Ok(())
+    }
+
+    /// Appends the section, compressed at level 2.
+    pub(super) fn append_dense(&mut self, section: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
+        if u32::try_from(section.len()).is_err() {
+            return Err(Damage::Codec {
+                codec: "snappy",
+                reason: "a section of 4 GiB or more".to_owned(),
+            });
+        }
+        self.dense.compress(section, &mut self.compressed);
+        out.extend_from_slice(self.compressed.as_slice());
         Ok(())
     }
 }

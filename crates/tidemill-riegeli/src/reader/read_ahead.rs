@@ -2,8 +2,8 @@
 //!
 //! The reader's own thread reads the chunks and verifies their hashes; the threads decompress and decode them, each with its
 //! own buffers, which go back and forth. Reading ahead stops where something is wrong, so what is wrong is told when the
-//! records before it were read, as without threads. It stops as well before chunks that are not compressed, which are lent
-//! where they are, and it begins with the second chunk of a row that is read to its end.
+//! records before it were read, as without threads. It stops as well before small chunks, and before those that are not
+//! compressed, which are lent where they are, and it begins with the second chunk of a row that is read to its end.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,9 @@ use crate::{
     ordered_pool::{NoThread, OrderedPool},
 };
 
-/// Bytes of decoded records that are worth handing over.
+/// Bytes of decoded records that are worth handing over, and those that are worth a decoder of their own.
 const BATCH: u64 = 256 << 10;
+const SMALL: u64 = 64 << 10;
 
 pub(super) struct ReadAhead {
     /// How many batches may be in work.
@@ -138,9 +139,12 @@ impl AheadChunk {
 
 /// Returns whether decoding the chunk is work.
 fn pays(header: &ChunkHeader) -> bool {
-    let has_records = matches!(header.chunk_type, ChunkType::Simple | ChunkType::Transposed) && header.num_records > 0;
-    // Uncompressed simple chunks are as long as their records and the sizes of those.
-    has_records && (header.chunk_type == ChunkType::Transposed || header.data_size < header.decoded_data_size)
+    let compressed = match header.chunk_type {
+        // What is as long as its records is copied at most.
+        ChunkType::Simple | ChunkType::Transposed => header.data_size < header.decoded_data_size,
+        _ => false,
+    };
+    compressed && header.num_records > 0 && header.decoded_data_size >= SMALL
 }
 
 fn no_thread<S: Source>(chunks: &ChunkReader<S>) -> Error {
