@@ -1,6 +1,7 @@
 //! ClickHouse of today as a library, in a Python process: the oracle for its formats.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Read, Write},
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -36,17 +37,31 @@ impl Chdb {
     #[must_use]
     #[track_caller]
     pub fn need() -> Option<Self> {
-        let installation = need(Server::Chdb)?;
-        Some(Self::start(&installation).unwrap_or_else(|error| error.fail()))
+        Self::need_with("<clickhouse/>")
     }
 
-    /// Starts a session.
+    /// A session with a configuration, such as one that names clusters. Otherwise as [`Chdb::need`].
+    ///
+    /// # Panics
+    ///
+    /// When chdb is installed and does not start.
+    #[must_use]
+    #[track_caller]
+    pub fn need_with(configuration: &str) -> Option<Self> {
+        let installation = need(Server::Chdb)?;
+        Some(Self::start(&installation, configuration).unwrap_or_else(|error| error.fail()))
+    }
+
+    /// Starts a session with a configuration, which is XML.
     ///
     /// # Errors
     ///
     /// [`ServerError::Io`] when Python cannot be started, and those of [`Chdb::query`] when it does not answer.
-    pub fn start(installation: &Installation) -> Result<Self, ServerError> {
+    pub fn start(installation: &Installation, configuration: &str) -> Result<Self, ServerError> {
         let folder = run_folder("chdb")?;
+        // It is looked for in the folder where the process starts.
+        let path = folder.path().join("config.xml");
+        fs::write(&path, configuration).map_err(ServerError::io(path.display().to_string()))?;
         let mut child = Command::new(installation.program())
             .args(["-c", include_str!("chdb.py")])
             .arg(folder.path().join("data"))
