@@ -52,8 +52,6 @@ impl Default for Encoder {
 impl Encoder {
     /// Appends the compressed `section`, which is below 4 GiB.
     pub(super) fn compress(&mut self, section: &[u8], level: Level, out: &mut Vec<u8>) {
-        // Enough for all blocks: what one of them does not need of its bound is more than a small constant.
-        out.reserve(bound(section.len()));
         write_varint64(section.len() as u64, out);
         for bytes in section.chunks(BLOCK) {
             let block = Block { bytes };
