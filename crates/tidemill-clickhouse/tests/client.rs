@@ -1,5 +1,7 @@
 //! The client against a real server, ClickHouse 18.16.1.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
+
 use std::{sync::Arc, time::Duration};
 
 use arrow_array::{

@@ -1,5 +1,7 @@
 //! The client against servers that break, go away, or mean harm.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
+
 use std::{
     net::SocketAddr,
     sync::Arc,

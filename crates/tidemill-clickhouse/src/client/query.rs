@@ -451,7 +451,7 @@ impl std::fmt::Debug for QueryStream {
 }
 
 async fn stop(connection: &mut Transport) -> Result<()> {
-    connection.cancel(Cancelled::ByDrop)?;
+    connection.cancel(Cancelled::Drop)?;
     connection.drain().await
 }
 

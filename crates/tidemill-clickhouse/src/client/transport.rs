@@ -89,16 +89,19 @@ struct Clocks {
 /// Why a query was cancelled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cancelled {
-    ByHandle,
-    ByDeadline(Duration),
-    ByDrop,
+    /// By its handle.
+    Handle,
+    /// By its deadline, which was so long.
+    Deadline(Duration),
+    /// Nobody reads it any more.
+    Drop,
 }
 
 impl Cancelled {
     pub(crate) fn error(self) -> Error {
         match self {
-            Self::ByHandle | Self::ByDrop => Error::Cancelled,
-            Self::ByDeadline(limit) => Error::Timeout {
+            Self::Handle | Self::Drop => Error::Cancelled,
+            Self::Deadline(limit) => Error::Timeout {
                 action: "the query",
                 limit,
             },
@@ -340,15 +343,12 @@ impl Transport {
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
-        loop {
-            let Some(unsent) = self
-                .protocol
-                .outgoing()
-                .get(self.sent..)
-                .filter(|unsent| !unsent.is_empty())
-            else {
-                break;
-            };
+        while let Some(unsent) = self
+            .protocol
+            .outgoing()
+            .get(self.sent..)
+            .filter(|unsent| !unsent.is_empty())
+        {
             match self.socket.poll_write(context, unsent) {
                 Poll::Ready(Ok(0)) => {
                     return Poll::Ready(Err(Error::Closed {
@@ -418,7 +418,7 @@ impl Transport {
                 && self.clocks.cancelled.is_none()
                 && handle.watch(context.waker())
             {
-                self.cancel(Cancelled::ByHandle)?;
+                self.cancel(Cancelled::Handle)?;
             }
             let is_cancelling = self.clocks.cancelled.is_some();
             if is_cancelling && self.protocol.outgoing().len() > self.sent {
@@ -436,7 +436,7 @@ impl Transport {
             // Not silence but the deadline: the query is cancelled, and its end is waited for.
             match self.clocks.deadline {
                 Some((deadline, limit)) if !is_cancelling && deadline <= Instant::now() => {
-                    self.cancel(Cancelled::ByDeadline(limit))?;
+                    self.cancel(Cancelled::Deadline(limit))?;
                 }
                 _ => return Poll::Ready(Err(error)),
             }
@@ -455,11 +455,11 @@ impl Transport {
             };
         }
         if self.clocks.handle.as_ref().is_some_and(CancelHandle::is_cancelled) {
-            self.cancel(Cancelled::ByHandle)?;
+            self.cancel(Cancelled::Handle)?;
         } else if let Some((deadline, limit)) = self.clocks.deadline
             && deadline <= Instant::now()
         {
-            self.cancel(Cancelled::ByDeadline(limit))?;
+            self.cancel(Cancelled::Deadline(limit))?;
         }
         Ok(())
     }

@@ -1,5 +1,17 @@
 //! Packets of a client.
 
+mod client_info;
+mod setting;
+
+pub(crate) use self::setting::quoted;
+pub use self::{
+    client_info::{ClientInfo, Interface, QueryKind, TraceContext},
+    setting::{Setting, SettingValue},
+};
+use self::{
+    client_info::{decode_info, encode_info},
+    setting::{decode_parameters, decode_settings, encode_parameters, encode_settings},
+};
 use super::{MAX_LIST, MAX_NAME, MAX_TEXT, TableName, chunked::Chunking, server::decode_chunking};
 use crate::{
     Error, Result, Revision,
@@ -177,223 +189,6 @@ impl Stage {
     }
 }
 
-/// A setting of a query.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Setting {
-    /// Its name.
-    pub name: String,
-    /// Its value.
-    pub value: SettingValue,
-    /// Whether a server that does not know it fails. Servers before 54429 always do.
-    pub is_important: bool,
-    /// Whether it is one of the user's own, with a prefix that the server allows.
-    pub is_custom: bool,
-}
-
-impl Setting {
-    /// Makes a setting that servers which do not know it may ignore.
-    pub fn new(name: impl Into<String>, value: impl Into<SettingValue>) -> Self {
-        Self {
-            name: name.into(),
-            value: value.into(),
-            is_important: false,
-            is_custom: false,
-        }
-    }
-}
-
-/// The value of a setting. Servers before revision 54429 must be told which of the two they expect.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum SettingValue {
-    /// A whole number, a truth value (0 or 1), or a time in its unit (seconds, milliseconds).
-    Number(u64),
-    /// Everything else, numbers with fractions too.
-    Text(String),
-}
-
-impl SettingValue {
-    /// Takes text for a number where it is one, as on a command line. `true` and `false` are 1 and 0.
-    #[must_use]
-    pub fn parse(text: &str) -> Self {
-        match text {
-            "true" => Self::Number(1),
-            "false" => Self::Number(0),
-            // `+1` and `01` parse as well and are not what the server would write.
-            _ => match text.parse::<u64>() {
-                Ok(number) if number.to_string() == text => Self::Number(number),
-                _ => Self::Text(text.to_owned()),
-            },
-        }
-    }
-}
-
-impl From<u64> for SettingValue {
-    fn from(number: u64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<u32> for SettingValue {
-    fn from(number: u32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<bool> for SettingValue {
-    fn from(value: bool) -> Self {
-        Self::Number(value.into())
-    }
-}
-
-impl From<f64> for SettingValue {
-    fn from(number: f64) -> Self {
-        Self::Text(number.to_string())
-    }
-}
-
-impl From<&str> for SettingValue {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for SettingValue {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-/// Who asks a query. Source: `Interpreters/ClientInfo.cpp` of ClickHouse.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClientInfo {
-    /// Whether a person or a server asks.
-    pub kind: QueryKind,
-    /// The user of the first query of a distributed one.
-    pub initial_user: String,
-    /// The name of that query.
-    pub initial_query_id: String,
-    /// The address where it came from, `host:port`.
-    pub initial_address: String,
-    /// When it began, in microseconds since 1970. 0: the server's time.
-    pub initial_query_start_time_us: i64,
-    /// How it came.
-    pub interface: Interface,
-    /// The key of the quota to use.
-    pub quota_key: String,
-    /// How many servers passed it on.
-    pub distributed_depth: u64,
-    /// The third number of the client's version.
-    pub version_patch: u64,
-    /// The span that the query belongs to.
-    pub trace: Option<TraceContext>,
-    /// Whether the server works together with the one that asks, how many do, and which of them it is.
-    pub parallel_replicas: [u64; 3],
-    /// The number of the query in its script.
-    pub script_query_number: u64,
-    /// The line of the query in its script.
-    pub script_line_number: u64,
-    /// A JSON Web Token. Empty: none.
-    pub jwt: String,
-    /// The agent that started the client.
-    pub agent: String,
-    /// Whether a server made the query for itself.
-    pub is_internal: bool,
-    /// The roles of the server that sends it.
-    pub current_roles: Option<Vec<String>>,
-}
-
-impl Default for ClientInfo {
-    fn default() -> Self {
-        Self {
-            kind: QueryKind::Initial,
-            initial_user: String::new(),
-            initial_query_id: String::new(),
-            initial_address: "0.0.0.0:0".to_owned(),
-            initial_query_start_time_us: 0,
-            interface: Interface::Tcp {
-                os_user: String::new(),
-                host: String::new(),
-                name: String::new(),
-                version_major: 0,
-                version_minor: 0,
-                revision: Revision::NEWEST,
-            },
-            quota_key: String::new(),
-            distributed_depth: 0,
-            version_patch: 0,
-            trace: None,
-            parallel_replicas: [0; 3],
-            script_query_number: 0,
-            script_line_number: 0,
-            jwt: String::new(),
-            agent: String::new(),
-            is_internal: false,
-            current_roles: None,
-        }
-    }
-}
-
-/// Whether a person or a server asks.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum QueryKind {
-    /// Nobody: all else is left out.
-    None,
-    /// A client.
-    Initial,
-    /// A server, for a part of another query.
-    Secondary,
-}
-
-/// How a query came to the first server.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Interface {
-    /// By this protocol.
-    Tcp {
-        /// The user of the client's system.
-        os_user: String,
-        /// The client's host.
-        host: String,
-        /// What the client calls itself.
-        name: String,
-        /// The first number of its version.
-        version_major: u64,
-        /// The second number.
-        version_minor: u64,
-        /// Its revision.
-        revision: Revision,
-    },
-    /// By HTTP.
-    Http {
-        /// The number of the method.
-        method: u8,
-        /// `User-Agent`.
-        user_agent: String,
-        /// `X-Forwarded-For`.
-        forwarded_for: String,
-        /// `Referer`.
-        referer: String,
-        /// The name of the handler.
-        handler: String,
-        /// The address that was asked for.
-        url: String,
-    },
-    /// In another way, by its number.
-    Other(u8),
-}
-
-/// A span of OpenTelemetry that a query belongs to.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct TraceContext {
-    /// The trace.
-    pub trace_id: u128,
-    /// The span.
-    pub span_id: u64,
-    /// What vendors add.
-    pub state: String,
-    /// Bit 0: the trace is recorded.
-    pub flags: u8,
-}
-
 impl ClientPacket {
     /// Reads a packet, up to its block if it has one. `revision` is the older of both sides'; a hello does not need it.
     ///
@@ -530,14 +325,11 @@ fn decode_query(reader: &mut Reader<'_>, revision: Revision) -> Result<Query> {
         .ok_or_else(|| reader.error("the stage of a query", "0 to 4", stage.to_string()))?;
     let is_compressed = reader.varint("whether blocks are compressed")? != 0;
     let text = reader.string("a statement", MAX_TEXT)?;
-    let mut parameters = Vec::new();
-    if revision >= Revision::PARAMETERS {
-        while let Some((name, _, value)) = decode_setting(reader, parameters.len())? {
-            let value = unquoted(&value)
-                .ok_or_else(|| reader.error("the value of a parameter", "a string in quotes", format!("`{value}`")))?;
-            parameters.push((name, value));
-        }
-    }
+    let parameters = if revision >= Revision::PARAMETERS {
+        decode_parameters(reader)?
+    } else {
+        Vec::new()
+    };
     Ok(Query {
         id,
         info,
@@ -554,23 +346,7 @@ fn decode_query(reader: &mut Reader<'_>, revision: Revision) -> Result<Query> {
 fn encode_query(query: &Query, revision: Revision, bytes: &mut Vec<u8>) -> Result<()> {
     put_string(bytes, &query.id);
     encode_info(&query.info, revision, bytes);
-    for setting in &query.settings {
-        put_string(bytes, &setting.name);
-        if revision >= Revision::SETTINGS_AS_STRINGS {
-            let flags = (u64::from(setting.is_important) * IMPORTANT) | (u64::from(setting.is_custom) * CUSTOM);
-            put_varint(bytes, flags);
-            match &setting.value {
-                SettingValue::Number(number) => put_string(bytes, number.to_string()),
-                SettingValue::Text(text) => put_string(bytes, text),
-            }
-        } else {
-            match &setting.value {
-                SettingValue::Number(number) => put_varint(bytes, *number),
-                SettingValue::Text(text) => put_string(bytes, text),
-            }
-        }
-    }
-    put_string(bytes, "");
+    encode_settings(&query.settings, revision, bytes);
     if revision >= Revision::EXTERNAL_ROLES {
         let mut roles = Vec::new();
         put_strings(&mut roles, &query.external_roles);
@@ -583,12 +359,7 @@ fn encode_query(query: &Query, revision: Revision, bytes: &mut Vec<u8>) -> Resul
     put_varint(bytes, u64::from(query.is_compressed));
     put_string(bytes, &query.text);
     if revision >= Revision::PARAMETERS {
-        for (name, value) in &query.parameters {
-            put_string(bytes, name);
-            put_varint(bytes, CUSTOM);
-            put_string(bytes, quoted(value));
-        }
-        put_string(bytes, "");
+        encode_parameters(&query.parameters, bytes);
     } else if !query.parameters.is_empty() {
         return Err(Error::Unsupported {
             what: format!("query parameters at revision {revision}"),
@@ -596,241 +367,6 @@ fn encode_query(query: &Query, revision: Revision, bytes: &mut Vec<u8>) -> Resul
         });
     }
     Ok(())
-}
-
-fn decode_settings(reader: &mut Reader<'_>, revision: Revision) -> Result<Vec<Setting>> {
-    let mut settings = Vec::new();
-    if revision < Revision::SETTINGS_AS_STRINGS {
-        let name = reader.string("the name of a setting", MAX_NAME)?;
-        if name.is_empty() {
-            return Ok(settings);
-        }
-        return Err(Error::Unsupported {
-            what: format!("setting `{name}` at revision {revision}"),
-            hint: "its type is not known; send settings as text, at revision 54429 or later",
-        });
-    }
-    while let Some((name, flags, value)) = decode_setting(reader, settings.len())? {
-        settings.push(Setting {
-            name,
-            value: SettingValue::Text(value),
-            is_important: flags & IMPORTANT != 0,
-            is_custom: flags & CUSTOM != 0,
-        });
-    }
-    Ok(settings)
-}
-
-fn decode_setting(reader: &mut Reader<'_>, number: usize) -> Result<Option<(String, u64, String)>> {
-    let name = reader.string("the name of a setting", MAX_NAME)?;
-    if name.is_empty() {
-        return Ok(None);
-    }
-    if number == MAX_LIST {
-        return Err(Error::Limit {
-            what: "the number of settings",
-            limit: MAX_LIST as u64,
-            found: MAX_LIST as u64 + 1,
-        });
-    }
-    let flags = reader.varint("the flags of a setting")?;
-    Ok(Some((name, flags, reader.string("the value of a setting", MAX_TEXT)?)))
-}
-
-fn decode_info(reader: &mut Reader<'_>, revision: Revision) -> Result<ClientInfo> {
-    const WHAT: &str = "information about the client";
-    let kind = match reader.u8(WHAT)? {
-        0 => QueryKind::None,
-        1 => QueryKind::Initial,
-        2 => QueryKind::Secondary,
-        other => return Err(reader.error("the kind of a query", "0, 1 or 2", other.to_string())),
-    };
-    let mut info = ClientInfo {
-        kind,
-        ..ClientInfo::default()
-    };
-    if kind == QueryKind::None {
-        return Ok(info);
-    }
-    info.initial_user = reader.string(WHAT, MAX_NAME)?;
-    info.initial_query_id = reader.string(WHAT, MAX_NAME)?;
-    info.initial_address = reader.string(WHAT, MAX_NAME)?;
-    if revision >= Revision::INITIAL_QUERY_START_TIME {
-        info.initial_query_start_time_us = i64::from_le_bytes(reader.array(WHAT)?);
-    }
-    info.interface = match reader.u8(WHAT)? {
-        TCP => Interface::Tcp {
-            os_user: reader.string(WHAT, MAX_NAME)?,
-            host: reader.string(WHAT, MAX_NAME)?,
-            name: reader.string(WHAT, MAX_NAME)?,
-            version_major: reader.varint(WHAT)?,
-            version_minor: reader.varint(WHAT)?,
-            revision: Revision(reader.varint(WHAT)?),
-        },
-        HTTP => {
-            let method = reader.u8(WHAT)?;
-            let mut since = |gate| {
-                if revision >= gate {
-                    reader.string(WHAT, MAX_TEXT)
-                } else {
-                    Ok(String::new())
-                }
-            };
-            Interface::Http {
-                method,
-                user_agent: since(Revision::OLDEST)?,
-                forwarded_for: since(Revision::FORWARDED_FOR)?,
-                referer: since(Revision::REFERER)?,
-                handler: since(Revision::HTTP_HANDLER)?,
-                url: since(Revision::HTTP_HANDLER)?,
-            }
-        }
-        other => Interface::Other(other),
-    };
-    if revision >= Revision::QUOTA_KEY_IN_CLIENT_INFO {
-        info.quota_key = reader.string(WHAT, MAX_NAME)?;
-    }
-    if revision >= Revision::DISTRIBUTED_DEPTH {
-        info.distributed_depth = reader.varint(WHAT)?;
-    }
-    if revision >= Revision::VERSION_PATCH && matches!(info.interface, Interface::Tcp { .. }) {
-        info.version_patch = reader.varint(WHAT)?;
-    }
-    if revision >= Revision::OPEN_TELEMETRY && reader.bool(WHAT)? {
-        let high = u64::from_le_bytes(reader.array(WHAT)?);
-        let low = u64::from_le_bytes(reader.array(WHAT)?);
-        info.trace = Some(TraceContext {
-            trace_id: u128::from(high) << 64 | u128::from(low),
-            span_id: u64::from_le_bytes(reader.array(WHAT)?),
-            state: reader.string(WHAT, MAX_NAME)?,
-            flags: reader.u8(WHAT)?,
-        });
-    }
-    if revision >= Revision::PARALLEL_REPLICAS {
-        for number in &mut info.parallel_replicas {
-            *number = reader.varint(WHAT)?;
-        }
-    }
-    if revision >= Revision::QUERY_AND_LINE_NUMBERS {
-        info.script_query_number = reader.varint(WHAT)?;
-        info.script_line_number = reader.varint(WHAT)?;
-    }
-    if revision >= Revision::JWT_IN_CLIENT_INFO && reader.bool(WHAT)? {
-        info.jwt = reader.string(WHAT, MAX_TEXT)?;
-    }
-    if revision >= Revision::CLIENT_AGENT {
-        info.agent = reader.string(WHAT, MAX_NAME)?;
-    }
-    if revision >= Revision::INTERNAL_QUERY {
-        info.is_internal = reader.bool(WHAT)?;
-    }
-    if revision >= Revision::CURRENT_ROLES && reader.bool(WHAT)? {
-        info.current_roles = Some(strings(reader, WHAT)?);
-    }
-    Ok(info)
-}
-
-fn encode_info(info: &ClientInfo, revision: Revision, bytes: &mut Vec<u8>) {
-    bytes.push(match info.kind {
-        QueryKind::None => 0,
-        QueryKind::Initial => 1,
-        QueryKind::Secondary => 2,
-    });
-    if info.kind == QueryKind::None {
-        return;
-    }
-    put_string(bytes, &info.initial_user);
-    put_string(bytes, &info.initial_query_id);
-    put_string(bytes, &info.initial_address);
-    if revision >= Revision::INITIAL_QUERY_START_TIME {
-        bytes.extend(info.initial_query_start_time_us.to_le_bytes());
-    }
-    match &info.interface {
-        Interface::Tcp {
-            os_user,
-            host,
-            name,
-            version_major,
-            version_minor,
-            revision,
-        } => {
-            bytes.push(TCP);
-            put_string(bytes, os_user);
-            put_string(bytes, host);
-            put_string(bytes, name);
-            put_varint(bytes, *version_major);
-            put_varint(bytes, *version_minor);
-            put_varint(bytes, revision.0);
-        }
-        Interface::Http {
-            method,
-            user_agent,
-            forwarded_for,
-            referer,
-            handler,
-            url,
-        } => {
-            bytes.extend([HTTP, *method]);
-            for (gate, text) in [
-                (Revision::OLDEST, user_agent),
-                (Revision::FORWARDED_FOR, forwarded_for),
-                (Revision::REFERER, referer),
-                (Revision::HTTP_HANDLER, handler),
-                (Revision::HTTP_HANDLER, url),
-            ] {
-                if revision >= gate {
-                    put_string(bytes, text);
-                }
-            }
-        }
-        Interface::Other(number) => bytes.push(*number),
-    }
-    if revision >= Revision::QUOTA_KEY_IN_CLIENT_INFO {
-        put_string(bytes, &info.quota_key);
-    }
-    if revision >= Revision::DISTRIBUTED_DEPTH {
-        put_varint(bytes, info.distributed_depth);
-    }
-    if revision >= Revision::VERSION_PATCH && matches!(info.interface, Interface::Tcp { .. }) {
-        put_varint(bytes, info.version_patch);
-    }
-    if revision >= Revision::OPEN_TELEMETRY {
-        bytes.push(u8::from(info.trace.is_some()));
-        if let Some(trace) = &info.trace {
-            // A UUID on the wire is its upper half, then its lower half, each with its lowest byte first.
-            bytes.extend(trace.trace_id.rotate_left(64).to_le_bytes());
-            bytes.extend(trace.span_id.to_le_bytes());
-            put_string(bytes, &trace.state);
-            bytes.push(trace.flags);
-        }
-    }
-    if revision >= Revision::PARALLEL_REPLICAS {
-        for number in info.parallel_replicas {
-            put_varint(bytes, number);
-        }
-    }
-    if revision >= Revision::QUERY_AND_LINE_NUMBERS {
-        put_varint(bytes, info.script_query_number);
-        put_varint(bytes, info.script_line_number);
-    }
-    if revision >= Revision::JWT_IN_CLIENT_INFO {
-        bytes.push(u8::from(!info.jwt.is_empty()));
-        if !info.jwt.is_empty() {
-            put_string(bytes, &info.jwt);
-        }
-    }
-    if revision >= Revision::CLIENT_AGENT {
-        put_string(bytes, &info.agent);
-    }
-    if revision >= Revision::INTERNAL_QUERY {
-        bytes.push(u8::from(info.is_internal));
-    }
-    if revision >= Revision::CURRENT_ROLES {
-        bytes.push(u8::from(info.current_roles.is_some()));
-        if let Some(roles) = &info.current_roles {
-            put_strings(bytes, roles);
-        }
-    }
 }
 
 fn strings(reader: &mut Reader<'_>, what: &'static str) -> Result<Vec<String>> {
@@ -845,63 +381,8 @@ fn put_strings(bytes: &mut Vec<u8>, strings: &[String]) {
     }
 }
 
-/// A string in single quotes, as ClickHouse writes it.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('\'');
-    for character in text.chars() {
-        match ESCAPES.iter().find(|(_, plain)| *plain == character) {
-            Some((letter, _)) => out.extend(['\\', *letter]),
-            None => out.push(character),
-        }
-    }
-    out.push('\'');
-    out
-}
-
-fn unquoted(text: &str) -> Option<String> {
-    let mut characters = text.strip_prefix('\'')?.strip_suffix('\'')?.chars();
-    let mut out = String::with_capacity(text.len());
-    while let Some(character) = characters.next() {
-        out.push(match character {
-            '\\' => {
-                let letter = characters.next()?;
-                ESCAPES
-                    .iter()
-                    .find(|(known, _)| *known == letter)
-                    .map_or(letter, |(_, plain)| *plain)
-            }
-            '\'' => return None,
-            other => other,
-        });
-    }
-    Some(out)
-}
-
-/// The letter behind a backslash, and what both stand for.
-const ESCAPES: [(char, char); 8] = [
-    ('b', '\u{8}'),
-    ('f', '\u{c}'),
-    ('n', '\n'),
-    ('r', '\r'),
-    ('t', '\t'),
-    ('0', '\0'),
-    ('\\', '\\'),
-    ('\'', '\''),
-];
-
-/// Flags of a setting: `BaseSettingsHelpers::Flags` of ClickHouse.
-const IMPORTANT: u64 = 1;
-const CUSTOM: u64 = 2;
-
-/// Numbers of interfaces: `ClientInfo::Interface` of ClickHouse.
-const TCP: u8 = 1;
-const HTTP: u8 = 2;
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn query(interface: Interface) -> Query {
@@ -1089,32 +570,10 @@ mod tests {
     }
 
     #[test]
-    fn settings_on_a_command_line_are_numbers_where_they_look_so() {
-        for (text, value) in [
-            ("8", SettingValue::Number(8)),
-            ("true", SettingValue::Number(1)),
-            ("false", SettingValue::Number(0)),
-            ("0.5", SettingValue::Text("0.5".to_owned())),
-            ("08", SettingValue::Text("08".to_owned())),
-            ("any", SettingValue::Text("any".to_owned())),
-        ] {
-            assert_eq!(SettingValue::parse(text), value);
-        }
-    }
-
-    #[test]
     fn passwords_are_not_shown() {
         let Some(hello @ ClientPacket::Hello(_)) = one_of_each().into_iter().next() else {
             panic!("no hello");
         };
         assert!(!format!("{hello:?}").contains("\"p\""));
-    }
-
-    proptest! {
-        #[test]
-        fn quoted_text_comes_back(text in any::<String>()) {
-            let back = unquoted(&quoted(&text));
-            prop_assert_eq!(back.as_deref(), Some(text.as_str()));
-        }
     }
 }
