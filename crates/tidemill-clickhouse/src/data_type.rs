@@ -408,53 +408,66 @@ impl fmt::Display for DataType {
     }
 }
 
-impl DataType {
-    /// The name of a type without parameters.
-    fn simple_name(&self) -> Option<&'static str> {
-        if let Self::Interval(kind) = self {
-            return Some(kind.type_name());
+/// Makes the two directions between the types without parameters and their names.
+macro_rules! simple_types {
+    ($($name:literal => $data_type:ident,)*) => {
+        impl DataType {
+            /// The type without parameters that has this name.
+            fn simple(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$data_type),)*
+                    _ => IntervalKind::ALL.into_iter().find(|kind| kind.type_name() == name).map(Self::Interval),
+                }
+            }
+
+            /// The name of a type without parameters.
+            fn simple_name(&self) -> Option<&'static str> {
+                match self {
+                    $(Self::$data_type => Some($name),)*
+                    Self::Interval(kind) => Some(kind.type_name()),
+                    _ => None,
+                }
+            }
         }
-        SIMPLE
-            .iter()
-            .find(|(_, data_type)| data_type == self)
-            .map(|(name, _)| *name)
-    }
+
+        #[cfg(test)]
+        const SIMPLE: &[DataType] = &[$(DataType::$data_type,)*];
+    };
 }
 
-/// The types without parameters.
-const SIMPLE: &[(&str, DataType)] = &[
-    ("Int8", DataType::Int8),
-    ("Int16", DataType::Int16),
-    ("Int32", DataType::Int32),
-    ("Int64", DataType::Int64),
-    ("Int128", DataType::Int128),
-    ("Int256", DataType::Int256),
-    ("UInt8", DataType::UInt8),
-    ("UInt16", DataType::UInt16),
-    ("UInt32", DataType::UInt32),
-    ("UInt64", DataType::UInt64),
-    ("UInt128", DataType::UInt128),
-    ("UInt256", DataType::UInt256),
-    ("Float32", DataType::Float32),
-    ("Float64", DataType::Float64),
-    ("BFloat16", DataType::BFloat16),
-    ("Bool", DataType::Bool),
-    ("String", DataType::String),
-    ("Date", DataType::Date),
-    ("Date32", DataType::Date32),
-    ("Time", DataType::Time),
-    ("UUID", DataType::Uuid),
-    ("IPv4", DataType::Ipv4),
-    ("IPv6", DataType::Ipv6),
-    ("Nothing", DataType::Nothing),
-    ("Point", DataType::Point),
-    ("Ring", DataType::Ring),
-    ("LineString", DataType::LineString),
-    ("MultiLineString", DataType::MultiLineString),
-    ("Polygon", DataType::Polygon),
-    ("MultiPolygon", DataType::MultiPolygon),
-    ("Geometry", DataType::Geometry),
-];
+simple_types! {
+    "Int8" => Int8,
+    "Int16" => Int16,
+    "Int32" => Int32,
+    "Int64" => Int64,
+    "Int128" => Int128,
+    "Int256" => Int256,
+    "UInt8" => UInt8,
+    "UInt16" => UInt16,
+    "UInt32" => UInt32,
+    "UInt64" => UInt64,
+    "UInt128" => UInt128,
+    "UInt256" => UInt256,
+    "Float32" => Float32,
+    "Float64" => Float64,
+    "BFloat16" => BFloat16,
+    "Bool" => Bool,
+    "String" => String,
+    "Date" => Date,
+    "Date32" => Date32,
+    "Time" => Time,
+    "UUID" => Uuid,
+    "IPv4" => Ipv4,
+    "IPv6" => Ipv6,
+    "Nothing" => Nothing,
+    "Point" => Point,
+    "Ring" => Ring,
+    "LineString" => LineString,
+    "MultiLineString" => MultiLineString,
+    "Polygon" => Polygon,
+    "MultiPolygon" => MultiPolygon,
+    "Geometry" => Geometry,
+}
 
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -106,7 +106,7 @@ fn memory_is_bounded() {
         .expect_err("too much");
     assert_eq!(
         error.to_string(),
-        "memory of a block is 8388615, more than the limit of 1048576"
+        "memory of a block is 8388608, more than the limit of 1048576"
     );
 }
 

@@ -186,11 +186,16 @@ impl<'a> Input<'a> {
     /// Text of at most `limit` bytes.
     pub(crate) async fn text(&mut self, what: &'static str, limit: u64) -> Result<String> {
         let length = self.count(what, limit).await?;
-        let bytes = self.bytes(length, 1, what).await?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Ok(text.to_owned()),
-            Err(_) => Err(self.error(what, "UTF-8", "other bytes")),
-        }
+        // Most often it is there in whole.
+        let bytes = match self.source.buffered().get(..length) {
+            Some(bytes) => {
+                let bytes = bytes.to_vec();
+                self.consume(length);
+                bytes
+            }
+            None => self.owned_bytes(length, what).await?.as_slice().to_vec(),
+        };
+        String::from_utf8(bytes).map_err(|_| self.error(what, "UTF-8", "other bytes"))
     }
 
     /// The next `length` bytes in memory of their own, which begins at a multiple of 64, or shared memory that begins at a

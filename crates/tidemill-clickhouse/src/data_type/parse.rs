@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, sync::Arc};
 
-use super::{AggregateFunction, DataType, Element, Enum, IntervalKind, Json, SIMPLE};
+use super::{AggregateFunction, DataType, Element, Enum, Json};
 use crate::{Error, Result};
 
 impl FromStr for DataType {
@@ -55,11 +55,8 @@ impl Parser<'_> {
         self.blank();
         let begin = self.at;
         let name = self.word()?.to_owned();
-        if let Some((_, data_type)) = SIMPLE.iter().find(|(simple, _)| *simple == name) {
-            return Ok(data_type.clone());
-        }
-        if let Some(kind) = IntervalKind::ALL.into_iter().find(|kind| kind.type_name() == name) {
-            return Ok(DataType::Interval(kind));
+        if let Some(data_type) = DataType::simple(&name) {
+            return Ok(data_type);
         }
         // Types whose parameters may be missing altogether.
         let with_parameters = self.take('(');
@@ -545,7 +542,10 @@ const MAX_SHOWN: usize = 200;
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{
+        super::{IntervalKind, SIMPLE},
+        *,
+    };
 
     fn parse(text: &str) -> Result<DataType> {
         text.parse()
@@ -675,7 +675,7 @@ mod tests {
     /// Any type, a few levels deep.
     pub(crate) fn any_type() -> impl Strategy<Value = DataType> {
         let name = "[a-z`'\\\\. \nü]{0,4}";
-        let simple: Vec<DataType> = SIMPLE.iter().map(|(_, data_type)| data_type.clone()).collect();
+        let simple = SIMPLE.to_vec();
         let leaf = prop_oneof![
             prop::sample::select(simple),
             prop::sample::select(IntervalKind::ALL.to_vec()).prop_map(DataType::Interval),
