@@ -3,6 +3,8 @@
 //! `remote('127.0.0.1:PORT', …)` is that client. What it sends is decoded, and what is encoded it reads, at the newest revision
 //! and at older ones that it still serves.
 
+#[path = "../any_type/mod.rs"]
+mod any_type;
 #[path = "../generate/mod.rs"]
 mod generate;
 mod server;
@@ -260,7 +262,7 @@ fn blocks_of_any_type_are_selected_and_inserted() {
     let Some(mut client) = Client::need(NEWEST) else { return };
     let mut runner = TestRunner::deterministic();
     for seed in 1..=80 {
-        let text = generate::any_type().new_tree(&mut runner).expect("a type").current();
+        let text = any_type::any_type().new_tree(&mut runner).expect("a type").current();
         let types = [text.parse::<DataType>().expect("a type")];
         let mut block = decode(&generate::file(&types, 17, seed), StringType::Binary);
         block.types = types.into();
