@@ -3,12 +3,29 @@
 //! `remote('127.0.0.1:PORT', …)` is that client. What it sends is decoded, and what is encoded it reads, at the newest revision
 //! and at older ones that it still serves.
 
+#[path = "../any_type/mod.rs"]
+mod any_type;
+#[path = "../generate/mod.rs"]
+mod generate;
 mod server;
 
 use std::sync::MutexGuard;
 
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_select::concat::concat_batches;
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::TestRunner,
+};
 use tidemill_clickhouse::{
-    Block, BlockDecoder, BlockEncoder, Revision, arrow_type::StringType, packet::chunked::Chunking, source::SliceSource,
+    Block, BlockDecoder, BlockEncoder, DataType, NativeReader, Revision, ServerException,
+    arrow_type::StringType,
+    packet::{
+        chunked::Chunking,
+        client::{QueryKind, SettingValue, Stage},
+    },
+    source::SliceSource,
+    wire::{put_string, put_varint},
 };
 use tidemill_testkit::{Chdb, corpus_bytes};
 
@@ -157,7 +174,15 @@ fn exchange_every_type(wire: Wire) {
         let what = format!("{name} by {wire:?}");
         drop(client.create(&query));
         client.insert(&query);
-        let received = file(&client.server.table().blocks);
+        let table = client.server.table();
+        let received = file(&table.blocks);
+        for (block, bytes) in table.blocks.iter().zip(&table.inserted) {
+            let mut again = Vec::new();
+            let encoded = BlockEncoder::default().encode(block, wire.revision, &mut again);
+            encoded.expect("a block");
+            assert_same(&again, bytes, &what);
+        }
+        drop(table);
         assert_same(&received, &client.ask(&query, ""), &what);
         let selected = client.select(&settings);
         let is_compressed: Vec<bool> = client
@@ -211,5 +236,305 @@ fn every_type_is_exchanged_in_chunks() {
             method,
             ..NEWEST
         });
+    }
+}
+
+/// Also what connections never carry: flattened `Dynamic`, `JSON` as text.
+#[test]
+fn answers_in_files_are_selected() {
+    let Some(mut client) = Client::need(NEWEST) else { return };
+    for Question { name, query, settings } in questions() {
+        let answer = client.ask(&query, &settings);
+        let mut table = client.create(&query);
+        if !answer.is_empty() {
+            let mut block = decode(&answer, StringType::Binary);
+            // Files have no time zone in DateTime.
+            block.types = table.header().expect("types").types;
+            table.blocks.push(block);
+        }
+        drop(table);
+        assert_same(&client.select(&settings), &answer, &name);
+    }
+}
+
+#[test]
+fn blocks_of_any_type_are_selected_and_inserted() {
+    let Some(mut client) = Client::need(NEWEST) else { return };
+    let mut runner = TestRunner::deterministic();
+    for seed in 1..=80 {
+        let text = any_type::any_type().new_tree(&mut runner).expect("a type").current();
+        let types = [text.parse::<DataType>().expect("a type")];
+        let mut block = decode(&generate::file(&types, 17, seed), StringType::Binary);
+        block.types = types.into();
+        let quoted = text.replace('\'', "\\'");
+        let name = block.batch.schema().field(0).name().clone();
+        let mut table = client.create(&format!("SELECT * FROM null('{name} {quoted}')"));
+        table.blocks.push(block.clone());
+        drop(table);
+        let statement = format!("INSERT INTO FUNCTION {0} SELECT * FROM {0}", client.table());
+        // Otherwise the server is asked to do it alone.
+        client.ask(&statement, "parallel_distributed_insert_select=0");
+        let table = client.server.table();
+        let [_, inserted] = &table.blocks[..] else {
+            panic!("{text}: {} blocks", table.blocks.len())
+        };
+        assert_eq!(inserted.types, block.types);
+        assert_eq!(shown(inserted), shown(&block), "{text}");
+    }
+}
+
+/// Values without regard to what is below `NULL`.
+fn shown(block: &Block) -> String {
+    let options = FormatOptions::default().with_null("NULL");
+    let column = block.batch.column(0);
+    let formatter = ArrayFormatter::try_new(column, &options).expect("a formatter");
+    let rows = (0..column.len()).map(|row| format!("{}\n", formatter.value(row)));
+    rows.collect()
+}
+
+#[test]
+fn many_rows_in_many_frames() {
+    const QUERY: &str =
+        "SELECT number AS n, repeat(toString(number), 9) AS t, range(number % 5) AS a FROM numbers(200000)";
+    for wire in [
+        NEWEST,
+        Wire {
+            chunking: [Chunking::Chunked; 2],
+            method: None,
+            ..NEWEST
+        },
+    ] {
+        let Some(mut client) = Client::need(wire) else { return };
+        drop(client.create(QUERY));
+        let statement = format!("INSERT INTO FUNCTION {} {QUERY}", client.table());
+        client.ask(
+            &statement,
+            "min_insert_block_size_rows=70000, min_insert_block_size_bytes=0",
+        );
+        let inserted = client.server.table().blocks.clone();
+        assert!(inserted.len() > 1, "{inserted:?}");
+        let all = |blocks: &[Block]| {
+            let batches = blocks.iter().map(|block| &block.batch);
+            concat_batches(&blocks[0].batch.schema(), batches).expect("a batch")
+        };
+        let selected = client.select("");
+        let decoder = BlockDecoder {
+            strings: StringType::Binary,
+            ..BlockDecoder::default()
+        };
+        let selected = NativeReader::new(&*selected).with_decoder(decoder);
+        let selected: Vec<Block> = selected.collect::<Result<_, _>>().expect("blocks");
+        let numbers = all(&selected);
+        assert_eq!(numbers, all(&inserted));
+        assert_eq!(numbers.num_rows(), 200_000);
+    }
+}
+
+#[test]
+fn exceptions_are_shown_with_their_cause() {
+    let Some(mut client) = Client::need(NEWEST) else { return };
+    const QUERY: &str = "SELECT number AS n FROM numbers(3)";
+    for statement in ["SELECT * FROM TABLE", "INSERT INTO FUNCTION TABLE SELECT 1 AS n"] {
+        drop(client.create(QUERY));
+        client.insert(QUERY);
+        let exception = |code, message: &str, nested| ServerException {
+            code,
+            name: "DB::Exception".to_owned(),
+            message: message.to_owned(),
+            stack_trace: "0. tide()\n1. moon()".to_owned(),
+            nested,
+        };
+        let cause = exception(241, "DB::Exception: the moon is new", None);
+        let effect = exception(159, "DB::Exception: the tide is out", Some(Box::new(cause)));
+        client.server.table().exception = Some(effect);
+        let statement = statement.replace("TABLE", &client.table());
+        let error = client.try_to_ask(&statement, "").expect_err("an exception");
+        for part in ["Code: 159", "the tide is out"] {
+            assert!(error.contains(part), "{error}");
+        }
+        // The connection is still of use.
+        client.server.table().exception = None;
+        assert!(!client.select("").is_empty());
+    }
+}
+
+#[test]
+fn logs_and_counters_come_beside_rows() {
+    for method in [NEWEST.method, None] {
+        for revision in [54480, 54481, 54492].map(Revision) {
+            let wire = Wire {
+                revision,
+                method,
+                ..NEWEST
+            };
+            let Some(mut client) = Client::need(wire) else { return };
+            let query = "SELECT number AS n FROM numbers(3)";
+            let logs = client.ask(
+                "SELECT toDateTime(1) AS event_time, 2::UInt32 AS event_time_microseconds, 'mill' AS host_name, 'q' AS query_id, \
+                 3::UInt64 AS thread_id, 4::Int8 AS priority, 'gate' AS source, 'ebb' AS text",
+                "",
+            );
+            let events = client.ask(
+                "SELECT 'mill' AS host_name, toDateTime(1) AS current_time, 3::UInt64 AS thread_id, \
+                 CAST(1, 'Enum8(\\'increment\\' = 1, \\'gauge\\' = 2)') AS type, 'SelectedRows' AS name, 7::Int64 AS value",
+                "",
+            );
+            let mut table = client.create(query);
+            table.logs = Some(decode(&logs, StringType::Utf8));
+            table.profile_events = Some(decode(&events, StringType::Utf8));
+            drop(table);
+            client.insert(query);
+            assert_same(&client.select(""), &client.ask(query, ""), "beside logs");
+        }
+    }
+}
+
+#[test]
+fn totals_and_extremes() {
+    let Some(mut client) = Client::need(NEWEST) else { return };
+    let numbers = |client: &mut Client, query: &str| {
+        let answer = client.ask(query, "");
+        Some(decode(&answer, StringType::Binary))
+    };
+    let totals = numbers(&mut client, "SELECT 77::UInt64 AS n");
+    let extremes = numbers(&mut client, "SELECT arrayJoin([70, 79])::UInt64 AS n");
+    let rows = numbers(&mut client, "SELECT arrayJoin([75, 76])::UInt64 AS n");
+    let mut table = client.create("SELECT 1::UInt64 AS n");
+    table.blocks.extend(rows);
+    (table.totals, table.extremes) = (totals, extremes);
+    drop(table);
+    let query = format!(
+        "SELECT n FROM {} GROUP BY n WITH TOTALS SETTINGS extremes=1",
+        client.table()
+    );
+    let answer = client.chdb.query(&query, "JSONCompact").expect("an answer");
+    let answer = String::from_utf8(answer).expect("text");
+    let answer: String = answer
+        .split(|letter: char| letter.is_whitespace() || letter == '"')
+        .collect();
+    for part in ["data:[[75],[76]]", "totals:[77]", "extremes:{min:[70],max:[79]}"] {
+        assert!(answer.contains(part), "{part} in {answer}");
+    }
+}
+
+#[test]
+fn queries_are_understood() {
+    let Some(mut client) = Client::need(NEWEST) else { return };
+    drop(client.create("SELECT 1::UInt64 AS n"));
+    client.insert("SELECT 7::UInt64 AS n");
+    let query = format!(
+        "SELECT n FROM {} WHERE n GLOBAL IN (SELECT number + 40 AS m FROM numbers(2))",
+        client.table()
+    );
+    client.ask(&query, "max_block_size=12345, skip_unavailable_shards=1");
+    let table = client.server.table();
+    let [(external, numbers)] = &table.external[..] else {
+        panic!("{:?}", table.external)
+    };
+    assert_eq!(shown(numbers), "40\n41\n");
+    let texts: Vec<&str> = table.queries.iter().map(|query| query.text.as_str()).collect();
+    let select = format!(
+        "SELECT `__table1`.`n` AS `n` FROM `sea`.`tides` AS `__table1` WHERE `__table1`.`n` GLOBAL IN (`{external}` AS `__table2`)"
+    );
+    let expected = [
+        "DESC TABLE sea.tides",
+        "INSERT INTO sea.tides (n) VALUES",
+        "DESC TABLE sea.tides",
+        &select,
+    ];
+    assert_eq!(texts, expected);
+    let select = table.queries.last().expect("a query");
+    assert_eq!(select.info.kind, QueryKind::Secondary);
+    assert_eq!(select.info.initial_query_id.len(), 36, "{select:?}");
+    assert_eq!(select.stage, Stage::Complete);
+    let setting = |name: &str| {
+        let found = select.settings.iter().find(|setting| setting.name == name);
+        found.unwrap_or_else(|| panic!("no {name} in {select:?}"))
+    };
+    assert_eq!(setting("max_block_size").value, SettingValue::Text("12345".to_owned()));
+    assert!(!setting("max_block_size").is_important);
+    // One of those that a server must know.
+    assert!(setting("allow_experimental_analyzer").is_important);
+}
+
+/// ClickHouse's client makes columns dense before it sends them, so only one direction can be seen: bytes that both read.
+#[test]
+fn kinds_of_columns_are_read_as_clickhouse_reads_them() {
+    let Some(mut client) = Client::need(NEWEST) else { return };
+    let u64s = |numbers: &[u64]| {
+        numbers
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
+    // The last of the counts before values of a sparse column.
+    let end = |defaults: u64| {
+        let mut bytes = Vec::new();
+        put_varint(&mut bytes, defaults | 1 << 62);
+        bytes
+    };
+    const DEFAULT: u8 = 0;
+    const SPARSE: u8 = 1;
+    const REPLICATED: u8 = 4;
+    const COMBINATION: u8 = 5;
+    for (data_type, rows, parts) in [
+        ("UInt64", 7, [vec![SPARSE, 2, 0], end(3), u64s(&[5, 6])]),
+        ("UInt64", 3, [vec![SPARSE], end(3), vec![]]),
+        (
+            "String",
+            3,
+            [vec![SPARSE, 0, 1], end(0), [u64s(&[3, 4]), b"ebbx".to_vec()].concat()],
+        ),
+        ("FixedString(2)", 2, [vec![SPARSE, 1], end(0), b"ab".to_vec()]),
+        ("Nullable(UInt64)", 4, [vec![SPARSE, 1, 1], end(0), u64s(&[0, 7])]),
+        (
+            "Nullable(String)",
+            3,
+            [vec![SPARSE, 1], end(1), [u64s(&[4]), b"flow".to_vec()].concat()],
+        ),
+        (
+            "Tuple(UInt8, UInt8)",
+            2,
+            [vec![DEFAULT, DEFAULT, SPARSE, 1, 2, 1], end(0), vec![9]],
+        ),
+        (
+            "String",
+            4,
+            [vec![REPLICATED, 4, 1, 1, 0, 0, 1, 2], u64s(&[1, 3]), b"abc".to_vec()],
+        ),
+        ("Int32", 2, [vec![REPLICATED, 2, 8], u64s(&[0, 0]), vec![1, 7, 0, 0, 0]]),
+        (
+            "Array(Int32)",
+            2,
+            [vec![REPLICATED, 2, 1, 0, 0, 1], u64s(&[1]), vec![7, 0, 0, 0]],
+        ),
+        (
+            "Nullable(UInt8)",
+            3,
+            [vec![REPLICATED, 3, 1, 1, 0, 1, 2], vec![1, 0], vec![0, 5]],
+        ),
+        (
+            "UInt8",
+            3,
+            [
+                // Kinds of a combination have numbers of their own.
+                vec![COMBINATION, 3, 0, 1, 3, 3, 1, 1, 0, 1, 2, 1],
+                end(0),
+                vec![9],
+            ],
+        ),
+    ] {
+        let mut bytes = vec![0, 1, rows];
+        put_string(&mut bytes, "c");
+        put_string(&mut bytes, data_type);
+        bytes.push(1);
+        bytes.extend(parts.concat());
+        let decoded = BlockDecoder::default().decode_blocking(&mut SliceSource::new(&bytes), NEWEST.revision);
+        let decoded = decoded.unwrap_or_else(|error| panic!("{data_type}: {error}"));
+        client.create(&format!("SELECT * FROM null('c {data_type}')")).encoded = vec![bytes];
+        let answer = client.select("");
+        let answer = decode(&answer, StringType::Utf8);
+        assert_eq!(shown(&answer), shown(&decoded), "{data_type}");
+        assert_eq!(answer.rows(), usize::from(rows));
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Table {
     pub(crate) description: Option<Block>,
     /// The rows: what was inserted is behind what was there.
     pub(crate) blocks: Vec<Block>,
+    /// Rows behind them, as the bytes of blocks, written in ways that the encoder has not.
+    pub(crate) encoded: Vec<Vec<u8>>,
     /// The bytes of the blocks that were inserted.
     pub(crate) inserted: Vec<Vec<u8>>,
     /// Totals and extremes of a query.
@@ -54,7 +56,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// A block without rows, of the columns that `DESC TABLE` answers.
-    fn header(&self) -> Result<Block> {
+    pub(crate) fn header(&self) -> Result<Block> {
         let Some(description) = &self.description else {
             return Err(wrong("the table that a query names", "one that exists"));
         };
@@ -271,6 +273,10 @@ impl Connection {
             }
             self.side_packets(table, frames)?;
         }
+        let encoded = lock(table).encoded.clone();
+        for bytes in encoded {
+            self.encoded_block_out(BlockKind::Data, bytes, frames)?;
+        }
         for (kind, block) in [(BlockKind::Totals, totals), (BlockKind::Extremes, extremes)] {
             if let Some(block) = block {
                 self.block_out(kind, &block, frames)?;
@@ -283,23 +289,29 @@ impl Connection {
         let sample = lock(table).header()?;
         self.table_columns(&sample, frames)?;
         self.block_out(BlockKind::Data, &sample, frames)?;
-        let exception = lock(table).exception.clone();
+        let mut exception = lock(table).exception.clone();
+        let mut failed = false;
         loop {
-            match self.packet()? {
-                ClientPacket::Data { .. } => {
-                    let (block, bytes) = self.block(query.is_compressed)?;
-                    if block.batch.num_columns() == 0 {
-                        break;
-                    }
-                    if let Some(exception) = exception {
-                        return self.send(&ServerPacket::Exception(Box::new(exception)), None);
-                    }
-                    let mut table = lock(table);
-                    table.blocks.push(block);
-                    table.inserted.push(bytes);
-                }
-                _ => return Err(wrong("a packet of an insert", "data")),
+            let ClientPacket::Data { .. } = self.packet()? else {
+                return Err(wrong("a packet of an insert", "data"));
+            };
+            let (block, bytes) = self.block(query.is_compressed)?;
+            if block.batch.num_columns() == 0 {
+                break;
             }
+            if let Some(exception) = exception.take() {
+                self.send(&ServerPacket::Exception(Box::new(exception)), None)?;
+                failed = true;
+            }
+            // What was on its way when the insert failed is read and forgotten.
+            if !failed {
+                let mut table = lock(table);
+                table.blocks.push(block);
+                table.inserted.push(bytes);
+            }
+        }
+        if failed {
+            return Ok(());
         }
         self.side_packets(table, frames)?;
         self.send(&ServerPacket::EndOfStream, None)
@@ -327,6 +339,7 @@ impl Connection {
             (table.logs.clone(), table.profile_events.clone())
         };
         self.send(&ServerPacket::Progress(progress(0)), None)?;
+        self.send(&ServerPacket::TimezoneUpdate("UTC".to_owned()), None)?;
         for (kind, block) in [(BlockKind::ProfileEvents, events), (BlockKind::Log, logs)] {
             if let Some(block) = block {
                 self.block_out(kind, &block, frames)?;
@@ -364,6 +377,15 @@ impl Connection {
     fn block_out(&mut self, kind: BlockKind, block: &Block, frames: &mut Option<&mut FrameEncoder>) -> Result<()> {
         let mut inside = Vec::new();
         BlockEncoder::default().encode(block, self.revision, &mut inside)?;
+        self.encoded_block_out(kind, inside, frames)
+    }
+
+    fn encoded_block_out(
+        &mut self,
+        kind: BlockKind,
+        mut inside: Vec<u8>,
+        frames: &mut Option<&mut FrameEncoder>,
+    ) -> Result<()> {
         if let Some(frames) = frames
             && kind.is_compressed(self.revision)
         {
