@@ -94,3 +94,36 @@ fn several_columns_and_none() {
         assert_eq!(decode(&encode(&empty, revision), revision), empty);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn damaged_bytes_are_an_error_or_another_sound_block(
+        text in any_type::any_type(),
+        rows in 1_usize..10,
+        seed in any::<u64>(),
+        newest in any::<bool>(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![any::<u8>(), Just(0), Just(1), Just(0xFF)]), 1..6),
+    ) {
+        let types = [text.parse::<DataType>().expect("a type")];
+        let mut bytes = generate::file(&types, rows, seed);
+        let revision = if newest { Revision::NEWEST } else { Revision::FILE };
+        bytes = encode(&decode(&bytes, Revision::FILE), revision);
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let mut decoder = BlockDecoder::default();
+        decoder.limits.memory = 1 << 20;
+        if let Ok(block) = decoder.decode_blocking(&mut SliceSource::new(&bytes), revision) {
+            for column in block.batch.columns() {
+                column.to_data().validate_full().expect("a sound array");
+            }
+            // Rows of no bytes may be more than it would be wise to write.
+            prop_assume!(block.rows() < 1 << 20);
+            let again = decode(&encode(&block, revision), revision);
+            prop_assert_eq!(again.types, block.types);
+        }
+    }
+}
