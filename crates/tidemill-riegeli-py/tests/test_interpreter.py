@@ -1,23 +1,26 @@
 """The interpreter is released where a chunk is read or written."""
 
+import itertools
 import os
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 import tidemill_riegeli as riegeli
 
 
-def lets_others_run(work):
+def lets_others_run(work, seconds=20):
     """Whether another thread got the interpreter during `work`, which does nothing else that would give it away.
 
-    Threads are not made to take turns meanwhile. The other one may be too late when the machine is busy, hence the tries.
+    Threads are not made to take turns meanwhile. The other one may be too late when the machine is busy, hence the tries, for so many `seconds`.
     """
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     try:
-        for _ in range(20):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
             go, ran = threading.Lock(), []
             go.acquire()
             thread = threading.Thread(target=lambda: (go.acquire(), ran.append(True)))
@@ -43,7 +46,7 @@ class Interpreter(unittest.TestCase):
             writer.write_records([self.record] * 40)
 
     def test_what_keeps_the_interpreter_is_seen(self):
-        self.assertFalse(lets_others_run(lambda: sum(range(1 << 18))))
+        self.assertFalse(lets_others_run(lambda: sum(range(1 << 18)), seconds=0.3))
 
     def test_a_reader_releases_it(self):
         reader = riegeli.RecordReader(self.path)
@@ -62,7 +65,7 @@ class Interpreter(unittest.TestCase):
 
     def test_a_data_source_releases_it(self):
         source = riegeli.RecordDataSource(self.path, cached_chunks=1)
-        keys = iter(range(40))
+        keys = itertools.cycle(range(40))
         self.assertTrue(lets_others_run(lambda: source[next(keys)]))
         self.assertTrue(lets_others_run(lambda: source.__getitems__([0, 5])))
 
