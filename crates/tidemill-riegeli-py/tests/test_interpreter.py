@@ -14,7 +14,8 @@ import tidemill_riegeli as riegeli
 def lets_others_run(work, seconds=20):
     """Whether another thread got the interpreter during `work`, which does nothing else that would give it away.
 
-    Threads are not made to take turns meanwhile. The other one may be too late when the machine is busy, hence the tries, for so many `seconds`.
+    Threads are not made to take turns meanwhile. The other one may be too late when the machine is busy, hence the tries,
+    for so many `seconds`.
     """
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)
