@@ -125,7 +125,10 @@ impl Session {
             .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))
             .await?;
         if keeps_table_order(&plan)? {
-            state.config_mut().options_mut().execution.target_partitions = 1;
+            let execution = &mut state.config_mut().options_mut().execution;
+            execution.target_partitions = 1;
+            // Of several files, a LIMIT takes by their statistics whichever answer first.
+            execution.collect_statistics = false;
         }
         let physical = state.create_physical_plan(&plan).await?;
         Ok(Answer {

@@ -35,12 +35,7 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
     let extension = Path::new(&path)
         .extension()
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
-    // With statistics, a limit takes whichever files are found first; without, files are read in the order of their names.
-    let in_order = urls.len() > 1;
-    let mut options = ListingOptions::new(format(location, &extension)?).with_file_extension(extension);
-    if in_order {
-        options = options.with_collect_stat(false);
-    }
+    let options = ListingOptions::new(format(location, &extension)?).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     let config = config.infer_schema(state).await?;
     Ok(Arc::new(ListingTable::try_new(config)?))
