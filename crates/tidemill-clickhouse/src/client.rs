@@ -43,10 +43,7 @@ pub use self::{
     query::{QueryStream, QuerySummary, Request},
     tls::{ClientPem, TlsOptions},
 };
-use crate::{
-    Error, Result,
-    packet::{client::quoted, server::ServerHello},
-};
+use crate::{Error, Result, packet::server::ServerHello, sql_text};
 
 /// A client of one or several equal servers. Clones share its connections.
 #[derive(Clone)]
@@ -129,7 +126,7 @@ impl Client {
     ///
     /// Those of [`Request::execute`].
     pub async fn kill_query(&self, query_id: &str) -> Result<()> {
-        let sql = format!("KILL QUERY WHERE query_id = {} SYNC", quoted(query_id));
+        let sql = format!("KILL QUERY WHERE query_id = {} SYNC", sql_text::string(query_id));
         self.execute(sql).await.map(drop)
     }
 

@@ -36,6 +36,7 @@ mod native;
 pub mod packet;
 mod revision;
 pub mod source;
+pub mod sql_text;
 pub mod wire;
 
 pub use block::{Block, BlockDecoder, BlockEncoder, BlockInfo};

@@ -20,6 +20,7 @@ use crate::{
         client::{ClientInfo, Query, Setting, SettingValue},
         server::{BlockKind, ServerPacket},
     },
+    sql_text,
 };
 
 /// An insert that is prepared. Awaiting it begins it.
@@ -110,7 +111,7 @@ impl InsertRequest {
     ///
     /// Those of connecting, and [`Error::Server`] when there is no such table.
     pub async fn begin(mut self) -> Result<Insert> {
-        let columns: Vec<_> = self.columns.iter().map(|column| in_backquotes(column)).collect();
+        let columns: Vec<_> = self.columns.iter().map(|column| sql_text::name(column)).collect();
         let columns = if columns.is_empty() {
             String::new()
         } else {
@@ -412,11 +413,6 @@ fn mismatch(column: &str, expected: &str, found: &str) -> Error {
         expected: expected.to_owned(),
         found: found.to_owned(),
     }))
-}
-
-/// A name in backquotes, as ClickHouse writes it.
-fn in_backquotes(name: &str) -> String {
-    format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`"))
 }
 
 const DEFAULT_ROWS: usize = 1 << 16;

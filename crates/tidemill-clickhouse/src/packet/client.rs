@@ -3,7 +3,6 @@
 mod client_info;
 mod setting;
 
-pub(crate) use self::setting::quoted;
 pub use self::{
     client_info::{ClientInfo, Interface, QueryKind, TraceContext},
     setting::{Setting, SettingValue},

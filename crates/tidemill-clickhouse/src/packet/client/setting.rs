@@ -4,7 +4,7 @@
 
 use super::super::{MAX_LIST, MAX_NAME, MAX_TEXT};
 use crate::{
-    Error, Result, Revision,
+    Error, Result, Revision, sql_text,
     wire::{Reader, put_string, put_varint},
 };
 
@@ -158,7 +158,7 @@ pub(super) fn encode_parameters(parameters: &[(String, String)], bytes: &mut Vec
     for (name, value) in parameters {
         put_string(bytes, name);
         put_varint(bytes, CUSTOM);
-        put_string(bytes, quoted(value));
+        put_string(bytes, sql_text::string(value));
     }
     put_string(bytes, "");
 }
@@ -166,57 +166,12 @@ pub(super) fn encode_parameters(parameters: &[(String, String)], bytes: &mut Vec
 pub(super) fn decode_parameters(reader: &mut Reader<'_>) -> Result<Vec<(String, String)>> {
     let mut parameters = Vec::new();
     while let Some((name, _, value)) = decode_setting(reader, parameters.len())? {
-        let value = unquoted(&value)
+        let value = sql_text::unquoted(&value)
             .ok_or_else(|| reader.error("the value of a parameter", "a string in quotes", format!("`{value}`")))?;
         parameters.push((name, value));
     }
     Ok(parameters)
 }
-
-/// A string in single quotes, as ClickHouse writes it.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('\'');
-    for character in text.chars() {
-        match ESCAPES.iter().find(|(_, plain)| *plain == character) {
-            Some((letter, _)) => out.extend(['\\', *letter]),
-            None => out.push(character),
-        }
-    }
-    out.push('\'');
-    out
-}
-
-fn unquoted(text: &str) -> Option<String> {
-    let mut characters = text.strip_prefix('\'')?.strip_suffix('\'')?.chars();
-    let mut out = String::with_capacity(text.len());
-    while let Some(character) = characters.next() {
-        out.push(match character {
-            '\\' => {
-                let letter = characters.next()?;
-                ESCAPES
-                    .iter()
-                    .find(|(known, _)| *known == letter)
-                    .map_or(letter, |(_, plain)| *plain)
-            }
-            '\'' => return None,
-            other => other,
-        });
-    }
-    Some(out)
-}
-
-/// The letter behind a backslash, and what both stand for.
-const ESCAPES: [(char, char); 8] = [
-    ('b', '\u{8}'),
-    ('f', '\u{c}'),
-    ('n', '\n'),
-    ('r', '\r'),
-    ('t', '\t'),
-    ('0', '\0'),
-    ('\\', '\\'),
-    ('\'', '\''),
-];
 
 /// Flags of a setting: `BaseSettingsHelpers::Flags` of ClickHouse.
 const IMPORTANT: u64 = 1;
@@ -224,8 +179,6 @@ const CUSTOM: u64 = 2;
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -239,14 +192,6 @@ mod tests {
             ("any", SettingValue::Text("any".to_owned())),
         ] {
             assert_eq!(SettingValue::parse(text), value);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn quoted_text_comes_back(text in any::<String>()) {
-            let back = unquoted(&quoted(&text));
-            prop_assert_eq!(back.as_deref(), Some(text.as_str()));
         }
     }
 }
