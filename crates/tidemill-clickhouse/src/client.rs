@@ -28,12 +28,14 @@ mod insert;
 mod options;
 mod pool;
 mod query;
+mod rows;
 mod tls;
 mod transport;
 
 use std::{fmt, sync::Arc};
 
 use deadpool::managed::PoolError;
+use serde::de::DeserializeOwned;
 
 use self::pool::{Manager, Pool, Pooled};
 pub use self::{
@@ -41,6 +43,7 @@ pub use self::{
     insert::{Insert, InsertRequest, InsertSummary},
     options::{Endpoint, Options},
     query::{QueryStream, QuerySummary, Request},
+    rows::{RowCursor, RowsRequest},
     tls::{ClientPem, TlsOptions},
 };
 use crate::{
@@ -89,6 +92,11 @@ impl Client {
     /// Prepares a query. Awaiting it sends it, and gives the stream of its answer.
     pub fn query(&self, sql: impl Into<String>) -> Request {
         Request::new(self.clone(), sql.into())
+    }
+
+    /// Prepares a query whose rows are `T`s: structs, tuples or single values, as in [`rows`](crate::rows).
+    pub fn query_as<T: DeserializeOwned>(&self, sql: impl Into<String>) -> RowsRequest<T> {
+        self.query(sql).rows()
     }
 
     /// Runs a statement to its end. Rows that it answers are read and left.

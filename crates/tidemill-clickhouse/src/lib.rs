@@ -35,13 +35,14 @@ pub mod frame;
 mod native;
 pub mod packet;
 mod revision;
+pub mod rows;
 pub mod source;
 pub mod wire;
 
 pub use block::{Block, BlockDecoder, BlockEncoder, BlockInfo};
 pub use column::Limits;
 pub use data_type::DataType;
-pub use error::{BlockError, Error, Result, ServerException};
+pub use error::{BlockError, Error, Result, RowError, ServerException};
 pub use frame::Compression;
 pub use native::{NativeReader, NativeWriter};
 pub use revision::Revision;
