@@ -25,6 +25,7 @@
 
 mod cancel;
 mod insert;
+mod insert_rows;
 mod options;
 mod pool;
 mod query;
@@ -35,12 +36,13 @@ mod transport;
 use std::{fmt, sync::Arc};
 
 use deadpool::managed::PoolError;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use self::pool::{Manager, Pool, Pooled};
 pub use self::{
     cancel::CancelHandle,
     insert::{Insert, InsertRequest, InsertSummary},
+    insert_rows::RowInsert,
     options::{Endpoint, Options},
     query::{QueryStream, QuerySummary, Request},
     rows::{RowCursor, RowsRequest},
@@ -111,6 +113,12 @@ impl Client {
     /// Prepares an insert into `table`, which is written as in SQL. Awaiting it begins it.
     pub fn insert(&self, table: impl Into<String>) -> InsertRequest {
         InsertRequest::new(self.clone(), table.into())
+    }
+
+    /// Prepares an insert of rows into `table`, which is written as in SQL: structs, tuples or single values, as in
+    /// [`rows`](crate::rows). The first row begins it.
+    pub fn insert_rows<T: ?Sized + Serialize>(&self, table: impl Into<String>) -> RowInsert<T> {
+        self.insert(table).rows()
     }
 
     /// Asks whether a server answers.

@@ -175,7 +175,7 @@ impl Failure {
         if self.0.column.is_empty() {
             column.clone_into(&mut self.0.column);
             self.0.data_type = data_type.to_string();
-            self.0.rust_type = std::any::type_name::<T>();
+            self.0.rust_type = name_of::<T>();
         }
         self
     }
@@ -183,7 +183,7 @@ impl Failure {
     pub(crate) fn in_row<T: ?Sized>(mut self, row: u64) -> Error {
         self.0.row = row;
         if self.0.rust_type.is_empty() {
-            self.0.rust_type = std::any::type_name::<T>();
+            self.0.rust_type = name_of::<T>();
         }
         Error::Row(self.0)
     }
@@ -194,6 +194,11 @@ impl Failure {
         column.clone_into(&mut failure.0.column);
         failure
     }
+}
+
+/// The name of a type, without the references that serde passes along.
+fn name_of<T: ?Sized>() -> &'static str {
+    std::any::type_name::<T>().trim_start_matches('&')
 }
 
 impl std::fmt::Display for Failure {

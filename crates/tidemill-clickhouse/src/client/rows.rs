@@ -9,7 +9,7 @@ use std::{
 use futures::{Stream, stream};
 use serde::de::DeserializeOwned;
 
-use super::{QueryStream, Request};
+use super::{QueryStream, QuerySummary, Request};
 use crate::{
     Error, Result,
     arrow_type::StringType,
@@ -155,12 +155,8 @@ impl<T: DeserializeOwned> RowCursor<T> {
     /// [`Error::Row`] for a row that is no `T`: the rows behind it can still be read. Those of [`QueryStream::next`].
     pub async fn next(&mut self) -> Result<Option<T>> {
         loop {
-            if let Some(block) = &self.block
-                && self.next < block.len()
-            {
-                let row = self.next;
-                self.next += 1;
-                return block.planned(row, &mut self.plan).map(Some);
+            if let Some(row) = self.next_in_block() {
+                return row.map(Some);
             }
             if !self.next_block().await? {
                 return Ok(None);
@@ -199,16 +195,12 @@ impl<T: DeserializeOwned> RowCursor<T> {
         })
     }
 
-    /// The stream that the rows come from: the query's columns, progress, summary and handle.
-    #[must_use]
-    pub fn stream(&self) -> &QueryStream {
-        &self.stream
-    }
-
-    /// Ends the use of the cursor, cancelling the query if it runs.
-    #[must_use]
-    pub fn into_summary(self) -> super::QuerySummary {
-        self.stream.into_summary()
+    /// The next row, if it has come.
+    pub(crate) fn next_in_block(&mut self) -> Option<Result<T>> {
+        let block = self.block.as_ref().filter(|block| self.next < block.len())?;
+        let row = self.next;
+        self.next += 1;
+        Some(block.planned(row, &mut self.plan))
     }
 
     async fn next_block(&mut self) -> Result<bool> {
@@ -224,6 +216,20 @@ impl<T: DeserializeOwned> RowCursor<T> {
 
     fn left_in_block(&self) -> usize {
         self.block.as_ref().map_or(0, |block| block.len() - self.next)
+    }
+}
+
+impl<T> RowCursor<T> {
+    /// The stream that the rows come from: the query's columns, progress, summary and handle.
+    #[must_use]
+    pub fn stream(&self) -> &QueryStream {
+        &self.stream
+    }
+
+    /// Ends the use of the cursor, cancelling the query if it runs.
+    #[must_use]
+    pub fn into_summary(self) -> QuerySummary {
+        self.stream.into_summary()
     }
 }
 
