@@ -61,6 +61,7 @@
 
 mod builder;
 mod column;
+mod push;
 mod row;
 mod row_builder;
 mod serialize;

@@ -34,7 +34,7 @@ fn tide(id: u64) -> Tide {
     Tide {
         id,
         place: format!("place {id}"),
-        height: (id % 3 != 0).then_some(id as f64),
+        height: (!id.is_multiple_of(3)).then_some(id as f64),
     }
 }
 

@@ -521,6 +521,22 @@ fn a_row_that_does_not_fit_leaves_nothing_behind() {
     assert_eq!(rows, vec![good; bad.len() + 1]);
 }
 
+#[test]
+fn a_variant_that_does_not_fit_leaves_nothing_behind() {
+    #[derive(Debug, Deserialize, PartialEq, Serialize)]
+    enum Named {
+        #[serde(rename = "Array(UInt8)")]
+        Numbers(Vec<u16>),
+    }
+    let mut rows = builder(&[("c", "Variant(Array(UInt8), String)")]);
+    rows.push(&Named::Numbers(vec![1])).unwrap();
+    assert!(rows.push(&Named::Numbers(vec![2, 3, 300])).is_err());
+    rows.push(&Named::Numbers(vec![4])).unwrap();
+    let block = sent_back(&rows.finish().unwrap());
+    let found: Vec<Named> = BlockRows::new(&block).unwrap().iter().collect::<Result<_>>().unwrap();
+    assert_eq!(found, [Named::Numbers(vec![1]), Named::Numbers(vec![4])]);
+}
+
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Everything {
     byte: i8,

@@ -243,12 +243,17 @@ impl<'a> Serializer for RowSerializer<'a> {
 
     fn serialize_newtype_variant<T: ?Sized + Serialize>(
         self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
         value: &T,
     ) -> Result<(), Failure> {
-        value.serialize(self)
+        self.only(&Variant {
+            name,
+            index,
+            variant,
+            value,
+        })
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Parts<'a>, Failure> {
@@ -289,6 +294,20 @@ impl<'a> Serializer for RowSerializer<'a> {
         _: usize,
     ) -> Result<Impossible<(), Failure>, Failure> {
         Err(Failure::new("a row is no variant of an enum"))
+    }
+}
+
+/// A variant with a value, as it came.
+struct Variant<'a, T: ?Sized> {
+    name: &'static str,
+    index: u32,
+    variant: &'static str,
+    value: &'a T,
+}
+
+impl<T: ?Sized + Serialize> Serialize for Variant<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_variant(self.name, self.index, self.variant, self.value)
     }
 }
 
