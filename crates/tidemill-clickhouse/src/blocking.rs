@@ -13,6 +13,8 @@
 //! # Ok::<(), tidemill_clickhouse::Error>(())
 //! ```
 //!
+//! An insert with an interval is sent by that thread while the caller does something else.
+//!
 //! It cannot be used in asynchronous code: a thread of a runtime may not wait for another.
 
 use std::sync::Arc;

@@ -18,6 +18,9 @@
 //! # }
 //! ```
 //!
+//! Rows as structs, tuples or single values are [`Client::query_as`] and [`Client::insert_rows`]; [`rows`](crate::rows) has
+//! the table of types.
+//!
 //! Memory: a query that is read batch by batch holds one block at a time, an insert one block and what it collects.
 //!
 //! There is no routing of queries by content, and no pipelining: a connection answers one query at a time, as the protocol has

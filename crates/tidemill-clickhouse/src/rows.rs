@@ -25,7 +25,8 @@
 //!
 //! - A struct, or a map with text for keys: columns are matched by their names. Columns that the struct does not name are
 //!   left; a field without a column is an error, unless serde has something for it (an `Option`, `#[serde(default)]`).
-//! - A tuple or a sequence: columns are matched by their positions, and there are as many as elements.
+//! - A tuple or a sequence, when there are several columns: they are matched by their positions, and a tuple has as many
+//!   elements. A tuple of one element is a row of one column.
 //! - Anything else, when there is one column: its value.
 //!
 //! # What a value may be
@@ -57,7 +58,21 @@
 //! A type that takes whatever comes (`deserialize_any`: untagged enums, `serde_json::Value`) gets the first of these forms;
 //! integers of 128 bits are numbers to it, and those of 256 bits text.
 //!
-//! Time zones are not known here: text of an instant is UTC.
+//! # What is written
+//!
+//! The same forms are taken for writing, and what a column cannot hold exactly is refused ([`Error::Row`]): an integer out of
+//! its range, a fraction with more digits than the scale or the precision, a `NULL` where the type has none. Only floats are
+//! rounded, to the digits of their column. Then:
+//!
+//! - Text of an instant says its offset from UTC: `2024-12-31T23:59:59Z`, `2025-01-01 01:59:59+02:00`.
+//! - Shorter values of a `FixedString` are filled with zeros.
+//! - A `Variant` takes a value as the type that is the same as the Rust type (`u8` as `UInt8`, text as `String`), or else as
+//!   the first of its types that has a place for it. A `Dynamic` takes the same types, without nesting. Both take variants of
+//!   an enum that are named as the types.
+//! - `JSON` takes text.
+//!
+//! Time zones are not known here: text of an instant is read as UTC, whatever the column's zone. Objects of `JSON` are not
+//! nested again, and not made of structs.
 
 mod builder;
 mod column;

@@ -110,7 +110,9 @@ impl InsertRequest {
     /// Sends what waits no later than so long after the first of it was written, even when nothing more is written.
     /// Default: never.
     ///
-    /// A task of the tokio runtime that the insert began in keeps the time.
+    /// A task of the tokio runtime that the insert began in keeps the time. When rows that were sent can be seen is the
+    /// server's choice: it puts blocks together until `min_insert_block_size_rows` or `min_insert_block_size_bytes`, which
+    /// [`InsertRequest::setting`] can set, and the rest when the insert is finished.
     pub fn interval(mut self, interval: Duration) -> Self {
         self.interval = Some(interval);
         self

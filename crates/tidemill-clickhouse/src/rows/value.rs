@@ -200,7 +200,11 @@ impl<'de> Value<'de> {
                 fits(items.rows.len(), &visitor)?;
                 visitor.visit_seq(items)
             }
-            Values::Tuple { elements, .. } => {
+            Values::Tuple {
+                elements,
+                is_json: false,
+                ..
+            } => {
                 fits(elements.len(), &visitor)?;
                 match self.elements() {
                     Some(elements) => visitor.visit_seq(elements),
