@@ -10,7 +10,8 @@ use arrow_buffer::i256;
 /// `2024-12-31`, of days since 1970-01-01.
 pub(crate) fn date(days: i64) -> String {
     let (year, month, day) = civil(days);
-    format!("{year:04}-{month:02}-{day:02}")
+    let sign = if year < 0 { "-" } else { "" };
+    format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
 }
 
 /// `2024-12-31T23:59:59.125Z`, of ticks of `digits` since 1970-01-01.
@@ -291,6 +292,7 @@ mod tests {
             (11_016, "2000-02-29"),
             (65_535, "2149-06-06"),
             (-25_567, "1900-01-01"),
+            (-719_529, "-0001-12-31"),
         ] {
             assert_eq!(date(days), text);
             assert_eq!(parse_date(text), Some(days));
