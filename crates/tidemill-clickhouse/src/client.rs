@@ -18,6 +18,9 @@
 //! # }
 //! ```
 //!
+//! Rows as structs, tuples or single values are [`Client::query_as`] and [`Client::insert_rows`]; [`rows`](crate::rows) has
+//! the table of types.
+//!
 //! Memory: a query that is read batch by batch holds one block at a time, an insert one block and what it collects.
 //!
 //! There is no routing of queries by content, and no pipelining: a connection answers one query at a time, as the protocol has
@@ -25,22 +28,27 @@
 
 mod cancel;
 mod insert;
+mod insert_rows;
 mod options;
 mod pool;
 mod query;
+mod rows;
 mod tls;
 mod transport;
 
 use std::{fmt, sync::Arc};
 
 use deadpool::managed::PoolError;
+use serde::{Serialize, de::DeserializeOwned};
 
 use self::pool::{Manager, Pool, Pooled};
 pub use self::{
     cancel::CancelHandle,
     insert::{Insert, InsertRequest, InsertSummary},
+    insert_rows::RowInsert,
     options::{Endpoint, Options},
     query::{QueryStream, QuerySummary, Request},
+    rows::{RowCursor, RowsRequest},
     tls::{ClientPem, TlsOptions},
 };
 use crate::{Error, Result, packet::server::ServerHello, sql_text};
@@ -88,6 +96,11 @@ impl Client {
         Request::new(self.clone(), sql.into())
     }
 
+    /// Prepares a query whose rows are `T`s: structs, tuples or single values, as in [`rows`](crate::rows).
+    pub fn query_as<T: DeserializeOwned>(&self, sql: impl Into<String>) -> RowsRequest<T> {
+        self.query(sql).rows()
+    }
+
     /// Runs a statement to its end. Rows that it answers are read and left.
     ///
     /// # Errors
@@ -100,6 +113,12 @@ impl Client {
     /// Prepares an insert into `table`, which is written as in SQL. Awaiting it begins it.
     pub fn insert(&self, table: impl Into<String>) -> InsertRequest {
         InsertRequest::new(self.clone(), table.into())
+    }
+
+    /// Prepares an insert of rows into `table`, which is written as in SQL: structs, tuples or single values, as in
+    /// [`rows`](crate::rows). The first row begins it.
+    pub fn insert_rows<T: ?Sized + Serialize>(&self, table: impl Into<String>) -> RowInsert<T> {
+        self.insert(table).rows()
     }
 
     /// Asks whether a server answers.

@@ -10,6 +10,7 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::{Stream, stream};
+use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
@@ -17,10 +18,12 @@ use super::{
     Client,
     cancel::CancelHandle,
     pool::Pooled,
+    rows::RowsRequest,
     transport::{Cancelled, Transport},
 };
 use crate::{
     Block, BlockEncoder, Compression, Error, Result,
+    arrow_type::StringType,
     packet::{
         client::{ClientInfo, Query, Setting, SettingValue, TraceContext},
         server::{BlockKind, ProfileInfo, Progress, ServerPacket},
@@ -36,6 +39,7 @@ pub struct Request {
     compression: Compression,
     deadline: Option<Duration>,
     external: Vec<(String, Block)>,
+    strings: StringType,
 }
 
 impl Request {
@@ -53,6 +57,7 @@ impl Request {
         };
         Self {
             compression: options.compression,
+            strings: options.strings,
             client,
             query,
             deadline: None,
@@ -95,6 +100,12 @@ impl Request {
     /// Chooses how blocks of this query travel.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
+        self
+    }
+
+    /// Chooses what strings of the answer become. Default: that of the client's options.
+    pub fn strings(mut self, strings: StringType) -> Self {
+        self.strings = strings;
         self
     }
 
@@ -142,6 +153,13 @@ impl Request {
             batches.push(batch);
         }
         Ok(batches)
+    }
+
+    /// Makes a query of typed rows of this one: structs, tuples or single values, as in [`rows`](crate::rows).
+    ///
+    /// Strings may be any bytes then.
+    pub fn rows<T: DeserializeOwned>(self) -> RowsRequest<T> {
+        RowsRequest::new(self)
     }
 
     fn may_run_twice(&self) -> bool {
@@ -225,6 +243,7 @@ impl QueryStream {
         let mut connection = request.client.pooled().await?;
         let handle = CancelHandle::new();
         connection.watch(handle.clone(), request.deadline);
+        connection.decoder.strings = request.strings;
         connection.protocol.query(request.query.clone(), request.compression)?;
         for (name, block) in &request.external {
             let put = connection.protocol.put_block(name, |revision, bytes| {
@@ -335,6 +354,18 @@ impl QueryStream {
         stream::try_unfold(self, |mut stream| async move {
             Ok(stream.next().await?.map(|batch| (batch, stream)))
         })
+    }
+
+    /// Hears what has come already, up to the next rows. An error is for nobody.
+    pub(super) async fn end_if_received(&mut self) {
+        while let Some(connection) = &mut self.connection
+            && self.first.is_none()
+            && connection.has_received()
+        {
+            if !matches!(self.data().await, Ok(Some(block)) if block.rows() == 0) {
+                return;
+            }
+        }
     }
 
     /// Reads up to the block that shows the columns.
