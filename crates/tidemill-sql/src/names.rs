@@ -99,9 +99,7 @@ impl Names {
         if let Some(url) = ServerUrl::new(text) {
             return Location::server(url).map(Some);
         }
-        if let Some((scheme, _)) = text.split_once("://")
-            && OBJECT_STORES.iter().any(|known| known.eq_ignore_ascii_case(scheme))
-        {
+        if is_object(text) {
             let url = Url::parse(text).map_err(|error| Error::NotFound {
                 name: without_passwords(text),
                 hint: format!("not a URL: {error}"),
@@ -154,12 +152,16 @@ impl Names {
         Location::shards(text, files)
     }
 
-    /// The existing file or folder that a path from the command line or a statement means; `None` when there is none.
+    /// The existing file or folder that a path from the command line or a statement means; `None` when there is none, and for URLs
+    /// of objects and servers.
     ///
     /// # Errors
     ///
     /// [`Error::Unsupported`] for a URL of a store that this version does not know and for an unmapped drive letter.
     pub fn path(&self, text: &str) -> Result<Option<PathBuf>> {
+        if ServerUrl::new(text).is_some() || is_object(text) {
+            return Ok(None);
+        }
         let path = self.translate(text)?;
         if path.is_absolute() {
             return Ok(existing_in_any_case(&path));
@@ -262,6 +264,12 @@ impl Names {
 
 /// The schemes of URLs whose objects can be read.
 const OBJECT_STORES: [&str; 6] = ["s3", "gs", "az", "abfss", "http", "https"];
+
+/// Whether the text is the URL of an object that can be read.
+fn is_object(text: &str) -> bool {
+    text.split_once("://")
+        .is_some_and(|(scheme, _)| OBJECT_STORES.iter().any(|known| known.eq_ignore_ascii_case(scheme)))
+}
 
 /// The path itself, or the one that differs from it only in case. A part that fits several entries is not guessed at.
 fn existing_in_any_case(path: &Path) -> Option<PathBuf> {

@@ -26,6 +26,7 @@ use crate::location::{Location, Place};
 use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::scope::{self, Bound};
+use crate::server_url::ServerUrl;
 use crate::sink::{ClickHouseSink, TableOptions};
 use crate::{Error, Result, dialect, stores};
 
@@ -236,6 +237,15 @@ impl Session {
     /// What opening the table meets.
     pub async fn schema(&self, location: &Location) -> Result<SchemaRef> {
         Ok(self.open(location).await?.schema())
+    }
+
+    /// The tables of a server's database, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ClickHouse`] when the server can't be asked.
+    pub async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<Location>> {
+        stores::clickhouse::tables_of(database).await
     }
 
     async fn open(&self, location: &Location) -> Result<Arc<dyn TableProvider>> {

@@ -65,10 +65,12 @@ impl ClickHouseSink {
         options: &TableOptions,
         overwrite: bool,
     ) -> Result<Self> {
-        let table = ServerTable::connect(url).await?;
-        let draft = match options.create {
-            true => Some(Draft::make(&table, schema, options, overwrite).await?),
-            false => None,
+        let (table, draft) = if options.create {
+            let table = ServerTable::connect(url).await?;
+            let draft = Draft::make(&table, schema, options, overwrite).await?;
+            (table, Some(draft))
+        } else {
+            (ServerTable::find(url).await?, None)
         };
         let into = draft.as_ref().map_or_else(|| table.name(), |draft| draft.name.clone());
         let mut insert = table.client().insert(into);

@@ -41,13 +41,22 @@ pub(super) async fn open(location: &Location) -> Result<Arc<dyn TableProvider>> 
             hint: "files of ClickHouse's have the extension .native".to_owned(),
         });
     };
-    let table = ServerTable::connect(url).await?;
+    let table = ServerTable::find(url).await?;
     let header = table.header().await?;
     Ok(Arc::new(ClickHouseTable {
         schema: widened(&header.batch.schema()),
         columns: Columns::new(&header),
         table: Arc::new(table),
     }))
+}
+
+/// The tables of a database, in the order of their names.
+pub(crate) async fn tables_of(database: &ServerUrl) -> Result<Vec<Location>> {
+    let names = ServerTable::connect(database).await?.siblings().await?;
+    names
+        .iter()
+        .map(|name| Location::server(database.with_table(name)))
+        .collect()
 }
 
 /// A connection to a server, and the name of a table there.
@@ -71,6 +80,52 @@ impl ServerTable {
             database,
             table: table.unwrap_or_default(),
         })
+    }
+
+    /// Connects to the table that is there, whose name may differ in case.
+    pub(crate) async fn find(url: &ServerUrl) -> Result<Self> {
+        const NAMED: usize = 12;
+        let mut table = Self::connect(url).await?;
+        if table.exists().await? {
+            return Ok(table);
+        }
+        let mut names = table.siblings().await?;
+        let mut fitting = names
+            .iter()
+            .filter(|name| name.to_lowercase() == table.table.to_lowercase());
+        if let (Some(only), None) = (fitting.next(), fitting.next()) {
+            table.table.clone_from(only);
+            return Ok(table);
+        }
+        let more = names.len().saturating_sub(NAMED);
+        names.truncate(NAMED);
+        if more > 0 {
+            names.push(format!("and {more} more"));
+        }
+        Err(Error::NotFound {
+            name: table.place,
+            hint: match names.is_empty() {
+                true => "the database has no tables".to_owned(),
+                false => format!("the database has {}", names.join(", ")),
+            },
+        })
+    }
+
+    /// The names of the tables of the database.
+    async fn siblings(&self) -> Result<Vec<String>> {
+        let database = match self.database.as_str() {
+            "" => "currentDatabase()".to_owned(),
+            database => sql_text::string(database),
+        };
+        let sql = format!("SELECT name FROM system.tables WHERE database = {database} ORDER BY name");
+        let names = self.client.query(sql).collect().await;
+        let names = names.map_err(Error::clickhouse(&self.place))?;
+        let columns = names
+            .iter()
+            .filter_map(|batch| batch.columns().first()?.as_string_opt::<i32>());
+        Ok(columns
+            .flat_map(|names| names.iter().flatten().map(str::to_owned))
+            .collect())
     }
 
     pub(crate) fn client(&self) -> &Client {

@@ -267,7 +267,10 @@ async fn tables_are_made_filled_and_replaced() {
 
     let missing = session.copy(&source, &people, &CopyOptions::default(), |_| {}).await;
     let missing = missing.expect_err("there is no such table").to_string();
-    assert!(missing.contains("people") && !missing.contains("panicked"), "{missing}");
+    assert!(
+        missing.contains("people") && missing.contains("has no tables"),
+        "{missing}"
+    );
 
     let mut rows = 0;
     let copied = session
@@ -277,6 +280,14 @@ async fn tables_are_made_filled_and_replaced() {
     assert_eq!((copied.rows, rows), (3, 3));
     let expected = answer(&session, "SELECT * FROM people ORDER BY id").await;
     assert_eq!(answer(&session, "SELECT * FROM db.people ORDER BY id").await, expected);
+
+    assert_eq!(answer(&session, "SELECT * FROM db.PEOPLE ORDER BY id").await, expected);
+    let missing = session
+        .query("SELECT * FROM db.persons")
+        .await
+        .map(drop)
+        .expect_err("no such table");
+    assert!(missing.to_string().contains("the database has people"), "{missing}");
 
     let again = session.copy(&source, &people, &making(), |_| {}).await;
     assert!(matches!(again, Err(Error::Exists { .. })), "{again:?}");

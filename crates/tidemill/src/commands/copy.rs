@@ -1,11 +1,11 @@
 //! `tidemill copy`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, FileOptions, Location, Names, ServerUrl, Session, TableOptions};
+use tidemill_sql::{CopyOptions, FileOptions, Location, Names, ServerUrl, Session, TableOptions, without_passwords};
 
 use crate::Outcome;
 use crate::args::CopyArgs;
@@ -50,9 +50,12 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
         );
         return Ok(Outcome::Done);
     }
-    match session.names().path(&args.source)?.filter(|path| path.is_dir()) {
-        Some(folder) => copy_folder(&session, &folder, &args, &options).await?,
-        None => {
+    let database = ServerUrl::new(&args.source).filter(|url| !url.names_table());
+    let folder = session.names().path(&args.source)?.filter(|path| path.is_dir());
+    match (database, folder) {
+        (Some(database), _) => copy_all(&session, session.tables_of(&database).await?, &args, &options).await?,
+        (None, Some(folder)) => copy_all(&session, Names::tables_in(&folder)?, &args, &options).await?,
+        (None, None) => {
             copy_table(
                 &session,
                 &session.names().table(&args.source)?,
@@ -66,11 +69,15 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-async fn copy_folder(session: &Session, folder: &Path, args: &CopyArgs, options: &CopyOptions) -> anyhow::Result<()> {
-    let into = Into::new(args, folder)?;
-    let tables = Names::tables_in(folder)?;
+async fn copy_all(
+    session: &Session,
+    tables: Vec<Location>,
+    args: &CopyArgs,
+    options: &CopyOptions,
+) -> anyhow::Result<()> {
+    let into = Into::new(args)?;
     if tables.is_empty() {
-        bail!("{}: no tables in this folder", folder.display());
+        bail!("{}: no tables there", without_passwords(&args.source));
     }
     for table in tables {
         copy_table(session, &table, &into.destination(&table)?, options).await?;
@@ -78,21 +85,21 @@ async fn copy_folder(session: &Session, folder: &Path, args: &CopyArgs, options:
     Ok(())
 }
 
-/// Where the tables of a folder go.
+/// Where the tables of a folder or a database go.
 enum Into<'a> {
     Folder(PathBuf, &'a str),
     Database(ServerUrl),
 }
 
 impl<'a> Into<'a> {
-    fn new(args: &'a CopyArgs, source: &Path) -> anyhow::Result<Self> {
+    fn new(args: &'a CopyArgs) -> anyhow::Result<Self> {
         if let Some(database) = ServerUrl::new(&args.destination) {
             return Ok(Self::Database(database));
         }
         let Some(extension) = &args.to else {
             bail!(
-                "{} is a folder; say with --to which format its tables go to",
-                source.display()
+                "{} has many tables; say with --to which format they go to",
+                without_passwords(&args.source)
             );
         };
         let folder = PathBuf::from(&args.destination);

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use tidemill_testkit::ClickHouse;
+
 use crate::run::Folder;
 
 #[test]
@@ -50,4 +52,62 @@ fn the_tour_takes_tables_of_ones_own() {
     let folder = Folder::with(&["xbase/types_vfp.dbf", "xbase/types_vfp.fpt", "xbase/ord_cdx.dbf"]);
     let shown = folder.run(&["tour", ".", "--out", "out"]).done();
     assert!(shown.contains("All 5 answers agree in all formats."), "{shown}");
+}
+
+#[test]
+fn the_tour_goes_on_to_a_server_when_there_is_one() {
+    let Some(server) = ClickHouse::need() else { return };
+    let folder = Folder::with(&[]);
+    let url = format!("clickhouse://default:@{}/default", server.native());
+    for _ in 0..2 {
+        let shown = folder.run(&["tour", "--out", "out", "--clickhouse", &url]).done();
+        assert!(shown.contains("All 5 answers agree in all formats."), "{shown}");
+        assert_eq!(shown.matches("same answer").count(), 15, "{shown}");
+        assert!(shown.contains(" --create --overwrite"), "{shown}");
+    }
+    let tables = server.query("SHOW TABLES").expect("tables");
+    assert_eq!(
+        tables.split_whitespace().collect::<Vec<_>>(),
+        ["CUSTOMERS", "LINES", "ORDERS", "PRODUCTS"]
+    );
+
+    // The commands that it showed, one by one.
+    folder
+        .run(&["copy", "out/books", &url, "--create", "--overwrite"])
+        .done();
+    let asked = [
+        "sql",
+        "SELECT COUNT(*) AS n FROM customers",
+        "--dir",
+        &url,
+        "--format",
+        "csv",
+    ];
+    let from_the_server = folder.run(&asked).done();
+    let asked = [
+        "sql",
+        "SELECT COUNT(*) AS n FROM customers",
+        "--dir",
+        "out/books",
+        "--format",
+        "csv",
+    ];
+    assert_eq!(from_the_server, folder.run(&asked).done());
+    let table = format!("{url}/customers");
+    folder.run(&["copy", &table, "back.parquet"]).done();
+    // Logicals are numbers on a server of this age.
+    let ask = |table: &str| {
+        let sql = format!("SELECT cust_no, name, city, since, credit FROM '{table}' ORDER BY cust_no");
+        folder.run(&["sql", &sql, "--format", "csv"]).done()
+    };
+    assert!(ask("back.parquet") == ask("out/books/customers.dbf"));
+    folder.run(&["copy", &url, "all", "--to", "riegeli"]).done();
+    assert!(folder.file("all/ORDERS.riegeli").is_file());
+    let wrong = url.replace("default:@", "default:opensesame@");
+    assert!(
+        !folder
+            .run(&["copy", &wrong, "all", "--to", "csv"])
+            .failed()
+            .contains("opensesame")
+    );
 }
