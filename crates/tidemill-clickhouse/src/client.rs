@@ -28,6 +28,7 @@ mod insert;
 mod options;
 mod pool;
 mod query;
+mod session;
 mod tls;
 mod transport;
 
@@ -66,15 +67,34 @@ impl Client {
     /// [`Error::Io`] or [`Error::Timeout`] of the last server when none can be reached, [`Error::Server`] when one refuses
     /// the user, [`Error::Option`] for certificates that cannot be used.
     pub async fn with_options(options: Options) -> Result<Self> {
-        let size = options.pool_size;
-        let pool = Pool::builder(Manager::new(options)?).max_size(size).build();
+        let client = Self::with_manager(Manager::new(options)?)?;
+        drop(client.pooled().await?);
+        Ok(client)
+    }
+
+    fn with_manager(manager: Manager) -> Result<Self> {
+        let size = manager.options.pool_size;
+        let pool = Pool::builder(manager).max_size(size).build();
         let pool = pool.map_err(|error| Error::Option {
             option: "pool_size".to_owned(),
             expected: error.to_string(),
         })?;
-        let client = Self(Arc::new(pool));
-        drop(client.pooled().await?);
-        Ok(client)
+        Ok(Self(Arc::new(pool)))
+    }
+
+    /// Makes a client of the same servers for another user. It has connections of its own, as many as this one may have; the
+    /// first is made when it is needed.
+    ///
+    /// The protocol names the user once, when a connection begins: there is no query of another user over the same
+    /// connection.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a size of the pool that cannot be.
+    pub fn as_user(&self, user: impl Into<String>, password: impl Into<String>) -> Result<Self> {
+        let mut options = self.options().clone();
+        (options.user, options.password) = (user.into(), password.into());
+        Self::with_manager(self.0.manager().with_options(options))
     }
 
     /// What the client was told.
@@ -128,6 +148,21 @@ impl Client {
     pub async fn kill_query(&self, query_id: &str) -> Result<()> {
         let sql = format!("KILL QUERY WHERE query_id = {} SYNC", sql_text::string(query_id));
         self.execute(sql).await.map(drop)
+    }
+
+    /// A connection on which a query has `roles`, and no others. None: those that the user has by default.
+    async fn pooled_with(&self, roles: &[String]) -> Result<Pooled> {
+        let mut connection = self.pooled().await?;
+        match session::take_roles(&mut connection, roles).await {
+            // Nothing of the caller's was sent: a connection that turns out to be closed may be replaced.
+            Err(Error::Closed { .. } | Error::Io { .. }) => {
+                drop(connection);
+                connection = self.pooled().await?;
+                session::take_roles(&mut connection, roles).await?;
+            }
+            other => other?,
+        }
+        Ok(connection)
     }
 
     /// A connection that nobody uses, or a new one when there are fewer than allowed. Waits otherwise.

@@ -35,6 +35,7 @@ pub struct InsertRequest {
     rows: usize,
     bytes: usize,
     interval: Option<Duration>,
+    roles: Vec<String>,
 }
 
 impl InsertRequest {
@@ -58,6 +59,7 @@ impl InsertRequest {
             rows: DEFAULT_ROWS,
             bytes: DEFAULT_BYTES,
             interval: None,
+            roles: Vec::new(),
         }
     }
 
@@ -73,12 +75,61 @@ impl InsertRequest {
         self
     }
 
-    /// Sets a setting for this insert, such as `async_insert` or `insert_deduplication_token`.
+    /// Sets a setting for this insert, over that of the client.
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<SettingValue>) -> Self {
         let setting = Setting::new(name, value);
         self.query.settings.retain(|other| other.name != setting.name);
         self.query.settings.push(setting);
         self
+    }
+
+    /// Lets the server collect small inserts of many clients before it stores them (`async_insert`).
+    ///
+    /// With `wait`, [`Insert::finish`] returns when the rows are stored; without, as soon as the server has them in memory,
+    /// and what goes wrong later is not told. Servers take blocks of this protocol into the collection since 23.10 (pull
+    /// request 54730 of ClickHouse); those before it that speak revision 54429 store the
+    /// rows at once, as ever, and older ones answer with [`Error::Server`] (115). Default: what the user's profile says.
+    pub fn async_insert(self, wait: bool) -> Self {
+        self.setting("async_insert", true)
+            .setting("wait_for_async_insert", wait)
+    }
+
+    /// Names the data of this insert: blocks of an insert of the same name into the same table, in the same order, are not
+    /// stored twice (`insert_deduplication_token`). So an insert that failed can be done again.
+    ///
+    /// It works for tables that keep a window of names: replicated ones, and others with
+    /// `non_replicated_deduplication_window`. Blocks are told apart by their number, so both inserts must be cut into the same
+    /// blocks. Servers know it since 22.2 (pull request 32304 of ClickHouse), with [`InsertRequest::async_insert`] since 23.7
+    /// (52136); those that do not answer with [`Error::Server`] (115).
+    pub fn deduplication_token(mut self, token: impl Into<String>) -> Self {
+        self = self.setting("insert_deduplication_token", token.into());
+        if let Some(setting) = self.query.settings.last_mut() {
+            // A server that ignored it would store rows twice.
+            setting.is_important = true;
+        }
+        self
+    }
+
+    /// Runs the insert with these roles of the user and no others, as [`Request::roles`](super::Request::roles). Default: the
+    /// user's default roles.
+    pub fn roles<S: Into<String>>(mut self, roles: impl IntoIterator<Item = S>) -> Self {
+        self.roles = roles.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// [`InsertRequest::roles`] of one role.
+    pub fn role(self, role: impl Into<String>) -> Self {
+        self.roles([role])
+    }
+
+    /// Runs the insert as another user, over a connection of its own that is closed behind the insert.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::as_user`].
+    pub fn user(mut self, user: impl Into<String>, password: impl Into<String>) -> Result<Self> {
+        self.client = self.client.as_user(user, password)?;
+        Ok(self)
     }
 
     /// Chooses how blocks of this insert travel.
@@ -126,7 +177,7 @@ impl InsertRequest {
     }
 
     async fn begin_once(&self) -> Result<Insert> {
-        let mut connection = self.client.pooled().await?;
+        let mut connection = self.client.pooled_with(&self.roles).await?;
         connection.watch(CancelHandle::new(), None);
         connection.protocol.query(self.query.clone(), self.compression)?;
         connection.protocol.end_data()?;

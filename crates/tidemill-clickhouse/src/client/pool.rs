@@ -36,6 +36,15 @@ impl Manager {
         })
     }
 
+    /// Makes connections to the same servers, encrypted in the same way, by other options.
+    pub(crate) fn with_options(&self, options: Options) -> Self {
+        Self {
+            options,
+            tls: self.tls.clone(),
+            next: AtomicUsize::new(0),
+        }
+    }
+
     /// Tries each endpoint in turn, and all of them again after a while. What a server itself refuses is final.
     async fn connect(&self) -> Result<Transport> {
         let endpoints = &self.options.endpoints;

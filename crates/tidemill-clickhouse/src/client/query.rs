@@ -36,6 +36,7 @@ pub struct Request {
     compression: Compression,
     deadline: Option<Duration>,
     external: Vec<(String, Block)>,
+    roles: Vec<String>,
 }
 
 impl Request {
@@ -57,6 +58,7 @@ impl Request {
             query,
             deadline: None,
             external: Vec::new(),
+            roles: Vec::new(),
         }
     }
 
@@ -78,6 +80,31 @@ impl Request {
     pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Self {
         self.query.parameters.push((name.into(), value.to_string()));
         self
+    }
+
+    /// Runs the query with these roles of the user and no others. Default: the user's default roles.
+    ///
+    /// The connection is told by `SET ROLE` in front of the query, unless its last query had the same roles. Servers
+    /// without roles, such as 18.16, answer with [`Error::Server`].
+    pub fn roles<S: Into<String>>(mut self, roles: impl IntoIterator<Item = S>) -> Self {
+        self.roles = roles.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// [`Request::roles`] of one role.
+    pub fn role(self, role: impl Into<String>) -> Self {
+        self.roles([role])
+    }
+
+    /// Runs the query as another user, over a connection of its own that is closed behind the query. For many queries keep
+    /// the client of [`Client::as_user`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::as_user`].
+    pub fn user(mut self, user: impl Into<String>, password: impl Into<String>) -> Result<Self> {
+        self.client = self.client.as_user(user, password)?;
+        Ok(self)
     }
 
     /// Sends a table along, which the query knows by `name`.
@@ -222,7 +249,7 @@ impl QueryStream {
     }
 
     async fn send_once(request: &Request) -> Result<Self> {
-        let mut connection = request.client.pooled().await?;
+        let mut connection = request.client.pooled_with(&request.roles).await?;
         let handle = CancelHandle::new();
         connection.watch(handle.clone(), request.deadline);
         connection.protocol.query(request.query.clone(), request.compression)?;

@@ -49,6 +49,8 @@ pub(crate) struct Transport {
     /// Set while a block is read: if nobody waits for its end, nobody knows where the next packet begins.
     is_in_block: bool,
     pub(crate) last_used: Instant,
+    /// The roles that the session was told to have. None: those that its user has by default.
+    pub(crate) roles: Vec<String>,
 }
 
 enum Socket {
@@ -142,6 +144,7 @@ impl Transport {
             },
             is_in_block: false,
             last_used: Instant::now(),
+            roles: Vec::new(),
         }
     }
 
