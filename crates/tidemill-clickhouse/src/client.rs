@@ -24,6 +24,7 @@
 //! it.
 
 mod cancel;
+pub mod client_config;
 mod insert;
 mod options;
 mod pool;

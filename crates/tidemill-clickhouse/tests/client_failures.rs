@@ -452,6 +452,12 @@ async fn tls_trusts_its_authority_and_nobody_else() {
             "{refused:?}"
         );
     }
+    // Unless it is told to trust anybody.
+    let mut careless = with(&Authority::new(), "elsewhere");
+    if let Some(tls) = &mut careless.tls {
+        tls.accepts_any_certificate = true;
+    }
+    assert_eq!(one(&Client::with_options(careless).await.unwrap()).await.unwrap(), 1);
 }
 
 #[tokio::test]
