@@ -31,6 +31,7 @@ mod pool;
 mod query;
 mod session;
 mod tls;
+pub mod trace;
 mod transport;
 
 use std::{fmt, sync::Arc};
@@ -44,6 +45,7 @@ pub use self::{
     options::{Endpoint, Options},
     query::{QueryStream, QuerySummary, Request},
     tls::{ClientPem, TlsOptions},
+    trace::TraceSource,
 };
 use crate::{Error, Result, packet::server::ServerHello, sql_text};
 

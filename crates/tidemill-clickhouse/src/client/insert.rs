@@ -11,9 +11,15 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use tokio::time::Instant;
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
-use super::{Client, QuerySummary, cancel::CancelHandle, pool::Pooled};
+use super::{
+    Client, QuerySummary,
+    cancel::CancelHandle,
+    pool::Pooled,
+    trace::{insert_span, record_error, record_server},
+};
 use crate::{
     Block, BlockEncoder, BlockError, Compression, DataType, Error, Result,
     packet::{
@@ -169,15 +175,25 @@ impl InsertRequest {
             format!(" ({})", columns.join(", "))
         };
         self.query.text = format!("INSERT INTO {}{columns} VALUES", self.table);
-        // No data were sent: a connection that turns out to be closed may be replaced.
-        match self.begin_once().await {
-            Err(Error::Closed { .. } | Error::Io { .. }) => self.begin_once().await,
-            other => other,
+        let options = self.client.options();
+        let span = insert_span(&self.query, &self.table, options);
+        if let Some(source) = &options.trace_source {
+            source.tell(&mut self.query, &span);
         }
+        // No data were sent: a connection that turns out to be closed may be replaced.
+        let begun = match self.begin_once(&span).instrument(span.clone()).await {
+            Err(Error::Closed { .. } | Error::Io { .. }) => self.begin_once(&span).instrument(span.clone()).await,
+            other => other,
+        };
+        if let Err(error) = &begun {
+            record_error(&span, error);
+        }
+        begun
     }
 
-    async fn begin_once(&self) -> Result<Insert> {
+    async fn begin_once(&self, span: &Span) -> Result<Insert> {
         let mut connection = self.client.pooled_with(&self.roles).await?;
+        record_server(span, || connection.server_address());
         connection.watch(CancelHandle::new(), None);
         connection.protocol.query(self.query.clone(), self.compression)?;
         connection.protocol.end_data()?;
@@ -221,6 +237,7 @@ impl InsertRequest {
             waiting_bytes: 0,
             last_sent: Instant::now(),
             summary,
+            span: span.clone(),
         })
     }
 }
@@ -250,6 +267,7 @@ pub struct Insert {
     waiting_bytes: usize,
     last_sent: Instant,
     summary: InsertSummary,
+    span: Span,
 }
 
 /// What an insert has done.
@@ -341,6 +359,7 @@ impl Insert {
             return Err(self.refusal(error).await);
         }
         while !self.receive().await? {}
+        self.span.record("rows", self.summary.rows);
         Ok(std::mem::take(&mut self.summary))
     }
 
@@ -382,7 +401,11 @@ impl Insert {
                 let block = self.connection.block(kind).await?;
                 self.summary.query.take(kind, block);
             }
-            ServerPacket::Exception(exception) => return Err(Error::Server(exception)),
+            ServerPacket::Exception(exception) => {
+                let error = Error::Server(exception);
+                record_error(&self.span, &error);
+                return Err(error);
+            }
             ServerPacket::EndOfStream => return Ok(true),
             other => self.summary.query.hear(&other),
         }

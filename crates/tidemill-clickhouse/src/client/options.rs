@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use percent_encoding::percent_decode_str;
 
-use super::tls::TlsOptions;
+use super::{tls::TlsOptions, trace::TraceSource};
 use crate::{
     Compression, Error, Limits, Result,
     arrow_type::StringType,
@@ -68,6 +68,8 @@ pub struct Options {
     pub strings: StringType,
     /// Bounds on what a block may ask for.
     pub limits: Limits,
+    /// Who knows which span of OpenTelemetry a query belongs to. Default: nobody.
+    pub trace_source: Option<TraceSource>,
 }
 
 /// A server.
@@ -105,6 +107,7 @@ impl Options {
             pool_size: 16,
             strings: StringType::default(),
             limits: Limits::default(),
+            trace_source: None,
         })
     }
 

@@ -11,8 +11,9 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_rustls::TlsConnector;
+use tracing::Instrument;
 
-use super::{Options, options::Endpoint, transport::Transport};
+use super::{Options, options::Endpoint, trace::connect_span, transport::Transport};
 use crate::{Error, Result, Revision, connection::ClientConnection, packet::client::ClientHello};
 
 pub(crate) type Pool = deadpool::managed::Pool<Manager>;
@@ -62,7 +63,8 @@ impl Manager {
                     continue;
                 };
                 let limit = self.options.connect_timeout;
-                let connected = timeout(limit, self.connect_to(endpoint)).await;
+                let span = connect_span(endpoint, &self.options);
+                let connected = timeout(limit, self.connect_to(endpoint)).instrument(span).await;
                 match connected.unwrap_or(Err(Error::Timeout {
                     action: "connect to the server",
                     limit,

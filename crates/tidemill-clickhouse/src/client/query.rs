@@ -11,12 +11,14 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::{Stream, stream};
 use tokio::runtime::Handle;
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use super::{
     Client,
     cancel::CancelHandle,
     pool::Pooled,
+    trace::{query_span, record_error, record_server},
     transport::{Cancelled, Transport},
 };
 use crate::{
@@ -228,13 +230,29 @@ pub struct QueryStream {
     /// A block that was read while the header was looked for.
     first: Option<Block>,
     summary: QuerySummary,
-    span: tracing::Span,
+    /// Until the query has ended.
+    span: Span,
+    /// Rows that the stream gave.
+    rows: u64,
 }
 
 impl QueryStream {
-    async fn send(request: Request) -> Result<Self> {
+    async fn send(mut request: Request) -> Result<Self> {
+        let options = request.client.options();
+        let span = query_span(&request.query, options);
+        if let Some(source) = &options.trace_source {
+            source.tell(&mut request.query, &span);
+        }
+        let sent = Self::send_in(&request, &span).instrument(span.clone()).await;
+        if let Err(error) = &sent {
+            record_error(&span, error);
+        }
+        sent
+    }
+
+    async fn send_in(request: &Request, span: &Span) -> Result<Self> {
         let may_run_twice = request.may_run_twice();
-        let mut stream = Self::send_once(&request).await?;
+        let mut stream = Self::send_once(request, span).await?;
         if may_run_twice
             && let Some(connection) = &mut stream.connection
             && matches!(
@@ -242,14 +260,15 @@ impl QueryStream {
                 Err(Error::Closed { .. } | Error::Io { .. })
             )
         {
-            tracing::debug!(query_id = request.query.id, "sent again: the connection was closed");
-            stream = Self::send_once(&request).await?;
+            tracing::debug!("sent again: the connection was closed");
+            stream = Self::send_once(request, span).await?;
         }
         Ok(stream)
     }
 
-    async fn send_once(request: &Request) -> Result<Self> {
+    async fn send_once(request: &Request, span: &Span) -> Result<Self> {
         let mut connection = request.client.pooled_with(&request.roles).await?;
+        record_server(span, || connection.server_address());
         let handle = CancelHandle::new();
         connection.watch(handle.clone(), request.deadline);
         connection.protocol.query(request.query.clone(), request.compression)?;
@@ -263,7 +282,6 @@ impl QueryStream {
             }
         }
         connection.protocol.end_data()?;
-        let span = tracing::debug_span!("clickhouse query", query_id = request.query.id);
         // Errors of sending show when the answer is read: the server may have said why.
         let sent = connection.flush().await;
         if let Err(error) = sent
@@ -280,7 +298,8 @@ impl QueryStream {
                 query_id: request.query.id.clone(),
                 ..QuerySummary::default()
             },
-            span,
+            span: span.clone(),
+            rows: 0,
         })
     }
 
@@ -385,6 +404,22 @@ impl QueryStream {
 
     /// The next block of data, with rows or without, and all that comes before it.
     async fn data(&mut self) -> Result<Option<Block>> {
+        let data = self.receive().await;
+        match &data {
+            Ok(Some(block)) => self.rows += block.rows() as u64,
+            Ok(None) => {
+                self.span.record("db.response.returned_rows", self.rows);
+                self.span = Span::none();
+            }
+            Err(error) => {
+                record_error(&self.span, error);
+                self.span = Span::none();
+            }
+        }
+        data
+    }
+
+    async fn receive(&mut self) -> Result<Option<Block>> {
         loop {
             let Some(connection) = &mut self.connection else {
                 return Ok(None);
@@ -412,8 +447,6 @@ impl QueryStream {
                 ServerPacket::EndOfStream => {
                     let cancelled = connection.cancelled();
                     self.connection = None;
-                    self.span
-                        .in_scope(|| tracing::debug!(rows = self.summary.progress.rows, "ended"));
                     return match cancelled {
                         Some(why) => Err(why.error()),
                         None => Ok(None),

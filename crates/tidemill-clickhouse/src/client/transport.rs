@@ -8,6 +8,7 @@
 
 use std::{
     future::poll_fn,
+    net::SocketAddr,
     pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
@@ -212,6 +213,13 @@ impl Transport {
             Socket::Tls(_) => true,
         };
         is_silent && self.is_sound() && self.protocol.is_idle() && self.incoming.unread().is_empty()
+    }
+
+    pub(crate) fn server_address(&self) -> Option<SocketAddr> {
+        match &self.socket {
+            Socket::Plain(socket) => socket.peer_addr().ok(),
+            Socket::Tls(socket) => socket.get_ref().0.peer_addr().ok(),
+        }
     }
 
     pub(crate) fn is_encrypted(&self) -> bool {

@@ -42,7 +42,7 @@ fn numbers(values: impl IntoIterator<Item = u64>) -> RecordBatch {
 }
 
 /// What `DESC TABLE` answers of a table with the columns of `block`.
-fn description(block: &Block) -> Block {
+pub(crate) fn description(block: &Block) -> Block {
     let names = block.batch.schema();
     let names = names.fields().iter().map(|field| field.name().clone());
     let types = block.types.iter().map(ToString::to_string);

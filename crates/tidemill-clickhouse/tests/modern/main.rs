@@ -9,6 +9,7 @@ mod client;
 #[path = "../generate/mod.rs"]
 mod generate;
 mod server;
+mod spans;
 
 use std::sync::MutexGuard;
 
