@@ -36,7 +36,7 @@ mod transport;
 
 use std::{fmt, sync::Arc};
 
-use deadpool::managed::PoolError;
+use deadpool::{Runtime, managed::PoolError};
 
 use self::pool::{Manager, Pool, Pooled};
 pub use self::{
@@ -76,8 +76,9 @@ impl Client {
     }
 
     fn with_manager(manager: Manager) -> Result<Self> {
-        let size = manager.options.pool_size;
-        let pool = Pool::builder(manager).max_size(size).build();
+        let (size, wait) = (manager.options.pool_size, manager.options.pool_timeout);
+        let pool = Pool::builder(manager).max_size(size);
+        let pool = pool.runtime(Runtime::Tokio1).wait_timeout(Some(wait)).build();
         let pool = pool.map_err(|error| Error::Option {
             option: "pool_size".to_owned(),
             expected: error.to_string(),
@@ -160,6 +161,7 @@ impl Client {
             // Nothing of the caller's was sent: a connection that turns out to be closed may be replaced.
             Err(Error::Closed { .. } | Error::Io { .. }) => {
                 drop(connection);
+                self.forget_idle();
                 connection = self.pooled().await?;
                 session::take_roles(&mut connection, roles).await?;
             }
@@ -168,10 +170,19 @@ impl Client {
         Ok(connection)
     }
 
-    /// A connection that nobody uses, or a new one when there are fewer than allowed. Waits otherwise.
+    /// Closes the connections that nobody uses: where one of them turned out to be closed, the others are not better.
+    fn forget_idle(&self) {
+        self.0.retain(|_, _| false);
+    }
+
+    /// A connection that nobody uses, or a new one when there are fewer than allowed. Waits otherwise, for a while.
     async fn pooled(&self) -> Result<Pooled> {
         self.0.get().await.map_err(|error| match error {
             PoolError::Backend(error) => error,
+            PoolError::Timeout(_) => Error::Timeout {
+                action: "wait for a connection that nobody uses",
+                limit: self.options().pool_timeout,
+            },
             _ => Error::Closed {
                 why: "the client was closed",
             },

@@ -9,10 +9,9 @@ use std::{
 };
 
 use arrow_array::{cast::AsArray, types::UInt8Type};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tidemill_clickhouse::{
     Compression, Error, Revision,
-    client::{Client, ClientPem, Options, TlsOptions},
+    client::{Client, Options},
     frame::{FrameEncoder, FrameHeader},
     packet::server::{BlockKind, Progress, ServerHello, ServerPacket},
     wire::put_varint,
@@ -21,15 +20,6 @@ use tidemill_testkit::ClickHouse;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
     net::{TcpListener, TcpStream},
-};
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{
-        RootCertStore, ServerConfig,
-        crypto::ring,
-        pki_types::{PrivateKeyDer, pem::PemObject},
-        server::WebPkiClientVerifier,
-    },
 };
 
 fn options(address: SocketAddr) -> Options {
@@ -357,125 +347,5 @@ async fn a_server_that_comes_back_is_used_again() {
     assert!(one(&client).await.is_err());
     let Some(server) = ClickHouse::need() else { return };
     target.send(server.native()).unwrap();
-    assert_eq!(one(&client).await.unwrap(), 1);
-}
-
-/// A certificate authority, and PEM of a certificate of its own making with its key.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
-
-impl Authority {
-    fn new() -> Self {
-        let mut parameters = CertificateParams::default();
-        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(parameters, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    fn pem(&self) -> Vec<u8> {
-        self.0.pem().into_bytes()
-    }
-
-    fn issue(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
-        let key = KeyPair::generate().unwrap();
-        let parameters = CertificateParams::new(vec![name.to_owned()]).unwrap();
-        (parameters.signed_by(&key, &self.0).unwrap(), key)
-    }
-}
-
-/// TLS in front of a server.
-async fn encrypted(server: SocketAddr, authority: &Authority, client_must_show: bool) -> SocketAddr {
-    let (certificate, key) = authority.issue("localhost");
-    let provider = Arc::new(ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
-        .unwrap();
-    let builder = if client_must_show {
-        let mut roots = RootCertStore::empty();
-        roots.add(authority.0.der().clone()).unwrap();
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-        builder.with_client_cert_verifier(verifier.build().unwrap())
-    } else {
-        builder.with_no_client_auth()
-    };
-    let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
-    let config = builder.with_single_cert(vec![certificate.der().clone()], key).unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            let acceptor = acceptor.clone();
-            tokio::spawn(async move {
-                if let (Ok(mut near), Ok(mut far)) = (acceptor.accept(socket).await, TcpStream::connect(server).await) {
-                    let _ = copy_bidirectional(&mut near, &mut far).await;
-                }
-            });
-        }
-    });
-    address
-}
-
-#[tokio::test]
-async fn tls_trusts_its_authority_and_nobody_else() {
-    let Some(server) = ClickHouse::need() else { return };
-    let authority = Authority::new();
-    let address = encrypted(server.native(), &authority, false).await;
-    let with = |trusted: &Authority, name: &str| {
-        let mut tls = TlsOptions::default();
-        tls.trusted_pem = Some(trusted.pem());
-        tls.server_name = Some(name.to_owned());
-        let mut options = options(address);
-        options.tls = Some(tls);
-        options
-    };
-    let client = Client::with_options(with(&authority, "localhost")).await.unwrap();
-    assert_eq!(one(&client).await.unwrap(), 1);
-    let mut rows = 0;
-    let mut stream = client
-        .query("SELECT number FROM system.numbers LIMIT 1000000")
-        .await
-        .unwrap();
-    while let Some(batch) = stream.next().await.unwrap() {
-        rows += batch.num_rows();
-    }
-    assert_eq!(rows, 1_000_000);
-
-    for wrong in [with(&Authority::new(), "localhost"), with(&authority, "elsewhere")] {
-        let refused = Client::with_options(wrong).await.unwrap_err();
-        assert!(
-            matches!(
-                refused,
-                Error::Io {
-                    action: "agree on TLS with the server",
-                    ..
-                }
-            ),
-            "{refused:?}"
-        );
-    }
-    // Unless it is told to trust anybody.
-    let mut careless = with(&Authority::new(), "elsewhere");
-    if let Some(tls) = &mut careless.tls {
-        tls.accepts_any_certificate = true;
-    }
-    assert_eq!(one(&Client::with_options(careless).await.unwrap()).await.unwrap(), 1);
-}
-
-#[tokio::test]
-async fn tls_shows_the_client_s_certificate() {
-    let Some(server) = ClickHouse::need() else { return };
-    let authority = Authority::new();
-    let mut options = options(encrypted(server.native(), &authority, true).await);
-    let mut tls = TlsOptions::default();
-    tls.trusted_pem = Some(authority.pem());
-    tls.server_name = Some("localhost".to_owned());
-    options.tls = Some(tls.clone());
-    assert!(Client::with_options(options.clone()).await.is_err());
-    let (certificate, key) = authority.issue("client");
-    tls.client_pem = Some(ClientPem {
-        certificates: certificate.pem().into_bytes(),
-        key: key.serialize_pem().into_bytes(),
-    });
-    options.tls = Some(tls);
-    let client = Client::with_options(options).await.unwrap();
     assert_eq!(one(&client).await.unwrap(), 1);
 }

@@ -182,7 +182,10 @@ impl InsertRequest {
         }
         // No data were sent: a connection that turns out to be closed may be replaced.
         let begun = match self.begin_once(&span).instrument(span.clone()).await {
-            Err(Error::Closed { .. } | Error::Io { .. }) => self.begin_once(&span).instrument(span.clone()).await,
+            Err(Error::Closed { .. } | Error::Io { .. }) => {
+                self.client.forget_idle();
+                self.begin_once(&span).instrument(span.clone()).await
+            }
             other => other,
         };
         if let Err(error) = &begun {

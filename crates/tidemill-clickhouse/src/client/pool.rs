@@ -152,7 +152,7 @@ impl deadpool::managed::Manager for Manager {
             return Err(RecycleError::message("in the middle of something, or closed"));
         }
         let idle = transport.last_used.elapsed();
-        if idle > self.options.idle_timeout || (transport.is_encrypted() && idle > TLS_IDLE) {
+        if idle > self.options.idle_timeout || transport.has_secrets_to_read() {
             let limit = self.options.connect_timeout;
             match timeout(limit, transport.ping()).await {
                 Ok(Ok(())) => {}
@@ -165,5 +165,3 @@ impl deadpool::managed::Manager for Manager {
 
 const VERSION: [u64; 2] = [0, 1];
 const PAUSE: Duration = Duration::from_millis(100);
-/// Whether an encrypted connection was closed cannot be seen from outside.
-const TLS_IDLE: Duration = Duration::from_secs(1);

@@ -261,6 +261,8 @@ impl QueryStream {
             )
         {
             tracing::debug!("sent again: the connection was closed");
+            stream.connection = None;
+            request.client.forget_idle();
             stream = Self::send_once(request, span).await?;
         }
         Ok(stream)

@@ -209,10 +209,18 @@ impl Transport {
             Socket::Plain(socket) => {
                 matches!(socket.try_read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
             }
-            // Tickets may wait to be read; a ping tells.
-            Socket::Tls(_) => true,
+            // Tickets may wait to be read, or the end behind them: a ping tells.
+            Socket::Tls(socket) => !matches!(peek(socket.get_ref().0), Poll::Ready(Ok(0) | Err(_))),
         };
         is_silent && self.is_sound() && self.protocol.is_idle() && self.incoming.unread().is_empty()
+    }
+
+    /// Whether there is something to read that is not for a query, as TLS has it: only a ping tells what it means.
+    pub(crate) fn has_secrets_to_read(&self) -> bool {
+        match &self.socket {
+            Socket::Plain(_) => false,
+            Socket::Tls(socket) => peek(socket.get_ref().0).is_ready(),
+        }
     }
 
     pub(crate) fn server_address(&self) -> Option<SocketAddr> {
@@ -220,10 +228,6 @@ impl Transport {
             Socket::Plain(socket) => socket.peer_addr().ok(),
             Socket::Tls(socket) => socket.get_ref().0.peer_addr().ok(),
         }
-    }
-
-    pub(crate) fn is_encrypted(&self) -> bool {
-        matches!(self.socket, Socket::Tls(_))
     }
 
     /// Receives a packet. A block behind it is for [`Transport::block`].
@@ -484,6 +488,12 @@ impl Transport {
         }
         Ok(())
     }
+}
+
+/// How many bytes, of one, wait to be read; none at the end of the connection.
+fn peek(socket: &TcpStream) -> Poll<std::io::Result<usize>> {
+    let mut context = Context::from_waker(std::task::Waker::noop());
+    socket.poll_peek(&mut context, &mut ReadBuf::new(&mut [0]))
 }
 
 impl Clocks {
