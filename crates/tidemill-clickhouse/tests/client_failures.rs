@@ -3,14 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
 use std::{
+    env,
     net::SocketAddr,
+    process::Command,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use arrow_array::{cast::AsArray, types::UInt8Type};
+use arrow_array::{ArrayRef, RecordBatch, StringArray, cast::AsArray, types::UInt8Type};
 use tidemill_clickhouse::{
-    Compression, Error, Revision,
+    Block, BlockEncoder, Compression, Error, Revision,
     client::{Client, Options},
     frame::{FrameEncoder, FrameHeader},
     packet::server::{BlockKind, Progress, ServerHello, ServerPacket},
@@ -256,6 +258,128 @@ async fn servers_that_do_not_shake_hands_are_left_in_time() {
         ),
         "{refused:?}"
     );
+}
+
+/// The hello of a server that is not one: what connecting to it fails with.
+async fn greeted(hello: Vec<u8>, pause: Option<Duration>) -> Error {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let _ = socket.read(&mut [0; 1000]).await;
+        for byte in hello {
+            if socket.write_all(&[byte]).await.is_err() {
+                return;
+            }
+            if let Some(pause) = pause {
+                tokio::time::sleep(pause).await;
+            }
+        }
+        while matches!(socket.read(&mut [0; 1000]).await, Ok(1..)) {}
+    });
+    let mut options = options(address);
+    options.connect_timeout = Duration::from_millis(600);
+    let begin = Instant::now();
+    let error = Client::with_options(options).await.unwrap_err();
+    assert!(begin.elapsed() < Duration::from_secs(3), "{error:?}");
+    error
+}
+
+#[tokio::test]
+async fn hostile_hellos_end_in_a_clear_error() {
+    let hello = packet(&ServerPacket::Hello(Box::default()));
+    // A byte at a time: no byte is late, and all of them together are.
+    let error = greeted(hello, Some(Duration::from_millis(300))).await;
+    assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+
+    // A name without an end, and the hello of a web server.
+    let mut long = vec![0];
+    put_varint(&mut long, 1 << 40);
+    for (hello, expected) in [
+        (long, "the name of the server is 1099511627776"),
+        (b"HTTP/1.0 400 Bad Request\r\n\r\n".to_vec(), "the kind of a packet"),
+    ] {
+        let error = greeted(hello, None).await;
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn hostile_packets_end_in_a_clear_error() {
+    // Texts of an exception that are longer than anything.
+    let mut long = vec![2, 1, 0, 0, 0];
+    put_varint(&mut long, u64::MAX >> 1);
+    let error = fails(Script::once(long), None).await;
+    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+
+    // Causes without an end.
+    let mut endless = vec![2];
+    endless.extend([1, 0, 0, 0, 0, 0, 0, 1].repeat(100_000));
+    let error = fails(Script::once(endless), None).await;
+    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+
+    // More columns, and longer names, than a block can have.
+    let info = [1, 0, 2, 255, 255, 255, 255, 3, 0, 0];
+    for (numbers, expected) in [
+        (&[1 << 40, 1][..], "the number of columns"),
+        (&[1, 1 << 40], "the number of rows"),
+        (&[1, 1, 1 << 40], "the name of a column"),
+    ] {
+        let mut block = info.to_vec();
+        numbers.iter().for_each(|number| put_varint(&mut block, *number));
+        let mut bytes = data();
+        FrameEncoder::new(Compression::Lz4)
+            .unwrap()
+            .encode(&block, &mut bytes)
+            .unwrap();
+        let error = fails(Script::once(bytes), None).await;
+        assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+/// Memory is that of a process: the test calls itself.
+#[test]
+fn a_server_that_logs_without_an_end_does_not_fill_the_memory() {
+    const ITSELF: &str = "TIDEMILL_TEST_ENDLESS_LOGS";
+    if env::var_os(ITSELF).is_none() {
+        let mut itself = Command::new(env::current_exe().unwrap());
+        itself.args(["--exact", "a_server_that_logs_without_an_end_does_not_fill_the_memory"]);
+        let output = itself.env(ITSELF, "1").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        // A mebibyte of log in each block.
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(1 << 20)]));
+        let block = Block::new(RecordBatch::try_from_iter([("text", text)]).unwrap()).unwrap();
+        let mut inside = Vec::new();
+        BlockEncoder::default()
+            .encode(&block, Revision::NEWEST, &mut inside)
+            .unwrap();
+        let mut answer = packet(&ServerPacket::Block {
+            kind: BlockKind::Log,
+            table: String::new(),
+        });
+        FrameEncoder::new(Compression::Lz4)
+            .unwrap()
+            .encode(&inside, &mut answer)
+            .unwrap();
+        let script = Script {
+            repeats: true,
+            ..Script::once(answer)
+        };
+        let error = fails(script, Some(Duration::from_millis(1500))).await;
+        assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+    });
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    let peak: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(peak < 60 << 10, "{peak} KiB");
 }
 
 #[tokio::test]

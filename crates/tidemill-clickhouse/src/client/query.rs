@@ -211,9 +211,11 @@ pub struct QuerySummary {
     pub totals: Option<RecordBatch>,
     /// The rows of minima and maxima, for the setting `extremes`.
     pub extremes: Option<RecordBatch>,
-    /// Lines of the server's log, for the setting `send_logs_level`. Only the last 64 blocks are kept.
+    /// Lines of the server's log, for the setting `send_logs_level`. Only the last 64 blocks are
+    /// kept, and fewer of them where they take more than 8 MiB.
     pub logs: VecDeque<RecordBatch>,
-    /// Counters of what the query did. Only the last 64 blocks are kept.
+    /// Counters of what the query did. Only the last 64 blocks are
+    /// kept, and fewer of them where they take more than 8 MiB.
     pub profile_events: VecDeque<RecordBatch>,
     /// The time zone of the session, if the server changed it.
     pub time_zone: Option<String>,
@@ -481,10 +483,12 @@ impl QuerySummary {
             _ => return,
         };
         if block.rows() > 0 {
-            if kept.len() == MAX_KEPT {
+            kept.push_back(block.batch);
+            let size =
+                |kept: &VecDeque<RecordBatch>| kept.iter().map(RecordBatch::get_array_memory_size).sum::<usize>();
+            while kept.len() > MAX_KEPT || (kept.len() > 1 && size(kept) > MAX_KEPT_BYTES) {
                 kept.pop_front();
             }
-            kept.push_back(block.batch);
         }
     }
 }
@@ -518,3 +522,4 @@ async fn stop(connection: &mut Transport) -> Result<()> {
 }
 
 const MAX_KEPT: usize = 64;
+const MAX_KEPT_BYTES: usize = 8 << 20;
