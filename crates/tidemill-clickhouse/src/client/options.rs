@@ -40,7 +40,8 @@ pub struct Options {
     pub password: String,
     /// The database that names without one mean. Default: the user's.
     pub database: String,
-    /// How blocks travel. Default: [`Compression::Lz4`].
+    /// How blocks travel. The server is asked to use LZ4HC and ZSTD where they are chosen; otherwise it answers as it does by
+    /// itself, and every way is understood. Default: [`Compression::Lz4`].
     pub compression: Compression,
     /// Whether and how connections are encrypted. Default: not.
     pub tls: Option<TlsOptions>,

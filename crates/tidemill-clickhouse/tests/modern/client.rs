@@ -490,3 +490,37 @@ async fn external_tables_are_decoded_by_the_server() {
         assert_eq!(block.batch.column(0).as_primitive::<Int64Type>().values(), &[-1, 7]);
     }
 }
+
+#[tokio::test]
+async fn the_server_is_asked_to_compress_as_we_do() {
+    let server = newest();
+    numbers_table(&server);
+    let client = connect(&server).await;
+    let text = |text: &str| Some(SettingValue::Text(text.to_owned()));
+    for (compression, method, level) in [
+        (Compression::None, None, None),
+        (Compression::Lz4, None, None),
+        (Compression::Lz4Hc(4), text("lz4hc"), None),
+        (Compression::Zstd(3), text("zstd"), text("3")),
+    ] {
+        let rows = client.query("SELECT n FROM t").compression(compression).collect().await;
+        assert_eq!(rows.expect("an answer")[0].num_rows(), 3);
+        let query = last_query(&server);
+        let value = |name: &str| setting(&query, name).map(|setting| setting.value.clone());
+        assert_eq!(value("network_compression_method"), method, "{compression}");
+        assert_eq!(value("network_zstd_compression_level"), level, "{compression}");
+    }
+    let request = client
+        .query("SELECT n FROM t")
+        .setting("network_compression_method", "LZ4");
+    request
+        .compression(Compression::Zstd(1))
+        .execute()
+        .await
+        .expect("an answer");
+    let query = last_query(&server);
+    assert_eq!(
+        setting(&query, "network_compression_method").map(|setting| setting.value.clone()),
+        text("LZ4")
+    );
+}
