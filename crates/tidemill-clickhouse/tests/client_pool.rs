@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
-use std::{env, fs, process::Command, sync::Arc, time::Duration};
+use std::{env, fs, net::SocketAddr, process::Command, sync::Arc, time::Duration};
 
 use arrow_array::{
     ArrayRef, RecordBatch, UInt64Array,
@@ -14,7 +14,11 @@ use tidemill_clickhouse::{
     client::{Client, Options, QueryStream},
 };
 use tidemill_testkit::ClickHouse;
-use tokio::net::TcpListener;
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
 
 fn options(server: &ClickHouse) -> Options {
     let mut options = Options::new(&server.native().to_string()).unwrap();
@@ -117,6 +121,80 @@ async fn connections_take_turns_among_servers_and_pass_over_those_that_are_silen
     }
     let answer = client.query("EXISTS TABLE here").collect().await.unwrap();
     assert_eq!(answer[0].column(0).as_primitive::<UInt8Type>().value(0), 1);
+}
+
+/// Passes on what comes, until the connections of that time are forgotten: they stay open, and nothing comes through.
+async fn forgetful_proxy(server: SocketAddr) -> (SocketAddr, watch::Sender<bool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (forget, forgotten) = watch::channel(false);
+    tokio::spawn(async move {
+        while let Ok((mut near, _)) = listener.accept().await {
+            let mut forgotten = forgotten.clone();
+            forgotten.mark_unchanged();
+            tokio::spawn(async move {
+                let mut far = TcpStream::connect(server).await.unwrap();
+                tokio::select! {
+                    _ = copy_bidirectional(&mut near, &mut far) => {}
+                    _ = forgotten.changed() => tokio::time::sleep(Duration::from_secs(60)).await,
+                }
+            });
+        }
+    });
+    (address, forget)
+}
+
+#[tokio::test]
+async fn connections_that_were_idle_for_long_are_asked_whether_they_still_work() {
+    let Some(server) = ClickHouse::need() else { return };
+    let (address, forget) = forgetful_proxy(server.native()).await;
+    let mut options = options(&server);
+    options.endpoints = vec![address.to_string().parse().unwrap()];
+    options.connect_timeout = Duration::from_millis(500);
+    options.idle_timeout = Duration::from_millis(50);
+    let client = Client::with_options(options.clone()).await.unwrap();
+    assert_eq!(one(&client).await.unwrap(), 1);
+    forget.send(true).unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(one(&client).await.unwrap(), 1);
+
+    // Where nobody asks, the query finds out.
+    options.idle_timeout = Duration::from_secs(100);
+    options.read_timeout = Duration::from_millis(300);
+    let client = Client::with_options(options).await.unwrap();
+    forget.send(true).unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(matches!(one(&client).await, Err(Error::Timeout { .. })));
+    assert_eq!(one(&client).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_is_late_is_tried_again() {
+    let Some(server) = ClickHouse::need() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let mut options = options(&server);
+    options.endpoints = vec![address.to_string().parse().unwrap()];
+    options.connect_rounds = 1;
+    assert!(matches!(
+        Client::with_options(options.clone()).await,
+        Err(Error::Io { .. })
+    ));
+    options.connect_rounds = 8;
+    let native = server.native();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        let listener = TcpListener::bind(address).await.unwrap();
+        while let Ok((mut near, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut far = TcpStream::connect(native).await.unwrap();
+                let _ = copy_bidirectional(&mut near, &mut far).await;
+            });
+        }
+    });
+    let client = Client::with_options(options).await.unwrap();
+    assert_eq!(one(&client).await.unwrap(), 1);
 }
 
 #[tokio::test]

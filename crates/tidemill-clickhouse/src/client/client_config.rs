@@ -21,10 +21,10 @@
 //! | `secure`, `no-secure` | [`Options::tls`]; port 9440 and hosts of ClickHouse Cloud are encrypted as well |
 //! | `compression` (whether), `network_compression_method` (how) | [`Options::compression`] |
 //! | `connect_timeout`, `receive_timeout`, `send_timeout` in seconds | [`Options::connect_timeout`], `read_timeout`, `write_timeout` |
-//! | `tls-sni-override` | [`TlsOptions::server_name`] |
-//! | `openSSL.client.caConfig` | [`TlsOptions::trusted_pem`], a file or a folder of them, instead of the system's |
-//! | `openSSL.client.certificateFile`, `privateKeyFile` | [`TlsOptions::client_pem`]; without a key it is in the certificate's file |
-//! | `openSSL.client.verificationMode` `none`, `invalidCertificateHandler.name` `AcceptCertificateHandler`, `accept-invalid-certificate` | [`TlsOptions::accepts_any_certificate`] |
+//! | `tls-sni-override` | `TlsOptions::server_name` |
+//! | `openSSL.client.caConfig` | `TlsOptions::trusted_pem`, a file or a folder of them, instead of the system's |
+//! | `openSSL.client.certificateFile`, `privateKeyFile` | `TlsOptions::client_pem`; without a key it is in the certificate's file |
+//! | `openSSL.client.verificationMode` `none`, `invalidCertificateHandler.name` `AcceptCertificateHandler`, `accept-invalid-certificate` | `TlsOptions::accepts_any_certificate` |
 //! | `connections_credentials`, of each `connection` `name`, `hostname`, `port`, `secure`, `user`, `password`, `database`, `accept-invalid-certificate` | over all of the above, for the connection that is asked for, or the one that is named as the host |
 //!
 //! `CLICKHOUSE_HOST`, `CLICKHOUSE_USER` and `CLICKHOUSE_PASSWORD` of the environment stand in for what the file does not say.
@@ -161,8 +161,7 @@ impl<'a> Chosen<'a> {
         // Of two with one name the last counts.
         let found = connections
             .flat_map(Element::children)
-            .filter(|element| element.text_at("name") == Some(wanted))
-            .last();
+            .rfind(|element| element.text_at("name") == Some(wanted));
         if connection.is_some() && found.is_none() {
             return Err(Error::Option {
                 option: format!("connection={wanted}"),

@@ -27,7 +27,9 @@ use crate::{
 /// `tracing` that was made for it. This library does not know OpenTelemetry; with `tracing-opentelemetry` the span's context
 /// is the answer, and a `traceparent` header parses as a [`TraceContext`].
 #[derive(Clone)]
-pub struct TraceSource(Arc<dyn Fn(&Span) -> Option<TraceContext> + Send + Sync>);
+pub struct TraceSource(Arc<Source>);
+
+type Source = dyn Fn(&Span) -> Option<TraceContext> + Send + Sync;
 
 impl TraceSource {
     /// Makes a source of a function.
