@@ -32,16 +32,14 @@ async fn one(client: &Client) -> Result<u8, Error> {
     Ok(batches[0].column(0).as_primitive::<UInt8Type>().value(0))
 }
 
+const SHORT: &str = "SELECT number FROM system.numbers LIMIT 1000000";
+const ENDLESS: &str = "SELECT number FROM system.numbers";
+
 /// So many queries that run at the same time, each over a connection of its own.
-async fn running(client: &Client, count: usize) -> Vec<QueryStream> {
+async fn running(client: &Client, count: usize, sql: &str) -> Vec<QueryStream> {
     let mut streams = Vec::new();
     for _ in 0..count {
-        streams.push(
-            client
-                .query("SELECT number FROM system.numbers LIMIT 1000000")
-                .await
-                .unwrap(),
-        );
+        streams.push(client.query(sql).await.unwrap());
     }
     streams
 }
@@ -61,7 +59,7 @@ async fn connections_that_died_while_nobody_used_them_are_replaced() {
     client.execute("CREATE TABLE t (n UInt64) ENGINE = Log").await.unwrap();
     let batch = RecordBatch::try_from_iter([("n", Arc::new(UInt64Array::from(vec![1])) as ArrayRef)]).unwrap();
     for restart in 1..=3 {
-        finish(running(&client, 3).await).await;
+        finish(running(&client, 3, SHORT).await).await;
         server.restart().unwrap();
         // The runtime sees what happened to its sockets when it has nothing else to do.
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -85,7 +83,7 @@ async fn connections_that_died_while_nobody_used_them_are_replaced() {
 async fn a_select_is_sent_again_when_its_connection_had_died_unseen() {
     let Some(mut server) = ClickHouse::need() else { return };
     let client = Client::with_options(options(&server)).await.unwrap();
-    finish(running(&client, 4).await).await;
+    finish(running(&client, 4, SHORT).await).await;
     // The runtime does not look at its sockets in between.
     server.restart().unwrap();
     assert_eq!(one(&client).await.unwrap(), 1);
@@ -100,7 +98,7 @@ async fn connections_take_turns_among_servers_and_pass_over_those_that_are_silen
     let mut options = options(&first);
     options.endpoints.push(second.native().to_string().parse().unwrap());
     let client = Client::with_options(options.clone()).await.unwrap();
-    let held = running(&client, 6).await;
+    let held = running(&client, 6, ENDLESS).await;
     for (server, expected) in [(&first, 3), (&second, 3)] {
         let sql =
             "SELECT count() FROM system.processes WHERE query LIKE '%system.numbers%' AND query NOT LIKE '%processes%'";
@@ -116,7 +114,7 @@ async fn connections_take_turns_among_servers_and_pass_over_those_that_are_silen
         .into();
     options.connect_timeout = Duration::from_millis(500);
     let client = Client::with_options(options).await.unwrap();
-    for stream in running(&client, 4).await {
+    for stream in running(&client, 4, ENDLESS).await {
         drop(stream);
     }
     let answer = client.query("EXISTS TABLE here").collect().await.unwrap();
@@ -204,7 +202,7 @@ async fn a_query_waits_for_a_connection_and_not_for_ever() {
     options.pool_size = 1;
     options.pool_timeout = Duration::from_millis(300);
     let client = Client::with_options(options).await.unwrap();
-    let held = running(&client, 1).await;
+    let held = running(&client, 1, SHORT).await;
     let waited = one(&client).await.unwrap_err();
     let action = "wait for a connection that nobody uses";
     assert!(

@@ -255,17 +255,16 @@ impl QueryStream {
     async fn send_in(request: &Request, span: &Span) -> Result<Self> {
         let may_run_twice = request.may_run_twice();
         let mut stream = Self::send_once(request, span).await?;
-        if may_run_twice
-            && let Some(connection) = &mut stream.connection
-            && matches!(
-                connection.wait_for_answer().await,
-                Err(Error::Closed { .. } | Error::Io { .. })
-            )
-        {
-            tracing::debug!("sent again: the connection was closed");
-            stream.connection = None;
-            request.client.forget_idle();
-            stream = Self::send_once(request, span).await?;
+        if may_run_twice && let Some(connection) = &mut stream.connection {
+            match connection.wait_for_answer().await {
+                Err(Error::Closed { .. } | Error::Io { .. }) => {
+                    tracing::debug!("sent again: the connection was closed");
+                    stream.connection = None;
+                    request.client.forget_idle();
+                    stream = Self::send_once(request, span).await?;
+                }
+                other => other?,
+            }
         }
         Ok(stream)
     }
