@@ -18,6 +18,10 @@
 //! # }
 //! ```
 //!
+//! What a connection remembers is kept apart: a query with [roles](Request::roles) has those and no others, and a query of
+//! [another user](Client::as_user) has another connection. The options may be those of `clickhouse-client`
+//! ([`client_config`]), and `tracing` is told what happens ([`trace`]).
+//!
 //! Memory: a query that is read batch by batch holds one block at a time, an insert one block and what it collects.
 //!
 //! There is no routing of queries by content, and no pipelining: a connection answers one query at a time, as the protocol has

@@ -166,6 +166,33 @@ async fn tls_shows_the_client_s_certificate() {
     assert_eq!(one(&client).await.unwrap(), 1);
 }
 
+#[tokio::test]
+async fn the_server_hears_which_name_is_meant() {
+    let authority = Authority::new();
+    let (certificate, key) = authority.issue("inner.example.com");
+    let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut tls = TlsOptions::default();
+    tls.trusted_pem = Some(authority.pem());
+    tls.server_name = Some("inner.example.com".to_owned());
+    let mut options = options(listener.local_addr().unwrap());
+    options.tls = Some(tls);
+    let heard = tokio::spawn(async move {
+        let (socket, _) = listener.accept().await.unwrap();
+        let stream = TlsAcceptor::from(Arc::new(config)).accept(socket).await.unwrap();
+        stream.get_ref().1.server_name().map(str::to_owned)
+    });
+    // It is no ClickHouse: the connection ends behind the handshake of TLS.
+    assert!(Client::with_options(options).await.is_err());
+    assert_eq!(heard.await.unwrap().as_deref(), Some("inner.example.com"));
+}
+
 /// Options for the real server, whose certificate `authority` has signed.
 fn options_of(server: &ClickHouse, authority: &Authority) -> Options {
     let mut tls = TlsOptions::default();
