@@ -210,6 +210,20 @@ async fn a_query_waits_for_a_connection_and_not_for_ever() {
         "{waited:?}"
     );
 
+    // Its own deadline, if that is nearer.
+    let request = client.query("SELECT 1").deadline(Duration::from_millis(50));
+    let waited = request.collect().await.unwrap_err();
+    assert!(
+        matches!(
+            waited,
+            Error::Timeout {
+                action: "the query",
+                ..
+            }
+        ),
+        "{waited:?}"
+    );
+
     let other = client.clone();
     let waiting = tokio::spawn(async move { one(&other).await });
     tokio::time::sleep(Duration::from_millis(50)).await;

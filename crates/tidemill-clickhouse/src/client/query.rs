@@ -10,7 +10,10 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::{Stream, stream};
-use tokio::runtime::Handle;
+use tokio::{
+    runtime::Handle,
+    time::{Instant, timeout_at},
+};
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
@@ -115,7 +118,8 @@ impl Request {
         self
     }
 
-    /// Cancels the query when it has not ended after `limit`. It then fails with [`Error::Timeout`].
+    /// Cancels the query when it has not ended after `limit`, which begins with waiting for a connection. It then fails with
+    /// [`Error::Timeout`].
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
         self
@@ -254,14 +258,17 @@ impl QueryStream {
 
     async fn send_in(request: &Request, span: &Span) -> Result<Self> {
         let may_run_twice = request.may_run_twice();
-        let mut stream = Self::send_once(request, span).await?;
+        let until = request
+            .deadline
+            .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
+        let mut stream = Self::send_once(request, span, until).await?;
         if may_run_twice && let Some(connection) = &mut stream.connection {
             match connection.wait_for_answer().await {
                 Err(Error::Closed { .. } | Error::Io { .. }) => {
                     tracing::debug!("sent again: the connection was closed");
                     stream.connection = None;
                     request.client.forget_idle();
-                    stream = Self::send_once(request, span).await?;
+                    stream = Self::send_once(request, span, until).await?;
                 }
                 other => other?,
             }
@@ -269,11 +276,18 @@ impl QueryStream {
         Ok(stream)
     }
 
-    async fn send_once(request: &Request, span: &Span) -> Result<Self> {
-        let mut connection = request.client.pooled_with(&request.roles).await?;
+    async fn send_once(request: &Request, span: &Span, deadline: Option<(Instant, Duration)>) -> Result<Self> {
+        let connection = request.client.pooled_with(&request.roles);
+        let mut connection = match deadline {
+            Some((until, limit)) => timeout_at(until, connection).await.unwrap_or(Err(Error::Timeout {
+                action: "the query",
+                limit,
+            }))?,
+            None => connection.await?,
+        };
         record_server(span, || connection.server_address());
         let handle = CancelHandle::new();
-        connection.watch(handle.clone(), request.deadline);
+        connection.watch(handle.clone(), deadline);
         connection.protocol.query(request.query.clone(), request.compression)?;
         for (name, block) in &request.external {
             let put = connection.protocol.put_block(name, |revision, bytes| {

@@ -175,10 +175,10 @@ impl Transport {
         Ok(())
     }
 
-    /// Begins to watch for what ends a query early.
-    pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<Duration>) {
+    /// Begins to watch for what ends a query early: its handle, and its deadline, with how long it had until then.
+    pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<(Instant, Duration)>) {
         self.clocks.handle = Some(handle);
-        self.clocks.deadline = deadline.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
+        self.clocks.deadline = deadline;
         self.clocks.cancelled = None;
         self.clocks.is_armed = false;
     }
