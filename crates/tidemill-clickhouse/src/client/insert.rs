@@ -93,8 +93,8 @@ impl InsertRequest {
     ///
     /// With `wait`, [`Insert::finish`] returns when the rows are stored; without, as soon as the server has them in memory,
     /// and what goes wrong later is not told. Servers take blocks of this protocol into the collection since 23.10 (pull
-    /// request 54730 of ClickHouse); those before it that speak revision 54429 store the
-    /// rows at once, as ever, and older ones answer with [`Error::Server`] (115). Default: what the user's profile says.
+    /// request 54730 of ClickHouse); those before it that speak revision 54429 store the rows at once, as ever, and older ones
+    /// answer with [`Error::Server`] (115). Default: what the user's profile says.
     pub fn async_insert(self, wait: bool) -> Self {
         self.setting("async_insert", true)
             .setting("wait_for_async_insert", wait)

@@ -89,8 +89,8 @@ impl Request {
 
     /// Runs the query with these roles of the user and no others. Default: the user's default roles.
     ///
-    /// The connection is told by `SET ROLE` in front of the query, unless its last query had the same roles. Servers
-    /// without roles, such as 18.16, answer with [`Error::Server`].
+    /// The connection is told by `SET ROLE` in front of the query, unless its last query had the same roles. Servers without
+    /// roles, such as 18.16, answer with [`Error::Server`].
     pub fn roles<S: Into<String>>(mut self, roles: impl IntoIterator<Item = S>) -> Self {
         self.roles = roles.into_iter().map(Into::into).collect();
         self
@@ -215,11 +215,10 @@ pub struct QuerySummary {
     pub totals: Option<RecordBatch>,
     /// The rows of minima and maxima, for the setting `extremes`.
     pub extremes: Option<RecordBatch>,
-    /// Lines of the server's log, for the setting `send_logs_level`. Only the last 64 blocks are
-    /// kept, and fewer of them where they take more than 8 MiB.
+    /// Lines of the server's log, for the setting `send_logs_level`. Only the last 64 blocks are kept, and fewer
+    /// where they take more than 8 MiB.
     pub logs: VecDeque<RecordBatch>,
-    /// Counters of what the query did. Only the last 64 blocks are
-    /// kept, and fewer of them where they take more than 8 MiB.
+    /// Counters of what the query did. Only the last 64 blocks are kept, and fewer where they take more than 8 MiB.
     pub profile_events: VecDeque<RecordBatch>,
     /// The time zone of the session, if the server changed it.
     pub time_zone: Option<String>,

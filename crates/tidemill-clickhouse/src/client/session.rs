@@ -5,7 +5,8 @@
 //! which holds for the session, and a session is a connection. So a connection knows which roles it has, and is told others
 //! only when a query wants others than the query before.
 //!
-//! Settings, temporary tables and `USE` are not kept track of: a pool gives any of its connections to any query.
+//! What statements of the caller change is not kept track of (`SET`, `SET ROLE`, `USE`, temporary tables): a pool gives any of
+//! its connections to any query.
 
 use super::{cancel::CancelHandle, transport::Transport};
 use crate::{
