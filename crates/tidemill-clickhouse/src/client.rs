@@ -18,6 +18,9 @@
 //! # }
 //! ```
 //!
+//! Rows as structs, tuples or single values are [`Client::query_as`] and [`Client::insert_rows`]; [`rows`](crate::rows) has
+//! the table of types.
+//!
 //! What a connection remembers is kept apart: a query with [roles](Request::roles) has those and no others, and a query of
 //! [another user](Client::as_user) has another connection. The options may be those of `clickhouse-client`
 //! ([`client_config`]), and `tracing` is told what happens ([`trace`]).
@@ -30,9 +33,11 @@
 mod cancel;
 pub mod client_config;
 mod insert;
+mod insert_rows;
 mod options;
 mod pool;
 mod query;
+mod rows;
 mod session;
 mod tls;
 pub mod trace;
@@ -41,13 +46,16 @@ mod transport;
 use std::{fmt, sync::Arc};
 
 use deadpool::{Runtime, managed::PoolError};
+use serde::{Serialize, de::DeserializeOwned};
 
 use self::pool::{Manager, Pool, Pooled};
 pub use self::{
     cancel::CancelHandle,
     insert::{Insert, InsertRequest, InsertSummary},
+    insert_rows::RowInsert,
     options::{Endpoint, Options},
     query::{QueryStream, QuerySummary, Request},
+    rows::{RowCursor, RowsRequest},
     tls::{ClientPem, TlsOptions},
     trace::TraceSource,
 };
@@ -116,6 +124,11 @@ impl Client {
         Request::new(self.clone(), sql.into())
     }
 
+    /// Prepares a query whose rows are `T`s: structs, tuples or single values, as in [`rows`](crate::rows).
+    pub fn query_as<T: DeserializeOwned>(&self, sql: impl Into<String>) -> RowsRequest<T> {
+        self.query(sql).rows()
+    }
+
     /// Runs a statement to its end. Rows that it answers are read and left.
     ///
     /// # Errors
@@ -128,6 +141,12 @@ impl Client {
     /// Prepares an insert into `table`, which is written as in SQL. Awaiting it begins it.
     pub fn insert(&self, table: impl Into<String>) -> InsertRequest {
         InsertRequest::new(self.clone(), table.into())
+    }
+
+    /// Prepares an insert of rows into `table`, which is written as in SQL: structs, tuples or single values, as in
+    /// [`rows`](crate::rows). The first row begins it.
+    pub fn insert_rows<T: ?Sized + Serialize>(&self, table: impl Into<String>) -> RowInsert<T> {
+        self.insert(table).rows()
     }
 
     /// Asks whether a server answers.

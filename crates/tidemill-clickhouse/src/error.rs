@@ -114,6 +114,12 @@ pub enum Error {
     /// The query was cancelled by its handle.
     #[error("the query was cancelled")]
     Cancelled,
+    /// A row that does not fit the Rust type that it is wanted as, or the column that it is written to.
+    #[error(transparent)]
+    Row(Box<RowError>),
+    /// One row was asked for, and the answer has none.
+    #[error("the query answered no row")]
+    RowNotFound,
     /// Columns that do not make a record batch.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
@@ -170,6 +176,46 @@ pub struct BlockError {
     pub expected: String,
     /// What stands there.
     pub found: String,
+}
+
+/// Where a row and a Rust type do not go together, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("row {row}{}{}: {problem}", OfColumn(column, data_type), AsType(rust_type))]
+pub struct RowError {
+    /// How many rows of the answer, or of the insert, come before it.
+    pub row: u64,
+    /// The column, empty when it is about the row as a whole.
+    pub column: String,
+    /// The column's type in ClickHouse, empty when there is no such column.
+    pub data_type: String,
+    /// The type of the value in Rust, as far as it is known.
+    pub rust_type: &'static str,
+    /// What is wrong.
+    pub problem: String,
+}
+
+struct OfColumn<'a>(&'a str, &'a str);
+
+impl std::fmt::Display for OfColumn<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.0, self.1) {
+            ("", _) => Ok(()),
+            (column, "") => write!(f, ", column `{column}`"),
+            (column, data_type) => write!(f, ", column `{column}` of type {data_type}"),
+        }
+    }
+}
+
+struct AsType<'a>(&'a str);
+
+impl std::fmt::Display for AsType<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            write!(f, ", {} in Rust", self.0)
+        }
+    }
 }
 
 struct InColumn<'a>(&'a str);

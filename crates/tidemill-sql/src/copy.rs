@@ -2,7 +2,7 @@
 //!
 //! Rows stream through a bounded channel to a thread that writes them, so memory is bounded by a few batches. The
 //! result is made in a temporary folder beside its destination and renamed when it is whole and on disk; then it is
-//! opened as any reader would open it, and its rows are counted.
+//! opened as any reader would open it, and its rows are counted. A table of a server is filled in the task that reads.
 //!
 //! Between two files of records (Riegeli, ArrayRecord, TFRecord) records are copied as they are, so that nothing is read into them.
 
@@ -19,7 +19,7 @@ use tidemill_riegeli::ReaderOptions;
 use crate::location::{Format, Location, Place};
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::{Answer, Session};
-use crate::sink::{FileOptions, Sink, file_sink};
+use crate::sink::{ClickHouseSink, FileOptions, Sink, TableOptions, file_sink};
 use crate::{Error, Result};
 
 /// The settings of a copy.
@@ -29,6 +29,8 @@ pub struct CopyOptions {
     pub overwrite: bool,
     /// How the file is written, where its format leaves a choice.
     pub file: FileOptions,
+    /// How a table of a server is made.
+    pub table: TableOptions,
 }
 
 /// How far a copy is.
@@ -49,26 +51,27 @@ pub struct Copied {
     pub rows: u64,
     /// Bytes of the source's files; 0 for a source that is not files.
     pub source_bytes: u64,
-    /// Bytes of the files that were made.
+    /// Bytes of the files that were made; 0 for a table of a server.
     pub bytes: u64,
 }
 
 impl Session {
-    /// Copies the table at `source` to a new file, whose extension tells its format. `progress` is called after each
-    /// batch, from this task.
+    /// Copies the table at `source` to a new file or to a table of a server. `progress` is called after each batch, from this
+    /// task.
     ///
     /// # Errors
     ///
     /// [`Error::Exists`], what reading or writing meets, and [`Error::RowCount`] when the result does not hold the rows
-    /// that were written. The destination is as it was before, whatever the error.
+    /// that were written. The destination is as it was before, whatever the error, unless it is a table of a server to which
+    /// rows were added.
     pub async fn copy(
         &self,
         source: &Location,
-        destination: &Path,
+        destination: &Location,
         options: &CopyOptions,
         progress: impl FnMut(Progress),
     ) -> Result<Copied> {
-        if source.format.has_records() && Location::new_file(destination)?.format.has_records() {
+        if source.format.has_records() && destination.format.has_records() {
             return self.copy_records(source, destination, options, progress).await;
         }
         let expected = self.expected_rows(source).await?;
@@ -78,7 +81,7 @@ impl Session {
         Ok(copied)
     }
 
-    /// Writes the answer of a statement to a new file, as [`Session::copy`] does; `source_bytes` is 0.
+    /// Writes the answer of a statement, as [`Session::copy`] does; `source_bytes` is 0.
     ///
     /// # Errors
     ///
@@ -86,7 +89,7 @@ impl Session {
     pub async fn copy_query(
         &self,
         sql: &str,
-        destination: &Path,
+        destination: &Location,
         options: &CopyOptions,
         progress: impl FnMut(Progress),
     ) -> Result<Copied> {
@@ -98,17 +101,18 @@ impl Session {
     async fn copy_records(
         &self,
         source: &Location,
-        destination: &Path,
+        target: &Location,
         options: &CopyOptions,
         mut progress: impl FnMut(Progress),
     ) -> Result<Copied> {
-        let target = Location::new_file(destination)?;
+        let destination = target.file()?;
+        let format = target.format;
         let draft = Draft::checked(destination, options)?;
         let reading = ReaderOptions::default().recover(self.recovers());
         let records = Records::open(source, &reading).await?;
         let (file, writing) = (draft.file.clone(), options.file.clone());
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let work = tokio::task::spawn_blocking(move || write_records(records, target.format, &file, &writing, &tell));
+        let work = tokio::task::spawn_blocking(move || write_records(records, format, &file, &writing, &tell));
         while let Some(rows) = told.recv().await {
             progress(Progress {
                 rows,
@@ -124,7 +128,7 @@ impl Session {
 
         let copy = Location {
             place: Place::File(draft.file.clone()),
-            format: target.format,
+            format,
         };
         let records = Records::open(&copy, &ReaderOptions::default()).await?;
         let count = tokio::task::spawn_blocking(move || records.count());
@@ -133,7 +137,7 @@ impl Session {
             .map_err(|panic| Error::io(destination, "read")(panic.into()))??;
         if found != rows {
             return Err(Error::RowCount {
-                path: destination.to_path_buf(),
+                place: destination.display().to_string(),
                 written: rows,
                 found,
             });
@@ -149,11 +153,20 @@ impl Session {
         &self,
         mut answer: Answer,
         expected_rows: Option<u64>,
-        destination: &Path,
+        target: &Location,
         options: &CopyOptions,
         mut progress: impl FnMut(Progress),
     ) -> Result<Copied> {
-        let target = Location::new_file(destination)?;
+        if let Place::Server(url) = &target.place {
+            let sink = ClickHouseSink::begin(url, &answer.schema(), &[], &options.table, options.overwrite).await?;
+            let rows = insert(answer, sink, |rows| progress(Progress { rows, expected_rows })).await?;
+            return Ok(Copied {
+                rows,
+                source_bytes: 0,
+                bytes: 0,
+            });
+        }
+        let destination = target.file()?;
         let draft = Draft::checked(destination, options)?;
         let sink = file_sink(target.format, &draft.file, &answer.schema(), &options.file)?;
         let mut writer = Writer::start(sink);
@@ -175,7 +188,7 @@ impl Session {
             .await?;
         if found != rows {
             return Err(Error::RowCount {
-                path: destination.to_path_buf(),
+                place: destination.display().to_string(),
                 written: rows,
                 found,
             });
@@ -185,6 +198,26 @@ impl Session {
             source_bytes: 0,
             bytes: draft.publish(destination)?,
         })
+    }
+}
+
+/// Puts an answer into a table of a server, and calls `progress` with the number of rows after each batch.
+pub(crate) async fn insert(mut answer: Answer, mut sink: ClickHouseSink, mut progress: impl FnMut(u64)) -> Result<u64> {
+    let mut rows = 0;
+    loop {
+        let written = match answer.next().await {
+            Ok(None) => return sink.finish().await,
+            Ok(Some(batch)) => {
+                rows += batch.num_rows() as u64;
+                sink.write(&batch).await
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = written {
+            sink.give_up().await;
+            return Err(error);
+        }
+        progress(rows);
     }
 }
 
@@ -262,7 +295,7 @@ impl Draft {
     fn checked(destination: &Path, options: &CopyOptions) -> Result<Self> {
         if !options.overwrite && destination.exists() {
             return Err(Error::Exists {
-                path: destination.to_path_buf(),
+                place: destination.display().to_string(),
             });
         }
         Self::beside(destination)

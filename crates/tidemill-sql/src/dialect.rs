@@ -8,6 +8,7 @@ use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, Tokenizer};
 
+use crate::server_url::without_passwords;
 use crate::{Error, Result};
 
 /// Parses exactly one statement; semicolons at its end are passed over.
@@ -18,30 +19,32 @@ use crate::{Error, Result};
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
     let tokens = Tokenizer::new(&BracketedNames, sql)
         .tokenize_with_location()
-        .map_err(|error| Error::Parse {
-            message: error.to_string(),
-        })?;
+        .map_err(|error| wrong(&error.to_string()))?;
     let mut parser = Parser::new(&GenericDialect {}).with_tokens_with_locations(tokens);
     let statement = parser.parse_statement().map_err(parse_error)?;
     while parser.consume_token(&Token::SemiColon) {}
     match &parser.peek_token_ref().token {
         Token::EOF => Ok(statement),
-        _ => Err(Error::Parse {
-            message: format!(
-                "expected the end of the statement, found {}{}",
-                parser.peek_token_ref().token,
-                parser.peek_token_ref().span.start
-            ),
-        }),
+        _ => Err(wrong(&format!(
+            "expected the end of the statement, found {}{}",
+            parser.peek_token_ref().token,
+            parser.peek_token_ref().span.start
+        ))),
     }
 }
 
 fn parse_error(error: ParserError) -> Error {
-    let message = match error {
-        ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
-        ParserError::RecursionLimitExceeded => "it nests too deeply".to_owned(),
-    };
-    Error::Parse { message }
+    match error {
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => wrong(&message),
+        ParserError::RecursionLimitExceeded => wrong("it nests too deeply"),
+    }
+}
+
+/// The parser cites the statement, and a table in it may be named with its server's password.
+fn wrong(message: &str) -> Error {
+    Error::Parse {
+        message: without_passwords(message),
+    }
 }
 
 #[derive(Debug)]
@@ -87,6 +90,10 @@ mod tests {
             ("SELEC 1", "Line: 1, Column: 1"),
             ("SELECT 'x", "Unterminated"),
             ("", "EOF"),
+            (
+                "SELECT 1 FROM a b 'clickhouse://u:secret@h/d/t'",
+                "clickhouse://u:***@h/d/t",
+            ),
         ] {
             let error = parse(sql).expect_err(sql).to_string();
             assert!(error.contains(says), "{sql}: {error}");

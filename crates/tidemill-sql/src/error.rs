@@ -53,16 +53,16 @@ pub enum Error {
         hint: String,
     },
     /// The destination of a copy is there already.
-    #[error("{}: already exists; --overwrite replaces it", path.display())]
+    #[error("{place}: already exists; --overwrite replaces it")]
     Exists {
         /// The destination.
-        path: PathBuf,
+        place: String,
     },
     /// The destination of a finished copy holds another number of rows than were read.
-    #[error("{}: {found} rows were found after copying {written}; the copy was removed", path.display())]
+    #[error("{place}: {found} rows were found after copying {written}; the copy was removed")]
     RowCount {
         /// The destination.
-        path: PathBuf,
+        place: String,
         /// Rows that were written.
         written: u64,
         /// Rows that a reader finds in the result.
@@ -74,11 +74,11 @@ pub enum Error {
     /// A Riegeli file could not be read or written.
     #[error(transparent)]
     Riegeli(Box<tidemill_riegeli::Error>),
-    /// A file of ClickHouse's could not be read or written.
-    #[error("{}: {source}", path.display())]
+    /// A file or a table of ClickHouse's could not be read or written.
+    #[error("{place}: {source}")]
     ClickHouse {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the URL of the table without its password.
+        place: String,
         /// What was wrong.
         #[source]
         source: Box<tidemill_clickhouse::Error>,
@@ -104,10 +104,10 @@ impl Error {
         }
     }
 
-    pub(crate) fn clickhouse(path: impl AsRef<Path>) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {
-        let path = path.as_ref().to_path_buf();
+    pub(crate) fn clickhouse(place: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {
+        let place = place.to_string();
         move |source| Self::ClickHouse {
-            path,
+            place,
             source: Box::new(source),
         }
     }

@@ -1,6 +1,6 @@
 //! One SQL over every store, and `copy` between them.
 //!
-//! A *store* is a file, several files, an object on the network or (later) a server that a [`Location`] names. A [`Session`] opens the stores
+//! A *store* is a file, several files, an object on the network or a table of a server that a [`Location`] names. A [`Session`] opens the stores
 //! that a statement mentions, hands them to DataFusion as tables and gives back a stream of Arrow record batches.
 //! [`Session::copy`] is the same read with a [`Sink`] at its end.
 //!
@@ -29,6 +29,7 @@ mod names;
 mod options;
 mod records;
 mod scope;
+mod server_url;
 mod session;
 mod shards;
 mod sink;
@@ -40,5 +41,6 @@ pub use location::{Format, Location, Place};
 pub use names::Names;
 pub use options::SessionOptions;
 pub use records::{Records, Skipped};
+pub use server_url::{ServerUrl, without_passwords};
 pub use session::{Answer, Session};
-pub use sink::{FileOptions, Sink, StreamFormat, stream_sink};
+pub use sink::{FileOptions, Sink, StreamFormat, TableOptions, stream_sink};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tidemill_riegeli::{FileSource, SharedSource};
 use url::Url;
 
+use crate::server_url::ServerUrl;
 use crate::stores::object::Object;
 use crate::{Error, Result};
 
@@ -34,6 +35,8 @@ pub enum Format {
     Csv,
     /// One JSON object a line (`.jsonl`, `.ndjson`, `.json`).
     JsonLines,
+    /// A table of a ClickHouse server (`clickhouse://`).
+    ClickHouse,
 }
 
 impl Format {
@@ -89,6 +92,7 @@ impl fmt::Display for Format {
             Self::Arrow => "arrow",
             Self::Csv => "csv",
             Self::JsonLines => "jsonl",
+            Self::ClickHouse => "clickhouse",
         })
     }
 }
@@ -110,6 +114,8 @@ pub enum Place {
     Object(Url),
     /// What the program is given by a pipe: records that can be read once.
     StandardInput,
+    /// A table of a server.
+    Server(ServerUrl),
 }
 
 impl fmt::Display for Place {
@@ -119,6 +125,7 @@ impl fmt::Display for Place {
             Self::Shards { pattern, .. } => f.write_str(pattern),
             Self::Object(url) => url.fmt(f),
             Self::StandardInput => f.write_str("standard input"),
+            Self::Server(url) => url.fmt(f),
         }
     }
 }
@@ -197,11 +204,41 @@ impl Location {
         })
     }
 
+    /// A table of a server.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] when the URL names no table.
+    pub fn server(url: ServerUrl) -> Result<Self> {
+        if !url.names_table() {
+            return Err(Error::Unsupported {
+                what: format!("{url}: a server or a database as a table"),
+                hint: "name the table behind the database, as in clickhouse://host/database/table".to_owned(),
+            });
+        }
+        Ok(Self {
+            place: Place::Server(url),
+            format: Format::ClickHouse,
+        })
+    }
+
     /// Riegeli/records on standard input.
     pub fn standard_input() -> Self {
         Self {
             place: Place::StandardInput,
             format: Format::Riegeli,
+        }
+    }
+
+    /// A table to be made or filled: a table of a server, or a file, whose extension decides.
+    ///
+    /// # Errors
+    ///
+    /// As [`Location::new_file`] and [`Location::server`].
+    pub fn destination(text: &str) -> Result<Self> {
+        match ServerUrl::new(text) {
+            Some(url) => Self::server(url),
+            None => Self::new_file(Path::new(text)),
         }
     }
 
@@ -279,7 +316,7 @@ impl Location {
         let files = match &self.place {
             Place::File(path) => std::slice::from_ref(path),
             Place::Shards { files, .. } => files.as_slice(),
-            Place::Object(_) | Place::StandardInput => return Ok(None),
+            Place::Object(_) | Place::StandardInput | Place::Server(_) => return Ok(None),
         };
         let size = |path: &PathBuf| Ok(std::fs::metadata(path).map_err(Error::io(path, "read"))?.len());
         files.iter().map(size).sum::<Result<u64>>().map(Some)
@@ -296,6 +333,7 @@ impl Location {
             Place::Shards { pattern, .. } => stem(Path::new(pattern)),
             Place::Object(url) => stem(Path::new(url.path())),
             Place::StandardInput => "input".to_owned(),
+            Place::Server(url) => url.last_part().to_owned(),
         }
     }
 }

@@ -8,29 +8,44 @@
 //! A name with `*`, `?` or `[` in it that is no file's is a pattern: the files that fit it are one table. `orders@3.riegeli`
 //! and `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must be there.
 //! `-` is standard input.
+//!
+//! `clickhouse://host/database/table` is a table of a server. Where `--dir` or `--attach` names a database, its tables are known
+//! by their names alone, and as `name.table`.
 
 use std::path::{Component, Path, PathBuf};
 
 use url::Url;
 
 use crate::location::{Format, Location, Place};
+use crate::server_url::{ServerUrl, without_passwords};
 use crate::{Error, Result, shards};
 
 /// The settings that lead from a name to a file.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     dir: Option<PathBuf>,
+    database: Option<ServerUrl>,
     attached: Vec<(String, String)>,
     drives: Vec<(char, PathBuf)>,
 }
 
 impl Names {
-    /// Sets the folder whose files may be named without path and extension. Default: none; the current folder.
+    /// Sets the folder whose files may be named without path and extension, or the URL of a database whose tables may be named
+    /// without it. Default: none; the current folder.
     pub fn set_dir(&mut self, dir: impl Into<PathBuf>) {
-        self.dir = Some(dir.into());
+        let dir = dir.into();
+        match dir.to_str().and_then(ServerUrl::new) {
+            Some(url) => self.set_database(url),
+            None => self.dir = Some(dir),
+        }
     }
 
-    /// Gives the table at `place` (a path) a name of its own.
+    /// Sets the database of a server whose tables may be named by their names alone. Default: none.
+    pub fn set_database(&mut self, database: ServerUrl) {
+        self.database = Some(database);
+    }
+
+    /// Gives the table at `place` (a path or a URL) a name of its own; of a database, the tables are then `name.table`.
     pub fn attach(&mut self, name: impl Into<String>, place: impl Into<String>) {
         self.attached.push((name.into(), place.into()));
     }
@@ -57,22 +72,38 @@ impl Names {
                 hint: format!("it was attached to {place}, and there is no such file"),
             });
         }
+        if let Some((database, table)) = name.split_once('.')
+            && let Some((_, place)) = self
+                .attached
+                .iter()
+                .find(|(attached, _)| attached.eq_ignore_ascii_case(database))
+            && let Some(url) = ServerUrl::new(place)
+            && !url.names_table()
+        {
+            return Location::server(url.with_table(table));
+        }
         if name == "-" {
             return Ok(Location::standard_input());
         }
-        match self.place(name)? {
-            Some(location) => Ok(location),
+        if let Some(location) = self.place(name)? {
+            return Ok(location);
+        }
+        match &self.database {
+            Some(database) => Location::server(database.with_table(name)),
             None => self.by_stem(name),
         }
     }
 
     /// The table at a place that is told by a path, a pattern or a URL.
     fn place(&self, text: &str) -> Result<Option<Location>> {
+        if let Some(url) = ServerUrl::new(text) {
+            return Location::server(url).map(Some);
+        }
         if let Some((scheme, _)) = text.split_once("://")
             && OBJECT_STORES.iter().any(|known| known.eq_ignore_ascii_case(scheme))
         {
             let url = Url::parse(text).map_err(|error| Error::NotFound {
-                name: text.to_owned(),
+                name: without_passwords(text),
                 hint: format!("not a URL: {error}"),
             })?;
             return Location::object(url).map(Some);
@@ -148,8 +179,11 @@ impl Names {
                 return Ok(PathBuf::from(rest));
             }
             return Err(Error::Unsupported {
-                what: format!("{text}: a store of the kind {scheme}://"),
-                hint: format!("tables are read from files and from {}", OBJECT_STORES.join(", ")),
+                what: format!("{}: a store of the kind {scheme}://", without_passwords(text)),
+                hint: format!(
+                    "tables are read from files, from clickhouse, and from {}",
+                    OBJECT_STORES.join(", ")
+                ),
             });
         }
         let mut chars = text.chars();
@@ -322,6 +356,21 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_a_database_go_by_their_names() {
+        let mut names = Names::default();
+        names.set_dir("clickhouse://h/books?secure=1");
+        names.attach("Shop", "clickhouse://u:p@other/shop");
+        for (name, url) in [
+            ("orders", "clickhouse://h/books/orders?secure=1"),
+            ("shop.orders", "clickhouse://u:p@other/shop/orders"),
+            ("clickhouse://h/x/y", "clickhouse://h/x/y"),
+        ] {
+            let url = ServerUrl::new(url).expect(url);
+            assert_eq!(names.table(name).expect(name).place, Place::Server(url));
+        }
+    }
+
+    #[test]
     fn a_name_that_leads_nowhere_says_what_is_there() {
         let folder = folder_with(&["ORDERS.DBF", "orders.parquet", "notes.csv"]);
         let mut names = Names::default();
@@ -334,6 +383,7 @@ mod tests {
         );
         assert!(error("orders").contains("ORDERS.DBF") && error("orders").contains("orders.parquet"));
         assert!(error(r"D:\X.DBF").contains("--drive D=FOLDER"));
-        assert!(error("clickhouse://localhost/x").contains("clickhouse://"));
+        assert!(error("clickhouse://u:secret@localhost/x").contains("clickhouse://u:***@localhost/x"));
+        assert!(error("postgres://u:secret@localhost/x").contains("postgres://u:***@localhost/x"));
     }
 }

@@ -8,6 +8,7 @@ use tidemill_riegeli::{FieldProjection, RecordType};
 use tidemill_xbase::{Blank, CodePage, Deleted};
 
 use crate::names::Names;
+use crate::server_url::ServerUrl;
 use crate::{Error, Result};
 
 /// The settings of a [`Session`](crate::Session).
@@ -24,10 +25,18 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// The folder whose tables may be named without path and extension. Default: the current folder.
+    /// The folder whose tables may be named without path and extension, or the URL of a database whose tables may be named
+    /// without it. Default: the current folder.
     #[must_use]
     pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.names.set_dir(dir);
+        self
+    }
+
+    /// The database of a server whose tables may be named by their names alone. Default: none.
+    #[must_use]
+    pub fn database(mut self, database: ServerUrl) -> Self {
+        self.names.set_database(database);
         self
     }
 

@@ -472,7 +472,8 @@ fn using_columns(operator: &mut JoinOperator) -> &mut [ObjectName] {
     }
 }
 
-fn text(name: &ObjectName) -> String {
+/// A name as it was written, without quotes.
+pub(crate) fn text(name: &ObjectName) -> String {
     let parts = name.0.iter().filter_map(ObjectNamePart::as_ident);
     parts.map(|part| part.value.as_str()).collect::<Vec<_>>().join(".")
 }

@@ -3,26 +3,30 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_schema::SchemaRef;
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::{Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::memory::MemoryStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use futures::StreamExt;
-use sqlparser::ast::Statement;
+use sqlparser::ast::{Insert, Statement, TableObject};
 use tidemill_riegeli::RecordType;
 
+use crate::copy;
 use crate::damage::DamageLog;
-use crate::location::Location;
+use crate::location::{Location, Place};
 use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::scope::{self, Bound};
+use crate::sink::{ClickHouseSink, TableOptions};
 use crate::{Error, Result, dialect, stores};
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements.
@@ -83,20 +87,50 @@ impl Session {
     /// Runs one statement. Rows come as the answer is read; a statement that neither sorts nor groups gives its table's
     /// rows in the table's order.
     ///
+    /// `INSERT INTO` adds rows to a table of a server, before this returns. Its answer is one row with their number.
+    ///
     /// # Errors
     ///
     /// [`Error::Parse`], [`Error::NotFound`] and whatever the tables' engines or the planner find wrong.
     pub async fn query(&self, sql: &str) -> Result<Answer> {
-        let mut statement = dialect::parse(sql)?;
-        if !matches!(
-            statement,
-            Statement::Query(_) | Statement::Explain { .. } | Statement::ExplainTable { .. }
-        ) {
-            return Err(Error::Unsupported {
-                what: "a statement other than SELECT, WITH, VALUES or EXPLAIN".to_owned(),
-                hint: "tables are read here; copy writes new ones".to_owned(),
-            });
+        match dialect::parse(sql)? {
+            statement @ (Statement::Query(_) | Statement::Explain { .. } | Statement::ExplainTable { .. }) => {
+                self.run(statement).await
+            }
+            Statement::Insert(insert) => self.insert(insert).await,
+            _ => Err(Error::Unsupported {
+                what: "a statement other than SELECT, WITH, VALUES, EXPLAIN or INSERT INTO".to_owned(),
+                hint: "tables are read here, and those of servers are added to; copy writes new ones".to_owned(),
+            }),
         }
+    }
+
+    /// Adds the rows of a query to a table of a server.
+    async fn insert(&self, insert: Insert) -> Result<Answer> {
+        let (TableObject::TableName(name), Some(source)) = (&insert.table, insert.source) else {
+            return Err(Error::Unsupported {
+                what: "an INSERT INTO without the name of a table and a query for its rows".to_owned(),
+                hint: "write INSERT INTO table SELECT ...".to_owned(),
+            });
+        };
+        let location = self.options.names.table(&scope::text(name))?;
+        let Place::Server(url) = &location.place else {
+            return Err(Error::Unsupported {
+                what: format!("{location}: adding rows to a table that is a file"),
+                hint: "copy writes new files; INSERT INTO adds to tables of servers".to_owned(),
+            });
+        };
+        let columns: Vec<String> = insert.columns.iter().map(scope::text).collect();
+        let answer = self.run(Statement::Query(source)).await?;
+        let sink = ClickHouseSink::begin(url, &answer.schema(), &columns, &TableOptions::default(), false).await?;
+        // Columns go by their places, whatever the query calls them.
+        let answer = answer.named(&sink.columns())?;
+        let rows = copy::insert(answer, sink, |_| {}).await?;
+        let rows = UInt64Array::from(vec![rows]);
+        Answer::of(RecordBatch::try_from_iter([("rows", Arc::new(rows) as ArrayRef)])?)
+    }
+
+    async fn run(&self, mut statement: Statement) -> Result<Answer> {
         let context = SessionContext::new_with_config(self.config.clone());
         let mut tables = HashMap::new();
         for written in scope::relations(&statement) {
@@ -216,6 +250,32 @@ pub struct Answer {
 }
 
 impl Answer {
+    fn of(batch: RecordBatch) -> Result<Self> {
+        Ok(Self {
+            stream: Box::pin(MemoryStream::try_new(vec![batch.clone()], batch.schema(), None)?),
+        })
+    }
+
+    /// The same rows under other names of their columns, in order.
+    fn named(self, names: &[String]) -> Result<Self> {
+        let schema = self.schema();
+        if schema.fields().len() != names.len() {
+            return Err(Error::Parse {
+                message: format!("rows of {} columns for {} columns", schema.fields().len(), names.len()),
+            });
+        }
+        let fields = schema.fields().iter().zip(names);
+        let fields = fields.map(|(field, name)| field.as_ref().clone().with_name(name));
+        let renamed = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let batches = self.stream.map({
+            let renamed = Arc::clone(&renamed);
+            move |batch| Ok(RecordBatch::try_new(Arc::clone(&renamed), batch?.columns().to_vec())?)
+        });
+        Ok(Self {
+            stream: Box::pin(RecordBatchStreamAdapter::new(renamed, batches)),
+        })
+    }
+
     /// The columns of the answer, spelled as their tables or aliases spell them.
     pub fn schema(&self) -> SchemaRef {
         self.stream.schema()

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use prost::Message;
 use prost_types::FileDescriptorSet;
 use tidemill_riegeli::FieldProjection;
-use tidemill_sql::{Session, SessionOptions};
+use tidemill_sql::{ServerUrl, Session, SessionOptions};
 use tidemill_xbase::{Blank, CodePage, Deleted, Dialect};
 
 /// Data that is stuck in old places, run, queried, moved and proven.
@@ -46,15 +46,17 @@ pub(crate) struct SqlArgs {
     pub(crate) explain: bool,
 }
 
-/// Copy a table, a folder of tables or an answer into another format.
+/// Copy a table, a folder of tables or an answer into another format or to a server.
 ///
-/// The destination's extension tells the format. Rows are counted again in the result before it takes its name.
+/// The destination's extension tells the format; clickhouse://host/database/table is a table of a server. Rows are counted again
+/// in what was made before it takes its name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArgs {
     /// A table, a folder of tables, or a SELECT statement.
     pub(crate) source: String,
-    /// The file to be made; for a folder of tables, the folder to put them in.
-    pub(crate) destination: PathBuf,
+    /// The file to be made, or the table of a server to be filled; for a folder of tables, the folder or the database to put
+    /// them in.
+    pub(crate) destination: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
     /// For a folder of tables: the extension of the copies (riegeli, parquet, csv, ...).
@@ -75,6 +77,21 @@ pub(crate) struct CopyArgs {
     /// The dialect of an xBase table that is written, which decides its memo file's too.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) to_dialect: DialectArg,
+    /// Make the table of the server. Without this it must be there, and rows are added to it.
+    #[arg(long)]
+    pub(crate) create: bool,
+    /// The engine of a ClickHouse table that is made.
+    #[arg(long, value_name = "ENGINE", default_value = "MergeTree", requires = "create")]
+    pub(crate) engine: String,
+    /// The order key of a ClickHouse table that is made, e.g. "(city, at)". Default: rows stay in the order in which they come.
+    #[arg(
+        long,
+        value_name = "KEY",
+        default_value = "tuple()",
+        requires = "create",
+        hide_default_value = true
+    )]
+    pub(crate) order_by: String,
 }
 
 /// Describe a file: what it is, how it is built, what its columns are.
@@ -144,6 +161,9 @@ pub(crate) struct VerifyArgs {
 pub(crate) struct TourArgs {
     /// A folder of your own tables. Default: a small company's books, made for the occasion.
     pub(crate) dir: Option<PathBuf>,
+    /// A database of a server to which the tables are copied too, and which is asked the same: clickhouse://host/database.
+    #[arg(long, value_name = "URL", value_parser = database)]
+    pub(crate) clickhouse: Option<ServerUrl>,
     /// Where the books, the copies and the report go.
     #[arg(long, default_value = "tidemill-tour")]
     pub(crate) out: PathBuf,
@@ -154,10 +174,10 @@ pub(crate) struct TourArgs {
 /// How tables are found and read.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TableArgs {
-    /// The folder whose tables may be named without path and extension.
+    /// The folder, or the database (clickhouse://host/database), whose tables may be named by their names alone.
     #[arg(long = "dir", value_name = "DIR", id = "tables_dir", help_heading = TABLES)]
     pub(crate) dir: Option<PathBuf>,
-    /// Give a table a name of its own.
+    /// Give a table a name of its own, or a database, whose tables are then NAME.table.
     #[arg(long, value_name = "NAME=URL", value_parser = name_and_place, help_heading = TABLES)]
     pub(crate) attach: Vec<(String, String)>,
     /// Say which folder a Windows drive letter means, for paths like C:\DATA\X.DBF.
@@ -339,6 +359,13 @@ fn name_and_place(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, place)) if !name.is_empty() && !place.is_empty() => Ok((name.to_owned(), place.to_owned())),
         _ => Err("expected NAME=URL".to_owned()),
+    }
+}
+
+fn database(text: &str) -> Result<ServerUrl, String> {
+    match ServerUrl::new(text) {
+        Some(url) if !url.names_table() => Ok(url),
+        _ => Err("expected clickhouse://host/database".to_owned()),
     }
 }
 

@@ -59,14 +59,16 @@ impl CopyProgress {
     }
 }
 
-/// What was done, in one line: rows, bytes, time and rate.
+/// What was done, in one line: rows, bytes where they are known, time and rate.
 pub(crate) fn summary(rows: u64, source_bytes: u64, bytes: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
-    let mut text = format!("{} rows, ", HumanCount(rows));
-    if source_bytes > 0 {
-        text += &format!("{} → ", HumanBytes(source_bytes));
+    let mut text = format!("{} rows", HumanCount(rows));
+    let known = [source_bytes, bytes].into_iter().filter(|&bytes| bytes > 0);
+    let known: Vec<String> = known.map(|bytes| HumanBytes(bytes).to_string()).collect();
+    if !known.is_empty() {
+        text += &format!(", {}", known.join(" → "));
     }
-    text += &format!("{} in {seconds:.2} s", HumanBytes(bytes));
+    text += &format!(" in {seconds:.2} s");
     if source_bytes > 0 && seconds > 0.0 {
         text += &format!(" ({:.0} MB/s)", source_bytes as f64 / 1e6 / seconds);
     }

@@ -1,21 +1,29 @@
 //! Inserts: batches in, blocks out.
+//!
+//! What waits to be sent is shared with a task that looks at the clock, when there is an interval: it sends while the writer
+//! does something else. What it fails at is told by the next call.
 
 use std::{
     future::{Future, IntoFuture},
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
-use tokio::time::Instant;
+use serde::Serialize;
+use tokio::{
+    sync::Mutex,
+    task::AbortHandle,
+    time::{Instant, sleep_until},
+};
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use super::{
-    Client, QuerySummary,
+    Client, QuerySummary, RowInsert,
     cancel::CancelHandle,
     pool::Pooled,
     trace::{insert_span, record_error, record_server},
@@ -26,6 +34,7 @@ use crate::{
         client::{ClientInfo, Query, Setting, SettingValue},
         server::{BlockKind, ServerPacket},
     },
+    rows::RowsBuilder,
     sql_text,
 };
 
@@ -156,10 +165,25 @@ impl InsertRequest {
         self
     }
 
-    /// Sends a block with the next batch when the last one was sent so long ago. Default: never.
+    /// Sends what waits no later than so long after the first of it was written, even when nothing more is written.
+    /// Default: never.
+    ///
+    /// A task of the tokio runtime that the insert began in keeps the time. When rows that were sent can be seen is the
+    /// server's choice: it puts blocks together until `min_insert_block_size_rows` or `min_insert_block_size_bytes`, which
+    /// [`InsertRequest::setting`] can set, and the rest when the insert is finished.
     pub fn interval(mut self, interval: Duration) -> Self {
         self.interval = Some(interval);
         self
+    }
+
+    /// Makes an insert of rows of it: structs, tuples or single values, as in [`rows`](crate::rows).
+    pub fn rows<T: ?Sized + Serialize>(self) -> RowInsert<T> {
+        RowInsert::new(self)
+    }
+
+    /// Whether the columns were named.
+    pub(super) fn has_columns(&self) -> bool {
+        !self.columns.is_empty()
     }
 
     /// Begins the insert: the server tells the columns that it expects.
@@ -229,7 +253,7 @@ impl InsertRequest {
                 other => summary.query.hear(&other),
             }
         };
-        Ok(Insert {
+        Ok(Insert::new(Running {
             connection,
             sample,
             rows: self.rows,
@@ -238,10 +262,12 @@ impl InsertRequest {
             waiting: Vec::new(),
             waiting_rows: 0,
             waiting_bytes: 0,
-            last_sent: Instant::now(),
+            builder: None,
+            first_waits_since: None,
+            failed: None,
             summary,
             span: span.clone(),
-        })
+        }))
     }
 }
 
@@ -259,18 +285,12 @@ impl IntoFuture for InsertRequest {
 /// It takes batches until [`Insert::finish`]. Dropping it before that closes its connection: what the server made of the
 /// blocks until then is the server's choice.
 pub struct Insert {
-    connection: Pooled,
-    /// No rows, and the columns that the server expects.
-    sample: Block,
-    rows: usize,
-    bytes: usize,
-    interval: Option<Duration>,
-    waiting: Vec<RecordBatch>,
-    waiting_rows: usize,
-    waiting_bytes: usize,
-    last_sent: Instant,
-    summary: InsertSummary,
-    span: Span,
+    running: Arc<Mutex<Running>>,
+    schema: SchemaRef,
+    types: Vec<DataType>,
+    query_id: String,
+    /// The task that looks at the clock.
+    clock: Option<AbortHandle>,
 }
 
 /// What an insert has done.
@@ -286,22 +306,38 @@ pub struct InsertSummary {
 }
 
 impl Insert {
+    fn new(running: Running) -> Self {
+        let interval = running.interval;
+        let schema = running.sample.batch.schema();
+        let types = running.sample.types.clone();
+        let query_id = running.summary.query.query_id.clone();
+        let running = Arc::new(Mutex::new(running));
+        let clock = interval.map(|interval| tokio::spawn(keep_time(Arc::downgrade(&running), interval)).abort_handle());
+        Self {
+            running,
+            schema,
+            types,
+            query_id,
+            clock,
+        }
+    }
+
     /// The columns that are expected.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
-        self.sample.batch.schema()
+        Arc::clone(&self.schema)
     }
 
     /// The types of ClickHouse of those columns.
     #[must_use]
     pub fn types(&self) -> &[DataType] {
-        &self.sample.types
+        &self.types
     }
 
     /// The insert's name.
     #[must_use]
     pub fn query_id(&self) -> &str {
-        &self.summary.query.query_id
+        &self.query_id
     }
 
     /// Takes a batch. Its columns are matched by their names, whatever their order.
@@ -311,19 +347,9 @@ impl Insert {
     /// [`Error::Block`] for a column that is missing, too many, or of a type that does not fit: then nothing of the batch
     /// is taken, and the insert can go on. [`Error::Block`] for a value that does not fit (`NULL`, out of range),
     /// [`Error::Server`] when the server refused what was sent before, and those of writing: then the insert has failed.
+    /// What the clock failed at is told here.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let batch = self.arranged(batch)?;
-        self.probe(&batch)?;
-        self.waiting_rows += batch.num_rows();
-        self.waiting_bytes += batch.get_array_memory_size();
-        self.waiting.push(batch);
-        let is_time = self
-            .interval
-            .is_some_and(|interval| self.last_sent.elapsed() >= interval);
-        if self.waiting_rows >= self.rows || self.waiting_bytes >= self.bytes || is_time {
-            self.flush().await?;
-        }
-        Ok(())
+        self.running.lock().await.write(batch).await
     }
 
     /// Sends what waits.
@@ -332,22 +358,7 @@ impl Insert {
     ///
     /// Those of [`Insert::write`].
     pub async fn flush(&mut self) -> Result<()> {
-        self.last_sent = Instant::now();
-        (self.waiting_rows, self.waiting_bytes) = (0, 0);
-        let waiting = std::mem::take(&mut self.waiting);
-        let batch = match waiting.as_slice() {
-            [] => return Ok(()),
-            [batch] => batch.clone(),
-            [first, ..] => concat_batches(&first.schema(), &waiting)?,
-        };
-        drop(waiting);
-        let mut begin = 0;
-        while begin < batch.num_rows() {
-            let rows = self.rows.min(batch.num_rows() - begin);
-            self.send(&batch.slice(begin, rows)).await?;
-            begin += rows;
-        }
-        Ok(())
+        self.running.lock().await.flush().await
     }
 
     /// Sends what waits and the end, and waits until the server has stored all.
@@ -355,7 +366,182 @@ impl Insert {
     /// # Errors
     ///
     /// [`Error::Server`] when the server refused the data, and those of [`Insert::write`].
-    pub async fn finish(mut self) -> Result<InsertSummary> {
+    pub async fn finish(self) -> Result<InsertSummary> {
+        self.running.lock().await.finish().await
+    }
+
+    /// Prepares to take rows, for the columns that the server expects.
+    pub(super) fn take_rows(&mut self) -> Result<()> {
+        let names = self.schema.fields().iter().map(|field| field.name().clone());
+        let builder = RowsBuilder::new(names.zip(self.types.iter().cloned()))?;
+        match Arc::get_mut(&mut self.running) {
+            Some(running) => running.get_mut().builder = Some(builder),
+            // The clock has a part in it, and looks at it in its own time only.
+            None => match self.running.try_lock() {
+                Ok(mut running) => running.builder = Some(builder),
+                Err(_) => {
+                    return Err(Error::Closed {
+                        why: "the insert is in use",
+                    });
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Takes a row. It is sent with others.
+    pub(super) async fn write_row<T: ?Sized + Serialize>(&mut self, row: &T) -> Result<()> {
+        // Nobody else has it when nobody looks at the clock.
+        if let Some(running) = Arc::get_mut(&mut self.running) {
+            let running = running.get_mut();
+            if running.push(row)? {
+                running.flush().await?;
+            }
+            return Ok(());
+        }
+        let is_full = self.running.lock().await.push(row)?;
+        if is_full {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Insert {
+    fn drop(&mut self) {
+        if let Some(clock) = &self.clock {
+            clock.abort();
+        }
+    }
+}
+
+/// Sends what has waited for the interval, until the insert is gone or has failed.
+async fn keep_time(running: Weak<Mutex<Running>>, interval: Duration) {
+    let mut next = Instant::now() + interval;
+    loop {
+        sleep_until(next).await;
+        let Some(running) = running.upgrade() else { return };
+        let mut running = running.lock().await;
+        let now = Instant::now();
+        next = running.first_waits_since.unwrap_or(now) + interval;
+        if next > now {
+            continue;
+        }
+        next = now + interval;
+        if let Err(error) = running.flush().await {
+            running.failed = Some(Failed::Untold(error));
+            return;
+        }
+    }
+}
+
+/// The state of an insert.
+struct Running {
+    connection: Pooled,
+    /// No rows, and the columns that the server expects.
+    sample: Block,
+    rows: usize,
+    bytes: usize,
+    interval: Option<Duration>,
+    waiting: Vec<RecordBatch>,
+    waiting_rows: usize,
+    waiting_bytes: usize,
+    /// Rows that wait, for an insert of rows.
+    builder: Option<RowsBuilder>,
+    first_waits_since: Option<Instant>,
+    failed: Option<Failed>,
+    summary: InsertSummary,
+    span: Span,
+}
+
+/// What became of an insert that failed.
+enum Failed {
+    Untold(Error),
+    Told,
+}
+
+impl Running {
+    /// Refuses to go on behind a failure, and tells that of the clock.
+    fn check(&mut self) -> Result<()> {
+        match self.failed.take() {
+            None => Ok(()),
+            Some(failed) => {
+                self.failed = Some(Failed::Told);
+                Err(match failed {
+                    Failed::Untold(error) => error,
+                    Failed::Told => Error::Closed {
+                        why: "rows of the insert could not be sent before, or were not waited for",
+                    },
+                })
+            }
+        }
+    }
+
+    fn begin_to_wait(&mut self) {
+        if self.interval.is_some() && self.first_waits_since.is_none() {
+            self.first_waits_since = Some(Instant::now());
+        }
+    }
+
+    /// Takes a row: whether there are enough to send them.
+    fn push<T: ?Sized + Serialize>(&mut self, row: &T) -> Result<bool> {
+        self.check()?;
+        let Some(builder) = &mut self.builder else {
+            return Err(Error::Closed {
+                why: "the insert takes no rows",
+            });
+        };
+        builder.push(row)?;
+        let rows = builder.len();
+        // To look at the size of every column at every row would take as long as the row.
+        let is_large = rows.is_multiple_of(ROWS_PER_LOOK) && builder.size() >= self.bytes;
+        self.begin_to_wait();
+        Ok(rows >= self.rows || is_large)
+    }
+
+    async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.check()?;
+        let batch = self.arranged(batch)?;
+        self.probe(&batch)?;
+        self.waiting_rows += batch.num_rows();
+        self.waiting_bytes += batch.get_array_memory_size();
+        self.waiting.push(batch);
+        self.begin_to_wait();
+        if self.waiting_rows >= self.rows || self.waiting_bytes >= self.bytes {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<()> {
+        self.check()?;
+        self.first_waits_since = None;
+        (self.waiting_rows, self.waiting_bytes) = (0, 0);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        if let Some(builder) = &mut self.builder
+            && !builder.is_empty()
+        {
+            waiting.push(builder.finish()?.batch);
+        }
+        let batch = match waiting.as_slice() {
+            [] => return Ok(()),
+            [batch] => batch.clone(),
+            [first, ..] => concat_batches(&first.schema(), &waiting)?,
+        };
+        drop(waiting);
+        // Until all is sent: rows of it are missing when sending fails, or nobody waits for its end.
+        self.failed = Some(Failed::Told);
+        let mut begin = 0;
+        while begin < batch.num_rows() {
+            let rows = self.rows.min(batch.num_rows() - begin);
+            self.send(&batch.slice(begin, rows)).await?;
+            begin += rows;
+        }
+        self.failed = None;
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<InsertSummary> {
         self.flush().await?;
         self.connection.protocol.end_data()?;
         if let Err(error) = self.connection.flush().await {
@@ -476,8 +662,8 @@ impl Insert {
 impl std::fmt::Debug for Insert {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Insert")
-            .field("types", &self.sample.types)
-            .field("summary", &self.summary)
+            .field("query_id", &self.query_id)
+            .field("types", &self.types)
             .finish_non_exhaustive()
     }
 }
@@ -494,3 +680,5 @@ fn mismatch(column: &str, expected: &str, found: &str) -> Error {
 
 const DEFAULT_ROWS: usize = 1 << 16;
 const DEFAULT_BYTES: usize = 8 << 20;
+/// How many rows may come before the size of all is looked at.
+const ROWS_PER_LOOK: usize = 16;

@@ -10,6 +10,7 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::{Stream, stream};
+use serde::de::DeserializeOwned;
 use tokio::{
     runtime::Handle,
     time::{Instant, timeout_at},
@@ -21,11 +22,13 @@ use super::{
     Client,
     cancel::CancelHandle,
     pool::Pooled,
+    rows::RowsRequest,
     trace::{query_span, record_error, record_server},
     transport::{Cancelled, Transport},
 };
 use crate::{
     Block, BlockEncoder, Compression, Error, Result,
+    arrow_type::StringType,
     packet::{
         client::{ClientInfo, Query, Setting, SettingValue, TraceContext},
         server::{BlockKind, ProfileInfo, Progress, ServerPacket},
@@ -42,6 +45,7 @@ pub struct Request {
     deadline: Option<Duration>,
     external: Vec<(String, Block)>,
     roles: Vec<String>,
+    strings: StringType,
 }
 
 impl Request {
@@ -59,6 +63,7 @@ impl Request {
         };
         Self {
             compression: options.compression,
+            strings: options.strings,
             client,
             query,
             deadline: None,
@@ -131,6 +136,12 @@ impl Request {
         self
     }
 
+    /// Chooses what strings of the answer become. Default: that of the client's options.
+    pub fn strings(mut self, strings: StringType) -> Self {
+        self.strings = strings;
+        self
+    }
+
     /// Makes the query a part of a trace.
     pub fn trace(mut self, trace: TraceContext) -> Self {
         self.query.info.trace = Some(trace);
@@ -175,6 +186,13 @@ impl Request {
             batches.push(batch);
         }
         Ok(batches)
+    }
+
+    /// Makes a query of typed rows of this one: structs, tuples or single values, as in [`rows`](crate::rows).
+    ///
+    /// Strings may be any bytes then.
+    pub fn rows<T: DeserializeOwned>(self) -> RowsRequest<T> {
+        RowsRequest::new(self)
     }
 
     fn may_run_twice(&self) -> bool {
@@ -287,6 +305,7 @@ impl QueryStream {
         record_server(span, || connection.server_address());
         let handle = CancelHandle::new();
         connection.watch(handle.clone(), deadline);
+        connection.decoder.strings = request.strings;
         connection.protocol.query(request.query.clone(), request.compression)?;
         for (name, block) in &request.external {
             let put = connection.protocol.put_block(name, |revision, bytes| {
@@ -397,6 +416,18 @@ impl QueryStream {
         stream::try_unfold(self, |mut stream| async move {
             Ok(stream.next().await?.map(|batch| (batch, stream)))
         })
+    }
+
+    /// Hears what has come already, up to the next rows. An error is for nobody.
+    pub(super) async fn end_if_received(&mut self) {
+        while let Some(connection) = &mut self.connection
+            && self.first.is_none()
+            && connection.has_received()
+        {
+            if !matches!(self.data().await, Ok(Some(block)) if block.rows() == 0) {
+                return;
+            }
+        }
     }
 
     /// Reads up to the block that shows the columns.

@@ -3,6 +3,7 @@
 //! A [`Sink`] takes batches of one schema and makes a file or a stream of them. Streams (standard output) take the
 //! formats of [`StreamFormat`]; files take these and the ones that need a file of their own ([`file_sink`]).
 
+mod clickhouse;
 mod json;
 mod native;
 mod parquet;
@@ -19,6 +20,8 @@ use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, Dialect, FieldSpec, TableWriter};
 
+pub(crate) use self::clickhouse::ClickHouseSink;
+pub use self::clickhouse::TableOptions;
 use crate::location::Format;
 use crate::{Error, Result};
 
@@ -126,7 +129,7 @@ pub(crate) fn file_sink(
                 options.riegeli.clone(),
             )?))
         }
-        Format::TfRecord | Format::ArrayRecord => {
+        Format::ClickHouse | Format::TfRecord | Format::ArrayRecord => {
             return Err(Error::Unsupported {
                 what: format!("{}: writing rows as {format}", path.display()),
                 hint: "copy to a .riegeli file first, and its records from there".to_owned(),

@@ -22,7 +22,9 @@ impl<W: Write> NativeSink<W> {
         let types = schema.fields().iter().map(|field| arrow_type::data_type(field));
         Ok(Self {
             writer: NativeWriter::new(out),
-            types: types.collect::<Result<_, _>>().map_err(Error::clickhouse(path))?,
+            types: types
+                .collect::<Result<_, _>>()
+                .map_err(Error::clickhouse(path.display()))?,
             path: path.to_path_buf(),
             empty: Some(RecordBatch::new_empty(SchemaRef::clone(schema))),
         })
@@ -30,7 +32,7 @@ impl<W: Write> NativeSink<W> {
 
     fn write_block(&mut self, batch: &RecordBatch) -> Result<()> {
         let written = self.writer.write_batch(batch, &self.types);
-        written.map_err(Error::clickhouse(&self.path))
+        written.map_err(Error::clickhouse(self.path.display()))
     }
 }
 

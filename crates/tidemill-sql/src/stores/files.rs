@@ -15,6 +15,7 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::execution::SessionState;
 use url::Url;
 
+use super::decimals::widened;
 use super::object::Object;
 use crate::location::{Format, Location, Place};
 use crate::{Error, Result};
@@ -37,7 +38,10 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
     let options = ListingOptions::new(format(location, &extension)?).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
-    let config = config.infer_schema(state).await?;
+    let mut config = config.infer_schema(state).await?;
+    if let Some(schema) = config.file_schema.clone() {
+        config = config.with_schema(widened(&schema));
+    }
     Ok(Arc::new(ListingTable::try_new(config)?))
 }
 

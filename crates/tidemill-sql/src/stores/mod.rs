@@ -1,5 +1,7 @@
 //! One module a store: from a [`Location`] to a table that the planner can scan.
 
+pub(crate) mod clickhouse;
+mod decimals;
 mod files;
 mod native;
 pub(crate) mod object;
@@ -36,6 +38,7 @@ pub(crate) async fn open(
         Format::Riegeli | Format::ArrayRecord => riegeli::open(location, options, damage).await,
         Format::TfRecord => tfrecord::open(location),
         Format::Native => native::open(location),
+        Format::ClickHouse => clickhouse::open(location).await,
         Format::Parquet | Format::Arrow | Format::Csv | Format::JsonLines => files::open(location, state).await,
     }
 }

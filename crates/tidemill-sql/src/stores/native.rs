@@ -12,6 +12,7 @@ use datafusion::common::stats::Precision;
 use tidemill_clickhouse::source::ReadSource;
 use tidemill_clickhouse::{Block, NativeReader};
 
+use super::decimals::{widen, widened};
 use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::location::Location;
 use crate::{Error, Result};
@@ -20,7 +21,10 @@ pub(super) fn open(location: &Location) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
     for part in location.parts() {
         let path = part.file()?.to_path_buf();
-        let first = blocks(&path)?.next().transpose().map_err(Error::clickhouse(&path))?;
+        let first = blocks(&path)?
+            .next()
+            .transpose()
+            .map_err(Error::clickhouse(path.display()))?;
         let Some(Block { batch, .. }) = first else {
             return Err(Error::Unsupported {
                 what: format!("{part}: a table without a block, and so without columns,"),
@@ -28,7 +32,7 @@ pub(super) fn open(location: &Location) -> Result<Arc<dyn TableProvider>> {
             });
         };
         engines.push(NativeEngine {
-            schema: batch.schema(),
+            schema: widened(&batch.schema()),
             path,
         });
     }
@@ -88,12 +92,13 @@ impl Rows {
     /// What is wanted of a block.
     fn chosen(&mut self, block: Block) -> Result<RecordBatch> {
         let mut batch = block.batch;
-        if batch.schema_ref().fields() != self.schema.fields() {
+        if widened(&batch.schema()).fields() != self.schema.fields() {
             return Err(Error::Unsupported {
                 what: format!("{}: a file whose blocks have different columns", self.path.display()),
                 hint: "the columns of the first block are the table's".to_owned(),
             });
         }
+        batch = widen(batch, &self.schema)?;
         if let Some(filter) = &mut self.request.filter {
             let chosen = (filter.predicate)(&batch.project(&filter.columns)?)?;
             batch = filter_record_batch(&batch, &chosen)?;
@@ -117,7 +122,7 @@ impl Iterator for Rows {
         }
         let batch = match self.blocks.next()? {
             Ok(block) => self.chosen(block),
-            Err(error) => Err(Error::clickhouse(&self.path)(error)),
+            Err(error) => Err(Error::clickhouse(self.path.display())(error)),
         };
         if batch.is_err() {
             self.left = 0;

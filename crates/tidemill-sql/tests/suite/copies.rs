@@ -5,6 +5,8 @@ use std::path::Path;
 
 use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions};
 
+use crate::destination;
+
 fn session(folder: &Path) -> Session {
     Session::new(SessionOptions::default().dir(folder))
 }
@@ -51,7 +53,7 @@ async fn a_table_is_the_same_in_every_format() {
         let copy = folder.path().join("copy").with_extension(extension);
         let mut steps = 0;
         let copied = session
-            .copy(&source, &copy, &CopyOptions::default(), |progress| {
+            .copy(&source, &destination(&copy), &CopyOptions::default(), |progress| {
                 steps += 1;
                 assert!(progress.rows <= 3);
             })
@@ -75,7 +77,7 @@ async fn an_answer_is_copied_like_a_table() {
     let file = folder.path().join("names.parquet");
     let sql = "SELECT name, LENGTH(name) AS letters FROM people WHERE name IS NOT NULL";
     let copied = session
-        .copy_query(sql, &file, &CopyOptions::default(), |_| {})
+        .copy_query(sql, &destination(&file), &CopyOptions::default(), |_| {})
         .await
         .expect("copied");
     assert_eq!(copied.rows, 2);
@@ -100,7 +102,9 @@ async fn a_destination_that_is_there_is_left_alone() {
     let source = source(folder.path());
     let file = folder.path().join("copy.csv");
     fs::write(&file, "mine").expect("written");
-    let refused = session.copy(&source, &file, &CopyOptions::default(), |_| {}).await;
+    let refused = session
+        .copy(&source, &destination(&file), &CopyOptions::default(), |_| {})
+        .await;
     assert!(matches!(refused, Err(Error::Exists { .. })));
     assert_eq!(fs::read_to_string(&file).expect("still there"), "mine");
 
@@ -108,7 +112,10 @@ async fn a_destination_that_is_there_is_left_alone() {
         overwrite: true,
         ..CopyOptions::default()
     };
-    session.copy(&source, &file, &options, |_| {}).await.expect("replaced");
+    session
+        .copy(&source, &destination(&file), &options, |_| {})
+        .await
+        .expect("replaced");
     assert_eq!(rows(&session, &file).await.len(), 4);
 }
 
@@ -120,12 +127,17 @@ async fn a_copy_that_fails_leaves_nothing_behind() {
     let file = folder.path().join("copy.parquet");
     let sql = "SELECT 10 / (id - 3) FROM people";
     session
-        .copy_query(sql, &file, &CopyOptions::default(), |_| {})
+        .copy_query(sql, &destination(&file), &CopyOptions::default(), |_| {})
         .await
         .expect_err("division by zero");
     let nowhere = folder.path().join("no/such/folder/copy.csv");
     let error = session
-        .copy_query("SELECT 1 AS one", &nowhere, &CopyOptions::default(), |_| {})
+        .copy_query(
+            "SELECT 1 AS one",
+            &destination(&nowhere),
+            &CopyOptions::default(),
+            |_| {},
+        )
         .await;
     assert!(error.expect_err("no folder").to_string().contains("no/such/folder"));
     assert_eq!(leftovers(folder.path()), ["people.csv"]);

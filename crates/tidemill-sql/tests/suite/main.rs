@@ -1,7 +1,13 @@
 //! The tests of this crate's public interface: one program, because each program links DataFusion anew.
 
+mod clickhouse;
 mod copies;
 mod messages;
 mod places;
 mod statements;
 mod xbase;
+
+/// A file to be made.
+fn destination(path: &std::path::Path) -> tidemill_sql::Location {
+    tidemill_sql::Location::new_file(path).expect("the extension tells a format")
+}

@@ -14,6 +14,8 @@ use tidemill_riegeli::{ReaderOptions, RecordReader};
 use tidemill_sql::{CopyOptions, Location, Records, Session, SessionOptions};
 use tidemill_testkit::corpus;
 
+use crate::destination;
+
 /// Three shards of numbers, in the format that the extension tells: 0 to 9, 10 to 19, 20 to 29.
 async fn shards(folder: &Path, extension: &str) {
     let session = Session::new(SessionOptions::default().dir(folder));
@@ -27,7 +29,9 @@ async fn shards(folder: &Path, extension: &str) {
                 .collect::<Vec<_>>()
                 .join(", ")
         );
-        let copied = session.copy_query(&sql, &file, &CopyOptions::default(), |_| ()).await;
+        let copied = session
+            .copy_query(&sql, &destination(&file), &CopyOptions::default(), |_| ())
+            .await;
         copied.unwrap_or_else(|error| panic!("{extension}: {error}"));
     }
 }
@@ -89,7 +93,7 @@ async fn shards_of_other_columns_are_no_table() {
         let file = folder.path().join(name).with_extension("riegeli");
         let sql = format!("SELECT 1 AS {column}");
         session
-            .copy_query(&sql, &file, &CopyOptions::default(), |_| ())
+            .copy_query(&sql, &destination(&file), &CopyOptions::default(), |_| ())
             .await
             .expect("copied");
     }
@@ -120,7 +124,10 @@ async fn records_go_from_file_to_file_as_they_are() {
         let file = folder.path().join(name);
         let mut how = CopyOptions::default();
         how.file.riegeli = options.parse().expect("options");
-        session.copy(&source, &file, &how, |_| ()).await.expect(name);
+        session
+            .copy(&source, &destination(&file), &how, |_| ())
+            .await
+            .expect(name);
         source = Location::existing(&file).expect("a location");
         assert!(framed(&source).await == expected, "{name}");
         let count = numbers(&session, &format!("SELECT COUNT(record) FROM '{}'", file.display())).await;
@@ -137,7 +144,7 @@ async fn a_copy_of_records_keeps_the_metadata() {
     let copy = folder.path().join("copy.riegeli");
     let source = Location::existing(&first).expect("a location");
     session
-        .copy(&source, &copy, &CopyOptions::default(), |_| ())
+        .copy(&source, &destination(&copy), &CopyOptions::default(), |_| ())
         .await
         .expect("copied");
     let metadata = |path: &PathBuf| {
@@ -257,7 +264,7 @@ async fn objects_on_the_network_are_read_in_ranges() {
     let rows = "SELECT value AS n, 'some text that makes the rows longer' AS t FROM generate_series(1, 100000)";
     let large = folder.path().join("large.riegeli");
     session
-        .copy_query(rows, &large, &options, |_| ())
+        .copy_query(rows, &destination(&large), &options, |_| ())
         .await
         .expect("copied");
     let size = fs::metadata(&large).expect("a file").len() as usize;

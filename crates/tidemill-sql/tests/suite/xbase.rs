@@ -9,6 +9,8 @@ use arrow_array::{BooleanArray, Decimal128Array, Int64Array, RecordBatch, String
 use tidemill_sql::{CopyOptions, Location, Session, SessionOptions};
 use tidemill_xbase::{CivilDate, CreateOptions, Deleted, FieldSpec, TableWriter};
 
+use crate::destination;
+
 /// A row of the generated tables, as a program would hold it.
 #[derive(Clone, Debug)]
 struct Row {
@@ -117,7 +119,7 @@ async fn answers_equal_a_naive_evaluation_over_the_table_and_its_copies() {
         for extension in ["riegeli", "parquet"] {
             let copy = folder.path().join("copy").with_extension(extension);
             let copied = over_table
-                .copy(&source, &copy, &CopyOptions::default(), |_| {})
+                .copy(&source, &destination(&copy), &CopyOptions::default(), |_| {})
                 .await
                 .expect("copied");
             assert_eq!(
@@ -186,7 +188,7 @@ async fn projection_filter_and_limit_reach_the_scan() {
     let source = Location::existing(&folder.path().join("GEN.DBF")).expect("a table");
     let copy = folder.path().join("COPY.riegeli");
     session
-        .copy(&source, &copy, &CopyOptions::default(), |_| {})
+        .copy(&source, &destination(&copy), &CopyOptions::default(), |_| {})
         .await
         .expect("copied");
     for (table, scan) in [("gen", "XbaseScan"), ("copy", "RiegeliScan")] {

@@ -1,11 +1,11 @@
 //! `tidemill copy`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, FileOptions, Location, Names, Session};
+use tidemill_sql::{CopyOptions, FileOptions, Location, Names, ServerUrl, Session, TableOptions};
 
 use crate::Outcome;
 use crate::args::CopyArgs;
@@ -28,18 +28,24 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
             codepage: args.to_codepage,
             dialect: args.to_dialect.into(),
         },
+        table: TableOptions {
+            create: args.create,
+            engine: args.engine.clone(),
+            order_by: args.order_by.clone(),
+        },
     };
     if is_query(&args.source) {
         let started = Instant::now();
+        let destination = Location::destination(&args.destination)?;
         let mut progress = CopyProgress::new("answer", 0);
         let copied = session
-            .copy_query(&args.source, &args.destination, &options, |now| progress.update(now))
+            .copy_query(&args.source, &destination, &options, |now| progress.update(now))
             .await?;
         progress.finish();
         report_damage(&session);
         report(
             "answer",
-            &args.destination,
+            &destination,
             summary(copied.rows, 0, copied.bytes, started.elapsed()),
         );
         return Ok(Outcome::Done);
@@ -50,7 +56,7 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
             copy_table(
                 &session,
                 &session.names().table(&args.source)?,
-                &args.destination,
+                &Location::destination(&args.destination)?,
                 &options,
             )
             .await?
@@ -61,29 +67,52 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
 }
 
 async fn copy_folder(session: &Session, folder: &Path, args: &CopyArgs, options: &CopyOptions) -> anyhow::Result<()> {
-    let Some(extension) = &args.to else {
-        bail!(
-            "{} is a folder; say with --to which format its tables go to",
-            folder.display()
-        );
-    };
+    let into = Into::new(args, folder)?;
     let tables = Names::tables_in(folder)?;
     if tables.is_empty() {
         bail!("{}: no tables in this folder", folder.display());
     }
-    fs::create_dir_all(&args.destination)
-        .with_context(|| format!("cannot make the folder {}", args.destination.display()))?;
     for table in tables {
-        let file = args.destination.join(table.table_name()).with_extension(extension);
-        copy_table(session, &table, &file, options).await?;
+        copy_table(session, &table, &into.destination(&table)?, options).await?;
     }
     Ok(())
+}
+
+/// Where the tables of a folder go.
+enum Into<'a> {
+    Folder(PathBuf, &'a str),
+    Database(ServerUrl),
+}
+
+impl<'a> Into<'a> {
+    fn new(args: &'a CopyArgs, source: &Path) -> anyhow::Result<Self> {
+        if let Some(database) = ServerUrl::new(&args.destination) {
+            return Ok(Self::Database(database));
+        }
+        let Some(extension) = &args.to else {
+            bail!(
+                "{} is a folder; say with --to which format its tables go to",
+                source.display()
+            );
+        };
+        let folder = PathBuf::from(&args.destination);
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        Ok(Self::Folder(folder, extension))
+    }
+
+    fn destination(&self, table: &Location) -> anyhow::Result<Location> {
+        let name = table.table_name();
+        Ok(match self {
+            Self::Folder(folder, extension) => Location::new_file(&folder.join(name).with_extension(extension))?,
+            Self::Database(database) => Location::server(database.with_table(&name))?,
+        })
+    }
 }
 
 async fn copy_table(
     session: &Session,
     source: &Location,
-    destination: &Path,
+    destination: &Location,
     options: &CopyOptions,
 ) -> anyhow::Result<()> {
     let started = Instant::now();
@@ -102,8 +131,8 @@ async fn copy_table(
     Ok(())
 }
 
-fn report(source: &str, destination: &Path, summary: String) {
-    eprintln!("{source} → {}: {summary}", destination.display());
+fn report(source: &str, destination: &Location, summary: String) {
+    eprintln!("{source} → {destination}: {summary}");
 }
 
 /// Whether the source is a statement rather than a place.

@@ -1,7 +1,7 @@
 //! `tidemill salvage`.
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, FileOptions};
+use tidemill_sql::{CopyOptions, FileOptions, Location};
 
 use crate::Outcome;
 use crate::args::SalvageArgs;
@@ -24,18 +24,19 @@ pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
                 .with_context(|| format!("--riegeli {}", args.riegeli))?,
             ..FileOptions::default()
         },
+        ..CopyOptions::default()
     };
+    let destination = Location::new_file(&args.destination)?;
     let name = source.to_string();
     let mut progress = CopyProgress::new(&name, source.bytes()?.unwrap_or_default());
     let copied = session
-        .copy(&source, &args.destination, &options, |now| progress.update(now))
+        .copy(&source, &destination, &options, |now| progress.update(now))
         .await?;
     progress.finish();
     report_damage(&session);
     let places = session.damage().len();
     eprintln!(
-        "{name} → {}: {} records saved, damaged places left out: {places}",
-        args.destination.display(),
+        "{name} → {destination}: {} records saved, damaged places left out: {places}",
         copied.rows
     );
     Ok(match places {

@@ -8,11 +8,11 @@ mod questions;
 mod report;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, Format, Location, Names, Session};
+use tidemill_sql::{CopyOptions, Format, Location, Names, ServerUrl, Session, TableOptions};
 
 use crate::Outcome;
 use crate::args::{TableArgs, TourArgs};
@@ -77,20 +77,14 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
             .push((copies.display().to_string(), size_of_folder(&copies)?));
 
         let over_copies = session_in(&args.tables, &copies);
-        let mut asked = Duration::ZERO;
-        for (question, expected) in questions.iter().zip(&mut answers) {
-            let answer = ask_quietly(&over_copies, question).await?;
-            asked += answer.elapsed;
-            let same = answer.text == expected.text;
-            agree &= same;
-            expected.copies.push((format.to_string(), answer.elapsed, same));
-            println!(
-                "  {}  {}",
-                if same { "same answer     " } else { "ANOTHER ANSWER  " },
-                question.title
-            );
-        }
-        report.times.push((format!("ask the {format} copies"), asked));
+        agree &= ask_again(&over_copies, &format.to_string(), &questions, &mut answers, &mut report).await?;
+    }
+    if let Some(database) = &args.clickhouse {
+        heading("Everything copied to the ClickHouse server, and asked again");
+        let elapsed = copy_to_server(&session, &tables, &dir, database).await?;
+        report.times.push(("copy to clickhouse".to_owned(), elapsed));
+        let over_server = Session::new(args.tables.options().database(database.clone()));
+        agree &= ask_again(&over_server, "clickhouse", &questions, &mut answers, &mut report).await?;
     }
 
     report.agree = agree;
@@ -179,6 +173,32 @@ async fn ask_quietly(session: &Session, question: &Question) -> anyhow::Result<A
     })
 }
 
+/// Asks the same of copies, and says whether they gave the same answers.
+async fn ask_again(
+    copies: &Session,
+    format: &str,
+    questions: &[Question],
+    answers: &mut [Asked],
+    report: &mut Report,
+) -> anyhow::Result<bool> {
+    let mut agree = true;
+    let mut asked = Duration::ZERO;
+    for (question, expected) in questions.iter().zip(answers) {
+        let answer = ask_quietly(copies, question).await?;
+        asked += answer.elapsed;
+        let same = answer.text == expected.text;
+        agree &= same;
+        expected.copies.push((format.to_owned(), answer.elapsed, same));
+        println!(
+            "  {}  {}",
+            if same { "same answer     " } else { "ANOTHER ANSWER  " },
+            question.title
+        );
+    }
+    report.times.push((format!("ask the {format} copies"), asked));
+    Ok(agree)
+}
+
 async fn copy(
     session: &Session,
     tables: &[Location],
@@ -192,17 +212,49 @@ async fn copy(
         quoted(&dir.display().to_string()),
         copies.display()
     ));
+    let destination = |table: &str| Location::new_file(&copies.join(table).with_extension(extension));
+    copy_all(session, tables, destination, TableOptions::default()).await
+}
+
+async fn copy_to_server(
+    session: &Session,
+    tables: &[Location],
+    dir: &Path,
+    database: &ServerUrl,
+) -> anyhow::Result<Duration> {
+    let from = quoted(&dir.display().to_string());
+    command(&format!("copy {from} \"{database}\" --create --overwrite"));
+    let making = TableOptions {
+        create: true,
+        ..TableOptions::default()
+    };
+    copy_all(
+        session,
+        tables,
+        |table| Location::server(database.with_table(table)),
+        making,
+    )
+    .await
+}
+
+async fn copy_all(
+    session: &Session,
+    tables: &[Location],
+    destination: impl Fn(&str) -> tidemill_sql::Result<Location>,
+    making: TableOptions,
+) -> anyhow::Result<Duration> {
+    let options = CopyOptions {
+        overwrite: true,
+        table: making,
+        ..CopyOptions::default()
+    };
     let started = Instant::now();
     for table in tables {
-        let file: PathBuf = copies.join(table.table_name()).with_extension(extension);
-        let options = CopyOptions {
-            overwrite: true,
-            ..CopyOptions::default()
-        };
+        let name = table.table_name();
         let copying = Instant::now();
-        let copied = session.copy(table, &file, &options, |_| {}).await?;
+        let copied = session.copy(table, &destination(&name)?, &options, |_| {}).await?;
         let line = summary(copied.rows, copied.source_bytes, copied.bytes, copying.elapsed());
-        println!("  {}: {line}", table.table_name());
+        println!("  {name}: {line}");
     }
     Ok(started.elapsed())
 }

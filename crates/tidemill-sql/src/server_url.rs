@@ -1,0 +1,165 @@
+//! URLs of servers, which never show their password.
+
+use std::fmt;
+
+/// Where a server is, who asks it, and how: `clickhouse://user:password@host:9000/database/table?compression=lz4`.
+///
+/// Shown without the password, by [`fmt::Display`] and [`fmt::Debug`] alike.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServerUrl(String);
+
+impl ServerUrl {
+    /// The URL of a server that has tables; `None` for any other text.
+    pub fn new(text: &str) -> Option<Self> {
+        let (scheme, _) = text.split_once("://")?;
+        scheme
+            .eq_ignore_ascii_case(CLICKHOUSE)
+            .then(|| Self(format!("{CLICKHOUSE}{}", &text[scheme.len()..])))
+    }
+
+    /// The URL of a table in this URL's database.
+    #[must_use]
+    pub fn with_table(&self, table: &str) -> Self {
+        let (place, query) = self
+            .0
+            .split_once('?')
+            .map_or((self.0.as_str(), None), |(place, query)| (place, Some(query)));
+        let mut url = place.trim_end_matches('/').to_owned();
+        url.push('/');
+        // What would end the path or be taken for a number of a letter.
+        for letter in table.chars() {
+            match letter {
+                '%' | '/' | '?' | '#' | '&' => url.push_str(&format!("%{:02X}", u32::from(letter))),
+                other => url.push(other),
+            }
+        }
+        if let Some(query) = query {
+            url.push('?');
+            url.push_str(query);
+        }
+        Self(url)
+    }
+
+    /// Whether the URL names a table, rather than a database or a server.
+    pub fn names_table(&self) -> bool {
+        self.path().split_once('/').is_some_and(|(_, table)| !table.is_empty())
+    }
+
+    /// The last part of the path: the table, where the URL names one.
+    pub(crate) fn last_part(&self) -> &str {
+        let path = self.path();
+        path.rsplit_once('/').map_or(path, |(_, last)| last)
+    }
+
+    /// With the password.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What is between the host and the query, without slashes at its ends.
+    fn path(&self) -> &str {
+        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        let place = rest.split_once('?').map_or(rest, |(place, _)| place);
+        let path = place.split_once('/').map_or("", |(_, path)| path);
+        path.trim_end_matches('/')
+    }
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&without_passwords(&self.0))
+    }
+}
+
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServerUrl({self})")
+    }
+}
+
+/// A text with every password in a URL replaced: `clickhouse://reader:***@host`, `?password=***`.
+pub fn without_passwords(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        shown.push_str(before);
+        shown.push_str("://");
+        let end = after
+            .find(|letter: char| letter.is_whitespace() || matches!(letter, '/' | '?' | '#'))
+            .unwrap_or(after.len());
+        let (authority, behind) = after.split_at(end);
+        match authority
+            .rsplit_once('@')
+            .and_then(|(who, hosts)| Some((who.split_once(':')?.0, hosts)))
+        {
+            Some((user, hosts)) => shown.push_str(&format!("{user}:{HIDDEN}@{hosts}")),
+            None => shown.push_str(authority),
+        }
+        rest = behind;
+    }
+    shown.push_str(rest);
+    without_password_parameters(&shown)
+}
+
+fn without_password_parameters(text: &str) -> String {
+    const PARAMETER: &str = "password=";
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(PARAMETER) {
+        let (before, after) = rest.split_at(at + PARAMETER.len());
+        shown.push_str(before);
+        let end = after
+            .find(|letter: char| letter.is_whitespace() || matches!(letter, '&' | '#' | '\'' | '"' | ']'))
+            .unwrap_or(after.len());
+        if end > 0 {
+            shown.push_str(HIDDEN);
+        }
+        rest = &after[end..];
+    }
+    shown.push_str(rest);
+    shown
+}
+
+const CLICKHOUSE: &str = "clickhouse";
+const HIDDEN: &str = "***";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (text, shown) in [
+            ("clickhouse://u:secret@h:9000/d/t", "clickhouse://u:***@h:9000/d/t"),
+            (
+                "clickhouse://u:se@cr:et@h1,h2:9001/d",
+                "clickhouse://u:***@h1,h2:9001/d",
+            ),
+            ("clickhouse://u@h/d?secure=1", "clickhouse://u@h/d?secure=1"),
+            (
+                "clickhouse://h?password=secret&secure=1",
+                "clickhouse://h?password=***&secure=1",
+            ),
+            (
+                "found: 'clickhouse://u:sec'ret@h/t' AND \"s3://a:secret@b\"",
+                "found: 'clickhouse://u:***@h/t' AND \"s3://a:***@b\"",
+            ),
+            ("no url: a@b", "no url: a@b"),
+        ] {
+            assert_eq!(without_passwords(text), shown);
+        }
+        let url = ServerUrl::new("ClickHouse://u:secret@h/d").expect("a server");
+        assert!(!format!("{url} {url:?}").contains("secret"));
+    }
+
+    #[test]
+    fn a_table_is_named_behind_its_database() {
+        let url = ServerUrl::new("clickhouse://u:p@h:9000/shop/?secure=1").expect("a server");
+        assert!(!url.names_table());
+        let table = url.with_table("a/b");
+        assert_eq!(table.as_str(), "clickhouse://u:p@h:9000/shop/a%2Fb?secure=1");
+        assert!(table.names_table());
+        assert_eq!(table.last_part(), "a%2Fb");
+        assert!(ServerUrl::new("http://h/d/t").is_none());
+    }
+}

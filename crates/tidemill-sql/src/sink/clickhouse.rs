@@ -1,0 +1,329 @@
+//! A table of a ClickHouse server, filled and, when asked, made.
+//!
+//! A table that is made is filled under a name of its own and renamed when it is whole, so that nobody sees a part of it, and
+//! nothing is left of one that failed. Into a table that is there rows are inserted as they come: what was inserted before an
+//! error stays.
+//!
+//! The server tells the columns that it expects. A column of another type is converted when every value of it comes back the same;
+//! else the value that doesn't is an error, with its row.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::display::array_value_to_string;
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
+use tidemill_clickhouse::client::Insert;
+use tidemill_clickhouse::packet::server::ServerHello;
+use tidemill_clickhouse::{DataType, arrow_type, sql_text};
+
+use crate::server_url::ServerUrl;
+use crate::stores::clickhouse::ServerTable;
+use crate::{Error, Result};
+
+/// How a table of a server is made, where it is not there.
+#[derive(Clone, Debug)]
+pub struct TableOptions {
+    /// Whether a table is made. Default: no, it must be there, and rows are added to it.
+    pub create: bool,
+    /// The engine of a ClickHouse table, as behind ENGINE. Default: `MergeTree`.
+    pub engine: String,
+    /// The order key of a ClickHouse table, as behind ORDER BY, for the engines of the MergeTree family. Default: `tuple()`,
+    /// which leaves rows in the order in which they come.
+    pub order_by: String,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            create: false,
+            engine: "MergeTree".to_owned(),
+            order_by: "tuple()".to_owned(),
+        }
+    }
+}
+
+pub(crate) struct ClickHouseSink {
+    table: ServerTable,
+    insert: Insert,
+    /// The name of the table in the making, and whether it replaces another.
+    draft: Option<Draft>,
+    rows: u64,
+}
+
+struct Draft {
+    name: String,
+    replaces: bool,
+}
+
+impl ClickHouseSink {
+    /// Begins to fill the table at `url`. Without names of columns, rows are for all columns of the table.
+    pub(crate) async fn begin(
+        url: &ServerUrl,
+        schema: &SchemaRef,
+        columns: &[String],
+        options: &TableOptions,
+        overwrite: bool,
+    ) -> Result<Self> {
+        let table = ServerTable::connect(url).await?;
+        let draft = match options.create {
+            true => Some(Draft::make(&table, schema, options, overwrite).await?),
+            false => None,
+        };
+        let into = draft.as_ref().map_or_else(|| table.name(), |draft| draft.name.clone());
+        let mut insert = table.client().insert(into);
+        if !columns.is_empty() {
+            insert = insert.columns(columns);
+        }
+        let begun = insert.begin().await.map_err(Error::clickhouse(table.place()));
+        match (begun, draft) {
+            (Ok(insert), draft) => Ok(Self {
+                table,
+                insert,
+                draft,
+                rows: 0,
+            }),
+            (Err(error), Some(draft)) => {
+                draft.drop(&table).await;
+                Err(error)
+            }
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    /// The columns that are expected, in order.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        let schema = self.insert.schema();
+        schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    pub(crate) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let fitted = fitted(batch, &self.insert.schema(), self.table.place(), self.rows)?;
+        self.rows += batch.num_rows() as u64;
+        let written = self.insert.write(&fitted).await;
+        written.map_err(Error::clickhouse(self.table.place()))
+    }
+
+    /// Waits until the server has all rows, counts those of a table that was made, and gives it its name.
+    pub(crate) async fn finish(self) -> Result<u64> {
+        let failed = || Error::clickhouse(self.table.place());
+        let Some(draft) = self.draft else {
+            return Ok(self.insert.finish().await.map_err(failed())?.rows);
+        };
+        let finished = match self.insert.finish().await.map_err(failed()) {
+            Ok(inserted) => draft.publish(&self.table, inserted.rows).await.map(|()| inserted.rows),
+            Err(error) => Err(error),
+        };
+        if finished.is_err() {
+            draft.drop(&self.table).await;
+        }
+        finished
+    }
+
+    /// Leaves nothing of a table that was made.
+    pub(crate) async fn give_up(self) {
+        drop(self.insert);
+        if let Some(draft) = self.draft {
+            draft.drop(&self.table).await;
+        }
+    }
+}
+
+impl Draft {
+    async fn make(table: &ServerTable, schema: &SchemaRef, options: &TableOptions, overwrite: bool) -> Result<Self> {
+        let replaces = table.exists().await?;
+        if replaces && !overwrite {
+            return Err(Error::Exists {
+                place: table.place().to_owned(),
+            });
+        }
+        let hello = table
+            .client()
+            .server()
+            .await
+            .map_err(Error::clickhouse(table.place()))?;
+        let mut columns = Vec::new();
+        for field in schema.fields() {
+            let data_type = column_type(field, &hello).map_err(Error::clickhouse(table.place()))?;
+            columns.push(format!("{} {data_type}", sql_text::name(field.name())));
+        }
+        let order = match options.engine.contains("MergeTree") {
+            true => format!(" ORDER BY {}", options.order_by),
+            false => String::new(),
+        };
+        let name = table.sibling(&format!("{}_tidemill_{}", table.table(), std::process::id()));
+        table.execute(&format!("DROP TABLE IF EXISTS {name}")).await?;
+        table
+            .execute(&format!(
+                "CREATE TABLE {name} ({}) ENGINE = {}{order}",
+                columns.join(", "),
+                options.engine
+            ))
+            .await?;
+        Ok(Self { name, replaces })
+    }
+
+    async fn publish(&self, table: &ServerTable, rows: u64) -> Result<()> {
+        let found = table.number(&format!("SELECT count() FROM {}", self.name)).await?;
+        if found != rows {
+            return Err(Error::RowCount {
+                place: table.place().to_owned(),
+                written: rows,
+                found,
+            });
+        }
+        let name = table.name();
+        if !self.replaces {
+            return table.execute(&format!("RENAME TABLE {} TO {name}", self.name)).await;
+        }
+        let old = table.sibling(&format!("{}_tidemill_{}_old", table.table(), std::process::id()));
+        let renamed = format!("RENAME TABLE {name} TO {old}, {} TO {name}", self.name);
+        table.execute(&renamed).await?;
+        table.execute(&format!("DROP TABLE {old}")).await
+    }
+
+    /// What went wrong before is what is told; a server that is gone keeps the draft.
+    async fn drop(&self, table: &ServerTable) {
+        let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", self.name)).await;
+    }
+}
+
+/// The type of a new table's column, among those that the server has.
+fn column_type(field: &Field, hello: &ServerHello) -> tidemill_clickhouse::Result<DataType> {
+    let data_type = arrow_type::data_type(field)?;
+    Ok(known_type(data_type, (hello.version_major, hello.version_minor)))
+}
+
+/// A type, or the one that a server of this version has for the same values. Values that it can't hold are refused one by one.
+fn known_type(data_type: DataType, version: (u64, u64)) -> DataType {
+    /// Releases that brought a type: `CHANGELOG` of ClickHouse.
+    const DATE_TIME_64: (u64, u64) = (20, 1);
+    const DATE_32: (u64, u64) = (21, 9);
+    const BOOL: (u64, u64) = (21, 12);
+    match data_type {
+        DataType::Nullable(inner) => DataType::Nullable(Arc::new(known_type(inner.as_ref().clone(), version))),
+        DataType::Array(inner) => DataType::Array(Arc::new(known_type(inner.as_ref().clone(), version))),
+        DataType::LowCardinality(inner) if version < (19, 0) => known_type(inner.as_ref().clone(), version),
+        DataType::Bool if version < BOOL => DataType::UInt8,
+        DataType::Date32 if version < DATE_32 => DataType::Date,
+        // A time without a zone is shown as it stands.
+        DataType::DateTime64(_, zone) if version < DATE_TIME_64 => DataType::DateTime(zone.or(Some("UTC".into()))),
+        DataType::DateTime64(precision, None) => DataType::DateTime64(precision, Some("UTC".into())),
+        other => other,
+    }
+}
+
+/// The batch with the columns that are expected, whose rows are behind `before` others.
+fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, before: u64) -> Result<RecordBatch> {
+    let found = batch.schema();
+    if let Some(surplus) = found
+        .fields()
+        .iter()
+        .find(|field| column_of(expected, field.name()).is_none())
+    {
+        return Err(unfit(place, surplus.name(), "the table has no such column"));
+    }
+    let mut columns = Vec::with_capacity(expected.fields().len());
+    for field in expected.fields() {
+        let column = column_of(&found, field.name()).ok_or_else(|| {
+            unfit(
+                place,
+                field.name(),
+                "the rows have no such column; name the columns to insert",
+            )
+        })?;
+        columns.push(converted(batch.column(column), field, place, before)?);
+    }
+    // The values decide whether a column may be null, not the source's schema.
+    let fields: Vec<Field> = expected
+        .fields()
+        .iter()
+        .zip(&columns)
+        .map(|(field, column)| {
+            field
+                .as_ref()
+                .clone()
+                .with_nullable(column.null_count() > 0 || field.is_nullable())
+        })
+        .collect();
+    Ok(RecordBatch::try_new(
+        Arc::new(arrow_schema::Schema::new(fields)),
+        columns,
+    )?)
+}
+
+/// The column of this name, in any case where none is spelled so.
+fn column_of(schema: &SchemaRef, name: &str) -> Option<usize> {
+    schema.index_of(name).ok().or_else(|| {
+        let mut fitting = schema
+            .fields()
+            .iter()
+            .enumerate()
+            .filter(|(_, field)| field.name().eq_ignore_ascii_case(name));
+        match (fitting.next(), fitting.next()) {
+            (Some((index, _)), None) => Some(index),
+            _ => None,
+        }
+    })
+}
+
+fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Result<ArrayRef> {
+    let (from, to) = (column.data_type(), field.data_type());
+    if from == to {
+        return Ok(Arc::clone(column));
+    }
+    let strict = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    let from_instants = as_instants(column, to)?;
+    let there = cast_with_options(&from_instants, to, &strict).map_err(|error| unfit(place, field.name(), error))?;
+    // Text is read, not converted: "007" is a number too.
+    if from.is_string() {
+        return Ok(there);
+    }
+    let back = cast_with_options(&there, from_instants.data_type(), &strict);
+    let back = back.map_err(|error| unfit(place, field.name(), error))?;
+    if back.to_data() == from_instants.to_data() {
+        return Ok(there);
+    }
+    let changed = (0..column.len()).find(|&row| {
+        let (a, b) = (column.slice(row, 1), back.slice(row, 1));
+        a.to_data() != b.to_data() && as_text(&a) != as_text(&b)
+    });
+    match changed {
+        None => Ok(there),
+        Some(row) => Err(unfit(
+            place,
+            field.name(),
+            format!(
+                "row {}: {} does not fit {to}, which would keep {}",
+                before + row as u64 + 1,
+                as_text(&column.slice(row, 1)),
+                as_text(&back.slice(row, 1)),
+            ),
+        )),
+    }
+}
+
+/// Times without a zone are the instants that they would be in universal time, whatever the zone of the column they go to.
+fn as_instants(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
+    let zoned = |unit: &TimeUnit| ArrowType::Timestamp(*unit, Some("UTC".into()));
+    match (column.data_type(), to) {
+        (ArrowType::Timestamp(unit, None), ArrowType::Timestamp(_, Some(_))) => {
+            Ok(arrow_cast::cast(column, &zoned(unit))?)
+        }
+        _ => Ok(Arc::clone(column)),
+    }
+}
+
+fn as_text(value: &ArrayRef) -> String {
+    array_value_to_string(value, 0).unwrap_or_else(|error| error.to_string())
+}
+
+fn unfit(place: &str, column: &str, why: impl std::fmt::Display) -> Error {
+    Error::Unsupported {
+        what: format!("{place}: column {column}: {why}: this insert"),
+        hint: "give the columns the types and names of the table with a SELECT".to_owned(),
+    }
+}

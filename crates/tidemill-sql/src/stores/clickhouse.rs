@@ -1,0 +1,340 @@
+//! Tables of a ClickHouse server.
+//!
+//! A scan is one SELECT: its columns, its limit, and the conditions that mean the same there as here ([`condition`]) are in the
+//! text, which EXPLAIN shows; what is left of the statement runs here. A scan that wants no columns but only rows to count asks
+//! the server for their number. Rows come in the order in which the server sends them, which is none unless its table has one.
+
+mod condition;
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
+use datafusion::datasource::TableType;
+use datafusion::datasource::source::{DataSource, DataSourceExec};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::SchedulingType;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
+use tidemill_clickhouse::client::{Client, Options};
+use tidemill_clickhouse::{Block, sql_text};
+
+use self::condition::{Columns, Condition};
+use super::decimals::{widen, widened};
+use crate::location::{Location, Place};
+use crate::server_url::ServerUrl;
+use crate::{Error, Result};
+
+pub(super) async fn open(location: &Location) -> Result<Arc<dyn TableProvider>> {
+    let Place::Server(url) = &location.place else {
+        return Err(Error::Unsupported {
+            what: format!("{location}: a ClickHouse table in a file"),
+            hint: "files of ClickHouse's have the extension .native".to_owned(),
+        });
+    };
+    let table = ServerTable::connect(url).await?;
+    let header = table.header().await?;
+    Ok(Arc::new(ClickHouseTable {
+        schema: widened(&header.batch.schema()),
+        columns: Columns::new(&header),
+        table: Arc::new(table),
+    }))
+}
+
+/// A connection to a server, and the name of a table there.
+pub(crate) struct ServerTable {
+    client: Client,
+    /// The URL without its password.
+    place: String,
+    database: String,
+    table: String,
+}
+
+impl ServerTable {
+    pub(crate) async fn connect(url: &ServerUrl) -> Result<Self> {
+        let place = url.to_string();
+        let (options, table) = Options::parse_with_table(url.as_str()).map_err(Error::clickhouse(&place))?;
+        let database = options.database.clone();
+        let client = Client::with_options(options).await.map_err(Error::clickhouse(&place))?;
+        Ok(Self {
+            client,
+            place,
+            database,
+            table: table.unwrap_or_default(),
+        })
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The URL without its password.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The name in the text of a statement.
+    pub(crate) fn name(&self) -> String {
+        self.sibling(&self.table)
+    }
+
+    /// The table's own name.
+    pub(crate) fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// The name of another table of the same database, in the text of a statement.
+    pub(crate) fn sibling(&self, table: &str) -> String {
+        match self.database.as_str() {
+            "" => sql_text::name(table),
+            database => format!("{}.{}", sql_text::name(database), sql_text::name(table)),
+        }
+    }
+
+    pub(crate) async fn exists(&self) -> Result<bool> {
+        Ok(self.number(&format!("EXISTS TABLE {}", self.name())).await? != 0)
+    }
+
+    pub(crate) async fn execute(&self, sql: &str) -> Result<()> {
+        let executed = self.client.execute(sql).await;
+        executed.map(drop).map_err(Error::clickhouse(&self.place))
+    }
+
+    /// The number that is a statement's whole answer.
+    pub(crate) async fn number(&self, sql: &str) -> Result<u64> {
+        let answer = self.client.query(sql).collect().await;
+        let answer = answer.map_err(Error::clickhouse(&self.place))?;
+        let column = answer.first().and_then(|batch| batch.columns().first());
+        let number = column.and_then(|column| {
+            let number = arrow_cast::cast(column, &arrow_schema::DataType::UInt64).ok()?;
+            number.as_primitive_opt::<UInt64Type>()?.values().first().copied()
+        });
+        number.ok_or_else(|| Error::Unsupported {
+            what: format!("{}: an answer other than a number to {sql}", self.place),
+            hint: "please report it".to_owned(),
+        })
+    }
+
+    /// The table's columns and their types.
+    async fn header(&self) -> Result<Block> {
+        let failed = || Error::clickhouse(&self.place);
+        let mut answer = self
+            .client
+            .query(format!("SELECT * FROM {} LIMIT 0", self.name()))
+            .stream()
+            .await
+            .map_err(failed())?;
+        let header = answer.header_block().cloned();
+        while answer.next().await.map_err(failed())?.is_some() {}
+        header.ok_or_else(|| Error::NotFound {
+            name: self.place.clone(),
+            hint: "the server told no columns".to_owned(),
+        })
+    }
+}
+
+struct ClickHouseTable {
+    table: Arc<ServerTable>,
+    schema: SchemaRef,
+    columns: Columns,
+}
+
+impl fmt::Debug for ClickHouseTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClickHouseTable")
+            .field("place", &self.table.place)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for ClickHouseTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> EngineResult<Arc<dyn ExecutionPlan>> {
+        let projection = projection.map_or_else(|| (0..self.schema.fields().len()).collect(), Clone::clone);
+        let projected = Arc::new(self.schema.project(&projection)?);
+        let mut rows = format!("FROM {}", self.table.name());
+        let conditions = filters.iter().filter_map(|filter| self.columns.condition(filter));
+        let conditions: Vec<String> = conditions.map(|condition| condition.text).collect();
+        if !conditions.is_empty() {
+            rows += &format!(" WHERE {}", conditions.join(" AND "));
+        }
+        if let Some(limit) = limit {
+            rows += &format!(" LIMIT {limit}");
+        }
+        let names: Vec<String> = projected
+            .fields()
+            .iter()
+            .map(|field| sql_text::name(field.name()))
+            .collect();
+        let query = match (names.is_empty(), limit) {
+            (false, _) => format!("SELECT {} {rows}", names.join(", ")),
+            (true, None) => format!("SELECT count() {rows}"),
+            (true, Some(_)) => format!("SELECT count() FROM (SELECT 1 {rows})"),
+        };
+        let scan = ClickHouseScan {
+            table: Arc::clone(&self.table),
+            query,
+            projected,
+        };
+        Ok(DataSourceExec::from_data_source(scan))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
+        let pushed = filters.iter().map(|filter| match self.columns.condition(filter) {
+            Some(Condition { exact: true, .. }) => TableProviderFilterPushDown::Exact,
+            Some(Condition { exact: false, .. }) => TableProviderFilterPushDown::Inexact,
+            None => TableProviderFilterPushDown::Unsupported,
+        });
+        Ok(pushed.collect())
+    }
+}
+
+/// One SELECT, as the physical plan holds it.
+struct ClickHouseScan {
+    table: Arc<ServerTable>,
+    query: String,
+    /// Without columns, the answer to `query` is the number of rows.
+    projected: SchemaRef,
+}
+
+impl ClickHouseScan {
+    /// The rows that a batch of the answer stands for.
+    fn rows(schema: &SchemaRef, batch: RecordBatch, place: &str) -> Result<Vec<RecordBatch>> {
+        if schema.fields().is_empty() {
+            let count = batch
+                .columns()
+                .first()
+                .and_then(|column| column.as_primitive_opt::<UInt64Type>());
+            let count = count.map_or(0, |count| count.values().iter().sum::<u64>());
+            return uncounted(schema, count);
+        }
+        let batch = widen(batch, schema).map_err(|error| Error::Unsupported {
+            what: format!("{place}: a table whose blocks differ in their types ({error})"),
+            hint: "make a view of it that casts its Dynamic columns".to_owned(),
+        })?;
+        Ok(vec![batch])
+    }
+}
+
+/// So many rows without columns.
+fn uncounted(schema: &SchemaRef, mut count: u64) -> Result<Vec<RecordBatch>> {
+    // Whoever counts them makes a value for each row of a batch.
+    const ROWS: u64 = 1 << 20;
+    let mut batches = Vec::new();
+    while count > 0 {
+        let rows = count.min(ROWS);
+        let options = RecordBatchOptions::new().with_row_count(usize::try_from(rows).ok());
+        batches.push(RecordBatch::try_new_with_options(
+            Arc::clone(schema),
+            Vec::new(),
+            &options,
+        )?);
+        count -= rows;
+    }
+    Ok(batches)
+}
+
+impl DataSource for ClickHouseScan {
+    fn open(&self, _partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
+        const BATCHES_IN_FLIGHT: usize = 2;
+        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.projected), BATCHES_IN_FLIGHT);
+        let sender = stream.tx();
+        let (table, query, schema) = (Arc::clone(&self.table), self.query.clone(), Arc::clone(&self.projected));
+        stream.spawn(async move {
+            let failed = |error| external(Error::clickhouse(&table.place)(error));
+            let mut answer = table.client.query(query).stream().await.map_err(failed)?;
+            while let Some(batch) = answer.next().await.map_err(failed)? {
+                for rows in Self::rows(&schema, batch, &table.place).map_err(external)? {
+                    if sender.send(Ok(rows)).await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        });
+        Ok(stream.build())
+    }
+
+    fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match kind {
+            DisplayFormatType::Default | DisplayFormatType::Verbose => {
+                write!(f, "ClickHouseScan: server={}, query={}", self.table.place, self.query)
+            }
+            DisplayFormatType::TreeRender => {
+                writeln!(f, "scan=ClickHouseScan")?;
+                writeln!(f, "query={}", self.query)
+            }
+        }
+    }
+
+    fn output_partitioning(&self) -> Partitioning {
+        Partitioning::UnknownPartitioning(1)
+    }
+
+    fn eq_properties(&self) -> EquivalenceProperties {
+        EquivalenceProperties::new(Arc::clone(&self.projected))
+    }
+
+    /// The channel to the reading task yields to other tasks by itself.
+    fn scheduling_type(&self) -> SchedulingType {
+        SchedulingType::Cooperative
+    }
+
+    fn partition_statistics(&self, _partition: Option<usize>) -> EngineResult<Arc<Statistics>> {
+        Ok(Arc::new(Statistics::new_unknown(&self.projected)))
+    }
+
+    fn with_fetch(&self, _limit: Option<usize>) -> Option<Arc<dyn DataSource>> {
+        None
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        None
+    }
+
+    fn try_swapping_with_projection(&self, _projection: &ProjectionExprs) -> EngineResult<Option<Arc<dyn DataSource>>> {
+        Ok(None)
+    }
+
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> EngineResult<TreeNodeRecursion>,
+    ) -> EngineResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+}
+
+impl fmt::Debug for ClickHouseScan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClickHouseScan")
+            .field("query", &self.query)
+            .finish_non_exhaustive()
+    }
+}
+
+fn external(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}

@@ -1,0 +1,53 @@
+//! Decimals of 32 and 64 bits as decimals of 128.
+//!
+//! ClickHouse's and Arrow's small decimals are not what the query engine computes with: it adds a whole number to one as if both
+//! were whole, and sums overflow at the column's own precision. In statements and copies every decimal has at least 128 bits.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use crate::Result;
+
+/// The schema with the small decimals of its columns widened. Those within lists and structs stay.
+pub(super) fn widened(schema: &SchemaRef) -> SchemaRef {
+    if !schema.fields().iter().any(|field| wide(field.data_type()).is_some()) {
+        return Arc::clone(schema);
+    }
+    let fields = schema.fields().iter().map(|field| match wide(field.data_type()) {
+        Some(wide) => Arc::new(Field::clone(field).with_data_type(wide)),
+        None => Arc::clone(field),
+    });
+    Arc::new(Schema::new_with_metadata(
+        fields.collect::<Vec<_>>(),
+        schema.metadata().clone(),
+    ))
+}
+
+/// The batch with the columns of `schema`, which differs from its own in widened decimals only.
+pub(super) fn widen(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    if batch.schema_ref() == schema {
+        return Ok(batch);
+    }
+    let columns = batch.columns().iter().map(|column| match wide(column.data_type()) {
+        Some(wide) => cast(column, &wide),
+        None => Ok(Arc::clone(column)),
+    });
+    let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns.collect::<Result<_, _>>()?,
+        &options,
+    )?)
+}
+
+fn wide(data_type: &DataType) -> Option<DataType> {
+    match data_type {
+        DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {
+            Some(DataType::Decimal128(*precision, *scale))
+        }
+        _ => None,
+    }
+}
