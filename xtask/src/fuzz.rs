@@ -102,6 +102,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Files,
     },
     Target {
+        name: "clickhouse_packet",
+        engine: "tidemill-clickhouse",
+        corpus: "clickhouse/packets",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "clickhouse_type",
         engine: "tidemill-clickhouse",
         corpus: "clickhouse/types",

@@ -21,24 +21,31 @@
 //! Rows as structs, tuples or single values are [`Client::query_as`] and [`Client::insert_rows`]; [`rows`](crate::rows) has
 //! the table of types.
 //!
+//! What a connection remembers is kept apart: a query with [roles](Request::roles) has those and no others, and a query of
+//! [another user](Client::as_user) has another connection. The options may be those of `clickhouse-client`
+//! ([`client_config`]), and `tracing` is told what happens ([`trace`]).
+//!
 //! Memory: a query that is read batch by batch holds one block at a time, an insert one block and what it collects.
 //!
 //! There is no routing of queries by content, and no pipelining: a connection answers one query at a time, as the protocol has
 //! it.
 
 mod cancel;
+pub mod client_config;
 mod insert;
 mod insert_rows;
 mod options;
 mod pool;
 mod query;
 mod rows;
+mod session;
 mod tls;
+pub mod trace;
 mod transport;
 
 use std::{fmt, sync::Arc};
 
-use deadpool::managed::PoolError;
+use deadpool::{Runtime, managed::PoolError};
 use serde::{Serialize, de::DeserializeOwned};
 
 use self::pool::{Manager, Pool, Pooled};
@@ -50,6 +57,7 @@ pub use self::{
     query::{QueryStream, QuerySummary, Request},
     rows::{RowCursor, RowsRequest},
     tls::{ClientPem, TlsOptions},
+    trace::TraceSource,
 };
 use crate::{Error, Result, packet::server::ServerHello, sql_text};
 
@@ -74,15 +82,35 @@ impl Client {
     /// [`Error::Io`] or [`Error::Timeout`] of the last server when none can be reached, [`Error::Server`] when one refuses
     /// the user, [`Error::Option`] for certificates that cannot be used.
     pub async fn with_options(options: Options) -> Result<Self> {
-        let size = options.pool_size;
-        let pool = Pool::builder(Manager::new(options)?).max_size(size).build();
+        let client = Self::with_manager(Manager::new(options)?)?;
+        drop(client.pooled().await?);
+        Ok(client)
+    }
+
+    fn with_manager(manager: Manager) -> Result<Self> {
+        let (size, wait) = (manager.options.pool_size, manager.options.pool_timeout);
+        let pool = Pool::builder(manager).max_size(size);
+        let pool = pool.runtime(Runtime::Tokio1).wait_timeout(Some(wait)).build();
         let pool = pool.map_err(|error| Error::Option {
             option: "pool_size".to_owned(),
             expected: error.to_string(),
         })?;
-        let client = Self(Arc::new(pool));
-        drop(client.pooled().await?);
-        Ok(client)
+        Ok(Self(Arc::new(pool)))
+    }
+
+    /// Makes a client of the same servers for another user. It has connections of its own, as many as this one may have; the
+    /// first is made when it is needed.
+    ///
+    /// The protocol names the user once, when a connection begins: there is no query of another user over the same
+    /// connection.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a size of the pool that cannot be.
+    pub fn as_user(&self, user: impl Into<String>, password: impl Into<String>) -> Result<Self> {
+        let mut options = self.options().clone();
+        (options.user, options.password) = (user.into(), password.into());
+        Self::with_manager(self.0.manager().with_options(options))
     }
 
     /// What the client was told.
@@ -149,10 +177,35 @@ impl Client {
         self.execute(sql).await.map(drop)
     }
 
-    /// A connection that nobody uses, or a new one when there are fewer than allowed. Waits otherwise.
+    /// A connection on which a query has `roles`, and no others. None: those that the user has by default.
+    async fn pooled_with(&self, roles: &[String]) -> Result<Pooled> {
+        let mut connection = self.pooled().await?;
+        match session::take_roles(&mut connection, roles).await {
+            // Nothing of the caller's was sent: a connection that turns out to be closed may be replaced.
+            Err(Error::Closed { .. } | Error::Io { .. }) => {
+                drop(connection);
+                self.forget_idle();
+                connection = self.pooled().await?;
+                session::take_roles(&mut connection, roles).await?;
+            }
+            other => other?,
+        }
+        Ok(connection)
+    }
+
+    /// Closes the connections that nobody uses: where one of them turned out to be closed, the others are not better.
+    fn forget_idle(&self) {
+        self.0.retain(|_, _| false);
+    }
+
+    /// A connection that nobody uses, or a new one when there are fewer than allowed. Waits otherwise, for a while.
     async fn pooled(&self) -> Result<Pooled> {
         self.0.get().await.map_err(|error| match error {
             PoolError::Backend(error) => error,
+            PoolError::Timeout(_) => Error::Timeout {
+                action: "wait for a connection that nobody uses",
+                limit: self.options().pool_timeout,
+            },
             _ => Error::Closed {
                 why: "the client was closed",
             },

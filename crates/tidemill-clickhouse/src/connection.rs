@@ -20,7 +20,7 @@ use crate::{
     packet::{
         TableName,
         chunked::{self, Chunking},
-        client::{Addendum, ClientHello, ClientPacket, Query},
+        client::{Addendum, ClientHello, ClientPacket, Query, Setting},
         server::{ServerHello, ServerPacket, TableColumns},
     },
     wire::Reader,
@@ -194,6 +194,7 @@ impl ClientConnection {
             self.compression = compression;
         }
         query.is_compressed = compression.has_frames();
+        ask_for_compression(&mut query.settings, compression);
         self.send(&ClientPacket::Query(Box::new(query)))?;
         self.state = State::Busy {
             is_sending: true,
@@ -425,6 +426,24 @@ impl ClientConnection {
     }
 }
 
+/// Asks the server to compress as we do, unless the caller has said what it shall do. LZ4 is what servers do by themselves, or
+/// ZSTD since 26; not asking lets users query who may not change settings.
+fn ask_for_compression(settings: &mut Vec<Setting>, compression: Compression) {
+    let (method, level) = match compression {
+        // In small letters: old servers know no others, and new ones know both.
+        Compression::Lz4Hc(_) => ("lz4hc", None),
+        Compression::Zstd(level) => ("zstd", Some(u64::from(level))),
+        Compression::None | Compression::Checksum | Compression::Lz4 => return,
+    };
+    if settings.iter().any(|setting| setting.name == METHOD) {
+        return;
+    }
+    settings.push(Setting::new(METHOD, method));
+    if let Some(level) = level {
+        settings.push(Setting::new("network_zstd_compression_level", level));
+    }
+}
+
 /// A block without columns and rows: the end of data.
 fn empty_block(revision: Revision, bytes: &mut Vec<u8>) {
     // Information about the block: no overflows, no bucket.
@@ -483,6 +502,8 @@ fn name(packet: &ServerPacket) -> &'static str {
         ServerPacket::SshChallenge(_) => "a challenge",
     }
 }
+
+const METHOD: &str = "network_compression_method";
 
 /// A packet that is not complete after so many bytes is refused. Two long texts of an exception fit.
 const MAX_PACKET: usize = 64 << 20;

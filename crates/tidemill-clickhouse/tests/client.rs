@@ -142,6 +142,9 @@ async fn exceptions_are_errors_and_the_connection_goes_on() {
 
     let syntax = client.query("SELEKT 1").await.unwrap_err();
     assert_eq!(server_code(&syntax), Some(62), "{syntax:?}");
+    // This server has no roles.
+    let role = client.query("SELECT 1").role("reader").await.unwrap_err();
+    assert_eq!(server_code(&role), Some(62), "{role:?}");
     // In the middle of the rows: a stream that ends early is an error.
     let sql = "SELECT throwIf(number = 100000) FROM system.numbers";
     let request = client
@@ -166,9 +169,21 @@ async fn exceptions_are_errors_and_the_connection_goes_on() {
     assert_eq!(count(&client, "SELECT count() FROM system.one").await, 1);
 
     let wrong_user = "clickhouse://nobody:secret@".to_owned() + &server.native().to_string();
-    let refused = Client::connect(&wrong_user).await.unwrap_err();
-    assert_eq!(server_code(&refused), Some(192), "{refused:?}");
-    assert!(!format!("{refused} {refused:?}").contains("secret"));
+    for refused in [
+        Client::connect(&wrong_user).await.map(drop),
+        client
+            .query("SELECT 1")
+            .user("nobody", "secret")
+            .unwrap()
+            .execute()
+            .await
+            .map(drop),
+        client.insert("t").user("nobody", "secret").unwrap().await.map(drop),
+    ] {
+        let refused = refused.unwrap_err();
+        assert_eq!(server_code(&refused), Some(192), "{refused:?}");
+        assert!(!format!("{refused} {refused:?}").contains("secret"));
+    }
 }
 
 #[tokio::test]

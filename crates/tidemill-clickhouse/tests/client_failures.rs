@@ -3,16 +3,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
 use std::{
+    env,
     net::SocketAddr,
+    process::Command,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use arrow_array::{cast::AsArray, types::UInt8Type};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use arrow_array::{ArrayRef, RecordBatch, StringArray, cast::AsArray, types::UInt8Type};
 use tidemill_clickhouse::{
-    Compression, Error, Revision,
-    client::{Client, ClientPem, Options, TlsOptions},
+    Block, BlockEncoder, Compression, Error, Revision,
+    client::{Client, Options},
     frame::{FrameEncoder, FrameHeader},
     packet::server::{BlockKind, Progress, ServerHello, ServerPacket},
     wire::put_varint,
@@ -21,15 +22,6 @@ use tidemill_testkit::ClickHouse;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
     net::{TcpListener, TcpStream},
-};
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{
-        RootCertStore, ServerConfig,
-        crypto::ring,
-        pki_types::{PrivateKeyDer, pem::PemObject},
-        server::WebPkiClientVerifier,
-    },
 };
 
 fn options(address: SocketAddr) -> Options {
@@ -48,6 +40,8 @@ struct Script {
     /// The time between two bytes.
     pause: Option<Duration>,
     closes: bool,
+    /// Reads nothing more.
+    is_deaf: bool,
 }
 
 impl Script {
@@ -57,6 +51,7 @@ impl Script {
             repeats: false,
             pause: None,
             closes: false,
+            is_deaf: false,
         }
     }
 }
@@ -107,6 +102,9 @@ async fn follow(mut socket: TcpStream, script: Arc<Script>) {
         if !script.repeats {
             break;
         }
+    }
+    if script.is_deaf {
+        tokio::time::sleep(Duration::from_secs(60)).await;
     }
     if !script.closes {
         while matches!(socket.read(&mut received).await, Ok(1..)) {}
@@ -196,6 +194,42 @@ async fn a_hostile_server_ends_in_a_clear_error() {
 }
 
 #[tokio::test]
+async fn a_server_that_takes_nothing_is_left_in_time() {
+    let sample: ArrayRef = Arc::new(StringArray::from(Vec::<&str>::new()));
+    let sample = Block::new(RecordBatch::try_from_iter([("text", sample)]).unwrap()).unwrap();
+    let mut answer = data();
+    BlockEncoder::default()
+        .encode(&sample, Revision::NEWEST, &mut answer)
+        .unwrap();
+    let script = Script {
+        is_deaf: true,
+        ..Script::once(answer)
+    };
+    let mut options = options(scripted(script).await);
+    options.compression = Compression::None;
+    options.write_timeout = Duration::from_millis(300);
+    let client = Client::with_options(options).await.unwrap();
+    let mut insert = client.insert("ASK").rows_per_block(1).await.unwrap();
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(4 << 20)]));
+    let batch = RecordBatch::try_from_iter([("text", text)]).unwrap();
+    let begin = Instant::now();
+    let mut written = Ok(());
+    // More than the system keeps for a socket.
+    for _ in 0..20 {
+        written = insert.write(&batch).await;
+        if written.is_err() {
+            break;
+        }
+    }
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    let action = "write to the server";
+    assert!(
+        matches!(&written, Err(Error::Timeout { action: found, .. }) if *found == action),
+        "{written:?}"
+    );
+}
+
+#[tokio::test]
 async fn hostile_blocks_end_in_a_clear_error() {
     let compressed = |block: &[u8]| {
         let mut bytes = data();
@@ -266,6 +300,128 @@ async fn servers_that_do_not_shake_hands_are_left_in_time() {
         ),
         "{refused:?}"
     );
+}
+
+/// The hello of a server that is not one: what connecting to it fails with.
+async fn greeted(hello: Vec<u8>, pause: Option<Duration>) -> Error {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let _ = socket.read(&mut [0; 1000]).await;
+        for byte in hello {
+            if socket.write_all(&[byte]).await.is_err() {
+                return;
+            }
+            if let Some(pause) = pause {
+                tokio::time::sleep(pause).await;
+            }
+        }
+        while matches!(socket.read(&mut [0; 1000]).await, Ok(1..)) {}
+    });
+    let mut options = options(address);
+    options.connect_timeout = Duration::from_millis(600);
+    let begin = Instant::now();
+    let error = Client::with_options(options).await.unwrap_err();
+    assert!(begin.elapsed() < Duration::from_secs(3), "{error:?}");
+    error
+}
+
+#[tokio::test]
+async fn hostile_hellos_end_in_a_clear_error() {
+    let hello = packet(&ServerPacket::Hello(Box::default()));
+    // A byte at a time: no byte is late, and all of them together are.
+    let error = greeted(hello, Some(Duration::from_millis(300))).await;
+    assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+
+    // A name without an end, and the hello of a web server.
+    let mut long = vec![0];
+    put_varint(&mut long, 1 << 40);
+    for (hello, expected) in [
+        (long, "the name of the server is 1099511627776"),
+        (b"HTTP/1.0 400 Bad Request\r\n\r\n".to_vec(), "the kind of a packet"),
+    ] {
+        let error = greeted(hello, None).await;
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn hostile_packets_end_in_a_clear_error() {
+    // Texts of an exception that are longer than anything.
+    let mut long = vec![2, 1, 0, 0, 0];
+    put_varint(&mut long, u64::MAX >> 1);
+    let error = fails(Script::once(long), None).await;
+    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+
+    // Causes without an end.
+    let mut endless = vec![2];
+    endless.extend([1, 0, 0, 0, 0, 0, 0, 1].repeat(100_000));
+    let error = fails(Script::once(endless), None).await;
+    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+
+    // More columns, and longer names, than a block can have.
+    let info = [1, 0, 2, 255, 255, 255, 255, 3, 0, 0];
+    for (numbers, expected) in [
+        (&[1 << 40, 1][..], "the number of columns"),
+        (&[1, 1 << 40], "the number of rows"),
+        (&[1, 1, 1 << 40], "the name of a column"),
+    ] {
+        let mut block = info.to_vec();
+        numbers.iter().for_each(|number| put_varint(&mut block, *number));
+        let mut bytes = data();
+        FrameEncoder::new(Compression::Lz4)
+            .unwrap()
+            .encode(&block, &mut bytes)
+            .unwrap();
+        let error = fails(Script::once(bytes), None).await;
+        assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+/// Memory is that of a process: the test calls itself.
+#[test]
+fn a_server_that_logs_without_an_end_does_not_fill_the_memory() {
+    const ITSELF: &str = "TIDEMILL_TEST_ENDLESS_LOGS";
+    if env::var_os(ITSELF).is_none() {
+        let mut itself = Command::new(env::current_exe().unwrap());
+        itself.args(["--exact", "a_server_that_logs_without_an_end_does_not_fill_the_memory"]);
+        let output = itself.env(ITSELF, "1").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        // A mebibyte of log in each block.
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(1 << 20)]));
+        let block = Block::new(RecordBatch::try_from_iter([("text", text)]).unwrap()).unwrap();
+        let mut inside = Vec::new();
+        BlockEncoder::default()
+            .encode(&block, Revision::NEWEST, &mut inside)
+            .unwrap();
+        let mut answer = packet(&ServerPacket::Block {
+            kind: BlockKind::Log,
+            table: String::new(),
+        });
+        FrameEncoder::new(Compression::Lz4)
+            .unwrap()
+            .encode(&inside, &mut answer)
+            .unwrap();
+        let script = Script {
+            repeats: true,
+            ..Script::once(answer)
+        };
+        let error = fails(script, Some(Duration::from_millis(1500))).await;
+        assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+    });
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    let peak: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(peak < 120 << 10, "{peak} KiB");
 }
 
 #[tokio::test]
@@ -357,119 +513,5 @@ async fn a_server_that_comes_back_is_used_again() {
     assert!(one(&client).await.is_err());
     let Some(server) = ClickHouse::need() else { return };
     target.send(server.native()).unwrap();
-    assert_eq!(one(&client).await.unwrap(), 1);
-}
-
-/// A certificate authority, and PEM of a certificate of its own making with its key.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
-
-impl Authority {
-    fn new() -> Self {
-        let mut parameters = CertificateParams::default();
-        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(parameters, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    fn pem(&self) -> Vec<u8> {
-        self.0.pem().into_bytes()
-    }
-
-    fn issue(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
-        let key = KeyPair::generate().unwrap();
-        let parameters = CertificateParams::new(vec![name.to_owned()]).unwrap();
-        (parameters.signed_by(&key, &self.0).unwrap(), key)
-    }
-}
-
-/// TLS in front of a server.
-async fn encrypted(server: SocketAddr, authority: &Authority, client_must_show: bool) -> SocketAddr {
-    let (certificate, key) = authority.issue("localhost");
-    let provider = Arc::new(ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
-        .unwrap();
-    let builder = if client_must_show {
-        let mut roots = RootCertStore::empty();
-        roots.add(authority.0.der().clone()).unwrap();
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-        builder.with_client_cert_verifier(verifier.build().unwrap())
-    } else {
-        builder.with_no_client_auth()
-    };
-    let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
-    let config = builder.with_single_cert(vec![certificate.der().clone()], key).unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            let acceptor = acceptor.clone();
-            tokio::spawn(async move {
-                if let (Ok(mut near), Ok(mut far)) = (acceptor.accept(socket).await, TcpStream::connect(server).await) {
-                    let _ = copy_bidirectional(&mut near, &mut far).await;
-                }
-            });
-        }
-    });
-    address
-}
-
-#[tokio::test]
-async fn tls_trusts_its_authority_and_nobody_else() {
-    let Some(server) = ClickHouse::need() else { return };
-    let authority = Authority::new();
-    let address = encrypted(server.native(), &authority, false).await;
-    let with = |trusted: &Authority, name: &str| {
-        let mut tls = TlsOptions::default();
-        tls.trusted_pem = Some(trusted.pem());
-        tls.server_name = Some(name.to_owned());
-        let mut options = options(address);
-        options.tls = Some(tls);
-        options
-    };
-    let client = Client::with_options(with(&authority, "localhost")).await.unwrap();
-    assert_eq!(one(&client).await.unwrap(), 1);
-    let mut rows = 0;
-    let mut stream = client
-        .query("SELECT number FROM system.numbers LIMIT 1000000")
-        .await
-        .unwrap();
-    while let Some(batch) = stream.next().await.unwrap() {
-        rows += batch.num_rows();
-    }
-    assert_eq!(rows, 1_000_000);
-
-    for wrong in [with(&Authority::new(), "localhost"), with(&authority, "elsewhere")] {
-        let refused = Client::with_options(wrong).await.unwrap_err();
-        assert!(
-            matches!(
-                refused,
-                Error::Io {
-                    action: "agree on TLS with the server",
-                    ..
-                }
-            ),
-            "{refused:?}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn tls_shows_the_client_s_certificate() {
-    let Some(server) = ClickHouse::need() else { return };
-    let authority = Authority::new();
-    let mut options = options(encrypted(server.native(), &authority, true).await);
-    let mut tls = TlsOptions::default();
-    tls.trusted_pem = Some(authority.pem());
-    tls.server_name = Some("localhost".to_owned());
-    options.tls = Some(tls.clone());
-    assert!(Client::with_options(options.clone()).await.is_err());
-    let (certificate, key) = authority.issue("client");
-    tls.client_pem = Some(ClientPem {
-        certificates: certificate.pem().into_bytes(),
-        key: key.serialize_pem().into_bytes(),
-    });
-    options.tls = Some(tls);
-    let client = Client::with_options(options).await.unwrap();
     assert_eq!(one(&client).await.unwrap(), 1);
 }

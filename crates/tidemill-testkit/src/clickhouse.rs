@@ -22,8 +22,21 @@ use crate::{
 #[derive(Debug)]
 pub struct ClickHouse {
     process: Process,
+    command: Command,
     http: SocketAddr,
     native: SocketAddr,
+    secure: Option<SocketAddr>,
+}
+
+/// What a server encrypts its connections with, as PEM.
+#[derive(Clone, Debug)]
+pub struct ServerPem {
+    /// Its certificate.
+    pub certificate: String,
+    /// The key of that.
+    pub key: String,
+    /// Who must have signed the certificates of clients. `None`: clients need none.
+    pub client_authority: Option<String>,
 }
 
 impl ClickHouse {
@@ -39,6 +52,18 @@ impl ClickHouse {
         Some(Self::start(&installation).unwrap_or_else(|error| error.fail()))
     }
 
+    /// A server that listens for encrypted connections too. Otherwise as [`ClickHouse::need`].
+    ///
+    /// # Panics
+    ///
+    /// When a server is installed and does not start.
+    #[must_use]
+    #[track_caller]
+    pub fn need_encrypted(pem: &ServerPem) -> Option<Self> {
+        let installation = need(Server::ClickHouse)?;
+        Some(Self::start_with(&installation, Some(pem)).unwrap_or_else(|error| error.fail()))
+    }
+
     /// Starts a server and waits until it answers over HTTP and listens for the native protocol.
     ///
     /// # Errors
@@ -46,12 +71,18 @@ impl ClickHouse {
     /// [`ServerError::Io`] when it cannot be started, [`ServerError::Ended`] or [`ServerError::Silent`] when it does not
     /// come up within a minute.
     pub fn start(installation: &Installation) -> Result<Self, ServerError> {
+        Self::start_with(installation, None)
+    }
+
+    fn start_with(installation: &Installation, pem: Option<&ServerPem>) -> Result<Self, ServerError> {
         let folder = run_folder("clickhouse")?;
-        let [http, native] = free_ports()?;
+        let [http, native, secure] = free_ports()?;
         for name in ["data", "tmp", "user_files", "format_schemas"] {
             fs::create_dir(folder.path().join(name)).map_err(ServerError::io(name))?;
         }
-        write(folder.path().join("config.xml"), &config(folder.path(), http, native))?;
+        let encryption = pem.map(|pem| encryption(folder.path(), secure, pem)).transpose()?;
+        let config = config(folder.path(), http, native, &encryption.unwrap_or_default());
+        write(folder.path().join("config.xml"), &config)?;
         write(folder.path().join("users.xml"), USERS)?;
 
         let mut command = Command::new(installation.program());
@@ -69,14 +100,36 @@ impl ClickHouse {
         let process = Process::start(Server::ClickHouse.name(), folder, &mut command)?;
         let mut server = Self {
             process,
+            command,
             http: loopback(http),
             native: loopback(native),
+            secure: pem.is_some().then(|| loopback(secure)),
         };
-        let (http, native) = (server.http, server.native);
-        server.process.wait_for(START_LIMIT, || {
-            TcpStream::connect(native).is_ok() && request(http, "SELECT 1").is_ok_and(|answer| answer == "1\n")
-        })?;
+        server.wait()?;
         Ok(server)
+    }
+
+    /// Kills the server and starts it again, with its data and at the same addresses.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ClickHouse::start`].
+    pub fn restart(&mut self) -> Result<(), ServerError> {
+        self.process.restart(&mut self.command)?;
+        self.wait()
+    }
+
+    fn wait(&mut self) -> Result<(), ServerError> {
+        let (http, native) = (self.http, self.native);
+        self.process.wait_for(START_LIMIT, || {
+            TcpStream::connect(native).is_ok() && request(http, "SELECT 1").is_ok_and(|answer| answer == "1\n")
+        })
+    }
+
+    /// Where the native protocol is spoken inside of TLS, by a server of [`ClickHouse::need_encrypted`].
+    #[must_use]
+    pub fn secure(&self) -> Option<SocketAddr> {
+        self.secure
     }
 
     /// Where the native protocol is spoken.
@@ -137,7 +190,7 @@ fn body(answer: &str) -> Result<String, ServerError> {
 
 /// The least that 18.16 starts with. The server of that time reads relative paths against the folder it was started in,
 /// so these are absolute.
-fn config(folder: &Path, http: u16, native: u16) -> String {
+fn config(folder: &Path, http: u16, native: u16, encryption: &str) -> String {
     let folder = folder.display();
     format!(
         "<?xml version=\"1.0\"?>
@@ -154,9 +207,34 @@ fn config(folder: &Path, http: u16, native: u16) -> String {
   <default_profile>default</default_profile>
   <default_database>default</default_database>
   <mark_cache_size>268435456</mark_cache_size>
-</yandex>
+{encryption}</yandex>
 "
     )
+}
+
+/// Writes what `pem` has, and gives the part of the configuration that names it.
+fn encryption(folder: &Path, port: u16, pem: &ServerPem) -> Result<String, ServerError> {
+    write(folder.join("server.crt"), &pem.certificate)?;
+    write(folder.join("server.key"), &pem.key)?;
+    let clients = match &pem.client_authority {
+        Some(authority) => {
+            write(folder.join("clients.crt"), authority)?;
+            format!(
+                "<verificationMode>strict</verificationMode><caConfig>{}/clients.crt</caConfig>",
+                folder.display()
+            )
+        }
+        None => "<verificationMode>none</verificationMode>".to_owned(),
+    };
+    let folder = folder.display();
+    Ok(format!(
+        "  <tcp_port_secure>{port}</tcp_port_secure>
+  <openSSL><server>
+    <certificateFile>{folder}/server.crt</certificateFile><privateKeyFile>{folder}/server.key</privateKeyFile>
+    {clients}<loadDefaultCAFile>false</loadDefaultCAFile><disableProtocols>sslv2,sslv3</disableProtocols>
+  </server></openSSL>
+"
+    ))
 }
 
 const USERS: &str = "<?xml version=\"1.0\"?>

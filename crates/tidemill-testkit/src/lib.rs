@@ -31,7 +31,7 @@ mod python;
 
 pub use cassandra::Cassandra;
 pub use chdb::Chdb;
-pub use clickhouse::ClickHouse;
+pub use clickhouse::{ClickHouse, ServerPem};
 pub use corpus::{corpus, corpus_bytes};
 pub use error::ServerError;
 pub use installation::{Installation, Server, cache_folder, java};

@@ -26,24 +26,26 @@ pub(crate) struct Process {
 impl Process {
     /// Starts `command` with its output in `folder/server.log`.
     pub(crate) fn start(name: &'static str, folder: TempDir, command: &mut Command) -> Result<Self, ServerError> {
-        let path = folder.path().join(LOG);
-        let log = File::create(&path).map_err(ServerError::io(path.display().to_string()))?;
-        let also = log.try_clone().map_err(ServerError::io(path.display().to_string()))?;
-        let child = command
-            .current_dir(folder.path())
-            .stdin(Stdio::null())
-            .stdout(log)
-            .stderr(also)
-            .spawn()
-            .map_err(ServerError::io(format!(
-                "starting {}",
-                command.get_program().to_string_lossy()
-            )))?;
+        let child = spawn(folder.path(), command)?;
         Ok(Self {
             name,
             child,
             folder: Some(folder),
         })
+    }
+
+    /// Kills the process and starts `command` in the same folder, with a new log.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::Io`] when it cannot be killed or started.
+    pub(crate) fn restart(&mut self, command: &mut Command) -> Result<(), ServerError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let killing = || ServerError::io(format!("killing {}", self.name));
+        self.child.kill().map_err(killing())?;
+        self.child.wait().map_err(killing())?;
+        self.child = spawn(folder.path(), command)?;
+        Ok(())
     }
 
     /// Calls `answers` until it returns true.
@@ -93,6 +95,22 @@ impl Drop for Process {
             eprintln!("{}'s folder is kept: {}", self.name, folder.keep().display());
         }
     }
+}
+
+fn spawn(folder: &Path, command: &mut Command) -> Result<Child, ServerError> {
+    let path = folder.join(LOG);
+    let log = File::create(&path).map_err(ServerError::io(path.display().to_string()))?;
+    let also = log.try_clone().map_err(ServerError::io(path.display().to_string()))?;
+    let child = command
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(also)
+        .spawn();
+    child.map_err(ServerError::io(format!(
+        "starting {}",
+        command.get_program().to_string_lossy()
+    )))
 }
 
 /// Loopback ports that nothing listens on now, all different.

@@ -19,9 +19,15 @@ use tokio::{
     task::AbortHandle,
     time::{Instant, sleep_until},
 };
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
-use super::{Client, QuerySummary, RowInsert, cancel::CancelHandle, pool::Pooled};
+use super::{
+    Client, QuerySummary, RowInsert,
+    cancel::CancelHandle,
+    pool::Pooled,
+    trace::{insert_span, record_error, record_server},
+};
 use crate::{
     Block, BlockEncoder, BlockError, Compression, DataType, Error, Result,
     packet::{
@@ -44,6 +50,7 @@ pub struct InsertRequest {
     rows: usize,
     bytes: usize,
     interval: Option<Duration>,
+    roles: Vec<String>,
 }
 
 impl InsertRequest {
@@ -67,6 +74,7 @@ impl InsertRequest {
             rows: DEFAULT_ROWS,
             bytes: DEFAULT_BYTES,
             interval: None,
+            roles: Vec::new(),
         }
     }
 
@@ -82,12 +90,61 @@ impl InsertRequest {
         self
     }
 
-    /// Sets a setting for this insert, such as `async_insert` or `insert_deduplication_token`.
+    /// Sets a setting for this insert, over that of the client.
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<SettingValue>) -> Self {
         let setting = Setting::new(name, value);
         self.query.settings.retain(|other| other.name != setting.name);
         self.query.settings.push(setting);
         self
+    }
+
+    /// Lets the server collect small inserts of many clients before it stores them (`async_insert`).
+    ///
+    /// With `wait`, [`Insert::finish`] returns when the rows are stored; without, as soon as the server has them in memory,
+    /// and what goes wrong later is not told. Servers take blocks of this protocol into the collection since 23.10 (pull
+    /// request 54730 of ClickHouse); those before it that speak revision 54429 store the rows at once, as ever, and older ones
+    /// answer with [`Error::Server`] (115). Default: what the user's profile says.
+    pub fn async_insert(self, wait: bool) -> Self {
+        self.setting("async_insert", true)
+            .setting("wait_for_async_insert", wait)
+    }
+
+    /// Names the data of this insert: blocks of an insert of the same name into the same table, in the same order, are not
+    /// stored twice (`insert_deduplication_token`). So an insert that failed can be done again.
+    ///
+    /// It works for tables that keep a window of names: replicated ones, and others with
+    /// `non_replicated_deduplication_window`. Blocks are told apart by their number, so both inserts must be cut into the same
+    /// blocks. Servers know it since 22.2 (pull request 32304 of ClickHouse), with [`InsertRequest::async_insert`] since 23.7
+    /// (52136); those that do not answer with [`Error::Server`] (115).
+    pub fn deduplication_token(mut self, token: impl Into<String>) -> Self {
+        self = self.setting("insert_deduplication_token", token.into());
+        if let Some(setting) = self.query.settings.last_mut() {
+            // A server that ignored it would store rows twice.
+            setting.is_important = true;
+        }
+        self
+    }
+
+    /// Runs the insert with these roles of the user and no others, as [`Request::roles`](super::Request::roles). Default: the
+    /// user's default roles.
+    pub fn roles<S: Into<String>>(mut self, roles: impl IntoIterator<Item = S>) -> Self {
+        self.roles = roles.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// [`InsertRequest::roles`] of one role.
+    pub fn role(self, role: impl Into<String>) -> Self {
+        self.roles([role])
+    }
+
+    /// Runs the insert as another user, over a connection of its own that is closed behind the insert.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::as_user`].
+    pub fn user(mut self, user: impl Into<String>, password: impl Into<String>) -> Result<Self> {
+        self.client = self.client.as_user(user, password)?;
+        Ok(self)
     }
 
     /// Chooses how blocks of this insert travel.
@@ -142,15 +199,28 @@ impl InsertRequest {
             format!(" ({})", columns.join(", "))
         };
         self.query.text = format!("INSERT INTO {}{columns} VALUES", self.table);
-        // No data were sent: a connection that turns out to be closed may be replaced.
-        match self.begin_once().await {
-            Err(Error::Closed { .. } | Error::Io { .. }) => self.begin_once().await,
-            other => other,
+        let options = self.client.options();
+        let span = insert_span(&self.query, &self.table, options);
+        if let Some(source) = &options.trace_source {
+            source.tell(&mut self.query, &span);
         }
+        // No data were sent: a connection that turns out to be closed may be replaced.
+        let begun = match self.begin_once(&span).instrument(span.clone()).await {
+            Err(Error::Closed { .. } | Error::Io { .. }) => {
+                self.client.forget_idle();
+                self.begin_once(&span).instrument(span.clone()).await
+            }
+            other => other,
+        };
+        if let Err(error) = &begun {
+            record_error(&span, error);
+        }
+        begun
     }
 
-    async fn begin_once(&self) -> Result<Insert> {
-        let mut connection = self.client.pooled().await?;
+    async fn begin_once(&self, span: &Span) -> Result<Insert> {
+        let mut connection = self.client.pooled_with(&self.roles).await?;
+        record_server(span, || connection.server_address());
         connection.watch(CancelHandle::new(), None);
         connection.protocol.query(self.query.clone(), self.compression)?;
         connection.protocol.end_data()?;
@@ -196,6 +266,7 @@ impl InsertRequest {
             first_waits_since: None,
             failed: None,
             summary,
+            span: span.clone(),
         }))
     }
 }
@@ -380,6 +451,7 @@ struct Running {
     first_waits_since: Option<Instant>,
     failed: Option<Failed>,
     summary: InsertSummary,
+    span: Span,
 }
 
 /// What became of an insert that failed.
@@ -476,6 +548,7 @@ impl Running {
             return Err(self.refusal(error).await);
         }
         while !self.receive().await? {}
+        self.span.record("rows", self.summary.rows);
         Ok(std::mem::take(&mut self.summary))
     }
 
@@ -517,7 +590,11 @@ impl Running {
                 let block = self.connection.block(kind).await?;
                 self.summary.query.take(kind, block);
             }
-            ServerPacket::Exception(exception) => return Err(Error::Server(exception)),
+            ServerPacket::Exception(exception) => {
+                let error = Error::Server(exception);
+                record_error(&self.span, &error);
+                return Err(error);
+            }
             ServerPacket::EndOfStream => return Ok(true),
             other => self.summary.query.hear(&other),
         }

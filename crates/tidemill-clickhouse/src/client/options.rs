@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use percent_encoding::percent_decode_str;
 
-use super::tls::TlsOptions;
+use super::{tls::TlsOptions, trace::TraceSource};
 use crate::{
     Compression, Error, Limits, Result,
     arrow_type::StringType,
@@ -27,7 +27,7 @@ use crate::{
 /// ```
 ///
 /// The query of a URL may have `compression`, `secure` (0 or 1), `connect_timeout`, `read_timeout`, `write_timeout`,
-/// `idle_timeout` (seconds, with or without a fraction), `pool_size`, `quota_key` and `client_name`. Every other name is a
+/// `idle_timeout`, `pool_timeout` (seconds, with or without a fraction), `pool_size`, `quota_key` and `client_name`. Every other name is a
 /// setting for all queries.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -40,7 +40,8 @@ pub struct Options {
     pub password: String,
     /// The database that names without one mean. Default: the user's.
     pub database: String,
-    /// How blocks travel. Default: [`Compression::Lz4`].
+    /// How blocks travel. The server is asked to use LZ4HC and ZSTD where they are chosen; otherwise it answers as it does by
+    /// itself, and every way is understood. Default: [`Compression::Lz4`].
     pub compression: Compression,
     /// Whether and how connections are encrypted. Default: not.
     pub tls: Option<TlsOptions>,
@@ -64,10 +65,14 @@ pub struct Options {
     pub cancel_timeout: Duration,
     /// The most connections at a time. Default: 16.
     pub pool_size: usize,
+    /// How long a query waits for one of them when all are in use. Default: 60 seconds.
+    pub pool_timeout: Duration,
     /// What strings become in Arrow.
     pub strings: StringType,
     /// Bounds on what a block may ask for.
     pub limits: Limits,
+    /// Who knows which span of OpenTelemetry a query belongs to. Default: nobody.
+    pub trace_source: Option<TraceSource>,
 }
 
 /// A server.
@@ -103,8 +108,10 @@ impl Options {
             idle_timeout: Duration::from_secs(30),
             cancel_timeout: Duration::from_secs(5),
             pool_size: 16,
+            pool_timeout: Duration::from_secs(60),
             strings: StringType::default(),
             limits: Limits::default(),
+            trace_source: None,
         })
     }
 
@@ -169,6 +176,7 @@ impl Options {
             "read_timeout" => self.read_timeout = seconds(name, value)?,
             "write_timeout" => self.write_timeout = seconds(name, value)?,
             "idle_timeout" => self.idle_timeout = seconds(name, value)?,
+            "pool_timeout" => self.pool_timeout = seconds(name, value)?,
             "pool_size" => match value.parse() {
                 Ok(size @ 1..) => self.pool_size = size,
                 _ => return Err(expected(name, value, "a number from 1")),

@@ -11,8 +11,9 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_rustls::TlsConnector;
+use tracing::Instrument;
 
-use super::{Options, options::Endpoint, transport::Transport};
+use super::{Options, options::Endpoint, trace::connect_span, transport::Transport};
 use crate::{Error, Result, Revision, connection::ClientConnection, packet::client::ClientHello};
 
 pub(crate) type Pool = deadpool::managed::Pool<Manager>;
@@ -36,6 +37,15 @@ impl Manager {
         })
     }
 
+    /// Makes connections to the same servers, encrypted in the same way, by other options.
+    pub(crate) fn with_options(&self, options: Options) -> Self {
+        Self {
+            options,
+            tls: self.tls.clone(),
+            next: AtomicUsize::new(0),
+        }
+    }
+
     /// Tries each endpoint in turn, and all of them again after a while. What a server itself refuses is final.
     async fn connect(&self) -> Result<Transport> {
         let endpoints = &self.options.endpoints;
@@ -53,7 +63,8 @@ impl Manager {
                     continue;
                 };
                 let limit = self.options.connect_timeout;
-                let connected = timeout(limit, self.connect_to(endpoint)).await;
+                let span = connect_span(endpoint, &self.options);
+                let connected = timeout(limit, self.connect_to(endpoint)).instrument(span).await;
                 match connected.unwrap_or(Err(Error::Timeout {
                     action: "connect to the server",
                     limit,
@@ -141,7 +152,7 @@ impl deadpool::managed::Manager for Manager {
             return Err(RecycleError::message("in the middle of something, or closed"));
         }
         let idle = transport.last_used.elapsed();
-        if idle > self.options.idle_timeout || (transport.is_encrypted() && idle > TLS_IDLE) {
+        if idle > self.options.idle_timeout || transport.has_secrets_to_read() {
             let limit = self.options.connect_timeout;
             match timeout(limit, transport.ping()).await {
                 Ok(Ok(())) => {}
@@ -154,5 +165,3 @@ impl deadpool::managed::Manager for Manager {
 
 const VERSION: [u64; 2] = [0, 1];
 const PAUSE: Duration = Duration::from_millis(100);
-/// Whether an encrypted connection was closed cannot be seen from outside.
-const TLS_IDLE: Duration = Duration::from_secs(1);

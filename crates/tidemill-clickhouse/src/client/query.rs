@@ -11,7 +11,11 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::{Stream, stream};
 use serde::de::DeserializeOwned;
-use tokio::runtime::Handle;
+use tokio::{
+    runtime::Handle,
+    time::{Instant, timeout_at},
+};
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use super::{
@@ -19,6 +23,7 @@ use super::{
     cancel::CancelHandle,
     pool::Pooled,
     rows::RowsRequest,
+    trace::{query_span, record_error, record_server},
     transport::{Cancelled, Transport},
 };
 use crate::{
@@ -39,6 +44,7 @@ pub struct Request {
     compression: Compression,
     deadline: Option<Duration>,
     external: Vec<(String, Block)>,
+    roles: Vec<String>,
     strings: StringType,
 }
 
@@ -62,6 +68,7 @@ impl Request {
             query,
             deadline: None,
             external: Vec::new(),
+            roles: Vec::new(),
         }
     }
 
@@ -85,13 +92,39 @@ impl Request {
         self
     }
 
+    /// Runs the query with these roles of the user and no others. Default: the user's default roles.
+    ///
+    /// The connection is told by `SET ROLE` in front of the query, unless its last query had the same roles. Servers without
+    /// roles, such as 18.16, answer with [`Error::Server`].
+    pub fn roles<S: Into<String>>(mut self, roles: impl IntoIterator<Item = S>) -> Self {
+        self.roles = roles.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// [`Request::roles`] of one role.
+    pub fn role(self, role: impl Into<String>) -> Self {
+        self.roles([role])
+    }
+
+    /// Runs the query as another user, over a connection of its own that is closed behind the query. For many queries keep
+    /// the client of [`Client::as_user`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::as_user`].
+    pub fn user(mut self, user: impl Into<String>, password: impl Into<String>) -> Result<Self> {
+        self.client = self.client.as_user(user, password)?;
+        Ok(self)
+    }
+
     /// Sends a table along, which the query knows by `name`.
     pub fn external_table(mut self, name: impl Into<String>, block: Block) -> Self {
         self.external.push((name.into(), block));
         self
     }
 
-    /// Cancels the query when it has not ended after `limit`. It then fails with [`Error::Timeout`].
+    /// Cancels the query when it has not ended after `limit`, which begins with waiting for a connection. It then fails with
+    /// [`Error::Timeout`].
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
         self
@@ -200,9 +233,10 @@ pub struct QuerySummary {
     pub totals: Option<RecordBatch>,
     /// The rows of minima and maxima, for the setting `extremes`.
     pub extremes: Option<RecordBatch>,
-    /// Lines of the server's log, for the setting `send_logs_level`. Only the last 64 blocks are kept.
+    /// Lines of the server's log, for the setting `send_logs_level`. Only the last 64 blocks are kept, and fewer
+    /// where they take more than 8 MiB.
     pub logs: VecDeque<RecordBatch>,
-    /// Counters of what the query did. Only the last 64 blocks are kept.
+    /// Counters of what the query did. Only the last 64 blocks are kept, and fewer where they take more than 8 MiB.
     pub profile_events: VecDeque<RecordBatch>,
     /// The time zone of the session, if the server changed it.
     pub time_zone: Option<String>,
@@ -219,30 +253,58 @@ pub struct QueryStream {
     /// A block that was read while the header was looked for.
     first: Option<Block>,
     summary: QuerySummary,
-    span: tracing::Span,
+    /// Until the query has ended.
+    span: Span,
+    /// Rows that the stream gave.
+    rows: u64,
 }
 
 impl QueryStream {
-    async fn send(request: Request) -> Result<Self> {
+    async fn send(mut request: Request) -> Result<Self> {
+        let options = request.client.options();
+        let span = query_span(&request.query, options);
+        if let Some(source) = &options.trace_source {
+            source.tell(&mut request.query, &span);
+        }
+        let sent = Self::send_in(&request, &span).instrument(span.clone()).await;
+        if let Err(error) = &sent {
+            record_error(&span, error);
+        }
+        sent
+    }
+
+    async fn send_in(request: &Request, span: &Span) -> Result<Self> {
         let may_run_twice = request.may_run_twice();
-        let mut stream = Self::send_once(&request).await?;
-        if may_run_twice
-            && let Some(connection) = &mut stream.connection
-            && matches!(
-                connection.wait_for_answer().await,
-                Err(Error::Closed { .. } | Error::Io { .. })
-            )
-        {
-            tracing::debug!(query_id = request.query.id, "sent again: the connection was closed");
-            stream = Self::send_once(&request).await?;
+        let until = request
+            .deadline
+            .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
+        let mut stream = Self::send_once(request, span, until).await?;
+        if may_run_twice && let Some(connection) = &mut stream.connection {
+            match connection.wait_for_answer().await {
+                Err(Error::Closed { .. } | Error::Io { .. }) => {
+                    tracing::debug!("sent again: the connection was closed");
+                    stream.connection = None;
+                    request.client.forget_idle();
+                    stream = Self::send_once(request, span, until).await?;
+                }
+                other => other?,
+            }
         }
         Ok(stream)
     }
 
-    async fn send_once(request: &Request) -> Result<Self> {
-        let mut connection = request.client.pooled().await?;
+    async fn send_once(request: &Request, span: &Span, deadline: Option<(Instant, Duration)>) -> Result<Self> {
+        let connection = request.client.pooled_with(&request.roles);
+        let mut connection = match deadline {
+            Some((until, limit)) => timeout_at(until, connection).await.unwrap_or(Err(Error::Timeout {
+                action: "the query",
+                limit,
+            }))?,
+            None => connection.await?,
+        };
+        record_server(span, || connection.server_address());
         let handle = CancelHandle::new();
-        connection.watch(handle.clone(), request.deadline);
+        connection.watch(handle.clone(), deadline);
         connection.decoder.strings = request.strings;
         connection.protocol.query(request.query.clone(), request.compression)?;
         for (name, block) in &request.external {
@@ -255,7 +317,6 @@ impl QueryStream {
             }
         }
         connection.protocol.end_data()?;
-        let span = tracing::debug_span!("clickhouse query", query_id = request.query.id);
         // Errors of sending show when the answer is read: the server may have said why.
         let sent = connection.flush().await;
         if let Err(error) = sent
@@ -272,7 +333,8 @@ impl QueryStream {
                 query_id: request.query.id.clone(),
                 ..QuerySummary::default()
             },
-            span,
+            span: span.clone(),
+            rows: 0,
         })
     }
 
@@ -389,6 +451,22 @@ impl QueryStream {
 
     /// The next block of data, with rows or without, and all that comes before it.
     async fn data(&mut self) -> Result<Option<Block>> {
+        let data = self.receive().await;
+        match &data {
+            Ok(Some(block)) => self.rows += block.rows() as u64,
+            Ok(None) => {
+                self.span.record("db.response.returned_rows", self.rows);
+                self.span = Span::none();
+            }
+            Err(error) => {
+                record_error(&self.span, error);
+                self.span = Span::none();
+            }
+        }
+        data
+    }
+
+    async fn receive(&mut self) -> Result<Option<Block>> {
         loop {
             let Some(connection) = &mut self.connection else {
                 return Ok(None);
@@ -416,8 +494,6 @@ impl QueryStream {
                 ServerPacket::EndOfStream => {
                     let cancelled = connection.cancelled();
                     self.connection = None;
-                    self.span
-                        .in_scope(|| tracing::debug!(rows = self.summary.progress.rows, "ended"));
                     return match cancelled {
                         Some(why) => Err(why.error()),
                         None => Ok(None),
@@ -450,10 +526,12 @@ impl QuerySummary {
             _ => return,
         };
         if block.rows() > 0 {
-            if kept.len() == MAX_KEPT {
+            kept.push_back(block.batch);
+            let size =
+                |kept: &VecDeque<RecordBatch>| kept.iter().map(RecordBatch::get_array_memory_size).sum::<usize>();
+            while kept.len() > MAX_KEPT || (kept.len() > 1 && size(kept) > MAX_KEPT_BYTES) {
                 kept.pop_front();
             }
-            kept.push_back(block.batch);
         }
     }
 }
@@ -487,3 +565,4 @@ async fn stop(connection: &mut Transport) -> Result<()> {
 }
 
 const MAX_KEPT: usize = 64;
+const MAX_KEPT_BYTES: usize = 8 << 20;

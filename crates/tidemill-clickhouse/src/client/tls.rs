@@ -5,9 +5,10 @@ use std::{io::BufReader, sync::Arc};
 use tokio_rustls::{
     TlsConnector,
     rustls::{
-        ClientConfig, RootCertStore,
-        crypto::ring,
-        pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
+        self, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+        client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature},
+        pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject},
     },
 };
 
@@ -23,6 +24,9 @@ pub struct TlsOptions {
     pub client_pem: Option<ClientPem>,
     /// The name that the server's certificate must have. Default: the host.
     pub server_name: Option<String>,
+    /// Whether any certificate of the server is taken: by anybody, of any name, out of date. The connection is then encrypted,
+    /// but for whoever answers. Default: false.
+    pub accepts_any_certificate: bool,
 }
 
 /// A certificate and its key.
@@ -47,8 +51,13 @@ impl TlsOptions {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| wrong("tls", &error))?
-            .with_root_certificates(self.roots()?);
+            .map_err(|error| wrong("tls", &error))?;
+        let builder = if self.accepts_any_certificate {
+            let verifier = AnyCertificate(ring::default_provider().signature_verification_algorithms);
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+        } else {
+            builder.with_root_certificates(self.roots()?)
+        };
         let config = match &self.client_pem {
             None => builder.with_no_client_auth(),
             Some(pem) => {
@@ -90,6 +99,45 @@ impl TlsOptions {
             });
         }
         Ok(roots)
+    }
+}
+
+/// Takes any certificate. That the server has its key is checked all the same.
+#[derive(Debug)]
+struct AnyCertificate(WebPkiSupportedAlgorithms);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.0)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.0)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_schemes()
     }
 }
 

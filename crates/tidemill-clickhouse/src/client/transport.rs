@@ -8,6 +8,7 @@
 
 use std::{
     future::poll_fn,
+    net::SocketAddr,
     pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
@@ -49,6 +50,8 @@ pub(crate) struct Transport {
     /// Set while a block is read: if nobody waits for its end, nobody knows where the next packet begins.
     is_in_block: bool,
     pub(crate) last_used: Instant,
+    /// The roles that the session was told to have. None: those that its user has by default.
+    pub(crate) roles: Vec<String>,
 }
 
 enum Socket {
@@ -142,6 +145,7 @@ impl Transport {
             },
             is_in_block: false,
             last_used: Instant::now(),
+            roles: Vec::new(),
         }
     }
 
@@ -171,10 +175,10 @@ impl Transport {
         Ok(())
     }
 
-    /// Begins to watch for what ends a query early.
-    pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<Duration>) {
+    /// Begins to watch for what ends a query early: its handle, and its deadline, with how long it had until then.
+    pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<(Instant, Duration)>) {
         self.clocks.handle = Some(handle);
-        self.clocks.deadline = deadline.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
+        self.clocks.deadline = deadline;
         self.clocks.cancelled = None;
         self.clocks.is_armed = false;
     }
@@ -205,14 +209,25 @@ impl Transport {
             Socket::Plain(socket) => {
                 matches!(socket.try_read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
             }
-            // Tickets may wait to be read; a ping tells.
-            Socket::Tls(_) => true,
+            // Tickets may wait to be read, or the end behind them: a ping tells.
+            Socket::Tls(socket) => !matches!(peek(socket.get_ref().0), Poll::Ready(Ok(0) | Err(_))),
         };
         is_silent && self.is_sound() && self.protocol.is_idle() && self.incoming.unread().is_empty()
     }
 
-    pub(crate) fn is_encrypted(&self) -> bool {
-        matches!(self.socket, Socket::Tls(_))
+    /// Whether there is something to read that is not for a query, as TLS has it: only a ping tells what it means.
+    pub(crate) fn has_secrets_to_read(&self) -> bool {
+        match &self.socket {
+            Socket::Plain(_) => false,
+            Socket::Tls(socket) => peek(socket.get_ref().0).is_ready(),
+        }
+    }
+
+    pub(crate) fn server_address(&self) -> Option<SocketAddr> {
+        match &self.socket {
+            Socket::Plain(socket) => socket.peer_addr().ok(),
+            Socket::Tls(socket) => socket.get_ref().0.peer_addr().ok(),
+        }
     }
 
     /// Receives a packet. A block behind it is for [`Transport::block`].
@@ -473,6 +488,12 @@ impl Transport {
         }
         Ok(())
     }
+}
+
+/// How many bytes, of one, wait to be read; none at the end of the connection.
+fn peek(socket: &TcpStream) -> Poll<std::io::Result<usize>> {
+    let mut context = Context::from_waker(std::task::Waker::noop());
+    socket.poll_peek(&mut context, &mut ReadBuf::new(&mut [0]))
 }
 
 impl Clocks {

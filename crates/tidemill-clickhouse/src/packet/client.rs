@@ -475,6 +475,22 @@ mod tests {
     }
 
     #[test]
+    fn packets_are_those_of_the_corpus() {
+        let mut bytes = Vec::new();
+        for packet in one_of_each() {
+            packet.encode(Revision::NEWEST, &mut bytes).unwrap();
+        }
+        let path = "clickhouse/packets/client-54492.bin";
+        if std::env::var_os("TIDEMILL_BLESS").is_some() {
+            std::fs::write(tidemill_testkit::corpus(path), &bytes).unwrap();
+        }
+        assert_eq!(
+            bytes.escape_ascii().to_string(),
+            tidemill_testkit::corpus_bytes(path).escape_ascii().to_string()
+        );
+    }
+
+    #[test]
     fn every_packet_reads_to_its_end_at_every_revision() {
         for packet in one_of_each() {
             for revision in (Revision::SETTINGS_AS_STRINGS.0..=Revision::NEWEST.0).map(Revision) {

@@ -1,13 +1,15 @@
 //! ClickHouse's own client of today, in chdb, against a server that speaks by this library.
 //!
 //! `remote('127.0.0.1:PORT', …)` is that client. What it sends is decoded, and what is encoded it reads, at the newest revision
-//! and at older ones that it still serves.
+//! and at older ones that it still serves. [`client`] has the library's own client in its place.
 
 #[path = "../any_type/mod.rs"]
 mod any_type;
+mod client;
 #[path = "../generate/mod.rs"]
 mod generate;
 mod server;
+mod spans;
 
 use std::sync::MutexGuard;
 
@@ -212,7 +214,8 @@ fn every_type_is_inserted_and_selected() {
 
 #[test]
 fn every_type_is_exchanged_by_every_compression() {
-    for method in [None, Some("NONE"), Some("LZ4"), Some("LZ4HC")] {
+    // In either case of letters, as our own client relies on.
+    for method in [None, Some("NONE"), Some("LZ4"), Some("LZ4HC"), Some("zstd")] {
         exchange_every_type(Wire { method, ..NEWEST });
     }
 }

@@ -48,6 +48,10 @@ pub(crate) struct Table {
     pub(crate) external: Vec<(String, Block)>,
     /// Each query that came.
     pub(crate) queries: Vec<Query>,
+    /// The user of each connection.
+    pub(crate) users: Vec<String>,
+    /// The time zone that sessions are told.
+    pub(crate) time_zone: Option<String>,
     /// What the last connection agreed on: the revision, and whether there are chunks to the server and to the client.
     pub(crate) agreed: Option<(Revision, bool, bool)>,
     /// What went wrong with connections.
@@ -156,9 +160,10 @@ impl Connection {
         let ClientPacket::Hello(client) = connection.read(|reader| ClientPacket::decode(reader, revision))? else {
             return Err(wrong("the first packet", "a hello"));
         };
-        if (client.user.as_str(), client.password.as_str()) != ("miller", "water") {
-            return Err(wrong("who connects", "the user that the test names"));
+        if !USERS.contains(&(client.user.as_str(), client.password.as_str())) {
+            return Err(wrong("who connects", "a user that the tests name"));
         }
+        lock(table).users.push(client.user);
         let hello = ServerHello {
             name: "Tidemill".to_owned(),
             version_major: 26,
@@ -180,8 +185,9 @@ impl Connection {
         connection.revision = revision.min(client.revision);
         let agreed = connection.revision;
         let addendum = connection.read(|reader| Addendum::decode(reader, agreed))?;
-        let receives = agree(chunking, addendum.send_chunked)?;
-        connection.sends_chunks = agree(chunking, addendum.receive_chunked)?;
+        let has_chunks = agreed >= Revision::CHUNKED_PACKETS;
+        let receives = has_chunks && agree(chunking, addendum.send_chunked)?;
+        connection.sends_chunks = has_chunks && agree(chunking, addendum.receive_chunked)?;
         if receives {
             let mut dechunker = Dechunker::default();
             // What came with the addendum is in chunks already.
@@ -246,6 +252,8 @@ impl Connection {
             self.block_out(BlockKind::Data, &empty(&description), &mut frames)?;
             self.block_out(BlockKind::Data, &description, &mut frames)?;
             self.end(&[description], &mut frames)?;
+        } else if query.text.starts_with("SET") {
+            self.send(&ServerPacket::EndOfStream, None)?;
         } else if query.text.starts_with("INSERT") {
             self.insert(query, table, &mut frames)?;
         } else {
@@ -314,6 +322,13 @@ impl Connection {
             return Ok(());
         }
         self.side_packets(table, frames)?;
+        let rows = lock(table).blocks.iter().map(|block| block.rows() as u64).sum();
+        let written = Progress {
+            written_rows: rows,
+            written_bytes: 8 * rows,
+            ..Progress::default()
+        };
+        self.send(&ServerPacket::Progress(written), None)?;
         self.send(&ServerPacket::EndOfStream, None)
     }
 
@@ -334,12 +349,17 @@ impl Connection {
 
     /// What a server sends beside the rows.
     fn side_packets(&mut self, table: &Mutex<Table>, frames: &mut Option<&mut FrameEncoder>) -> Result<()> {
-        let (logs, events) = {
+        let (logs, events, time_zone) = {
             let table = lock(table);
-            (table.logs.clone(), table.profile_events.clone())
+            (
+                table.logs.clone(),
+                table.profile_events.clone(),
+                table.time_zone.clone(),
+            )
         };
         self.send(&ServerPacket::Progress(progress(0)), None)?;
-        self.send(&ServerPacket::TimezoneUpdate("UTC".to_owned()), None)?;
+        let time_zone = time_zone.unwrap_or_else(|| "UTC".to_owned());
+        self.send(&ServerPacket::TimezoneUpdate(time_zone), None)?;
         for (kind, block) in [(BlockKind::ProfileEvents, events), (BlockKind::Log, logs)] {
             if let Some(block) = block {
                 self.block_out(kind, &block, frames)?;
@@ -495,6 +515,9 @@ impl Connection {
         }
     }
 }
+
+/// Who may connect, and by which password.
+const USERS: [(&str, &str); 2] = [("miller", "water"), ("smith", "fire")];
 
 fn empty(block: &Block) -> Block {
     Block {

@@ -2,12 +2,14 @@
 //!
 //! Source: `Interpreters/ClientInfo.cpp` of ClickHouse. None of it proves anything: servers that trust it share a secret.
 
+use std::str::FromStr;
+
 use super::{
     super::{MAX_NAME, MAX_TEXT},
     put_strings, strings,
 };
 use crate::{
-    Result, Revision,
+    Error, Result, Revision,
     wire::{Reader, put_string, put_varint},
 };
 
@@ -140,6 +142,40 @@ pub struct TraceContext {
     pub state: String,
     /// Bit 0: the trace is recorded.
     pub flags: u8,
+}
+
+impl FromStr for TraceContext {
+    type Err = Error;
+
+    /// Parses the header `traceparent`. Source: W3C, "Trace Context", section 3.2.
+    fn from_str(header: &str) -> Result<Self> {
+        Self::parse(header).ok_or_else(|| Error::Option {
+            option: format!("traceparent={header}"),
+            expected: "such as 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned(),
+        })
+    }
+}
+
+impl TraceContext {
+    fn parse(header: &str) -> Option<Self> {
+        let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let mut parts = header.split('-');
+        let mut part = |length| {
+            let part = parts.next()?;
+            (part.len() == length && part.bytes().all(is_hex)).then_some(part)
+        };
+        let version = u8::from_str_radix(part(2)?, 16).ok()?;
+        let context = Self {
+            trace_id: u128::from_str_radix(part(32)?, 16).ok()?,
+            span_id: u64::from_str_radix(part(16)?, 16).ok()?,
+            state: String::new(),
+            flags: u8::from_str_radix(part(2)?, 16).ok()?,
+        };
+        // Versions to come may have more behind it.
+        let has_more = parts.next().is_some();
+        let is_sound = context.trace_id != 0 && context.span_id != 0 && version != 0xff && (version > 0 || !has_more);
+        is_sound.then_some(context)
+    }
 }
 
 pub(super) fn decode_info(reader: &mut Reader<'_>, revision: Revision) -> Result<ClientInfo> {
@@ -341,3 +377,33 @@ pub(super) fn encode_info(info: &ClientInfo, revision: Revision, bytes: &mut Vec
 /// Numbers of interfaces: `ClientInfo::Interface` of ClickHouse.
 const TCP: u8 = 1;
 const HTTP: u8 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trace_contexts_are_those_of_headers() {
+        let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let context: TraceContext = header.parse().unwrap();
+        assert_eq!(context.trace_id, 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c);
+        assert_eq!((context.span_id, context.flags), (0xb7ad_6b71_6920_3331, 1));
+        let later = header.replace("00-0a", "cc-0a") + "-what-may-come";
+        assert_eq!(later.parse::<TraceContext>().unwrap(), context);
+        for wrong in [
+            "",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-",
+            "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+            "00-+af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+        ] {
+            assert!(
+                matches!(wrong.parse::<TraceContext>(), Err(Error::Option { .. })),
+                "{wrong}"
+            );
+        }
+    }
+}
