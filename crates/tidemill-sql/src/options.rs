@@ -9,6 +9,7 @@ use tidemill_xbase::{Blank, CodePage, Deleted};
 
 use crate::names::Names;
 use crate::server_url::ServerUrl;
+use crate::sink::TableOptions;
 use crate::{Error, Result};
 
 /// The settings of a [`Session`](crate::Session).
@@ -21,6 +22,7 @@ pub struct SessionOptions {
     pub(crate) threads: Option<usize>,
     descriptors: Option<Arc<FileDescriptorSet>>,
     message: Option<String>,
+    pub(crate) making: TableOptions,
     pub(crate) field_projection: Option<FieldProjection>,
 }
 
@@ -80,6 +82,13 @@ impl SessionOptions {
     pub fn recover(mut self, recover: bool) -> Self {
         self.recover = recover;
         self.xbase = self.xbase.recover(recover);
+        self
+    }
+
+    /// How `INSERT INTO` makes a table of a server that is not there. Default: it does not.
+    #[must_use]
+    pub fn making(mut self, table: TableOptions) -> Self {
+        self.making = table;
         self
     }
 

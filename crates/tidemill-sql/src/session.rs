@@ -27,7 +27,7 @@ use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::scope::{self, Bound};
 use crate::server_url::ServerUrl;
-use crate::sink::{ClickHouseSink, TableOptions};
+use crate::sink::ClickHouseSink;
 use crate::{Error, Result, dialect, stores};
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements.
@@ -122,8 +122,15 @@ impl Session {
             });
         };
         let columns: Vec<String> = insert.columns.iter().map(scope::text).collect();
-        let answer = self.run(Statement::Query(source)).await?;
-        let sink = ClickHouseSink::begin(url, &answer.schema(), &columns, &TableOptions::default(), false).await?;
+        let mut answer = self.run(Statement::Query(source)).await?;
+        let mut making = self.options.making.clone();
+        if making.create {
+            making.create = !stores::clickhouse::exists(url).await?;
+        }
+        if making.create && !columns.is_empty() {
+            answer = answer.named(&columns)?;
+        }
+        let sink = ClickHouseSink::begin(url, &answer.schema(), &columns, &making, false).await?;
         // Columns go by their places, whatever the query calls them.
         let answer = answer.named(&sink.columns())?;
         let rows = copy::insert(answer, sink, |_| {}).await?;

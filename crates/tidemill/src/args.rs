@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use prost::Message;
 use prost_types::FileDescriptorSet;
 use tidemill_riegeli::FieldProjection;
-use tidemill_sql::{ServerUrl, Session, SessionOptions};
+use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions};
 use tidemill_xbase::{Blank, CodePage, Deleted, Dialect};
 
 /// Data that is stuck in old places, run, queried, moved and proven.
@@ -31,7 +31,8 @@ pub(crate) enum Command {
 /// Answer one SQL statement over any tables.
 ///
 /// A table is named by its path in quotes ('orders.dbf', "data/orders.riegeli", [C:\DATA\ORDERS.DBF]), by its file's
-/// name without the extension when it lies under --dir, or by a name that --attach gives it. Names match in any case.
+/// name without the extension when it lies under --dir, or by a name that --attach gives it. Names match in any case. INSERT INTO
+/// adds rows to a table of a server.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlArgs {
     /// The statement; `-` reads it from standard input.
@@ -44,6 +45,8 @@ pub(crate) struct SqlArgs {
     /// Show the plan instead of the answer: which files are scanned, with which columns, filters and limits.
     #[arg(long)]
     pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) making: MakingArgs,
 }
 
 /// Copy a table, a folder of tables or an answer into another format or to a server.
@@ -77,21 +80,8 @@ pub(crate) struct CopyArgs {
     /// The dialect of an xBase table that is written, which decides its memo file's too.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) to_dialect: DialectArg,
-    /// Make the table of the server. Without this it must be there, and rows are added to it.
-    #[arg(long)]
-    pub(crate) create: bool,
-    /// The engine of a ClickHouse table that is made.
-    #[arg(long, value_name = "ENGINE", default_value = "MergeTree", requires = "create")]
-    pub(crate) engine: String,
-    /// The order key of a ClickHouse table that is made, e.g. "(city, at)". Default: rows stay in the order in which they come.
-    #[arg(
-        long,
-        value_name = "KEY",
-        default_value = "tuple()",
-        requires = "create",
-        hide_default_value = true
-    )]
-    pub(crate) order_by: String,
+    #[command(flatten)]
+    pub(crate) making: MakingArgs,
 }
 
 /// Describe a file: what it is, how it is built, what its columns are.
@@ -169,6 +159,33 @@ pub(crate) struct TourArgs {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
+}
+
+/// How a table of a server is made.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct MakingArgs {
+    /// Make the table of a server that rows go to. Without this it must be there, and rows are added to it.
+    #[arg(long, help_heading = MAKING)]
+    pub(crate) create: bool,
+    /// The engine of a ClickHouse table that is made.
+    #[arg(long, value_name = "ENGINE", default_value = "MergeTree", requires = "create", help_heading = MAKING)]
+    pub(crate) engine: String,
+    /// The order key of a ClickHouse table that is made, e.g. "(city, at)". Default: rows stay in the order in which they come.
+    #[arg(long, value_name = "KEY", default_value = "tuple()", requires = "create", hide_default_value = true,
+        help_heading = MAKING)]
+    pub(crate) order_by: String,
+}
+
+const MAKING: &str = "Tables of servers";
+
+impl MakingArgs {
+    pub(crate) fn options(&self) -> TableOptions {
+        TableOptions {
+            create: self.create,
+            engine: self.engine.clone(),
+            order_by: self.order_by.clone(),
+        }
+    }
 }
 
 /// How tables are found and read.

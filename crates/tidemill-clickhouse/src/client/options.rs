@@ -4,7 +4,10 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use percent_encoding::percent_decode_str;
 
-use super::{tls::TlsOptions, trace::TraceSource};
+use super::{
+    tls::{ClientPem, TlsOptions},
+    trace::TraceSource,
+};
 use crate::{
     Compression, Error, Limits, Result,
     arrow_type::StringType,
@@ -26,9 +29,10 @@ use crate::{
 /// # Ok::<(), tidemill_clickhouse::Error>(())
 /// ```
 ///
-/// The query of a URL may have `compression`, `secure` (0 or 1), `connect_timeout`, `read_timeout`, `write_timeout`,
-/// `idle_timeout`, `pool_timeout` (seconds, with or without a fraction), `pool_size`, `quota_key` and `client_name`. Every other name is a
-/// setting for all queries.
+/// The query of a URL may have `user`, `password`, `database`, `compression`, `secure` (0 or 1), `ca_certificate`,
+/// `client_certificate`, `client_key` (files, as PEM; they make the connection encrypted), `server_name`, `connect_timeout`,
+/// `read_timeout`, `write_timeout`, `idle_timeout`, `pool_timeout` (seconds, with or without a fraction), `pool_size`,
+/// `quota_key` and `client_name`. Every other name is a setting for all queries.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -181,11 +185,26 @@ impl Options {
                 Ok(size @ 1..) => self.pool_size = size,
                 _ => return Err(expected(name, value, "a number from 1")),
             },
+            "user" => value.clone_into(&mut self.user),
+            "password" => value.clone_into(&mut self.password),
+            "database" => value.clone_into(&mut self.database),
+            "ca_certificate" => self.tls.get_or_insert_default().trusted_pem = Some(pem(name, value)?),
+            "client_certificate" => self.client_pem().certificates = pem(name, value)?,
+            "client_key" => self.client_pem().key = pem(name, value)?,
+            "server_name" => self.tls.get_or_insert_default().server_name = Some(value.to_owned()),
             "quota_key" => value.clone_into(&mut self.quota_key),
             "client_name" => value.clone_into(&mut self.client_name),
             setting => self.settings.push(Setting::new(setting, SettingValue::parse(value))),
         }
         Ok(())
+    }
+
+    fn client_pem(&mut self) -> &mut ClientPem {
+        let tls = self.tls.get_or_insert_default();
+        tls.client_pem.get_or_insert_with(|| ClientPem {
+            certificates: Vec::new(),
+            key: Vec::new(),
+        })
     }
 
     /// The port of `endpoint`, or the one that is usual.
@@ -274,6 +293,11 @@ fn decoded(text: &str, what: &str) -> Result<String> {
     }
 }
 
+/// What is in a file of certificates or a key.
+fn pem(name: &str, path: &str) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| expected(name, path, &format!("a file that can be read ({error})")))
+}
+
 fn seconds(name: &str, value: &str) -> Result<Duration> {
     let seconds = value
         .parse()
@@ -314,6 +338,17 @@ mod tests {
     }
 
     #[test]
+    fn who_asks_may_stand_behind_the_question_mark() {
+        let options: Options = "clickhouse://h?user=u&password=secret&database=d&server_name=n"
+            .parse()
+            .unwrap();
+        assert_eq!((options.user.as_str(), options.password.as_str()), ("u", "secret"));
+        assert_eq!(options.database, "d");
+        assert_eq!(options.tls.as_ref().unwrap().server_name.as_deref(), Some("n"));
+        assert!(!format!("{options:?}").contains("secret"));
+    }
+
+    #[test]
     fn wrong_urls_are_refused_without_their_password() {
         for url in [
             "http://u:secret@h",
@@ -325,6 +360,7 @@ mod tests {
             "clickhouse://u:secret@h?compression=lzma",
             "clickhouse://u:secret@[::1",
             "clickhouse://u:secret@h,",
+            "clickhouse://h?password=secret&ca_certificate=/nowhere",
         ] {
             let error = url.parse::<Options>().unwrap_err();
             assert!(matches!(error, Error::Option { .. }), "{url}");

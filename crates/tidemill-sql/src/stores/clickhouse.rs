@@ -59,6 +59,15 @@ pub(crate) async fn tables_of(database: &ServerUrl) -> Result<Vec<Location>> {
         .collect()
 }
 
+/// Whether there is a table of this name, in any case.
+pub(crate) async fn exists(table: &ServerUrl) -> Result<bool> {
+    match ServerTable::find(table).await {
+        Ok(_) => Ok(true),
+        Err(Error::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// A connection to a server, and the name of a table there.
 pub(crate) struct ServerTable {
     client: Client,

@@ -361,6 +361,18 @@ async fn rows_are_inserted_by_statements() {
     }
     assert_eq!(answer(&session, "SELECT COUNT(*) AS n FROM db.tides").await, "n\n2\n");
 
+    let making = TableOptions {
+        create: true,
+        ..TableOptions::default()
+    };
+    let database = format!("clickhouse://{}/default", server.native());
+    let session = Session::new(SessionOptions::default().attach("db", database).making(making));
+    for expected in ["n\n2\n", "n\n4\n"] {
+        let sql = "INSERT INTO db.heights (at, height) SELECT at, height FROM db.tides";
+        assert_eq!(answer(&session, sql).await, "rows\n2\n");
+        assert_eq!(answer(&session, "SELECT COUNT(*) AS n FROM db.heights").await, expected);
+    }
+
     let to_a_file = session.query("INSERT INTO 'x.csv' VALUES (1)").await;
     assert!(to_a_file.map(drop).is_err());
 }
@@ -420,7 +432,7 @@ async fn passwords_are_in_no_error_and_no_plan() {
     }
     let plan = session
         .explain(&format!(
-            "SELECT * FROM 'clickhouse://default:@{place}/system/one?max_threads=1'"
+            "SELECT * FROM 'clickhouse://default:@{place}/system/one?password=&max_threads=1'"
         ))
         .await;
     let plan = plan.expect("a plan");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, FileOptions, Location, Names, ServerUrl, Session, TableOptions, without_passwords};
+use tidemill_sql::{CopyOptions, FileOptions, Location, Names, ServerUrl, Session, without_passwords};
 
 use crate::Outcome;
 use crate::args::CopyArgs;
@@ -28,11 +28,7 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
             codepage: args.to_codepage,
             dialect: args.to_dialect.into(),
         },
-        table: TableOptions {
-            create: args.create,
-            engine: args.engine.clone(),
-            order_by: args.order_by.clone(),
-        },
+        table: args.making.options(),
     };
     if is_query(&args.source) {
         let started = Instant::now();

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::time::Instant;
 
 use anyhow::Context;
+use tidemill_sql::Session;
 
 use crate::Outcome;
 use crate::args::SqlArgs;
@@ -17,7 +18,7 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
             .read_to_string(&mut statement)
             .context("cannot read the statement from standard input")?;
     }
-    let session = args.tables.session();
+    let session = Session::new(args.tables.options().making(args.making.options()));
     if args.explain {
         io::stdout().write_all(session.explain(&statement).await?.as_bytes())?;
         return Ok(Outcome::Done);
