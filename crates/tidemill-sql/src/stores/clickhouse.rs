@@ -3,6 +3,8 @@
 //! A scan is one SELECT: its columns, its limit, and the conditions that mean the same there as here ([`condition`]) are in the
 //! text, which EXPLAIN shows; what is left of the statement runs here. A scan that wants no columns but only rows to count asks
 //! the server for their number. Rows come in the order in which the server sends them, which is none unless its table has one.
+//!
+//! `JSON` and `Dynamic`, whose blocks differ in their types, are text: the server writes it.
 
 mod condition;
 
@@ -12,7 +14,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
@@ -25,8 +27,9 @@ use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExp
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
+use tidemill_clickhouse::arrow_type::{self, StringType};
 use tidemill_clickhouse::client::{Client, Options};
-use tidemill_clickhouse::{Block, sql_text};
+use tidemill_clickhouse::{Block, DataType, sql_text};
 
 use self::condition::{Columns, Condition};
 use super::decimals::{widen, widened};
@@ -43,11 +46,47 @@ pub(super) async fn open(location: &Location) -> Result<Arc<dyn TableProvider>> 
     };
     let table = ServerTable::find(url).await?;
     let header = table.header().await?;
+    let columns = header.batch.schema();
+    let columns = columns.fields().iter().zip(&header.types);
+    let fields = columns
+        .clone()
+        .map(|(field, data_type)| told_as(field.name(), data_type));
     Ok(Arc::new(ClickHouseTable {
-        schema: widened(&header.batch.schema()),
+        schema: widened(&Arc::new(Schema::new(fields.collect::<Vec<_>>()))),
+        selected: columns
+            .map(|(field, data_type)| selected(field.name(), data_type))
+            .collect(),
         columns: Columns::new(&header),
         table: Arc::new(table),
     }))
+}
+
+/// The field of a column in the answers to our queries.
+fn told_as(name: &str, data_type: &DataType) -> Field {
+    match data_type {
+        DataType::Dynamic { .. } => Field::new(name, ArrowType::Utf8, true),
+        _ => arrow_type::field(name, data_type, StringType::Utf8),
+    }
+}
+
+/// A column in the list of a SELECT.
+fn selected(name: &str, data_type: &DataType) -> String {
+    let name = sql_text::name(name);
+    match data_type {
+        DataType::Dynamic { .. } => format!("CAST({name}, 'Nullable(String)') AS {name}"),
+        _ => name,
+    }
+}
+
+/// Whether `JSON` is in a type.
+fn has_json(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Json(_) => true,
+        DataType::Nullable(inner) | DataType::Array(inner) => has_json(inner),
+        DataType::Map(key, value) => has_json(key) || has_json(value),
+        DataType::Tuple(elements) => elements.iter().any(|element| has_json(&element.data_type)),
+        _ => false,
+    }
 }
 
 /// The tables of a database, in the order of their names.
@@ -179,7 +218,7 @@ impl ServerTable {
         let answer = answer.map_err(Error::clickhouse(&self.place))?;
         let column = answer.first().and_then(|batch| batch.columns().first());
         let number = column.and_then(|column| {
-            let number = arrow_cast::cast(column, &arrow_schema::DataType::UInt64).ok()?;
+            let number = arrow_cast::cast(column, &ArrowType::UInt64).ok()?;
             number.as_primitive_opt::<UInt64Type>()?.values().first().copied()
         });
         number.ok_or_else(|| Error::Unsupported {
@@ -209,6 +248,8 @@ impl ServerTable {
 struct ClickHouseTable {
     table: Arc<ServerTable>,
     schema: SchemaRef,
+    /// The columns in the list of a SELECT.
+    selected: Vec<String>,
     columns: Columns,
 }
 
@@ -248,10 +289,9 @@ impl TableProvider for ClickHouseTable {
         if let Some(limit) = limit {
             rows += &format!(" LIMIT {limit}");
         }
-        let names: Vec<String> = projected
-            .fields()
+        let names: Vec<&str> = projection
             .iter()
-            .map(|field| sql_text::name(field.name()))
+            .map(|&column| self.selected[column].as_str())
             .collect();
         let query = match (names.is_empty(), limit) {
             (false, _) => format!("SELECT {} {rows}", names.join(", ")),
@@ -261,6 +301,10 @@ impl TableProvider for ClickHouseTable {
         let scan = ClickHouseScan {
             table: Arc::clone(&self.table),
             query,
+            json_as_text: projected
+                .fields()
+                .iter()
+                .any(|field| self.columns.is(field.name(), has_json)),
             projected,
         };
         Ok(DataSourceExec::from_data_source(scan))
@@ -280,6 +324,8 @@ impl TableProvider for ClickHouseTable {
 struct ClickHouseScan {
     table: Arc<ServerTable>,
     query: String,
+    /// Whether the server is asked to write `JSON` as text. Servers before 54429 refuse settings that they don't know.
+    json_as_text: bool,
     /// Without columns, the answer to `query` is the number of rows.
     projected: SchemaRef,
 }
@@ -326,10 +372,15 @@ impl DataSource for ClickHouseScan {
         const BATCHES_IN_FLIGHT: usize = 2;
         let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.projected), BATCHES_IN_FLIGHT);
         let sender = stream.tx();
+        let json_as_text = self.json_as_text;
         let (table, query, schema) = (Arc::clone(&self.table), self.query.clone(), Arc::clone(&self.projected));
         stream.spawn(async move {
             let failed = |error| external(Error::clickhouse(&table.place)(error));
-            let mut answer = table.client.query(query).stream().await.map_err(failed)?;
+            let mut query = table.client.query(query);
+            if json_as_text {
+                query = query.setting("output_format_native_write_json_as_string", 1_u64);
+            }
+            let mut answer = query.stream().await.map_err(failed)?;
             while let Some(batch) = answer.next().await.map_err(failed)? {
                 for rows in Self::rows(&schema, batch, &table.place).map_err(external)? {
                     if sender.send(Ok(rows)).await.is_err() {

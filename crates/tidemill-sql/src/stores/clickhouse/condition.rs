@@ -39,6 +39,11 @@ impl Columns {
         Self(names.zip(header.types.iter().cloned()).collect())
     }
 
+    /// Whether the column's type is as asked.
+    pub(super) fn is(&self, name: &str, asked: impl Fn(&DataType) -> bool) -> bool {
+        self.0.get(name).is_some_and(asked)
+    }
+
     /// What the server is told of `expr`; `None` when it can be told nothing.
     pub(super) fn condition(&self, expr: &Expr) -> Option<Condition> {
         self.told(expr, true)
