@@ -1,9 +1,11 @@
 //! What the benchmarks against other libraries share: how they measure, the records they use, and how the rivals are driven.
 
+pub mod clickhouse;
 pub mod clock;
 mod comparison;
 pub mod cpp;
 pub mod payload;
+pub mod process;
 pub mod records;
 
 pub use comparison::Comparison;

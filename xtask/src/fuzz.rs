@@ -102,6 +102,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Files,
     },
     Target {
+        name: "clickhouse_conversation",
+        engine: "tidemill-clickhouse",
+        corpus: "clickhouse/conversations",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "clickhouse_packet",
         engine: "tidemill-clickhouse",
         corpus: "clickhouse/packets",

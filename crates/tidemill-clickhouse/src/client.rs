@@ -37,6 +37,7 @@ mod insert_rows;
 mod options;
 mod pool;
 mod query;
+mod query_id;
 mod rows;
 mod session;
 mod tls;
@@ -175,6 +176,11 @@ impl Client {
     pub async fn kill_query(&self, query_id: &str) -> Result<()> {
         let sql = format!("KILL QUERY WHERE query_id = {} SYNC", sql_text::string(query_id));
         self.execute(sql).await.map(drop)
+    }
+
+    /// A name for a query that was given none.
+    fn new_query_id(&self) -> String {
+        self.0.manager().query_ids.next()
     }
 
     /// A connection on which a query has `roles`, and no others. None: those that the user has by default.

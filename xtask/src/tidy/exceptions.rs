@@ -5,6 +5,10 @@ use super::sources::Exception;
 /// Files with `unsafe` code.
 pub(super) const UNSAFE: &[Exception] = &[
     (
+        "crates/tidemill-clickhouse/src/column/low_cardinality.rs",
+        "makes a dictionary of keys that were compared with its size, which saves Arrow's slower pass over them",
+    ),
+    (
         "crates/tidemill-riegeli/src/codec/brotli.rs",
         "binds Brotli's C library, which decodes up to twice as fast as the crate written in Rust",
     ),

@@ -20,7 +20,6 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tracing::{Instrument, Span};
-use uuid::Uuid;
 
 use super::{
     Client, QuerySummary, RowInsert,
@@ -57,7 +56,7 @@ impl InsertRequest {
     pub(super) fn new(client: Client, table: String) -> Self {
         let options = client.options();
         let query = Query {
-            id: Uuid::new_v4().to_string(),
+            id: client.new_query_id(),
             settings: options.settings.clone(),
             info: ClientInfo {
                 quota_key: options.quota_key.clone(),

@@ -13,7 +13,7 @@ use tokio::{
 use tokio_rustls::TlsConnector;
 use tracing::Instrument;
 
-use super::{Options, options::Endpoint, trace::connect_span, transport::Transport};
+use super::{Options, options::Endpoint, query_id::QueryIds, trace::connect_span, transport::Transport};
 use crate::{Error, Result, Revision, connection::ClientConnection, packet::client::ClientHello};
 
 pub(crate) type Pool = deadpool::managed::Pool<Manager>;
@@ -22,6 +22,7 @@ pub(crate) type Pooled = deadpool::managed::Object<Manager>;
 /// Makes connections, and tells which may be used again.
 pub(crate) struct Manager {
     pub(crate) options: Options,
+    pub(crate) query_ids: QueryIds,
     tls: Option<TlsConnector>,
     /// Which endpoint the next connection tries first.
     next: AtomicUsize,
@@ -32,6 +33,7 @@ impl Manager {
         let tls = options.tls.as_ref().map(|tls| tls.connector()).transpose()?;
         Ok(Self {
             options,
+            query_ids: QueryIds::new(),
             tls,
             next: AtomicUsize::new(0),
         })
@@ -41,6 +43,7 @@ impl Manager {
     pub(crate) fn with_options(&self, options: Options) -> Self {
         Self {
             options,
+            query_ids: QueryIds::new(),
             tls: self.tls.clone(),
             next: AtomicUsize::new(0),
         }
@@ -144,7 +147,8 @@ impl deadpool::managed::Manager for Manager {
     type Error = Error;
 
     async fn create(&self) -> Result<Transport> {
-        self.connect().await
+        // Its state is large, and would be a part of that of every query.
+        Box::pin(self.connect()).await
     }
 
     async fn recycle(&self, transport: &mut Transport, _: &Metrics) -> RecycleResult<Error> {
@@ -154,7 +158,7 @@ impl deadpool::managed::Manager for Manager {
         let idle = transport.last_used.elapsed();
         if idle > self.options.idle_timeout || transport.has_secrets_to_read() {
             let limit = self.options.connect_timeout;
-            match timeout(limit, transport.ping()).await {
+            match Box::pin(timeout(limit, transport.ping())).await {
                 Ok(Ok(())) => {}
                 _ => return Err(RecycleError::message("does not answer")),
             }

@@ -16,7 +16,6 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 use tracing::{Instrument, Span};
-use uuid::Uuid;
 
 use super::{
     Client,
@@ -52,7 +51,7 @@ impl Request {
     pub(super) fn new(client: Client, sql: String) -> Self {
         let options = client.options();
         let query = Query {
-            id: Uuid::new_v4().to_string(),
+            id: client.new_query_id(),
             text: sql,
             settings: options.settings.clone(),
             info: ClientInfo {
@@ -285,7 +284,7 @@ impl QueryStream {
                     tracing::debug!("sent again: the connection was closed");
                     stream.connection = None;
                     request.client.forget_idle();
-                    stream = Self::send_once(request, span, until).await?;
+                    stream = Box::pin(Self::send_once(request, span, until)).await?;
                 }
                 other => other?,
             }

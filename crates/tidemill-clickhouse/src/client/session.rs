@@ -24,6 +24,11 @@ pub(super) async fn take_roles(connection: &mut Transport, roles: &[String]) -> 
     if connection.roles == roles {
         return Ok(());
     }
+    // Its state is large, and would be a part of that of every query.
+    Box::pin(set_roles(connection, roles)).await
+}
+
+async fn set_roles(connection: &mut Transport, roles: &[String]) -> Result<()> {
     connection.watch(CancelHandle::new(), None);
     let query = Query {
         text: set_role(roles),

@@ -81,8 +81,10 @@ struct Clocks {
     read_timeout: Duration,
     write_timeout: Duration,
     cancel_timeout: Duration,
+    /// Rings at `until` or before it. Moving a timer costs more than looking at the time when it rings.
     sleep: Pin<Box<Sleep>>,
-    is_armed: bool,
+    /// When the nearest clock rings, as long as the waiting goes on that it was wound up for.
+    until: Option<Instant>,
     handle: Option<CancelHandle>,
     deadline: Option<(Instant, Duration)>,
     /// Why the query was cancelled, and until when its end is waited for.
@@ -138,7 +140,7 @@ impl Transport {
                 write_timeout: options.write_timeout,
                 cancel_timeout: options.cancel_timeout,
                 sleep: Box::pin(sleep_until(Instant::now())),
-                is_armed: false,
+                until: None,
                 handle: None,
                 deadline: None,
                 cancelled: None,
@@ -180,7 +182,7 @@ impl Transport {
         self.clocks.handle = Some(handle);
         self.clocks.deadline = deadline;
         self.clocks.cancelled = None;
-        self.clocks.is_armed = false;
+        self.clocks.until = None;
     }
 
     /// Whether the query was cancelled, so that what still comes is for nobody.
@@ -193,7 +195,7 @@ impl Transport {
         if self.clocks.cancelled.is_none() {
             self.protocol.cancel()?;
             self.clocks.cancelled = Some((why, Instant::now() + self.clocks.cancel_timeout));
-            self.clocks.is_armed = false;
+            self.clocks.until = None;
         }
         Ok(())
     }
@@ -372,7 +374,7 @@ impl Transport {
                 }
                 Poll::Ready(Ok(count)) => {
                     self.sent += count;
-                    self.clocks.is_armed = false;
+                    self.clocks.until = None;
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("write to the server")(error))),
                 Poll::Pending => {
@@ -423,7 +425,7 @@ impl Transport {
         loop {
             match self.socket.poll_read(context, out) {
                 Poll::Ready(Ok(count)) => {
-                    self.clocks.is_armed = false;
+                    self.clocks.until = None;
                     return Poll::Ready(Ok(count));
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("read from the server")(error))),
@@ -508,23 +510,31 @@ impl Clocks {
             Some(_) => self.cancel_timeout,
             None => limit(self),
         };
-        if !self.is_armed {
-            let silence = Instant::now().checked_add(limit);
-            let until = match (self.cancelled, self.deadline) {
-                (Some((_, until)), _) => Some(until),
-                (None, Some((deadline, _))) => Some(silence.map_or(deadline, |silence| silence.min(deadline))),
-                (None, None) => silence,
-            };
-            let Some(until) = until else {
-                // Longer than clocks go.
-                return Poll::Pending;
-            };
+        let until = match self.until {
+            Some(until) => until,
+            None => {
+                let silence = Instant::now().checked_add(limit);
+                let until = match (self.cancelled, self.deadline) {
+                    (Some((_, until)), _) => Some(until),
+                    (None, Some((deadline, _))) => Some(silence.map_or(deadline, |silence| silence.min(deadline))),
+                    (None, None) => silence,
+                };
+                // Otherwise it is longer than clocks go.
+                let Some(until) = until else { return Poll::Pending };
+                *self.until.insert(until)
+            }
+        };
+        if self.sleep.is_elapsed() || self.sleep.deadline() > until {
             self.sleep.as_mut().reset(until);
-            self.is_armed = true;
         }
-        ready!(self.sleep.as_mut().poll(context));
-        self.is_armed = false;
-        Poll::Ready(Error::Timeout { action, limit })
+        loop {
+            ready!(self.sleep.as_mut().poll(context));
+            if self.sleep.deadline() >= until {
+                self.until = None;
+                return Poll::Ready(Error::Timeout { action, limit });
+            }
+            self.sleep.as_mut().reset(until);
+        }
     }
 }
 

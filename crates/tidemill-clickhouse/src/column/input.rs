@@ -151,6 +151,11 @@ impl<'a> Input<'a> {
     ///
     /// Source: `IO/VarInt.h` of ClickHouse.
     pub(crate) async fn varint(&mut self, what: &'static str) -> Result<u64> {
+        // Most are a byte, and there.
+        if let Some(byte) = self.source.buffered().first().copied().filter(|byte| *byte < 0x80) {
+            self.consume(1);
+            return Ok(byte.into());
+        }
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.u8(what).await?;

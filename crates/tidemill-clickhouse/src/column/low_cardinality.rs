@@ -80,8 +80,18 @@ pub(super) async fn read(input: &mut Input<'_>, inner: &DataType, rows: usize) -
     };
     let nulls = nullable.then(|| NullBuffer::new(BooleanBuffer::collect_bool(rows, |row| keys.get(row) != Some(&0))));
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+    // Negative when a key is, or is more than the last: two operations a key that any processor does side by side.
+    let last = i32::try_from(values.len()).unwrap_or(i32::MAX).wrapping_sub(1);
+    let sign = keys.iter().fold(last, |sign, key| sign | key | last.wrapping_sub(*key));
     let keys = PrimitiveArray::<Int32Type>::try_new(keys.into(), nulls)?;
     let size = values.len();
+    if sign >= 0 {
+        // SAFETY: no key is negative, and for none is `last - key`: each is less than the number of values.
+        #[expect(unsafe_code, reason = "Arrow would go through the keys once more")]
+        let array = unsafe { DictionaryArray::new_unchecked(keys, values) };
+        return Ok(Arc::new(array));
+    }
+    // Keys of null rows may be beyond the values; all others are found by Arrow.
     match DictionaryArray::try_new(keys, values) {
         Ok(array) => Ok(Arc::new(array)),
         Err(error) => Err(input.error(
