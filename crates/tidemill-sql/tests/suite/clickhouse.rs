@@ -437,7 +437,7 @@ async fn passwords_are_in_no_error_and_no_plan() {
     let place = server.native();
     for sql in [
         format!("SELECT * FROM 'clickhouse://default:opensesame@{place}/system/one'"),
-        format!("SELECT * FROM 'clickhouse://default:opensesame@127.0.0.1:1/system/one?connect_timeout=0.2'"),
+        "SELECT * FROM 'clickhouse://default:opensesame@127.0.0.1:1/system/one?connect_timeout=0.2'".to_owned(),
         format!("SELECT * FROM 'clickhouse://default:opensesame@{place}/system'"),
         format!("SELECT * FROM 'clickhouse://default:opensesame@{place}/system/one?secure=7'"),
         format!("SELECT nothing FROM 'clickhouse://default:opensesame@{place}/system/one'"),
