@@ -63,6 +63,7 @@ mod error;
 mod field;
 mod field_spec;
 mod header;
+pub mod index;
 mod julian;
 mod memo;
 mod memo_writer;
