@@ -1,0 +1,120 @@
+//! How fast are orders sought in and walked?
+//!
+//! Data: the index files of the corpus with 70,000 entries, in memory; every page is decoded before the clock starts,
+//! except for `first walk`. Question: how long one seek of a random key takes, one entry of a walk, and going
+//! to a random number. Beside them a binary search in one sorted array of the same keys. Median of 15 runs.
+//!
+//! `cargo bench -p tidemill-xbase --bench index`
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tidemill_xbase::index::{Collation, Direction, End, Index, IndexDialect, IndexOptions, Key, KeyType, Order};
+
+const RUNS: usize = 15;
+const SEEKS: usize = 100_000;
+
+fn main() {
+    for (file, dialect, tag, key_type) in [
+        ("big_cdx.cdx", IndexDialect::Cdx, "T_ID", KeyType::Number),
+        ("big_cdx.cdx", IndexDialect::Cdx, "T_CODE", KeyType::Character),
+        ("big_ntx_CODE.ntx", IndexDialect::Ntx, "T_CODE", KeyType::Character),
+    ] {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase/");
+        let packed = std::fs::File::open(format!("{path}{file}.zst")).expect("the file of the corpus");
+        let bytes = zstd::decode_all(packed).expect("a whole file");
+        let open = || {
+            let index = Index::from_bytes(bytes.clone(), dialect, &IndexOptions::new()).expect("an index");
+            index.order(tag, key_type, &Collation::binary()).expect("an order")
+        };
+        let order: Arc<Order> = open();
+        let entries: Vec<(Vec<u8>, u32)> = order
+            .walk(Direction::Forward)
+            .map(|entry| {
+                entry
+                    .map(|entry| (entry.key().to_vec(), entry.recno()))
+                    .expect("an entry")
+            })
+            .collect();
+        let mut random = 1_u32;
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) as usize % entries.len()
+        };
+        let picks: Vec<usize> = (0..SEEKS).map(|_| next()).collect();
+        let keys: Vec<Key> = picks.iter().map(|pick| Key::raw(entries[*pick].0.as_slice())).collect();
+        let mut cursor = order.cursor();
+
+        let limit = median(|| {
+            for key in &keys {
+                black_box(entries.partition_point(|entry| entry.0.as_slice() < key.as_bytes()));
+            }
+        });
+        report(file, tag, "binary search in an array", limit, SEEKS);
+        let seeks = median(|| {
+            for key in &keys {
+                assert!(cursor.seek(key, End::First, false).expect("a seek"));
+                black_box(cursor.recno());
+            }
+        });
+        report(file, tag, "random seek", seeks, SEEKS);
+        let seeks = median(|| {
+            for pick in &picks {
+                let (key, recno) = &entries[*pick];
+                assert!(cursor.seek_record(key, *recno).expect("a seek"));
+            }
+        });
+        report(file, tag, "seek of a record", seeks, SEEKS);
+        let walk = median(|| {
+            let mut count = 0;
+            cursor.set_scope(None, None);
+            while cursor.go_next().expect("a move") {
+                count += usize::from(cursor.recno().is_some());
+            }
+            assert_eq!(count, entries.len());
+        });
+        report(file, tag, "walk by cursor", walk, entries.len());
+        let walk = median(|| {
+            assert_eq!(
+                order.walk(Direction::Backward).map(Result::unwrap).count(),
+                entries.len()
+            )
+        });
+        report(file, tag, "walk backward by iterator", walk, entries.len());
+        let first = median(|| {
+            assert_eq!(
+                open().walk(Direction::Forward).map(Result::unwrap).count(),
+                entries.len()
+            )
+        });
+        report(file, tag, "open and first walk", first, entries.len());
+        let count = median(|| assert_eq!(open().key_count().expect("a count"), entries.len() as u64));
+        report(file, tag, "open and count", count, 1);
+        let jumps = median(|| {
+            for pick in &picks {
+                assert!(cursor.go_key_no(*pick as u64 + 1).expect("a move"));
+            }
+        });
+        report(file, tag, "go to a number", jumps, SEEKS);
+    }
+}
+
+fn median(mut run: impl FnMut()) -> f64 {
+    let mut times: Vec<f64> = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[RUNS / 2]
+}
+
+fn report(file: &str, tag: &str, what: &str, seconds: f64, count: usize) {
+    println!(
+        "{file:<18} {tag:<7} {what:<28} {:>10.1} ns",
+        seconds * 1e9 / count as f64
+    );
+}
