@@ -158,7 +158,7 @@ impl Index {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Misuse`] for an extension that names no format; [`Error::Corrupt`] for headers that
-    /// contradict themselves or the file's length.
+    /// contradict themselves or the file's length; [`Error::Unsupported`] for an NTX file of several orders.
     pub fn open(path: impl AsRef<Path>, options: &IndexOptions) -> Result<Self> {
         let path = path.as_ref();
         let Some(dialect) = options.dialect.or_else(|| IndexDialect::from_path(path)) else {
@@ -298,6 +298,12 @@ fn read_ntx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
     let at = |fault: Fault| fault.into_error(source.path(), 0);
     let mut window = Vec::new();
     let header = source.read("index header", 0, ntx::PAGE_LEN, &mut window)?;
+    if ntx::is_compound(header) {
+        return Err(Error::Unsupported {
+            path: source.path().to_owned(),
+            what: "an NTX file of several orders (CTX); make a file of each".to_owned(),
+        });
+    }
     let stem = source
         .path()
         .file_stem()

@@ -194,6 +194,7 @@ fn cursors_stay_at_their_ends_and_come_back() {
     assert!(!cursor.go_key_no(601).unwrap() && cursor.is_behind());
 
     cursor.set_scope(Some(Key::raw("BB")), Some(Key::raw("BB")));
+    assert_eq!(cursor.scope(), (Some(&Key::raw("BB")), Some(&Key::raw("BB"))));
     let count = cursor.key_count().unwrap();
     assert_eq!(cursor.walk(Direction::Forward).count() as u64, count);
     assert!(cursor.go_key_no(count).unwrap());
@@ -240,6 +241,10 @@ fn what_is_asked_wrongly_is_said() {
     assert!(error.contains("type N"), "{error}");
     let order = index.order("T_NUM", KeyType::Number, &binary).unwrap();
     assert!(order.key(&KeyValue::Character(b"1")).is_err());
+    let mut several = std::fs::read(corpus("ord_ntx_ID.ntx")).unwrap();
+    several[1] = 0x80;
+    let error = Index::from_bytes(several, IndexDialect::Ntx, &IndexOptions::new()).unwrap_err();
+    assert!(matches!(error, tidemill_xbase::Error::Unsupported { .. }), "{error}");
     assert!(
         Index::open(corpus("ord_cdx.dbf"), &IndexOptions::new())
             .unwrap_err()

@@ -36,7 +36,7 @@ fn sound_files_have_no_finding() {
         .collect();
     files.retain(|path| IndexDialect::from_path(path).is_some());
     files.sort();
-    assert_eq!(files.len(), 3 + 1 + 22 + 7 * 3);
+    assert_eq!(files.len(), 3 + 2 + 22 + 7 * 3);
     for path in files {
         let name = path.file_name().unwrap().to_str().unwrap();
         let collation = match name.get(..8).unwrap() {

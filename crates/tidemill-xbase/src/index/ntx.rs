@@ -22,13 +22,18 @@ const FLAG_CUSTOM: usize = 0x0020;
 const FLAG_SORTED_RECORDS: usize = 0x0100;
 const FLAG_LARGE: usize = 0x0200;
 const FLAG_COMPOUND: usize = 0x8000;
-const FLAGS: usize = 0x87FF;
+const FLAGS: usize = 0x07FF;
 const FLAGS_CLIPPER: usize = 0x0006;
 const FLAGS_OLD: usize = 0x0003;
 
 /// The first page of the list of free ones in the header; 0 or all ones for none.
 pub(super) fn first_free(header: &[u8]) -> Result<u32, Fault> {
     u32_le(header, 8)
+}
+
+/// Whether the header is that of a file of several orders (CTX).
+pub(super) fn is_compound(header: &[u8]) -> bool {
+    u16_le(header, 0).is_ok_and(|flags| flags & FLAG_COMPOUND != 0)
 }
 
 /// How the pages of one file are packed.
@@ -42,10 +47,6 @@ impl Ntx {
     /// The layout and the one tag; `stem` names it where the file does not.
     pub(super) fn from_header(header: &[u8], stem: String, text: HeaderText) -> Result<(Self, Tag), Fault> {
         let flags = u16_le(header, 0)?;
-        if flags & FLAG_COMPOUND != 0 {
-            let found = format!("{flags:04X}, a file of several orders (CTX), which is not supported");
-            return Err(Fault::new(0, "flags", "a file of one order", found));
-        }
         if flags & !FLAGS != 0 || (flags & FLAGS_CLIPPER != FLAGS_CLIPPER && flags != FLAGS_OLD) {
             return Err(Fault::new(
                 0,

@@ -17,8 +17,8 @@ use super::{Index, IndexDialect};
 
 /// One order of records, for reading. It is `Send` and `Sync`; cursors and walks share it through an [`Arc`].
 ///
-/// What was read stays in a cache of decoded pages until [`Order::forget`]: an order that another program writes to must
-/// be forgotten when the file's counter or stamp has changed.
+/// An order shows the file as it was: its root is the one that was read when the file was opened, and decoded pages stay in
+/// a cache. After another program's update the file is opened again.
 #[derive(Debug)]
 pub struct Order {
     tag: Tag,
@@ -110,14 +110,6 @@ impl Order {
     /// [`Error::Corrupt`] for pages that cannot be decoded and a tree that reaches a page twice.
     pub fn key_count(&self) -> Result<u64> {
         Ok(self.positions()?.total())
-    }
-
-    /// Forgets what was read of the file.
-    ///
-    /// The root stays as it was when the file was opened.
-    pub fn forget(&mut self) {
-        self.tree.forget();
-        self.positions = OnceLock::new();
     }
 
     pub(crate) fn positions(&self) -> Result<&Positions> {

@@ -20,7 +20,7 @@ pub struct Tag {
     pub is_descending: bool,
     /// Whether keys are added and dropped by the program alone.
     pub is_custom: bool,
-    /// Whether keys are stored in upper case (Harbour's CDX).
+    /// Whether keys are stored in upper case (Harbour's CDX); what is sought must then be given so.
     pub ignores_case: bool,
     /// The length of every key in bytes, not 0.
     pub key_len: usize,

@@ -93,11 +93,6 @@ impl Tree {
         Error::corrupt(self.source.path(), what, offset, expected, found)
     }
 
-    /// Forgets what was decoded, so that pages are read again.
-    pub(crate) fn forget(&self) {
-        self.cache().clear();
-    }
-
     fn cache(&self) -> std::sync::MutexGuard<'_, PageCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -365,12 +360,6 @@ impl PageCache {
         }
         self.young_bytes += node.memory();
         self.young.insert(page, node);
-    }
-
-    fn clear(&mut self) {
-        self.young.clear();
-        self.old.clear();
-        self.young_bytes = 0;
     }
 }
 
