@@ -21,10 +21,12 @@
 //! A file says neither the type of its keys (NSX does) nor their collation: both are the caller's to give, since they follow
 //! from the key expression and the program that wrote the file.
 //!
-//! What this module does not do: it evaluates no expression, writes nothing, and takes no lock.
+//! What this module does not do: it evaluates no expression, changes no file, and takes no lock.
+//! [`CdxBuilder`] makes a new file from keys.
 
 mod alphabet;
 mod cdx;
+mod cdx_builder;
 mod collation;
 mod cursor;
 mod key;
@@ -45,6 +47,7 @@ use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::source::{Access, Source};
 
+pub use cdx_builder::{CdxBuilder, OrderSpec};
 pub use collation::Collation;
 pub use cursor::Cursor;
 pub use key::{Key, KeyType, KeyValue};

@@ -4,7 +4,7 @@
 //! the collation of Harbour's header (signature `RCHB`, large pages) from its `hbrddcdx.h`. The file's own header is the
 //! header of a tree of names: each entry's "record" is the offset of a tag's header.
 //!
-//! Not here: the type of the keys, which the file does not say, and writing.
+//! Not here: the type of the keys, which the file does not say, and changing a file.
 
 use super::page::{Fault, KeyBytes, Node, PageFormat, bytes, u16_le, u32_le};
 use super::tag::{HeaderText, Tag};
@@ -14,21 +14,24 @@ pub(super) const HEADER_LEN: usize = 1024;
 /// The length of a name in the directory of tags.
 pub(super) const NAME_LEN: usize = 10;
 
-const PAGE_LEN: usize = 512;
+pub(super) const PAGE_LEN: usize = 512;
 const PAGE_LEN_MAX: usize = 8192;
-const BRANCH_HEADER: usize = 12;
-const LEAF_HEADER: usize = 24;
+pub(super) const BRANCH_HEADER: usize = 12;
+pub(super) const LEAF_HEADER: usize = 24;
 /// The longest key of a page of 512 bytes; with longer pages two must fit into a branch.
-const KEY_LEN_MAX: usize = 240;
-const HARBOUR: [u8; 4] = *b"RCHB";
+pub(super) const KEY_LEN_MAX: usize = 240;
+pub(super) const HARBOUR: [u8; 4] = *b"RCHB";
 const LARGE: u8 = 0x21;
 
 const ATTRIBUTE_LEAF: usize = 2;
 const ATTRIBUTE_MAX: usize = 3;
 
-const OPTION_UNIQUE: u8 = 0x01;
-const OPTION_CUSTOM: u8 = 0x04;
-const OPTION_COMPACT: u8 = 0x20;
+pub(super) const OPTION_UNIQUE: u8 = 0x01;
+pub(super) const OPTION_CUSTOM: u8 = 0x04;
+pub(super) const OPTION_FOR: u8 = 0x08;
+pub(super) const OPTION_COMPACT: u8 = 0x20;
+pub(super) const OPTION_COMPOUND: u8 = 0x40;
+pub(super) const OPTION_DIRECTORY: u8 = 0x80;
 
 /// The first page of the list of free ones in the header; 0 or all ones for none.
 pub(super) fn first_free(header: &[u8]) -> Result<u32, Fault> {
@@ -205,13 +208,13 @@ fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault>
     let [recno_bits, shared_bits, trail_bits, width]: [u8; 4] = bytes(page, 20)?;
     let bits = [recno_bits, shared_bits, trail_bits].map(u32::from);
     let width = usize::from(width);
-    if !(1..=8).contains(&width) || bits.iter().sum::<u32>() as usize > 8 * width || bits.iter().any(|bits| *bits > 32)
+    if !(1..=8).contains(&width) || bits.iter().sum::<u32>() as usize > 8 * width || bits.iter().any(|bits| *bits > 40)
     {
         let found = format!("{}, {}, {} bits in {width} bytes", bits[0], bits[1], bits[2]);
         return Err(Fault::new(
             20,
             "widths of an entry",
-            "up to 32 bits each in 1 to 8 bytes",
+            "up to 40 bits each in 1 to 8 bytes",
             found,
         ));
     }
@@ -221,7 +224,9 @@ fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault>
         u64::from(bytes::<1>(page, 18)?[0]),
         u64::from(bytes::<1>(page, 19)?[0]),
     ];
-    if masks != written {
+    // The widths may be more than the masks in the header have room for.
+    let masks_written = [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[2] & 0xFF];
+    if masks_written != written {
         let found = format!("{:X}, {:X}, {:X}", written[0], written[1], written[2]);
         let expected = format!("{:X}, {:X}, {:X} as their widths say", masks[0], masks[1], masks[2]);
         return Err(Fault::new(14, "masks of an entry", expected, found));
@@ -243,7 +248,6 @@ fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault>
         }
         let packed = u64::from_le_bytes(packed);
         let at = LEAF_HEADER + slot * width;
-        // Both masks have at most 8 bits, the record's at most 32.
         let counts = packed.checked_shr(shift).unwrap_or_default();
         let shared = if slot == 0 { 0 } else { (counts & masks[1]) as usize };
         let trailing = ((counts >> bits[1]) & masks[2]) as usize;
