@@ -1,21 +1,21 @@
 //! How fast are orders sought in and walked?
 //!
 //! Data: the index files of the corpus with 70,000 entries, in memory; every page is decoded before the clock starts,
-//! except for `first walk`. Question: how long one seek of a random key takes, one entry of a walk, and going
-//! to a random number, and the sorting and packing of one key. Beside them a binary search in one sorted array of the same keys. Median of 15 runs.
+//! except for `first walk`. Question: how much CPU time one seek of a random key takes, one entry of a walk, going to a
+//! random number, and the sorting and packing of one key. Beside them a binary search in a sorted array of the same keys.
+//! Mean of half a second each.
 //!
 //! `cargo bench -p tidemill-xbase --bench index`
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tidemill_xbase::CodePage;
 use tidemill_xbase::index::{
     CdxBuilder, Collation, Direction, End, Index, IndexDialect, IndexOptions, Key, KeyType, Order, OrderSpec,
 };
 
-const RUNS: usize = 15;
 const SEEKS: usize = 100_000;
 
 fn main() {
@@ -49,27 +49,27 @@ fn main() {
         let keys: Vec<Key> = picks.iter().map(|pick| Key::raw(entries[*pick].0.as_slice())).collect();
         let mut cursor = order.cursor();
 
-        let limit = median(|| {
+        let limit = mean(|| {
             for key in &keys {
                 black_box(entries.partition_point(|entry| entry.0.as_slice() < key.as_bytes()));
             }
         });
         report(file, tag, "binary search in an array", limit, SEEKS);
-        let seeks = median(|| {
+        let seeks = mean(|| {
             for key in &keys {
                 assert!(cursor.seek(key, End::First, false).expect("a seek"));
                 black_box(cursor.recno());
             }
         });
         report(file, tag, "random seek", seeks, SEEKS);
-        let seeks = median(|| {
+        let seeks = mean(|| {
             for pick in &picks {
                 let (key, recno) = &entries[*pick];
                 assert!(cursor.seek_record(key, *recno).expect("a seek"));
             }
         });
         report(file, tag, "seek of a record", seeks, SEEKS);
-        let walk = median(|| {
+        let walk = mean(|| {
             let mut count = 0;
             cursor.set_scope(None, None);
             while cursor.go_next().expect("a move") {
@@ -78,23 +78,23 @@ fn main() {
             assert_eq!(count, entries.len());
         });
         report(file, tag, "walk by cursor", walk, entries.len());
-        let walk = median(|| {
+        let walk = mean(|| {
             assert_eq!(
                 order.walk(Direction::Backward).map(Result::unwrap).count(),
                 entries.len()
             )
         });
         report(file, tag, "walk backward by iterator", walk, entries.len());
-        let first = median(|| {
+        let first = mean(|| {
             assert_eq!(
                 open().walk(Direction::Forward).map(Result::unwrap).count(),
                 entries.len()
             )
         });
         report(file, tag, "open and first walk", first, entries.len());
-        let count = median(|| assert_eq!(open().key_count().expect("a count"), entries.len() as u64));
+        let count = mean(|| assert_eq!(open().key_count().expect("a count"), entries.len() as u64));
         report(file, tag, "open and count", count, 1);
-        let jumps = median(|| {
+        let jumps = mean(|| {
             for pick in &picks {
                 assert!(cursor.go_key_no(*pick as u64 + 1).expect("a move"));
             }
@@ -103,7 +103,7 @@ fn main() {
         let mut by_record = entries.clone();
         by_record.sort_by_key(|entry| entry.1);
         let spec = OrderSpec::new(tag, "X", key_type, order.tag().key_len);
-        let build = median(|| {
+        let build = mean(|| {
             let mut builder = CdxBuilder::new(70_000, CodePage::Cp437);
             let entries = by_record.iter().map(|(key, recno)| (key, *recno));
             builder.add(&spec, entries).expect("an order");
@@ -113,16 +113,26 @@ fn main() {
     }
 }
 
-fn median(mut run: impl FnMut()) -> f64 {
-    let mut times: Vec<f64> = (0..RUNS)
-        .map(|_| {
-            let start = Instant::now();
-            run();
-            start.elapsed().as_secs_f64()
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[RUNS / 2]
+/// The mean of as many runs as half a second has.
+fn mean(mut run: impl FnMut()) -> f64 {
+    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let mut runs = 0;
+    while start.elapsed() < Duration::from_millis(500) {
+        run();
+        runs += 1;
+    }
+    let seconds = match (cpu, cpu_seconds()) {
+        (Some(begin), Some(end)) => end - begin,
+        _ => start.elapsed().as_secs_f64(),
+    };
+    seconds / f64::from(runs)
+}
+
+/// How long this thread has run, where the system says it (Linux).
+fn cpu_seconds() -> Option<f64> {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = statistics.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }
 
 fn report(file: &str, tag: &str, what: &str, seconds: f64, count: usize) {
