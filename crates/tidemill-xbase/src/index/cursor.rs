@@ -359,16 +359,16 @@ impl Cursor {
             return Ok(None);
         }
         let positions = self.order.positions()?;
-        let Some(number) = positions.number(path) else {
+        let number = positions.number(path).and_then(|number| match self.order.walks_back {
+            true => positions.total().checked_sub(number + 1),
+            false => Some(number),
+        });
+        if number.is_none() {
             let tree = &self.order.tree;
             let offset = path.entry().map_or(0, |step| tree.offset(step.page));
             return Err(tree.corrupt("index page", offset, "a page that was counted", "another"));
-        };
-        Ok(Some(if self.order.walks_back {
-            positions.total() - 1 - number
-        } else {
-            number
-        }))
+        }
+        Ok(number)
     }
 
     /// The numbers of the scope's first entry and of the one behind its last.

@@ -288,7 +288,7 @@ impl KeyCodec {
                         format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded })
                     }
                 };
-                if !number.is_finite() || text.len() > self.len {
+                if !text.ends_with(|c: char| c.is_ascii_digit()) || text.len() > self.len {
                     return refuse();
                 }
                 let (is_negative, text) = match text.strip_prefix('-') {
@@ -494,6 +494,7 @@ mod tests {
         for (codec, value) in [
             (ntx(4, 0), KeyValue::Integer(12_345)),
             (ntx(8, 0), KeyValue::Number(f64::INFINITY)),
+            (ntx(30, 20), KeyValue::Number(1e300)),
             (codec(KeyType::Number, 4, Encoding::Binary), KeyValue::Number(3e9)),
             (codec(KeyType::Number, 8, Encoding::Binary), KeyValue::Logical(true)),
             (

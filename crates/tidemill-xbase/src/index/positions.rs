@@ -34,7 +34,8 @@ impl Positions {
         self.total
     }
 
-    /// The number of the entry that the path leads to, from 0, in the order of the tree.
+    /// The number of the entry that the path leads to, from 0, in the order of the tree; `None` when the path leads to
+    /// nothing, or through pages that were others when they were counted.
     pub(crate) fn number(&self, path: &TreePath) -> Option<u64> {
         let (last, above) = path.steps().split_last()?;
         let mut number = 0;
@@ -44,7 +45,7 @@ impl Positions {
         Some(match self.starts.get(&last.page) {
             None => number + last.slot as u64,
             // The entry of a branch stands right before the page above it.
-            Some(starts) => number + starts.get(last.slot + 1)? - 1,
+            Some(starts) => number + starts.get(last.slot + 1)?.checked_sub(1)?,
         })
     }
 
