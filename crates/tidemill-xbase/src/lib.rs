@@ -51,6 +51,10 @@
 //! such a field 0 in silence; a damaged table should not add up. More digits behind the point than the field declares
 //! are an error for `N` unless they are zeros, and are rounded for `F`.
 //!
+//! # Orders
+//!
+//! Index files (CDX, NTX, NSX) are read by the module [`index`]: orders are walked, sought in, bounded, counted, checked.
+//!
 //! # What this crate does not do
 //!
 //! It knows no SQL and starts no thread; it does not lock what it reads. Encrypted tables are refused.
@@ -63,6 +67,7 @@ mod error;
 mod field;
 mod field_spec;
 mod header;
+pub mod index;
 mod julian;
 mod memo;
 mod memo_writer;

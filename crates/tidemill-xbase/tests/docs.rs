@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_cast::display::array_value_to_string;
+use tidemill_xbase::index::{Collation, Direction, Index, IndexDialect, IndexOptions, KeyType};
 use tidemill_xbase::{CodePage, Deleted, MemoDialect, OpenOptions, Scan, Table};
 
 const FIRST: &str = "Müller|12.5|2026-11-21|true|paid in März\r\n";
@@ -46,6 +47,25 @@ fn the_table_and_its_memo_files_are_decoded_from_their_pages() {
         assert_eq!(row(0).join("|"), FIRST, "{dump}");
         assert_eq!(row(1).join("|"), SECOND, "{dump}");
         assert_eq!(table.deleted_count().unwrap(), 1);
+    }
+}
+
+#[test]
+fn the_index_files_are_decoded_from_their_page() {
+    for (dump, dialect) in [
+        ("```hexdump cdx\n", IndexDialect::Cdx),
+        ("```hexdump ntx\n", IndexDialect::Ntx),
+        ("```hexdump nsx\n", IndexDialect::Nsx),
+    ] {
+        let index = Index::from_bytes(hexdump("xbase-index.md", dump), dialect, &IndexOptions::new()).unwrap();
+        let order = index.order("CITY", KeyType::Character, &Collation::binary()).unwrap();
+        assert_eq!((order.tag().expression.as_str(), order.tag().key_len), ("CITY", 8));
+        let entries = order.walk(Direction::Forward).map(|entry| {
+            let entry = entry.unwrap();
+            format!("{} {}", entry.key().escape_ascii(), entry.recno())
+        });
+        assert_eq!(entries.collect::<Vec<_>>(), ["Berlin   2", "Bonn     1"], "{dump}");
+        assert_eq!(index.verify(&[order], Some(2)).unwrap(), [], "{dump}");
     }
 }
 

@@ -1,0 +1,349 @@
+//! Index files: the orders of a table's records by keys.
+//!
+//! Three formats, each a module of its own behind one trait, give pages to one tree: a page is decoded once into keys in
+//! one buffer and record numbers, and kept. [`Order`]s walk the tree, [`Cursor`]s seek in it, bounded by scopes.
+//!
+//! ```
+//! use tidemill_xbase::index::{Collation, Direction, End, Index, IndexOptions, KeyType, KeyValue};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase/ord_cdx.cdx");
+//! let index = Index::open(path, &IndexOptions::new())?;
+//! let order = index.order("T_ID", KeyType::Number, &Collation::binary())?;
+//! let mut cursor = order.cursor();
+//! assert!(cursor.seek(&order.key(&KeyValue::Integer(250))?, End::First, false)?);
+//! assert_eq!((cursor.recno(), cursor.key_no()?), (Some(250), Some(250)));
+//! assert_eq!(order.walk(Direction::Backward).count(), 600);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A file says neither the type of its keys (NSX does) nor their collation: both are the caller's to give, since they follow
+//! from the key expression and the program that wrote the file.
+//!
+//! What this module does not do: it evaluates no expression, changes no file, and takes no lock.
+//! [`CdxBuilder`] makes a new file from keys.
+
+mod alphabet;
+mod cdx;
+mod cdx_builder;
+mod collation;
+mod cursor;
+mod key;
+mod nsx;
+mod ntx;
+mod order;
+mod page;
+mod positions;
+mod tag;
+mod tree;
+mod verify;
+mod walk;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::codepage::CodePage;
+use crate::error::{Error, Result};
+use crate::source::{Access, Source};
+
+pub use cdx_builder::{CdxBuilder, OrderSpec};
+pub use collation::Collation;
+pub use cursor::Cursor;
+pub use key::{Key, KeyType, KeyValue};
+pub use order::{Direction, End, Entry, Order};
+pub use tag::Tag;
+pub use verify::{Finding, IndexFault};
+pub use walk::Walk;
+
+use key::KeyOrder;
+use page::{Fault, KeyBytes, PageFormat};
+use tag::HeaderText;
+use tree::{Tree, TreePath};
+
+/// The format of an index file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IndexDialect {
+    /// FoxPro's compound index.
+    Cdx,
+    /// Clipper's index of one order.
+    Ntx,
+    /// The compound index of HiPer-SIx.
+    Nsx,
+}
+
+impl IndexDialect {
+    /// The format that a file's extension stands for.
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "cdx" => Self::Cdx,
+            "ntx" => Self::Ntx,
+            "nsx" => Self::Nsx,
+            _ => return None,
+        })
+    }
+}
+
+/// How to open an index file.
+#[derive(Debug, Clone)]
+pub struct IndexOptions {
+    codepage: CodePage,
+    access: Access,
+    dialect: Option<IndexDialect>,
+    cache_bytes: usize,
+}
+
+impl IndexOptions {
+    /// Every option at its default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads names and expressions in this code page. Default: cp437.
+    #[must_use]
+    pub fn codepage(mut self, codepage: CodePage) -> Self {
+        self.codepage = codepage;
+        self
+    }
+
+    /// How the bytes are reached. Default: [`Access::Positional`].
+    #[must_use]
+    pub fn access(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// The format. Default: by the file's extension.
+    #[must_use]
+    pub fn dialect(mut self, dialect: IndexDialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// About how many bytes of decoded pages each order keeps. Default: 64 MiB.
+    #[must_use]
+    pub fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
+}
+
+impl Default for IndexOptions {
+    fn default() -> Self {
+        Self {
+            codepage: CodePage::Cp437,
+            access: Access::default(),
+            dialect: None,
+            cache_bytes: 64 << 20,
+        }
+    }
+}
+
+/// An index file that is open for reading.
+#[derive(Debug)]
+pub struct Index {
+    source: Arc<Source>,
+    dialect: IndexDialect,
+    format: Arc<dyn PageFormat>,
+    tags: Vec<Tag>,
+    /// The tree of the tags' names, where a file has one.
+    directory: Option<Tree>,
+    /// The first page of the list of free ones, as the file writes it.
+    first_free: u32,
+    header_len: u64,
+    cache_bytes: usize,
+}
+
+impl Index {
+    /// Opens the file at `path` and reads the headers of its tags.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Misuse`] for an extension that names no format; [`Error::Corrupt`] for headers that
+    /// contradict themselves or the file's length; [`Error::Unsupported`] for an NTX file of several orders.
+    pub fn open(path: impl AsRef<Path>, options: &IndexOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let Some(dialect) = options.dialect.or_else(|| IndexDialect::from_path(path)) else {
+            let message = format!(
+                "{}: an index is called .cdx, .ntx or .nsx, or its format is given",
+                path.display()
+            );
+            return Err(Error::Misuse(message));
+        };
+        Self::read(Source::open(path, options.access)?, dialect, options)
+    }
+
+    /// An index in memory, for tests, fuzzers and callers that have the bytes already. Errors call it `memory.cdx` and so
+    /// on.
+    ///
+    /// # Errors
+    /// As [`Index::open`].
+    pub fn from_bytes(bytes: Vec<u8>, dialect: IndexDialect, options: &IndexOptions) -> Result<Self> {
+        let name = match dialect {
+            IndexDialect::Cdx => "memory.cdx",
+            IndexDialect::Ntx => "memory.ntx",
+            IndexDialect::Nsx => "memory.nsx",
+        };
+        Self::read(Source::from_bytes(name, bytes), dialect, options)
+    }
+
+    fn read(source: Source, dialect: IndexDialect, options: &IndexOptions) -> Result<Self> {
+        let source = Arc::new(source);
+        let text = HeaderText(options.codepage);
+        let headers = match dialect {
+            IndexDialect::Cdx => read_cdx(&source, text)?,
+            IndexDialect::Ntx => read_ntx(&source, text)?,
+            IndexDialect::Nsx => read_nsx(&source, text)?,
+        };
+        Ok(Self {
+            source,
+            dialect,
+            format: headers.format,
+            tags: headers.tags,
+            directory: headers.directory,
+            first_free: headers.first_free,
+            header_len: headers.header_len,
+            cache_bytes: options.cache_bytes,
+        })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.source.path()
+    }
+
+    /// The format.
+    pub fn dialect(&self) -> IndexDialect {
+        self.dialect
+    }
+
+    /// What the headers say, in the order in which the tags were made: by the place of their headers.
+    pub fn tags(&self) -> &[Tag] {
+        &self.tags
+    }
+
+    /// An order of the file. Tags are found in any case.
+    ///
+    /// The type of the keys is that of the key expression; the collation is that of the program that wrote the file, and
+    /// does not matter to keys other than text.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] when the file has no such tag, or keys that cannot be of the type.
+    pub fn order(&self, tag: &str, key_type: KeyType, collation: &Collation) -> Result<Arc<Order>> {
+        let Some(tag) = self.tags.iter().find(|known| known.name.eq_ignore_ascii_case(tag)) else {
+            let known: Vec<_> = self.tags.iter().map(|tag| tag.name.as_str()).collect();
+            let (path, known) = (self.path().display(), known.join(", "));
+            return Err(Error::Misuse(format!(
+                "{path}: no order is called {tag:?}; there are {known}"
+            )));
+        };
+        Ok(Arc::new(Order::new(self, tag, key_type, collation)?))
+    }
+
+    fn tree(&self, root: u32, keys: KeyBytes, order: KeyOrder) -> Tree {
+        let (source, format) = (Arc::clone(&self.source), Arc::clone(&self.format));
+        Tree::new(source, format, root, keys, order, self.cache_bytes)
+    }
+}
+
+/// What the headers of a file say.
+struct Headers {
+    format: Arc<dyn PageFormat>,
+    tags: Vec<Tag>,
+    directory: Option<Tree>,
+    first_free: u32,
+    header_len: u64,
+}
+
+fn read_cdx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
+    let at = |offset| move |fault: Fault| fault.into_error(source.path(), offset);
+    let mut window = Vec::new();
+    let header = source.read("index header", 0, cdx::HEADER_LEN, &mut window)?;
+    let layout = cdx::Cdx::from_header(header).map_err(at(0))?;
+    let (root, len) = layout.directory(header).map_err(at(0))?;
+    let first_free = cdx::first_free(header).map_err(at(0))?;
+    let format: Arc<dyn PageFormat> = Arc::new(layout);
+    let names = KeyBytes { len, trail: b' ' };
+    let directory = Tree::new(
+        Arc::clone(source),
+        Arc::clone(&format),
+        root,
+        names,
+        KeyOrder::by_bytes(),
+        DIRECTORY_CACHE,
+    );
+    let mut tags = Vec::new();
+    let mut path = TreePath::default();
+    let mut found = path.first(&directory)?;
+    while found {
+        if let Some(step) = path.entry() {
+            let name = text.read(step.node.key(step.slot));
+            let offset = directory.offset(step.node.recno(step.slot));
+            let header = source.read(&format!("header of tag {name}"), offset, cdx::HEADER_LEN, &mut window)?;
+            let mut tag = layout.tag(name, header, text).map_err(at(offset))?;
+            tag.header = offset;
+            tags.push(tag);
+        }
+        found = path.next(&directory)?;
+    }
+    tags.sort_by_key(|tag| tag.header);
+    Ok(Headers {
+        format,
+        tags,
+        directory: Some(directory),
+        first_free,
+        header_len: cdx::HEADER_LEN as u64,
+    })
+}
+
+fn read_ntx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
+    let at = |fault: Fault| fault.into_error(source.path(), 0);
+    let mut window = Vec::new();
+    let header = source.read("index header", 0, ntx::PAGE_LEN, &mut window)?;
+    if ntx::is_compound(header) {
+        return Err(Error::Unsupported {
+            path: source.path().to_owned(),
+            what: "an NTX file of several orders (CTX); make a file of each".to_owned(),
+        });
+    }
+    let stem = source
+        .path()
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    let (layout, tag) = ntx::Ntx::from_header(header, stem.unwrap_or_default(), text).map_err(at)?;
+    Ok(Headers {
+        format: Arc::new(layout),
+        tags: vec![tag],
+        directory: None,
+        first_free: ntx::first_free(header).map_err(at)?,
+        header_len: ntx::PAGE_LEN as u64,
+    })
+}
+
+fn read_nsx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
+    let at = |offset| move |fault: Fault| fault.into_error(source.path(), offset);
+    let mut window = Vec::new();
+    let header = source.read("index header", 0, nsx::PAGE_LEN, &mut window)?;
+    let (layout, items) = nsx::Nsx::from_header(header, text).map_err(at(0))?;
+    let first_free = nsx::first_free(header).map_err(at(0))?;
+    let mut tags = Vec::with_capacity(items.len());
+    for (name, page) in items {
+        let offset = u64::from(page) * layout.page_unit();
+        let header = source.read(&format!("header of tag {name}"), offset, nsx::PAGE_LEN, &mut window)?;
+        let mut tag = layout.tag(name, header, text).map_err(at(offset))?;
+        tag.header = offset;
+        tags.push(tag);
+    }
+    tags.sort_by_key(|tag| tag.header);
+    Ok(Headers {
+        format: Arc::new(layout),
+        tags,
+        directory: None,
+        first_free,
+        header_len: nsx::PAGE_LEN as u64,
+    })
+}
+
+/// Enough for the names of a thousand tags.
+const DIRECTORY_CACHE: usize = 1 << 16;

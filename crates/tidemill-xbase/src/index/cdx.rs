@@ -1,0 +1,292 @@
+//! CDX: FoxPro's compound, compact index. Leaves share what keys have in common; branches repeat the last key below.
+//!
+//! Layout: "Compact Index File Structure (.idx)" and "Compound Index File Structure (.cdx)" of the FoxPro documentation;
+//! the collation of Harbour's header (signature `RCHB`, large pages) from its `hbrddcdx.h`. The file's own header is the
+//! header of a tree of names: each entry's "record" is the offset of a tag's header.
+//!
+//! Not here: the type of the keys, which the file does not say, and changing a file.
+
+use super::page::{Fault, KeyBytes, Node, PageFormat, bytes, u16_le, u32_le};
+use super::tag::{HeaderText, Tag};
+
+/// The header of a file or of a tag.
+pub(super) const HEADER_LEN: usize = 1024;
+/// The length of a name in the directory of tags.
+pub(super) const NAME_LEN: usize = 10;
+
+pub(super) const PAGE_LEN: usize = 512;
+const PAGE_LEN_MAX: usize = 8192;
+pub(super) const BRANCH_HEADER: usize = 12;
+pub(super) const LEAF_HEADER: usize = 24;
+/// The longest key of a page of 512 bytes; with longer pages two must fit into a branch.
+pub(super) const KEY_LEN_MAX: usize = 240;
+pub(super) const HARBOUR: [u8; 4] = *b"RCHB";
+const LARGE: u8 = 0x21;
+
+const ATTRIBUTE_LEAF: usize = 2;
+const ATTRIBUTE_MAX: usize = 3;
+
+pub(super) const OPTION_UNIQUE: u8 = 0x01;
+pub(super) const OPTION_CUSTOM: u8 = 0x04;
+pub(super) const OPTION_FOR: u8 = 0x08;
+pub(super) const OPTION_COMPACT: u8 = 0x20;
+pub(super) const OPTION_COMPOUND: u8 = 0x40;
+pub(super) const OPTION_DIRECTORY: u8 = 0x80;
+
+/// The first page of the list of free ones in the header; 0 or all ones for none.
+pub(super) fn first_free(header: &[u8]) -> Result<u32, Fault> {
+    u32_le(header, 4)
+}
+
+/// How the pages of one file are packed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cdx {
+    page_len: usize,
+    is_large: bool,
+}
+
+impl Cdx {
+    /// From the header of the file.
+    pub(super) fn from_header(header: &[u8]) -> Result<Self, Fault> {
+        let signature: [u8; 4] = bytes(header, 20)?;
+        let mut reversed = signature;
+        reversed.reverse();
+        if signature != HARBOUR && reversed != HARBOUR {
+            return Ok(Self {
+                page_len: PAGE_LEN,
+                is_large: false,
+            });
+        }
+        let (header_len, page_len) = (u16_le(header, 16)?, u16_le(header, 18)?);
+        if header_len != HEADER_LEN {
+            return Err(Fault::new(16, "header length", HEADER_LEN.to_string(), header_len));
+        }
+        if !page_len.is_power_of_two() || !(PAGE_LEN..=PAGE_LEN_MAX).contains(&page_len) {
+            return Err(Fault::new(
+                18,
+                "page length",
+                "a power of two from 512 to 8192",
+                page_len,
+            ));
+        }
+        Ok(Self {
+            page_len,
+            is_large: header.get(15) == Some(&LARGE),
+        })
+    }
+
+    fn key_len_max(self) -> usize {
+        match self.page_len {
+            PAGE_LEN => KEY_LEN_MAX,
+            longer => (longer - BRANCH_HEADER) / 2 - 8,
+        }
+    }
+
+    /// The root and the length of the names in the directory of tags.
+    pub(super) fn directory(self, header: &[u8]) -> Result<(u32, usize), Fault> {
+        let options = header.get(14).copied().unwrap_or_default();
+        if options & OPTION_COMPACT == 0 {
+            return Err(Fault::new(
+                14,
+                "index options",
+                "the bit of a compact index (20)",
+                format!("{options:02X}"),
+            ));
+        }
+        let len = u16_le(header, 12)?;
+        if len != NAME_LEN {
+            return Err(Fault::new(12, "length of tag names", NAME_LEN.to_string(), len));
+        }
+        Ok((u32_le(header, 0)?, len))
+    }
+
+    /// The tag whose header this is.
+    pub(super) fn tag(self, name: String, header: &[u8], text: HeaderText) -> Result<Tag, Fault> {
+        let options = header.get(14).copied().unwrap_or_default();
+        let key_len = u16_le(header, 12)?;
+        if key_len == 0 || key_len > self.key_len_max() {
+            return Err(Fault::new(
+                12,
+                "key length",
+                format!("1 to {}", self.key_len_max()),
+                key_len,
+            ));
+        }
+        let pool = header.get(512..HEADER_LEN).unwrap_or_default();
+        let (for_at, mut for_len) = (u16_le(header, 504)?, u16_le(header, 506)?);
+        let (key_at, mut key_len_text) = (u16_le(header, 508)?, u16_le(header, 510)?);
+        // Some programs leave a length out: the text then ends at a NUL, which `text` looks for anyway.
+        if key_len_text == 0 {
+            key_len_text = pool.len().saturating_sub(key_at);
+        }
+        let for_at = if for_at == 0 && key_at == 0 && for_len != 0 {
+            key_len_text
+        } else {
+            for_at
+        };
+        if for_len == 0 {
+            for_len = pool.len().saturating_sub(for_at);
+        }
+        let part = |at: usize, len: usize, what| {
+            pool.get(at..at.saturating_add(len))
+                .ok_or_else(|| Fault::new(504, what, "a text within 512 bytes", format!("{len} bytes at {at}")))
+        };
+        let expression = text.read(part(key_at, key_len_text, "place of the key expression")?);
+        if expression.is_empty() {
+            return Err(Fault::new(512, "key expression", "a text", "none"));
+        }
+        let condition = text.read(part(for_at, for_len, "place of the FOR expression")?);
+        Ok(Tag {
+            condition: (!condition.is_empty()).then_some(condition),
+            is_unique: options & OPTION_UNIQUE != 0,
+            is_descending: u16_le(header, 502)? != 0,
+            is_custom: options & OPTION_CUSTOM != 0,
+            ignores_case: matches!(header.get(15), Some(0x01 | &LARGE)) && header.get(501) == Some(&1),
+            ..Tag::new(name, expression, key_len, u32_le(header, 0)?)
+        })
+    }
+}
+
+impl PageFormat for Cdx {
+    fn page_len(&self) -> usize {
+        self.page_len
+    }
+
+    fn page_unit(&self) -> u64 {
+        if self.is_large { self.page_len as u64 } else { 1 }
+    }
+
+    fn branches_hold_entries(&self) -> bool {
+        false
+    }
+
+    fn ties_are_sorted(&self) -> bool {
+        true
+    }
+
+    fn descends_in_file(&self) -> bool {
+        false
+    }
+
+    fn decode(&self, page: &[u8], keys: KeyBytes, _before: Option<&[u8]>) -> Result<Node, Fault> {
+        let siblings = Some([u32_le(page, 4)?, u32_le(page, 8)?]);
+        let mut node = match self.leaf_len(page)? {
+            Some(count) => decode_leaf(page, count, keys)?,
+            None => decode_branch(page, keys)?,
+        };
+        node.siblings = siblings;
+        Ok(node)
+    }
+
+    fn leaf_len(&self, page: &[u8]) -> Result<Option<usize>, Fault> {
+        let attributes = u16_le(page, 0)?;
+        if attributes > ATTRIBUTE_MAX {
+            return Err(Fault::new(0, "attributes", "0 to 3", attributes));
+        }
+        if attributes & ATTRIBUTE_LEAF == 0 {
+            return Ok(None);
+        }
+        let count = u16_le(page, 2)?;
+        let width = usize::from(page.get(23).copied().unwrap_or_default());
+        if count > 0 && LEAF_HEADER + count.saturating_mul(width.max(1)) > page.len() {
+            return Err(Fault::new(2, "number of keys", "what fits into the page", count));
+        }
+        Ok(Some(count))
+    }
+
+    fn next_free(&self, page: &[u8]) -> Option<u32> {
+        u32_le(page, 0).ok()
+    }
+}
+
+/// Offsets 14 to 23 of a leaf say how many bits record, shared and trailing counts take in its entries. These follow the
+/// header; what is left of the keys grows from the page's end towards them.
+fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault> {
+    if count == 0 {
+        return Ok(Node::new(keys.len, 0));
+    }
+    let [recno_bits, shared_bits, trail_bits, width]: [u8; 4] = bytes(page, 20)?;
+    let bits = [recno_bits, shared_bits, trail_bits].map(u32::from);
+    let width = usize::from(width);
+    if !(1..=8).contains(&width) || bits.iter().sum::<u32>() as usize > 8 * width || bits.iter().any(|bits| *bits > 40)
+    {
+        let found = format!("{}, {}, {} bits in {width} bytes", bits[0], bits[1], bits[2]);
+        return Err(Fault::new(
+            20,
+            "widths of an entry",
+            "up to 40 bits each in 1 to 8 bytes",
+            found,
+        ));
+    }
+    let masks = bits.map(|bits| (1_u64 << bits) - 1);
+    let written = [
+        u64::from(u32_le(page, 14)?),
+        u64::from(bytes::<1>(page, 18)?[0]),
+        u64::from(bytes::<1>(page, 19)?[0]),
+    ];
+    // The widths may be more than the masks in the header have room for.
+    let masks_written = [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[2] & 0xFF];
+    if masks_written != written {
+        let found = format!("{:X}, {:X}, {:X}", written[0], written[1], written[2]);
+        let expected = format!("{:X}, {:X}, {:X} as their widths say", masks[0], masks[1], masks[2]);
+        return Err(Fault::new(14, "masks of an entry", expected, found));
+    }
+    // `leaf_len` has seen that the entries are within the page.
+    let entries_end = LEAF_HEADER + count * width;
+    let shift = 8 * width as u32 - bits[1] - bits[2];
+    let mut node = Node::new(keys.len, count);
+    let mut text_begin = page.len();
+    for (slot, entry) in page
+        .get(LEAF_HEADER..entries_end)
+        .unwrap_or_default()
+        .chunks_exact(width)
+        .enumerate()
+    {
+        let mut packed = [0; 8];
+        for (to, from) in packed.iter_mut().zip(entry) {
+            *to = *from;
+        }
+        let packed = u64::from_le_bytes(packed);
+        let at = LEAF_HEADER + slot * width;
+        let counts = packed.checked_shr(shift).unwrap_or_default();
+        let shared = if slot == 0 { 0 } else { (counts & masks[1]) as usize };
+        let trailing = ((counts >> bits[1]) & masks[2]) as usize;
+        let recno = u32::try_from(packed & masks[0]).unwrap_or(u32::MAX);
+        let own = keys.len.checked_sub(shared + trailing).ok_or_else(|| {
+            Fault::new(
+                at,
+                "key",
+                format!("at most {} bytes", keys.len),
+                format!("{shared} shared and {trailing} trailing"),
+            )
+        })?;
+        let begin = text_begin.checked_sub(own).filter(|begin| *begin >= entries_end);
+        let own = begin
+            .and_then(|begin| page.get(begin..text_begin))
+            .ok_or_else(|| Fault::new(at, "key", format!("{own} bytes before {text_begin}"), "the entries"))?;
+        text_begin -= own.len();
+        if !node.push_packed(&[], shared, own, keys.trail, recno) {
+            return Err(Fault::new(at, "key", "bytes shared with the key before", "no such key"));
+        }
+    }
+    Ok(node)
+}
+
+/// A branch: each key whole, then record and page in big-endian order.
+fn decode_branch(page: &[u8], keys: KeyBytes) -> Result<Node, Fault> {
+    let count = u16_le(page, 2)?;
+    let width = keys.len + 8;
+    let entries = page.get(BRANCH_HEADER..).unwrap_or_default();
+    if count == 0 || count.saturating_mul(width) > entries.len() {
+        let expected = format!("1 to {}", entries.len() / width);
+        return Err(Fault::new(2, "number of keys", expected, count));
+    }
+    let mut node = Node::new(keys.len, count);
+    for entry in entries.chunks_exact(width).take(count) {
+        let (key, numbers) = entry.split_at(keys.len);
+        let [recno, child] = [bytes(numbers, 0)?, bytes(numbers, 4)?].map(u32::from_be_bytes);
+        node.push(key, recno);
+        node.children.push(child);
+    }
+    Ok(node)
+}

@@ -1,0 +1,574 @@
+//! Keys: their types, how values become their bytes, and how these compare.
+//!
+//! CDX and NSX write numbers as doubles whose bytes sort (big-endian, the sign bit turned around when positive, all bits
+//! when negative), dates as the double of their Julian day and times as its fraction, logicals as `T` or `F`. NTX writes
+//! what `STR()` and `DTOS()` give: zeros for a number's leading blanks, and the digits of a negative one as `,` for 0 down
+//! to `#` for 9. Sources: the index sections of the FoxPro documentation ("numbers are converted to 8 bytes"), and the keys
+//! of the corpus. This module does not evaluate expressions.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::julian;
+
+use super::collation::Collation;
+
+/// The type of an order's keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyType {
+    /// `C`: text.
+    Character,
+    /// `N`: numbers.
+    Number,
+    /// `D`: days.
+    Date,
+    /// `T`: moments.
+    Timestamp,
+    /// `L`: true and false.
+    Logical,
+}
+
+impl KeyType {
+    /// The letter of the xBase type.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Character => 'C',
+            Self::Number => 'N',
+            Self::Date => 'D',
+            Self::Timestamp => 'T',
+            Self::Logical => 'L',
+        }
+    }
+}
+
+impl fmt::Display for KeyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.letter())
+    }
+}
+
+/// A value that is or becomes a key.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum KeyValue<'a> {
+    /// Text in the table's code page.
+    Character(&'a [u8]),
+    /// A whole number.
+    Integer(i64),
+    /// Any number.
+    Number(f64),
+    /// Days since 1970-01-01; `None` is the blank date.
+    Date(Option<i32>),
+    /// Milliseconds since 1970-01-01; `None` is the blank time.
+    Timestamp(Option<i64>),
+    /// True or false.
+    Logical(bool),
+}
+
+impl KeyValue<'_> {
+    fn kind(&self) -> KeyType {
+        match self {
+            Self::Character(_) => KeyType::Character,
+            Self::Integer(_) | Self::Number(_) => KeyType::Number,
+            Self::Date(_) => KeyType::Date,
+            Self::Timestamp(_) => KeyType::Timestamp,
+            Self::Logical(_) => KeyType::Logical,
+        }
+    }
+}
+
+/// What is looked for in an order, or bounds a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    bytes: Vec<u8>,
+    /// Whether whole days are compared, of keys that are doubles.
+    by_day: bool,
+}
+
+impl Key {
+    /// The bytes of a stored key, or its beginning: every key that begins so is equal to it.
+    pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
+        Self {
+            bytes: bytes.into(),
+            by_day: false,
+        }
+    }
+
+    /// The bytes that are compared.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// How the values of one order become keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyCodec {
+    pub(crate) key_type: KeyType,
+    pub(crate) len: usize,
+    pub(crate) encoding: Encoding,
+}
+
+/// How numbers and dates are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Doubles whose bytes sort, or 4 bytes of an integer whose bytes sort.
+    Binary,
+    /// As text with so many decimals.
+    Text(u8),
+}
+
+/// The length of a double.
+const DOUBLE: usize = 8;
+const DAY_MS: i64 = 86_400_000;
+
+impl KeyCodec {
+    /// Whether keys of this type can have this length.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] when not: the type given is not that of the expression.
+    pub(crate) fn check(self, name: &str) -> Result<Self> {
+        let fits = match (self.encoding, self.key_type) {
+            (_, KeyType::Character) => true,
+            (Encoding::Binary, KeyType::Number) => matches!(self.len, 4 | DOUBLE),
+            (Encoding::Binary, KeyType::Date | KeyType::Timestamp) => self.len == DOUBLE,
+            (Encoding::Binary, KeyType::Logical) => self.len == 1,
+            (Encoding::Text(_), KeyType::Number) => self.len <= 40,
+            (Encoding::Text(_), KeyType::Date) => self.len >= 8,
+            (Encoding::Text(_), KeyType::Timestamp) => self.len == 17,
+            (Encoding::Text(_), KeyType::Logical) => self.len == 1,
+        };
+        if fits {
+            return Ok(self);
+        }
+        let (key_type, len) = (self.key_type, self.len);
+        Err(Error::Misuse(format!(
+            "order {name} has keys of {len} bytes, which are not of type {key_type}"
+        )))
+    }
+
+    /// The byte that packed pages leave out at a key's end.
+    pub(crate) fn trail(self) -> u8 {
+        match self.key_type {
+            KeyType::Character => b' ',
+            _ => 0,
+        }
+    }
+
+    /// What to look for: text as far as it goes, everything else whole.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a value of another type, or a number that no key can hold.
+    pub(crate) fn key(self, value: &KeyValue<'_>) -> Result<Key> {
+        let mut bytes = Vec::with_capacity(self.len);
+        let mut by_day = false;
+        match (self.key_type, value) {
+            (KeyType::Character, KeyValue::Character(text)) => {
+                bytes.extend_from_slice(text.get(..self.len).unwrap_or(text));
+            }
+            (KeyType::Number, KeyValue::Integer(number)) => self.number(*number as f64, Some(*number), &mut bytes)?,
+            (KeyType::Number, KeyValue::Number(number)) => self.number(*number, None, &mut bytes)?,
+            (KeyType::Date, KeyValue::Date(days)) => self.moment(*days, 0, &mut bytes)?,
+            (KeyType::Date, KeyValue::Timestamp(ms)) => self.moment(days_of(*ms)?, 0, &mut bytes)?,
+            (KeyType::Timestamp, KeyValue::Timestamp(ms)) => {
+                self.moment(days_of(*ms)?, ms.unwrap_or_default().rem_euclid(DAY_MS), &mut bytes)?;
+            }
+            (KeyType::Timestamp, KeyValue::Date(days)) => {
+                self.moment(*days, 0, &mut bytes)?;
+                match self.encoding {
+                    Encoding::Binary => by_day = true,
+                    Encoding::Text(_) => bytes.truncate(8),
+                }
+            }
+            (KeyType::Logical, KeyValue::Logical(value)) => bytes.push(if *value { b'T' } else { b'F' }),
+            (expected, value) => {
+                let found = value.kind();
+                return Err(Error::Misuse(format!(
+                    "a value of type {found} was looked for in an order of type {expected}"
+                )));
+            }
+        }
+        Ok(Key { bytes, by_day })
+    }
+
+    /// The whole key of a value, as it is stored.
+    ///
+    /// # Errors
+    /// As [`KeyCodec::key`].
+    pub(crate) fn encode(self, value: &KeyValue<'_>) -> Result<Vec<u8>> {
+        let mut bytes = self.key(value)?.bytes;
+        bytes.resize(self.len, self.trail());
+        Ok(bytes)
+    }
+
+    /// The value of a stored key; `None` when its bytes are none.
+    pub(crate) fn decode(self, key: &[u8]) -> Option<KeyValue<'_>> {
+        Some(match (self.key_type, self.encoding) {
+            (KeyType::Character, _) => KeyValue::Character(key),
+            (KeyType::Logical, _) => match key.first()? {
+                b'T' => KeyValue::Logical(true),
+                b'F' => KeyValue::Logical(false),
+                _ => return None,
+            },
+            (KeyType::Number, Encoding::Binary) if self.len == 4 => {
+                let number = u32::from_be_bytes(*key.first_chunk()?) ^ 0x8000_0000;
+                KeyValue::Integer(i64::from(number.cast_signed()))
+            }
+            (KeyType::Number, Encoding::Binary) => KeyValue::Number(double(key)?),
+            (KeyType::Number, Encoding::Text(_)) => {
+                let text: String = match key.first()? {
+                    b'#'..=b',' => {
+                        let digits = key.iter().map(|byte| {
+                            if *byte == b'.' {
+                                '.'
+                            } else {
+                                char::from(0x5C_u8.wrapping_sub(*byte))
+                            }
+                        });
+                        std::iter::once('-').chain(digits).collect()
+                    }
+                    _ => key.iter().copied().map(char::from).collect(),
+                };
+                KeyValue::Number(text.trim().parse().ok()?)
+            }
+            (KeyType::Date, Encoding::Binary) => match double(key)? {
+                0.0 => KeyValue::Date(None),
+                julian => KeyValue::Date(Some(julian::unix_days(whole(julian)?)?)),
+            },
+            (KeyType::Timestamp, Encoding::Binary) => match double(key)? {
+                0.0 => KeyValue::Timestamp(None),
+                julian => {
+                    let days = i64::from(julian::unix_days(whole(julian.floor())?)?);
+                    let ms = (julian.fract() * DAY_MS as f64).round() as i64;
+                    KeyValue::Timestamp(Some(days * DAY_MS + ms))
+                }
+            },
+            (KeyType::Date, Encoding::Text(_)) => KeyValue::Date(civil(key)?),
+            (KeyType::Timestamp, Encoding::Text(_)) => match civil(key)? {
+                None => KeyValue::Timestamp(None),
+                Some(days) => {
+                    let [hours, minutes, seconds, ms] = [
+                        digits(key, 8..10)?,
+                        digits(key, 10..12)?,
+                        digits(key, 12..14)?,
+                        digits(key, 14..17)?,
+                    ];
+                    let time = ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms;
+                    KeyValue::Timestamp(Some(i64::from(days) * DAY_MS + time))
+                }
+            },
+        })
+    }
+
+    fn number(self, number: f64, exact: Option<i64>, out: &mut Vec<u8>) -> Result<()> {
+        let refuse = || {
+            Err(Error::Misuse(format!(
+                "number {number} fits into no key of {} bytes",
+                self.len
+            )))
+        };
+        match self.encoding {
+            Encoding::Binary if self.len == 4 => {
+                let whole = number.trunc();
+                if !(f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&whole) {
+                    return refuse();
+                }
+                out.extend_from_slice(&((whole as i32).cast_unsigned() ^ 0x8000_0000).to_be_bytes());
+            }
+            Encoding::Binary if number.is_nan() => return refuse(),
+            Encoding::Binary => out.extend_from_slice(&sortable(number)),
+            Encoding::Text(decimals) => {
+                let decimals = usize::from(decimals);
+                let text = match exact {
+                    Some(exact) if decimals == 0 => exact.to_string(),
+                    _ => {
+                        // `format!` rounds halves to even; STR() rounds them away from zero.
+                        let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or_default());
+                        let rounded = (number * scale).round() / scale;
+                        format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded })
+                    }
+                };
+                if !text.ends_with(|c: char| c.is_ascii_digit()) || text.len() > self.len {
+                    return refuse();
+                }
+                let (is_negative, text) = match text.strip_prefix('-') {
+                    Some(text) => (true, text),
+                    None => (false, text.as_str()),
+                };
+                let zeros = std::iter::repeat_n(b'0', self.len - text.len());
+                out.extend(zeros.chain(text.bytes()).map(|byte| match byte {
+                    b'0'..=b'9' if is_negative => 0x5C - byte,
+                    byte => byte,
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    fn moment(self, days: Option<i32>, ms: i64, out: &mut Vec<u8>) -> Result<()> {
+        match self.encoding {
+            Encoding::Binary => {
+                let julian = match days {
+                    None => 0.0,
+                    Some(days) => f64::from(julian::from_unix_days(days).ok_or_else(|| no_day(days))?),
+                };
+                out.extend_from_slice(&sortable(julian + ms as f64 / DAY_MS as f64));
+            }
+            Encoding::Text(_) => {
+                match days {
+                    None => out.extend_from_slice(b"        "),
+                    Some(days) => {
+                        julian::from_unix_days(days).ok_or_else(|| no_day(days))?;
+                        let (year, month, day) = julian::civil_from_unix_days(days);
+                        out.extend_from_slice(format!("{year:04}{month:02}{day:02}").as_bytes());
+                    }
+                }
+                if self.key_type == KeyType::Timestamp {
+                    let seconds = ms / 1000;
+                    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+                    out.extend_from_slice(
+                        format!("{hours:02}{minutes:02}{:02}{:03}", seconds % 60, ms % 1000).as_bytes(),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How the keys of one order compare in its tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeyOrder {
+    collation: Collation,
+    is_reversed: bool,
+}
+
+impl KeyOrder {
+    /// `is_reversed`: the tree runs from the highest key to the lowest.
+    pub(crate) fn new(key_type: KeyType, collation: &Collation, is_reversed: bool) -> Self {
+        let collation = match key_type {
+            KeyType::Character => collation.clone(),
+            _ => Collation::binary(),
+        };
+        Self { collation, is_reversed }
+    }
+
+    /// The order of the keys' bytes.
+    pub(crate) fn by_bytes() -> Self {
+        Self {
+            collation: Collation::binary(),
+            is_reversed: false,
+        }
+    }
+
+    /// Two stored keys.
+    pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let order = match self.collation.weights() {
+            None => a.cmp(b),
+            Some(weights) => {
+                let weight = |byte: &u8| weights[usize::from(*byte)];
+                a.iter().map(weight).cmp(b.iter().map(weight))
+            }
+        };
+        if self.is_reversed { order.reverse() } else { order }
+    }
+
+    /// What is looked for and a stored key: equal when the key begins with it.
+    pub(crate) fn probe(&self, probe: &Key, key: &[u8]) -> Ordering {
+        if probe.by_day {
+            let day = |key| double(key).map_or(f64::NAN, f64::floor);
+            let order = day(&probe.bytes).total_cmp(&day(key));
+            return if self.is_reversed { order.reverse() } else { order };
+        }
+        self.compare(&probe.bytes, key.get(..probe.bytes.len()).unwrap_or(key))
+    }
+}
+
+/// The 8 bytes of a double that sort as doubles do; minus zero is zero.
+fn sortable(number: f64) -> [u8; DOUBLE] {
+    let bits = (number + 0.0).to_bits();
+    let sign = 1 << 63;
+    (if bits & sign == 0 { bits | sign } else { !bits }).to_be_bytes()
+}
+
+fn double(key: &[u8]) -> Option<f64> {
+    let bits = u64::from_be_bytes(*key.first_chunk()?);
+    let sign = 1 << 63;
+    Some(f64::from_bits(if bits & sign == 0 { !bits } else { bits ^ sign }))
+}
+
+/// A Julian day that is a whole number.
+fn whole(julian: f64) -> Option<u32> {
+    ((0.0..=f64::from(u32::MAX)).contains(&julian) && julian.fract() == 0.0).then_some(julian as u32)
+}
+
+fn days_of(ms: Option<i64>) -> Result<Option<i32>> {
+    ms.map(|ms| i32::try_from(ms.div_euclid(DAY_MS)).map_err(|_| no_day(ms.div_euclid(DAY_MS))))
+        .transpose()
+}
+
+fn no_day(days: impl fmt::Display) -> Error {
+    Error::Misuse(format!("{days} days from 1970-01-01 is no day of the years 1 to 9999"))
+}
+
+/// The days of YYYYMMDD; blank is no day.
+#[expect(clippy::option_option, reason = "the blank date is a key, and other bytes are none")]
+fn civil(key: &[u8]) -> Option<Option<i32>> {
+    if key.get(..8)?.iter().all(|byte| *byte == b' ') {
+        return Some(None);
+    }
+    let part = |range| digits(key, range).and_then(|number| i32::try_from(number).ok());
+    julian::unix_days_from_civil(part(0..4)?, part(4..6)?, part(6..8)?).map(Some)
+}
+
+fn digits(key: &[u8], range: std::ops::Range<usize>) -> Option<i64> {
+    key.get(range)?.iter().try_fold(0, |number, byte| {
+        byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn codec(key_type: KeyType, len: usize, encoding: Encoding) -> KeyCodec {
+        KeyCodec {
+            key_type,
+            len,
+            encoding,
+        }
+        .check("test")
+        .unwrap()
+    }
+
+    #[test]
+    fn values_become_the_bytes_that_harbour_writes() {
+        let ntx = |len, decimals| codec(KeyType::Number, len, Encoding::Text(decimals));
+        for (codec, value, expected) in [
+            (ntx(10, 2), KeyValue::Number(1.5), &b"0000001.50"[..]),
+            (ntx(10, 2), KeyValue::Number(-0.01), b",,,,,,,.,+"),
+            (ntx(10, 2), KeyValue::Number(-149.99), b",,,,+(#.##"),
+            (ntx(8, 0), KeyValue::Number(250.5), b"00000251"),
+            (ntx(8, 0), KeyValue::Integer(-5), b",,,,,,,'"),
+            (ntx(8, 2), KeyValue::Number(-0.0), b"00000.00"),
+            (
+                codec(KeyType::Date, 8, Encoding::Text(0)),
+                KeyValue::Date(Some(0)),
+                b"19700101",
+            ),
+            (
+                codec(KeyType::Date, 8, Encoding::Text(0)),
+                KeyValue::Date(None),
+                b"        ",
+            ),
+            (
+                codec(KeyType::Number, 8, Encoding::Binary),
+                KeyValue::Integer(1),
+                b"\xBF\xF0\0\0\0\0\0\0",
+            ),
+            (
+                codec(KeyType::Number, 8, Encoding::Binary),
+                KeyValue::Number(-0.0),
+                b"\x80\0\0\0\0\0\0\0",
+            ),
+            (
+                codec(KeyType::Number, 4, Encoding::Binary),
+                KeyValue::Integer(-1),
+                b"\x7F\xFF\xFF\xFF",
+            ),
+            (
+                codec(KeyType::Character, 4, Encoding::Binary),
+                KeyValue::Character(b"AB"),
+                b"AB  ",
+            ),
+            (
+                codec(KeyType::Logical, 1, Encoding::Binary),
+                KeyValue::Logical(true),
+                b"T",
+            ),
+        ] {
+            assert_eq!(codec.encode(&value).unwrap(), expected, "{value:?}");
+        }
+        for (codec, value) in [
+            (ntx(4, 0), KeyValue::Integer(12_345)),
+            (ntx(8, 0), KeyValue::Number(f64::INFINITY)),
+            (ntx(30, 20), KeyValue::Number(1e300)),
+            (codec(KeyType::Number, 4, Encoding::Binary), KeyValue::Number(3e9)),
+            (codec(KeyType::Number, 8, Encoding::Binary), KeyValue::Logical(true)),
+            (
+                codec(KeyType::Date, 8, Encoding::Binary),
+                KeyValue::Date(Some(i32::MAX)),
+            ),
+        ] {
+            assert!(codec.key(&value).is_err(), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_type_that_the_key_length_forbids_is_refused() {
+        for (key_type, len, encoding) in [
+            (KeyType::Number, 9, Encoding::Binary),
+            (KeyType::Date, 4, Encoding::Binary),
+            (KeyType::Logical, 2, Encoding::Binary),
+            (KeyType::Date, 7, Encoding::Text(0)),
+            (KeyType::Timestamp, 8, Encoding::Text(0)),
+        ] {
+            assert!(
+                KeyCodec {
+                    key_type,
+                    len,
+                    encoding
+                }
+                .check("t")
+                .is_err(),
+                "{key_type} {len}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_day_is_equal_to_every_moment_of_it() {
+        let codec = codec(KeyType::Timestamp, 8, Encoding::Binary);
+        let order = KeyOrder::new(KeyType::Timestamp, &Collation::binary(), false);
+        let day = codec.key(&KeyValue::Date(Some(10))).unwrap();
+        for (ms, expected) in [
+            (10 * DAY_MS - 1, Ordering::Greater),
+            (10 * DAY_MS, Ordering::Equal),
+            (11 * DAY_MS - 1, Ordering::Equal),
+            (11 * DAY_MS, Ordering::Less),
+        ] {
+            let key = codec.encode(&KeyValue::Timestamp(Some(ms))).unwrap();
+            assert_eq!(order.probe(&day, &key), expected, "{ms}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn keys_of_numbers_sort_as_the_numbers_do(a: i32, b: i32) {
+            let (x, y) = (f64::from(a) / 100.0, f64::from(b) / 100.0);
+            for codec in [codec(KeyType::Number, 8, Encoding::Binary), codec(KeyType::Number, 12, Encoding::Text(2))] {
+                let [key_a, key_b] = [x, y].map(|n| codec.encode(&KeyValue::Number(n)).unwrap());
+                prop_assert_eq!(key_a.cmp(&key_b), x.total_cmp(&y));
+                prop_assert_eq!(codec.decode(&key_a), Some(KeyValue::Number(x)));
+            }
+        }
+
+        #[test]
+        fn keys_of_moments_come_back(ms in -62_135_596_800_000_i64..253_402_300_800_000) {
+            for (len, encoding) in [(8, Encoding::Binary), (17, Encoding::Text(0))] {
+                let codec = codec(KeyType::Timestamp, len, encoding);
+                let value = KeyValue::Timestamp(Some(ms));
+                let key = codec.encode(&value).unwrap();
+                prop_assert_eq!(codec.decode(&key), Some(value));
+            }
+            for encoding in [Encoding::Binary, Encoding::Text(0)] {
+                let codec = codec(KeyType::Date, 8, encoding);
+                let value = KeyValue::Date(Some(i32::try_from(ms.div_euclid(DAY_MS)).unwrap()));
+                let key = codec.encode(&value).unwrap();
+                prop_assert_eq!(codec.decode(&key), Some(value));
+            }
+        }
+    }
+}

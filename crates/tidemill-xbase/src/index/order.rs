@@ -1,0 +1,215 @@
+//! An order: one tag of an index file, with the type of its keys and their collation.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, Result};
+
+use super::collation::Collation;
+use super::cursor::Cursor;
+use super::key::{Encoding, Key, KeyCodec, KeyOrder, KeyType, KeyValue};
+use super::page::{KeyBytes, Node};
+use super::positions::Positions;
+use super::tag::Tag;
+use super::tree::{Tree, TreePath};
+use super::walk::Walk;
+use super::{Index, IndexDialect};
+
+/// One order of records, for reading. It is `Send` and `Sync`; cursors and walks share it through an [`Arc`].
+///
+/// An order shows the file as it was: its root is the one that was read when the file was opened, and decoded pages stay in
+/// a cache. After another program's update the file is opened again.
+#[derive(Debug)]
+pub struct Order {
+    tag: Tag,
+    pub(crate) codec: KeyCodec,
+    pub(crate) tree: Tree,
+    /// Whether the order runs against its tree.
+    pub(crate) walks_back: bool,
+    positions: OnceLock<Positions>,
+}
+
+impl Order {
+    pub(super) fn new(index: &Index, tag: &Tag, key_type: KeyType, collation: &Collation) -> Result<Self> {
+        if let Some(stored) = tag.key_type.filter(|stored| *stored != key_type) {
+            let name = &tag.name;
+            return Err(Error::Misuse(format!(
+                "order {name} has keys of type {stored}, not {key_type}"
+            )));
+        }
+        let encoding = match index.dialect {
+            IndexDialect::Ntx => Encoding::Text(tag.decimals.unwrap_or_default()),
+            IndexDialect::Cdx | IndexDialect::Nsx => Encoding::Binary,
+        };
+        let len = tag.key_len;
+        let codec = KeyCodec {
+            key_type,
+            len,
+            encoding,
+        }
+        .check(&tag.name)?;
+        let is_reversed = tag.is_descending && index.format.descends_in_file();
+        let bytes = KeyBytes {
+            len,
+            trail: codec.trail(),
+        };
+        Ok(Self {
+            walks_back: tag.is_descending && !is_reversed,
+            tree: index.tree(tag.root, bytes, KeyOrder::new(key_type, collation, is_reversed)),
+            tag: tag.clone(),
+            codec,
+            positions: OnceLock::new(),
+        })
+    }
+
+    /// What the header says.
+    pub fn tag(&self) -> &Tag {
+        &self.tag
+    }
+
+    /// The type of the keys.
+    pub fn key_type(&self) -> KeyType {
+        self.codec.key_type
+    }
+
+    /// What a value looks like when it is sought: text as far as it goes, so that it finds every key that begins so, and
+    /// everything else whole. A date in an order of timestamps finds the moments of that day.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a value of another type, or a number or day that no key of this order can hold.
+    pub fn key(&self, value: &KeyValue<'_>) -> Result<Key> {
+        self.codec.key(value)
+    }
+
+    /// The key of a value as the file stores it, of [`Tag::key_len`] bytes.
+    ///
+    /// # Errors
+    /// As [`Order::key`].
+    pub fn stored_key(&self, value: &KeyValue<'_>) -> Result<Vec<u8>> {
+        self.codec.encode(value)
+    }
+
+    /// The value of a stored key; `None` when the bytes are no value of this order's type. Text has its blanks.
+    pub fn value<'a>(&self, key: &'a [u8]) -> Option<KeyValue<'a>> {
+        self.codec.decode(key)
+    }
+
+    /// A cursor before the first entry.
+    pub fn cursor(self: &Arc<Self>) -> Cursor {
+        Cursor::new(Arc::clone(self))
+    }
+
+    /// Every entry in order, or from the last to the first.
+    pub fn walk(self: &Arc<Self>, direction: Direction) -> Walk {
+        Walk::new(self.cursor(), direction)
+    }
+
+    /// How many entries the order has. The first call reads the tree once; see [`Cursor::key_no`].
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for pages that cannot be decoded and a tree that reaches a page twice.
+    pub fn key_count(&self) -> Result<u64> {
+        Ok(self.positions()?.total())
+    }
+
+    pub(crate) fn positions(&self) -> Result<&Positions> {
+        if let Some(positions) = self.positions.get() {
+            return Ok(positions);
+        }
+        let positions = Positions::count(&self.tree)?;
+        Ok(self.positions.get_or_init(|| positions))
+    }
+
+    /// Goes to the first entry in the order, or to the last.
+    pub(crate) fn go_end(&self, path: &mut TreePath, end: End) -> Result<bool> {
+        match (end, self.walks_back) {
+            (End::First, false) | (End::Last, true) => path.first(&self.tree),
+            (End::Last, false) | (End::First, true) => path.last(&self.tree),
+        }
+    }
+
+    /// Goes one entry on in the order, or back.
+    pub(crate) fn step(&self, path: &mut TreePath, direction: Direction) -> Result<bool> {
+        match (direction, self.walks_back) {
+            (Direction::Forward, false) | (Direction::Backward, true) => path.next(&self.tree),
+            (Direction::Backward, false) | (Direction::Forward, true) => path.previous(&self.tree),
+        }
+    }
+
+    /// With [`End::First`] the first entry in the order that does not come before the key, with [`End::Last`] the last
+    /// that does not come behind it.
+    pub(crate) fn go_key(&self, path: &mut TreePath, key: &Key, end: End) -> Result<bool> {
+        let tree = &self.tree;
+        let is_first_in_tree = (end == End::First) != self.walks_back;
+        if is_first_in_tree {
+            return path.seek(tree, |stored, _| self.tree.order.probe(key, stored).is_gt());
+        }
+        match path.seek(tree, |stored, _| self.tree.order.probe(key, stored).is_ge())? {
+            true => path.previous(tree),
+            false => path.last(tree),
+        }
+    }
+
+    /// Where a key stands against the path's entry in the order: `Less` when it comes before it.
+    pub(crate) fn probe(&self, key: &Key, stored: &[u8]) -> std::cmp::Ordering {
+        let order = self.tree.order.probe(key, stored);
+        if self.walks_back { order.reverse() } else { order }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.tag.name, self.tree.source.path().display())
+    }
+}
+
+/// Which way an order is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the first entry to the last.
+    Forward,
+    /// From the last entry to the first.
+    Backward,
+}
+
+/// Which of several equal entries is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum End {
+    /// The first in the order.
+    First,
+    /// The last in the order.
+    Last,
+}
+
+/// A key of an order and the record that has it. It keeps its decoded page alive.
+#[derive(Clone)]
+pub struct Entry {
+    node: Arc<Node>,
+    slot: usize,
+}
+
+impl Entry {
+    pub(crate) fn new(node: Arc<Node>, slot: usize) -> Self {
+        Self { node, slot }
+    }
+
+    /// The key's bytes as they are stored, of [`Tag::key_len`].
+    pub fn key(&self) -> &[u8] {
+        self.node.key(self.slot)
+    }
+
+    /// The record, counted from 1.
+    pub fn recno(&self) -> u32 {
+        self.node.recno(self.slot)
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = self.key().escape_ascii().to_string();
+        f.debug_struct("Entry")
+            .field("key", &key)
+            .field("recno", &self.recno())
+            .finish()
+    }
+}

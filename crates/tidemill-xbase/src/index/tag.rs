@@ -1,0 +1,66 @@
+//! What the header of an order says.
+
+use crate::codepage::CodePage;
+
+use super::key::KeyType;
+
+/// An order as its header describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tag {
+    /// The name; of an NTX file without one the file's.
+    pub name: String,
+    /// The key expression's text.
+    pub expression: String,
+    /// The FOR expression's text; `None` where the order has every record.
+    pub condition: Option<String>,
+    /// Whether only the first record of each key is in the order.
+    pub is_unique: bool,
+    /// Whether the order runs from the highest key to the lowest.
+    pub is_descending: bool,
+    /// Whether keys are added and dropped by the program alone.
+    pub is_custom: bool,
+    /// Whether keys are stored in upper case (Harbour's CDX); what is sought must then be given so.
+    pub ignores_case: bool,
+    /// The length of every key in bytes, not 0.
+    pub key_len: usize,
+    /// The decimals of numeric keys (NTX).
+    pub decimals: Option<u8>,
+    /// The type of the keys, where the file says it (NSX).
+    pub key_type: Option<KeyType>,
+    /// The root page as the file writes it.
+    pub(crate) root: u32,
+    /// The offset of the header.
+    pub(crate) header: u64,
+}
+
+impl Tag {
+    pub(super) fn new(name: String, expression: String, key_len: usize, root: u32) -> Self {
+        Self {
+            name,
+            expression,
+            condition: None,
+            is_unique: false,
+            is_descending: false,
+            is_custom: false,
+            ignores_case: false,
+            key_len,
+            decimals: None,
+            key_type: None,
+            root,
+            header: 0,
+        }
+    }
+}
+
+/// Reads the texts of headers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeaderText(pub(super) CodePage);
+
+impl HeaderText {
+    /// The text up to a NUL, without blanks around it.
+    pub(super) fn read(self, bytes: &[u8]) -> String {
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        self.0.decode(text).trim().to_owned()
+    }
+}
