@@ -18,7 +18,7 @@
 //! for batch in table.scan(Scan::new())? {
 //!     selected += filter.evaluate(&batch?)?.as_boolean().true_count();
 //! }
-//! assert_eq!(selected, 142);
+//! assert_eq!(selected, 36);
 //! # Ok(())
 //! # }
 //! ```

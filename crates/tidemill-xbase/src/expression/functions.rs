@@ -30,8 +30,8 @@ type Body = for<'a> fn(&Call<'_>, &mut [Value<'a>]) -> Answer<'a>;
 /// A function of the language.
 pub(super) struct Function {
     pub(super) name: &'static str,
-    /// One letter an argument: C N L, T (date or timestamp), K (what keys can be turned around: C N L D), * (any type), ~ (the type of the argument before
-    /// it). What follows `[` can be left out; `+` at the end allows more of the last.
+    /// One letter an argument: C N L, T (date or timestamp), K (what keys can be turned around: C N L D), * (any type), ~ (the type of
+    /// the argument before it). What follows `[` can be left out; `+` at the end allows more of the last.
     takes: &'static str,
     gives: Gives,
     nature: Nature,
@@ -122,10 +122,7 @@ impl Function {
                 Some(b'K') => demand(argument, &[Type::Character, Type::Number, Type::Logical, Type::Date])?,
                 Some(b'T') => demand(argument, &[Type::Date, Type::Timestamp])?,
                 Some(b'~') if before != Type::Null => demand(argument, &[before])?,
-                _ => {}
-            }
-            if argument.type_of != Type::Null {
-                before = argument.type_of;
+                _ => before = argument.type_of,
             }
         }
         Ok(())

@@ -194,13 +194,17 @@ fn minus<'a>(left: Value<'a>, right: Value<'a>) -> Value<'a> {
 
 /// A date so many whole days later.
 pub(super) fn later_day<'a>(day: i64, n: f64) -> Value<'a> {
-    Value::Date(day.saturating_add(integer(n)))
+    // Far beyond every calendar, and far from where sums of days overflow.
+    const LIMIT: i64 = 1 << 32;
+    Value::Date(day.saturating_add(integer(n)).clamp(-LIMIT, LIMIT))
 }
 
 /// A timestamp so many days later, fractions counting.
 #[expect(clippy::cast_precision_loss, reason = "the milliseconds of a day")]
 fn later_moment<'a>(ms: i64, n: f64) -> Value<'a> {
+    const LIMIT: i64 = 1 << 60;
     let part = integer((n.fract() * DAY_MS as f64).round());
     let whole = integer(n).saturating_mul(DAY_MS);
-    Value::Timestamp(ms.saturating_add(whole).saturating_add(part))
+    let ms = ms.saturating_add(whole).saturating_add(part);
+    Value::Timestamp(ms.clamp(-LIMIT, LIMIT))
 }

@@ -22,7 +22,7 @@ pub(super) fn compare(
         (Vector::Column(Data::Character(texts), _), Vector::Constant(Value::Character(constant), _)) => {
             match operator {
                 BinaryOperator::Equal | BinaryOperator::ExactlyEqual => equal(operator, texts, constant, environment),
-                BinaryOperator::NotEqual => !&equal(operator, texts, constant, environment),
+                BinaryOperator::NotEqual => !&equal(BinaryOperator::Equal, texts, constant, environment),
                 _ => BooleanBuffer::collect_bool(texts.len(), |row| {
                     relates(operator, order(texts, row, constant, environment))
                 }),
