@@ -58,7 +58,7 @@ pub(super) fn compare(
 ) -> bool {
     match (left, right) {
         (Value::Character(left), Value::Character(right)) => texts_relate(operator, left, right, environment),
-        (Value::Number(left), Value::Number(right)) => left.partial_cmp(right).is_some_and(|o| relates(operator, o)),
+        (Value::Number(left), Value::Number(right)) => numbers_relate(operator, *left, *right),
         (Value::Logical(left), Value::Logical(right)) => relates(operator, left.cmp(right)),
         (Value::Timestamp(left), Value::Timestamp(right)) => relates(operator, left.cmp(right)),
         _ => relates(operator, left.day().cmp(&right.day())),
@@ -71,6 +71,20 @@ pub(super) fn texts_relate(operator: BinaryOperator, left: &[u8], right: &[u8], 
         return left == right;
     }
     relates(operator, order_of_texts(left, right, environment))
+}
+
+/// Whether two numbers stand in the relation; what is no number differs from everything.
+#[inline]
+pub(super) fn numbers_relate(operator: BinaryOperator, left: f64, right: f64) -> bool {
+    match operator {
+        BinaryOperator::Equal | BinaryOperator::ExactlyEqual => left == right,
+        BinaryOperator::NotEqual => left != right,
+        BinaryOperator::Less => left < right,
+        BinaryOperator::LessOrEqual => left <= right,
+        BinaryOperator::Greater => left > right,
+        BinaryOperator::GreaterOrEqual => left >= right,
+        _ => false,
+    }
 }
 
 /// Whether an order is what an operator asks for.

@@ -93,10 +93,8 @@ fn text(call: &Call<'_>, a: &[Value<'_>]) -> Result<Vec<u8>, TooLong> {
         return Ok(format::shaped(n, call.shape(0)));
     };
     let decimals = u8::try_from(a.get(2).map_or(0, Value::integer).clamp(0, 200)).unwrap_or_default();
-    let width = match usize::try_from(width.integer()) {
-        Ok(width @ 1..) => width,
-        _ => 10,
-    };
+    let width = usize::try_from(width.integer().max(0)).unwrap_or(usize::MAX);
+    let width = if width == 0 { 10 } else { width };
     if width > MAX_MADE {
         return Err(TooLong(width));
     }

@@ -6,7 +6,7 @@ use arrow_buffer::BooleanBuffer;
 
 use super::super::column::{Data, Strings, Vector};
 use super::super::environment::Environment;
-use super::super::operators::{order_of_texts, relates};
+use super::super::operators::{numbers_relate, order_of_texts, relates};
 use super::super::syntax::BinaryOperator;
 use super::super::value::Value;
 use super::{either_null, logical};
@@ -29,10 +29,10 @@ pub(super) fn compare(
             }
         }
         (Vector::Column(Data::Number(l), _), Vector::Constant(Value::Number(r), _)) => {
-            BooleanBuffer::collect_bool(l.len(), |row| numbers(operator, l[row], *r))
+            BooleanBuffer::collect_bool(l.len(), |row| numbers_relate(operator, l[row], *r))
         }
         (Vector::Column(Data::Number(l), _), Vector::Column(Data::Number(r), _)) if l.len() == r.len() => {
-            BooleanBuffer::collect_bool(l.len(), |row| numbers(operator, l[row], r[row]))
+            BooleanBuffer::collect_bool(l.len(), |row| numbers_relate(operator, l[row], r[row]))
         }
         (Vector::Column(Data::Date(l), _), Vector::Constant(Value::Date(r), _)) => {
             BooleanBuffer::collect_bool(l.len(), |row| relates(operator, l[row].cmp(r)))
@@ -40,20 +40,6 @@ pub(super) fn compare(
         _ => return None,
     };
     Some(logical(bits, either_null(left, right)))
-}
-
-#[inline]
-fn numbers(operator: BinaryOperator, left: f64, right: f64) -> bool {
-    match operator {
-        BinaryOperator::Equal | BinaryOperator::ExactlyEqual => left == right,
-        // A number that is none stands in no relation, not even in this one.
-        BinaryOperator::NotEqual => left < right || left > right,
-        BinaryOperator::Less => left < right,
-        BinaryOperator::LessOrEqual => left <= right,
-        BinaryOperator::Greater => left > right,
-        BinaryOperator::GreaterOrEqual => left >= right,
-        _ => false,
-    }
 }
 
 /// Whether each text equals a constant, under SET EXACT or not, or `==`.
