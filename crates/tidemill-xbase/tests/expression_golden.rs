@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Float64Type};
+use arrow_array::types::{Date32Type, Float64Type, TimestampMillisecondType};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_select::concat::concat_batches;
 use serde_json::Value as Json;
@@ -87,6 +87,52 @@ fn upper_is_that_of_the_harbour_code_page() {
             let at = usize::from(byte);
             let found = (letters.upper()[at], letters.lower()[at], letters.is_letter(byte));
             assert_eq!(found, (number(1), number(2), number(3) == 1), "{name} {byte}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_field_has_the_same_value_in_its_bytes_and_in_its_column() {
+    let mut compared = 0;
+    for name in ["types_cdx", "types_vfp"] {
+        // Latin 1 keeps every byte apart from the others.
+        let golden = Golden::open(name, CodePage::Iso8859_1, true);
+        let environment = Environment::new(CodePage::Iso8859_1);
+        let fields = golden.table.fields();
+        for field in fields.iter().filter(|f| !f.kind.uses_memo()) {
+            for form in ["?", "ISNULL(?)", "EMPTY(?)", "? = ?", "IIF(ISNULL(?), 'null', 'value')"] {
+                let text = form.replace('?', &field.name);
+                let program = Program::compile(&text, fields, &environment).unwrap();
+                let column = program.evaluate_bytes(&golden.batch).unwrap();
+                for row in 0..golden.records.len() {
+                    let record = golden.record(row);
+                    let value = program.evaluate_record(&record).unwrap();
+                    let found = cell(&column, row);
+                    // A null day cannot be told from none in a column of days.
+                    let is_same = found == value || (value == Value::Null && found == Value::Date(0));
+                    assert!(is_same, "{name} {text} record {}: {found:?} {value:?}", row + 1);
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 5000, "{compared}");
+}
+
+#[test]
+fn a_record_cut_anywhere_is_an_error_and_a_memo_is_not_in_it() {
+    let golden = Golden::open("types_vfp", CodePage::Cp1252, true);
+    let environment = Environment::new(CodePage::Cp1252);
+    let bytes = &golden.records[4];
+    for field in golden.table.fields() {
+        let program = Program::compile(&field.name, golden.table.fields(), &environment).unwrap();
+        let evaluate = |len: usize| {
+            let record = RecordBytes::new(&golden.table, 5, &bytes[..len]);
+            program.evaluate_record(&record).map(Value::into_owned)
+        };
+        assert_eq!(evaluate(bytes.len()).is_err(), field.kind.uses_memo(), "{}", field.name);
+        for len in 0..field.offset + field.width {
+            assert!(evaluate(len).is_err(), "{} {len}", field.name);
         }
     }
 }
@@ -203,6 +249,8 @@ fn cell(column: &ArrayRef, row: usize) -> Value<'static> {
     use arrow_schema::DataType;
     match column.data_type() {
         DataType::Date32 if column.is_null(row) => Value::Date(0),
+        DataType::Timestamp(..) if column.is_null(row) => Value::Timestamp(0),
+        DataType::Timestamp(..) => Value::from_unix_ms(column.as_primitive::<TimestampMillisecondType>().value(row)),
         DataType::Date32 => Value::from_unix_days(column.as_primitive::<Date32Type>().value(row)),
         _ if column.is_null(row) => Value::Null,
         DataType::Binary => Value::text(column.as_binary::<i32>().value(row).to_vec()),

@@ -16,7 +16,7 @@ use arrow_array::{
 use arrow_schema::DataType;
 use proptest::prelude::*;
 use tidemill_xbase::expression::{
-    DateOrder, Environment, Letters, Program, Record, Type, Value, function_names, parse,
+    DateOrder, Environment, Letters, MAX_DEPTH, MAX_NESTING, Program, Record, Type, Value, function_names, parse,
 };
 use tidemill_xbase::{CodePage, OpenOptions, Result, Table};
 
@@ -315,6 +315,30 @@ fn a_key_depends_on_its_record_alone_and_has_the_length_of_a_blank_one() {
         );
     }
     assert!(Program::compile_key("DATE(2024, 1, 31)", table.fields(), &environment()).is_ok());
+}
+
+#[test]
+fn the_deepest_expression_is_evaluated_in_both_forms() {
+    let table = table();
+    let chain = format!("NUM{}", " + NUM".repeat(MAX_DEPTH - 1));
+    let nested = format!(
+        "{}NAME{}",
+        "UPPER(".repeat(MAX_NESTING - 1),
+        ")".repeat(MAX_NESTING - 1)
+    );
+    let rows = [Row {
+        name: "a".to_owned(),
+        cents: Some(100),
+        ..Row::default()
+    }];
+    for (text, expected) in [
+        (chain, Value::Number(200.0)),
+        (nested, Value::text(b"A     ".as_slice())),
+    ] {
+        let program = Program::compile(&text, table.fields(), &environment()).unwrap();
+        assert_eq!(program.evaluate_record(&rows[0]).unwrap(), expected);
+        assert_eq!(cell(&program.evaluate_bytes(&batch(&rows, true)).unwrap(), 0), expected);
+    }
 }
 
 #[test]

@@ -10,9 +10,12 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::column::{Builder, Data, Strings, TextBuilder, Vector};
+use super::functions::{Answer, Function};
 use super::kernels;
+use super::operators;
 use super::program::{Call, Node, NodeKind, Program, Slot};
 use super::record::{power_of_ten, scaled, time_of_day};
+use super::syntax::BinaryOperator;
 use super::value::{Type, Value};
 use crate::codepage::{CodePage, Decoder};
 use crate::error::{Error, Result};
@@ -35,80 +38,92 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
+    /// The operations are functions of their own, so that the frames of this recursion stay small.
     fn node(&mut self, node: &Node) -> Result<Vector> {
-        let environment = &self.program.environment;
-        let rows = self.batch.num_rows();
         match &node.kind {
             NodeKind::Constant(value) => Ok(Vector::Constant(value.clone(), node.type_of)),
             NodeKind::Field(slot) => self.field(*slot, node.type_of),
-            NodeKind::RecordNo => {
-                let numbers = self.column("_recno", &DataType::UInt32)?;
-                let numbers = numbers
-                    .as_primitive::<UInt32Type>()
-                    .values()
-                    .iter()
-                    .map(|n| f64::from(*n))
-                    .collect();
-                Ok(Vector::Column(Data::Number(numbers), None))
-            }
-            NodeKind::Deleted => {
-                let deleted = self.column("_deleted", &DataType::Boolean)?;
-                Ok(Vector::Column(
-                    Data::Logical(deleted.as_boolean().values().clone()),
-                    None,
-                ))
-            }
+            NodeKind::RecordNo => self.record_numbers(),
+            NodeKind::Deleted => self.deleted(),
             NodeKind::Minus(operand) => Ok(kernels::minus(self.node(operand)?)),
             NodeKind::Not(operand) => Ok(kernels::not(self.node(operand)?)),
             NodeKind::Binary(operator, left, right) => {
-                let (left, right) = (self.node(left)?, self.node(right)?);
-                if let Some(vector) = kernels::binary(*operator, &left, &right, rows, environment) {
-                    return vector.map_err(|e| e.at(node.column));
-                }
-                let mut builder = Builder::new(node.type_of, rows);
-                for row in 0..rows {
-                    let value = super::operators::binary(*operator, left.value(row), right.value(row), environment);
-                    builder.push(value).map_err(|e| e.at(node.column))?;
-                }
-                Ok(builder.finish())
+                let operands = [self.node(left)?, self.node(right)?];
+                self.binary(node, *operator, &operands)
             }
-            NodeKind::If(parts) => {
-                let [condition, then, otherwise] = &**parts;
-                let condition = self.node(condition)?;
-                if let Vector::Constant(value, _) = &condition {
-                    return self.node(if value.logical() { then } else { otherwise });
-                }
-                let (then, otherwise) = (self.node(then)?, self.node(otherwise)?);
-                let mut builder = Builder::new(node.type_of, rows);
-                for row in 0..rows {
-                    let chosen = if condition.value(row).logical() {
-                        &then
-                    } else {
-                        &otherwise
-                    };
-                    builder.push(chosen.value(row)).map_err(|e| e.at(node.column))?;
-                }
-                Ok(builder.finish())
-            }
-            NodeKind::Call(function, arguments) => {
-                let vectors = arguments.iter().map(|a| self.node(a)).collect::<Result<Vec<_>>>()?;
-                if let Some(vector) = kernels::call(function.name, &vectors, rows, environment) {
-                    return vector.map_err(|e| e.at(node.column));
-                }
-                let call = Call::new(environment, arguments);
-                let mut builder = Builder::new(node.type_of, rows);
-                let mut values = Vec::with_capacity(vectors.len());
-                for row in 0..rows {
-                    values.clear();
-                    values.extend(vectors.iter().map(|v| v.value(row)));
-                    let value = function.apply(&call, &mut values);
-                    builder
-                        .push(value.map_err(|e| e.at(node.column))?)
-                        .map_err(|e| e.at(node.column))?;
-                }
-                Ok(builder.finish())
-            }
+            NodeKind::If(parts) => self.choose(node, parts),
+            NodeKind::Call(function, arguments) => self.call(node, function, arguments),
         }
+    }
+
+    fn record_numbers(&self) -> Result<Vector> {
+        let numbers = self.column("_recno", &DataType::UInt32)?.as_primitive::<UInt32Type>();
+        let numbers = numbers.values().iter().map(|n| f64::from(*n)).collect();
+        Ok(Vector::Column(Data::Number(numbers), None))
+    }
+
+    fn deleted(&self) -> Result<Vector> {
+        let deleted = self.column("_deleted", &DataType::Boolean)?;
+        Ok(Vector::Column(
+            Data::Logical(deleted.as_boolean().values().clone()),
+            None,
+        ))
+    }
+
+    fn binary(&self, node: &Node, operator: BinaryOperator, [left, right]: &[Vector; 2]) -> Result<Vector> {
+        let (environment, rows) = (&self.program.environment, self.batch.num_rows());
+        if let Some(vector) = kernels::binary(operator, left, right, rows, environment) {
+            return vector.map_err(|e| e.at(node.column));
+        }
+        self.rows(node, |row| {
+            Ok(operators::binary(
+                operator,
+                left.value(row),
+                right.value(row),
+                environment,
+            ))
+        })
+    }
+
+    fn choose(&mut self, node: &Node, [condition, then, otherwise]: &[Node; 3]) -> Result<Vector> {
+        let condition = self.node(condition)?;
+        if let Vector::Constant(value, _) = &condition {
+            return self.node(if value.logical() { then } else { otherwise });
+        }
+        let (then, otherwise) = (self.node(then)?, self.node(otherwise)?);
+        self.rows(node, |row| {
+            let chosen = if condition.value(row).logical() {
+                &then
+            } else {
+                &otherwise
+            };
+            Ok(chosen.value(row))
+        })
+    }
+
+    fn call(&mut self, node: &Node, function: &Function, arguments: &[Node]) -> Result<Vector> {
+        let vectors = arguments.iter().map(|a| self.node(a)).collect::<Result<Vec<_>>>()?;
+        let environment = &self.program.environment;
+        if let Some(vector) = kernels::call(function.name, &vectors, self.batch.num_rows(), environment) {
+            return vector.map_err(|e| e.at(node.column));
+        }
+        let call = Call::new(environment, arguments);
+        let mut values = Vec::with_capacity(vectors.len());
+        self.rows(node, |row| {
+            values.clear();
+            values.extend(vectors.iter().map(|v| v.value(row)));
+            function.apply(&call, &mut values)
+        })
+    }
+
+    /// A column made row by row.
+    fn rows<'v>(&self, node: &Node, mut value: impl FnMut(usize) -> Answer<'v>) -> Result<Vector> {
+        let mut builder = Builder::new(node.type_of, self.batch.num_rows());
+        for row in 0..self.batch.num_rows() {
+            let pushed = value(row).and_then(|value| builder.push(value));
+            pushed.map_err(|e| e.at(node.column))?;
+        }
+        Ok(builder.finish())
     }
 
     fn field(&mut self, slot: usize, type_of: Type) -> Result<Vector> {

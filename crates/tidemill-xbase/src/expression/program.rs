@@ -155,7 +155,11 @@ impl Program {
     /// # Errors
     /// What the record gives as an error, and [`Error::Expression`] for a text that grows too long.
     pub fn evaluate_record<'r>(&'r self, record: &'r dyn Record) -> Result<Value<'r>> {
-        self.root.evaluate(&self.slots, &self.environment, record)
+        self.root.evaluate(Scope {
+            slots: &self.slots,
+            environment: &self.environment,
+            record,
+        })
     }
 
     /// Whether a record fulfils a condition: the result is true, not false and not `.NULL.`.
@@ -200,51 +204,71 @@ impl Node {
         }
     }
 
-    fn evaluate<'r>(
-        &'r self,
-        slots: &'r [Slot],
-        environment: &'r Environment,
-        record: &'r dyn Record,
-    ) -> Result<Value<'r>> {
-        let evaluate = |node: &'r Self| node.evaluate(slots, environment, record);
-        Ok(match &self.kind {
-            NodeKind::Constant(value) => borrowed(value),
-            NodeKind::Field(slot) => match slots.get(*slot) {
-                Some(slot) => record.value(slot.index)?,
-                None => Value::Null,
-            },
-            NodeKind::RecordNo => Value::Number(f64::from(record.record_no())),
-            NodeKind::Deleted => Value::Logical(record.is_deleted()),
-            NodeKind::Minus(operand) => match evaluate(operand)? {
-                Value::Number(n) => Value::Number(-n),
-                _ => Value::Null,
-            },
-            NodeKind::Not(operand) => match evaluate(operand)? {
-                Value::Logical(l) => Value::Logical(!l),
-                _ => Value::Null,
-            },
-            NodeKind::Binary(operator, left, right) => {
-                let left = evaluate(left)?;
-                match (operator, &left) {
-                    (BinaryOperator::And, Value::Logical(false)) | (BinaryOperator::Or, Value::Logical(true)) => left,
-                    _ => operators::binary(*operator, left, evaluate(right)?, environment),
-                }
-            }
-            NodeKind::If(parts) => {
-                let [condition, then, otherwise] = &**parts;
-                let is_true = evaluate(condition)?.logical();
-                evaluate(if is_true { then } else { otherwise })?
-            }
-            NodeKind::Call(function, arguments) => {
-                let mut values = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    values.push(evaluate(argument)?);
-                }
-                function
-                    .apply(&Call::new(environment, arguments), &mut values)
-                    .map_err(|e| e.at(self.column))?
-            }
-        })
+    /// The operations are functions of their own, so that the frames of this recursion stay small.
+    fn evaluate<'r>(&'r self, scope: Scope<'r>) -> Result<Value<'r>> {
+        match &self.kind {
+            NodeKind::Constant(value) => Ok(borrowed(value)),
+            NodeKind::Field(slot) => scope.field(*slot),
+            NodeKind::RecordNo => Ok(Value::Number(f64::from(scope.record.record_no()))),
+            NodeKind::Deleted => Ok(Value::Logical(scope.record.is_deleted())),
+            NodeKind::Minus(operand) | NodeKind::Not(operand) => Ok(turned(operand.evaluate(scope)?)),
+            NodeKind::Binary(operator, left, right) => scope.binary(*operator, left, right),
+            NodeKind::If(parts) => scope.choose(parts)?.evaluate(scope),
+            NodeKind::Call(function, arguments) => scope.call(function, arguments, self.column),
+        }
+    }
+}
+
+/// Where a node is evaluated.
+#[derive(Clone, Copy)]
+struct Scope<'r> {
+    slots: &'r [Slot],
+    environment: &'r Environment,
+    record: &'r dyn Record,
+}
+
+impl<'r> Scope<'r> {
+    fn field(self, slot: usize) -> Result<Value<'r>> {
+        match self.slots.get(slot) {
+            Some(slot) => self.record.value(slot.index),
+            None => Ok(Value::Null),
+        }
+    }
+
+    fn binary(self, operator: BinaryOperator, left: &'r Node, right: &'r Node) -> Result<Value<'r>> {
+        let left = left.evaluate(self)?;
+        match (operator, &left) {
+            (BinaryOperator::And, Value::Logical(false)) | (BinaryOperator::Or, Value::Logical(true)) => Ok(left),
+            _ => Ok(operators::binary(
+                operator,
+                left,
+                right.evaluate(self)?,
+                self.environment,
+            )),
+        }
+    }
+
+    fn choose(self, [condition, then, otherwise]: &'r [Node; 3]) -> Result<&'r Node> {
+        let is_true = condition.evaluate(self)?.logical();
+        Ok(if is_true { then } else { otherwise })
+    }
+
+    fn call(self, function: &Function, arguments: &'r [Node], column: u32) -> Result<Value<'r>> {
+        let mut values = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            values.push(argument.evaluate(self)?);
+        }
+        let call = Call::new(self.environment, arguments);
+        function.apply(&call, &mut values).map_err(|e| e.at(column))
+    }
+}
+
+/// A number with the other sign, the other truth value.
+fn turned(value: Value<'_>) -> Value<'_> {
+    match value {
+        Value::Number(n) => Value::Number(-n),
+        Value::Logical(l) => Value::Logical(!l),
+        _ => Value::Null,
     }
 }
 
@@ -300,27 +324,10 @@ impl Compiler<'_> {
         let node = match &syntax.kind {
             SyntaxKind::Literal(literal) => self.literal(literal, column)?,
             SyntaxKind::Field { alias, name } => self.field(alias.as_deref(), name, column)?,
-            SyntaxKind::Unary(operator, operand) => {
-                let operand = self.node(operand)?;
-                let (wanted, shape) = match operator {
-                    UnaryOperator::Minus => (Type::Number, operand.shape),
-                    UnaryOperator::Not => (Type::Logical, Shape::INTEGER),
-                };
-                demand(&operand, &[wanted])?;
-                let kind = match operator {
-                    UnaryOperator::Minus => NodeKind::Minus(Box::new(operand)),
-                    UnaryOperator::Not => NodeKind::Not(Box::new(operand)),
-                };
-                Node {
-                    kind,
-                    type_of: wanted,
-                    shape,
-                    column,
-                }
-            }
+            SyntaxKind::Unary(operator, operand) => unary(*operator, self.node(operand)?, column)?,
             SyntaxKind::Binary(operator, left, right) => {
-                let (left, right) = (self.node(left)?, self.node(right)?);
-                self.binary(*operator, left, right, column)?
+                let operands = (self.boxed(left)?, self.boxed(right)?);
+                self.binary(*operator, operands, column)?
             }
             SyntaxKind::Call { name, arguments } => {
                 let arguments = arguments.iter().map(|a| self.node(a)).collect::<Result<Vec<_>>>()?;
@@ -328,6 +335,10 @@ impl Compiler<'_> {
             }
         };
         self.fold(node)
+    }
+
+    fn boxed(&mut self, syntax: &Syntax) -> Result<Box<Node>> {
+        self.node(syntax).map(Box::new)
     }
 
     fn literal(&self, literal: &Literal, column: u32) -> Result<Node> {
@@ -397,7 +408,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn binary(&self, operator: BinaryOperator, left: Node, right: Node, column: u32) -> Result<Node> {
+    fn binary(&self, operator: BinaryOperator, (left, right): (Box<Node>, Box<Node>), column: u32) -> Result<Node> {
         use BinaryOperator as B;
         use Type::{Character, Date, Logical, Null, Number, Timestamp};
         let (l, r) = (left.type_of, right.type_of);
@@ -469,7 +480,7 @@ impl Compiler<'_> {
         let kind = if is_null {
             NodeKind::Constant(Value::Null)
         } else {
-            NodeKind::Binary(operator, Box::new(left), Box::new(right))
+            NodeKind::Binary(operator, left, right)
         };
         Ok(Node {
             kind,
@@ -516,9 +527,12 @@ impl Compiler<'_> {
             return Ok(node);
         }
         let (shape, column, type_of) = (node.shape, node.column, node.type_of);
-        let value = node
-            .evaluate(&[], self.environment, &BlankRecord { fields: &[] })?
-            .into_owned();
+        let scope = Scope {
+            slots: &[],
+            environment: self.environment,
+            record: &BlankRecord { fields: &[] },
+        };
+        let value = node.evaluate(scope)?.into_owned();
         Ok(Node {
             kind: NodeKind::Constant(value),
             type_of,
@@ -526,6 +540,24 @@ impl Compiler<'_> {
             column,
         })
     }
+}
+
+fn unary(operator: UnaryOperator, operand: Node, column: u32) -> Result<Node> {
+    let (wanted, shape) = match operator {
+        UnaryOperator::Minus => (Type::Number, operand.shape),
+        UnaryOperator::Not => (Type::Logical, Shape::INTEGER),
+    };
+    demand(&operand, &[wanted])?;
+    let kind = match operator {
+        UnaryOperator::Minus => NodeKind::Minus(Box::new(operand)),
+        UnaryOperator::Not => NodeKind::Not(Box::new(operand)),
+    };
+    Ok(Node {
+        kind,
+        type_of: wanted,
+        shape,
+        column,
+    })
 }
 
 /// Refuses a node of another type; `.NULL.` is of every type.

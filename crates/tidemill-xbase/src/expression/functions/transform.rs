@@ -55,16 +55,14 @@ impl<'p> Picture<'p> {
             .position(|b| matches!(b, b' ' | b'\t'))
             .unwrap_or(rest.len());
         let (letters, template) = rest.split_at(end);
-        let functions = letters.to_ascii_uppercase();
-        let width = functions.iter().position(|b| *b == b'S').and_then(|at| {
-            let digits: Vec<u8> = functions
-                .iter()
-                .skip(at + 1)
-                .copied()
-                .take_while(u8::is_ascii_digit)
-                .collect();
-            format::digits(&digits).and_then(|n| usize::try_from(n).ok())
-        });
+        let mut functions = letters.to_ascii_uppercase();
+        let mut width = None;
+        if let Some(at) = functions.iter().position(|b| *b == b'S') {
+            let digits = functions.iter().skip(at + 1).take_while(|b| b.is_ascii_digit()).count();
+            // These digits are no function of their own, as another 0 is.
+            let digits: Vec<u8> = functions.drain(at + 1..=at + digits).collect();
+            width = format::digits(&digits).and_then(|n| usize::try_from(n).ok());
+        }
         Self {
             functions,
             template: template.get(1..).unwrap_or_default(),
