@@ -42,8 +42,8 @@ pub(super) fn binary(
 /// A function over columns; `None` where no kernel knows it.
 pub(super) fn call(name: &str, arguments: &[Vector], rows: usize, environment: &Environment) -> Option<Made> {
     match (name, arguments) {
-        ("UPPER", [texts]) => text::map(texts, environment.letters.upper()).map(Ok),
-        ("LOWER", [texts]) => text::map(texts, environment.letters.lower()).map(Ok),
+        ("UPPER", [texts]) => text::map(texts, environment.letters.upper(), <[u8]>::to_ascii_uppercase).map(Ok),
+        ("LOWER", [texts]) => text::map(texts, environment.letters.lower(), <[u8]>::to_ascii_lowercase).map(Ok),
         ("DTOS", [days]) => text::compact_dates(days, rows),
         ("LEFT" | "SUBSTR", [texts, rest @ ..]) => text::substring(name, texts, rest, rows),
         _ => None,

@@ -6,12 +6,17 @@ use super::super::functions::substring as part_of;
 use super::super::value::Value;
 use super::{Made, either_null};
 
-/// Every byte through a table. Blanks that are not stored stay so: every table keeps the blank.
-pub(super) fn map(texts: &Vector, table: &[u8; 256]) -> Option<Vector> {
+/// Every byte through a table, whose ASCII half does what `ascii` does (16 bytes at once). Blanks that are not stored
+/// stay so: every table keeps the blank.
+pub(super) fn map(texts: &Vector, table: &[u8; 256], ascii: fn(&[u8]) -> Vec<u8>) -> Option<Vector> {
     let Vector::Column(Data::Character(texts), nulls) = texts else {
         return None;
     };
-    let bytes: Vec<u8> = texts.bytes.iter().map(|b| table[usize::from(*b)]).collect();
+    let bytes: Vec<u8> = if texts.bytes.is_ascii() {
+        ascii(&texts.bytes)
+    } else {
+        texts.bytes.iter().map(|b| table[usize::from(*b)]).collect()
+    };
     let mapped = Strings {
         offsets: texts.offsets.clone(),
         bytes: bytes.into(),
