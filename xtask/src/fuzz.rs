@@ -60,6 +60,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::DbfAndMemo,
     },
     Target {
+        name: "xbase_expression",
+        engine: "tidemill-xbase",
+        corpus: "xbase/expressions",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "riegeli",
         engine: "tidemill-riegeli",
         corpus: "riegeli",

@@ -645,7 +645,7 @@ fn chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
 
 /// A little-endian integer of one to eight bytes.
 #[inline(always)]
-fn integer(bytes: &[u8]) -> i64 {
+pub(crate) fn integer(bytes: &[u8]) -> i64 {
     match *bytes {
         [a] => i64::from(i8::from_le_bytes([a])),
         [a, b] => i64::from(i16::from_le_bytes([a, b])),
@@ -656,17 +656,17 @@ fn integer(bytes: &[u8]) -> i64 {
 }
 
 /// Big-endian with the sign bit set for positive numbers, so that bytes sort as numbers do.
-fn integer_dbase7(bytes: &[u8]) -> Option<i64> {
+pub(crate) fn integer_dbase7(bytes: &[u8]) -> Option<i64> {
     let word = u32::from_be_bytes(chunk(bytes));
     (word != 0).then(|| i64::from((word ^ 0x8000_0000).cast_signed()))
 }
 
-fn double_dbase7(word: u64) -> Option<f64> {
+pub(crate) fn double_dbase7(word: u64) -> Option<f64> {
     let sign = 1 << 63;
     (word != 0).then(|| f64::from_bits(if word & sign != 0 { word ^ sign } else { !word }))
 }
 
-fn date(cell: &[u8]) -> Result<Option<i32>, &'static str> {
+pub(crate) fn date(cell: &[u8]) -> Result<Option<i32>, &'static str> {
     let expected = "a date as YYYYMMDD";
     let word: [u8; 8] = *cell.first_chunk().ok_or(expected)?;
     let shape = Shape::<u64>::new(8, 0).ok_or(expected)?;
@@ -684,7 +684,7 @@ fn date(cell: &[u8]) -> Result<Option<i32>, &'static str> {
     if trim(cell).is_empty() { Ok(None) } else { Err(expected) }
 }
 
-fn date_binary(cell: &[u8]) -> Result<Option<i32>, &'static str> {
+pub(crate) fn date_binary(cell: &[u8]) -> Result<Option<i32>, &'static str> {
     let day = match *cell {
         [a, b, c] => u32::from_le_bytes([a, b, c, 0]),
         _ => u32_at(cell, 0).unwrap_or_default(),
@@ -697,7 +697,7 @@ fn date_binary(cell: &[u8]) -> Result<Option<i32>, &'static str> {
         .ok_or("a Julian day number before the year 10000")
 }
 
-fn date_packed(cell: &[u8]) -> Result<Option<i32>, &'static str> {
+pub(crate) fn date_packed(cell: &[u8]) -> Result<Option<i32>, &'static str> {
     let &[a, b, c] = cell else {
         return Err("three bytes");
     };
@@ -710,7 +710,7 @@ fn date_packed(cell: &[u8]) -> Result<Option<i32>, &'static str> {
         .ok_or("a day of the calendar")
 }
 
-fn time(cell: &[u8]) -> Result<Option<i32>, &'static str> {
+pub(crate) fn time(cell: &[u8]) -> Result<Option<i32>, &'static str> {
     let ms = u32_at(cell, 0).unwrap_or_default();
     if ms < 86_400_000 {
         Ok(i32::try_from(ms).ok())
@@ -719,7 +719,7 @@ fn time(cell: &[u8]) -> Result<Option<i32>, &'static str> {
     }
 }
 
-fn timestamp(cell: &[u8]) -> Result<Option<i64>, &'static str> {
+pub(crate) fn timestamp(cell: &[u8]) -> Result<Option<i64>, &'static str> {
     let (day, ms) = (u32_at(cell, 0).unwrap_or_default(), u32_at(cell, 4).unwrap_or_default());
     if (day, ms) == (0, 0) || cell == b"        " {
         return Ok(None);

@@ -27,6 +27,9 @@ pub enum Error {
     /// One field of one record holds something that its type does not allow.
     #[error(transparent)]
     Value(Box<BadValue>),
+    /// The text of an expression is wrong, or its types are, or a value that it makes is too large.
+    #[error(transparent)]
+    Expression(Box<BadExpression>),
     /// A memo column was asked for and its memo file is not there.
     #[error(
         "{}: field {field} keeps its values in a memo file, and none of {looked_for} is there; \
@@ -109,7 +112,27 @@ pub struct BadValue {
     pub found: String,
 }
 
+/// Where and how the text of an expression is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("column {column}: expected {expected}, found {found}")]
+pub struct BadExpression {
+    /// The character at which the fault lies, counted from 1.
+    pub column: u32,
+    /// What could stand there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+}
+
 impl Error {
+    pub(crate) fn expression(column: u32, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::Expression(Box::new(BadExpression {
+            column,
+            expected: expected.into(),
+            found: found.into(),
+        }))
+    }
+
     pub(crate) fn io(path: &Path, action: &'static str, source: std::io::Error) -> Self {
         Self::Io {
             path: path.to_owned(),

@@ -64,6 +64,7 @@ mod column;
 mod damage;
 mod digits;
 mod error;
+pub mod expression;
 mod field;
 mod field_spec;
 mod header;
@@ -79,7 +80,7 @@ mod verify;
 
 pub use codepage::CodePage;
 pub use damage::Damage;
-pub use error::{BadValue, Corrupt, Error, Result};
+pub use error::{BadExpression, BadValue, Corrupt, Error, Result};
 pub use field::{Autoincrement, Field, FieldKind};
 pub use field_spec::FieldSpec;
 pub use header::{CivilDate, Dialect, Header};
