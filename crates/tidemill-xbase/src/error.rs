@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
 
+use crate::lock::LockRefused;
+
 /// The result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -16,7 +18,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was being done: open, read, map, create, write, sync.
+        /// What was being done: open, read, map, create, write, sync, lock.
         action: &'static str,
         /// The operating system's answer.
         source: std::io::Error,
@@ -72,6 +74,9 @@ pub enum Error {
         /// The largest size allowed.
         limit: u64,
     },
+    /// Somebody else holds a lock that is needed.
+    #[error(transparent)]
+    Locked(Box<LockRefused>),
     /// The caller asked for something that makes no sense for this table.
     #[error("{0}")]
     Misuse(String),

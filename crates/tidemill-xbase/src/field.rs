@@ -37,6 +37,8 @@ pub struct Field {
     pub binary: bool,
     /// What the next record gets, for an autoincrement field.
     pub autoincrement: Option<Autoincrement>,
+    /// Where the descriptor is in the file.
+    pub(crate) descriptor_at: u64,
     pub(crate) null_bit: Option<u16>,
     pub(crate) varlength_bit: Option<u16>,
 }
@@ -368,6 +370,7 @@ impl Descriptor {
             nullable: false,
             binary: false,
             autoincrement: None,
+            descriptor_at: self.offset,
             null_bit: None,
             varlength_bit: None,
         }

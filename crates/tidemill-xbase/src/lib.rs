@@ -57,7 +57,7 @@
 //!
 //! # What this crate does not do
 //!
-//! It knows no SQL and starts no thread; it does not lock what it reads. Encrypted tables are refused.
+//! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
 
 mod codepage;
 mod column;
@@ -70,12 +70,17 @@ mod field_spec;
 mod header;
 pub mod index;
 mod julian;
+mod lock;
 mod memo;
+mod memo_editor;
 mod memo_writer;
 mod scan;
 mod source;
+mod storage;
 mod table;
+mod table_editor;
 mod table_writer;
+mod value;
 mod verify;
 
 pub use codepage::CodePage;
@@ -84,9 +89,12 @@ pub use error::{BadExpression, BadValue, Corrupt, Error, Result};
 pub use field::{Autoincrement, Field, FieldKind};
 pub use field_spec::FieldSpec;
 pub use header::{CivilDate, Dialect, Header};
+pub use lock::{IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks};
 pub use memo::{Memo, MemoDialect};
 pub use scan::{Batches, Deleted, RowFilter, Scan};
 pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
+pub use table_editor::{EditOptions, OpenMode, TableEditor};
 pub use table_writer::{CreateOptions, TableWriter};
+pub use value::Value;
 pub use verify::Verification;

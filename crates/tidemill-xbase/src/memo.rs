@@ -5,7 +5,7 @@
 //! dBASE IV, FPT), or nothing but the value, whose length stands in the record (SMT). docs/formats/xbase-memo.md has the
 //! layouts and their sources.
 //!
-//! This module reads; `memo_writer` appends. Free lists are only walked by `verify`.
+//! This module reads; `memo_writer` appends, and `memo_editor` changes values. Free lists are only walked by `verify`.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -289,7 +289,7 @@ impl MemoReader {
     /// # Errors
     /// What is wrong with the pointer or with the memo; `out` is then as before.
     pub(crate) fn read(&mut self, memo: &Memo, cell: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
-        let (block, len) = match memo.pointer(cell)? {
+        let (block, len) = match memo.dialect.pointer(cell)? {
             None => return Ok(()),
             Some(pointer) => pointer,
         };
@@ -394,9 +394,9 @@ impl MemoReader {
     }
 }
 
-impl Memo {
+impl MemoDialect {
     /// The block that a field points at, and the value's length where the field has it; `None` for an empty memo.
-    fn pointer(&self, cell: &[u8]) -> Result<Option<(u64, Option<u32>)>, Fault> {
+    pub(crate) fn pointer(self, cell: &[u8]) -> Result<Option<(u64, Option<u32>)>, Fault> {
         // Blanks mixed with NULs are a number where the pointer is binary: block 32 is a blank and three NULs.
         if cell.iter().all(|b| *b == b' ') || cell.iter().all(|b| *b == 0) {
             return Ok(None);
@@ -404,7 +404,7 @@ impl Memo {
         if let Some(block) = cell.first_chunk::<4>().filter(|_| cell.len() == 4) {
             return Ok(Some((u64::from(u32::from_le_bytes(*block)), None)));
         }
-        if self.dialect == MemoDialect::Smt {
+        if self == Self::Smt {
             let (len, block) = (u32_at(cell, 2), u32_at(cell, 6));
             return match (len, block) {
                 (Some(0), _) => Ok(None),

@@ -22,9 +22,9 @@ use crate::error::{BadValue, Error, Result};
 use crate::field::FieldKind;
 use crate::field_spec::FieldSpec;
 use crate::header::{CivilDate, Dialect};
-use crate::julian;
 use crate::memo::MemoDialect;
 use crate::memo_writer::MemoWriter;
+use crate::value::{Format, Value};
 
 /// What kind of table to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,6 +203,7 @@ impl TableWriter {
     /// Writes one column into the records of `buffer`.
     fn fill(&mut self, column: &Column, given: &ArrayRef, buffer: &mut [u8]) -> Result<()> {
         let array = self.cast(column, given)?;
+        let format = self.format(column);
         let mut scratch = Vec::new();
         for (i, record) in buffer.chunks_exact_mut(self.stride).enumerate() {
             if array.is_null(i) {
@@ -211,7 +212,6 @@ impl TableWriter {
             }
             scratch.clear();
             let refused = match self.encode(column, &array, i, &mut scratch)? {
-                Ok(()) if scratch.len() > column.width => Some(format!("at most {} bytes", column.width)),
                 Ok(()) => None,
                 Err(expected) => Some(expected),
             };
@@ -219,20 +219,10 @@ impl TableWriter {
                 let found = array_value_to_string(given, i).unwrap_or_default();
                 return Err(self.bad(column, i, expected, found));
             }
-            // Digits go to the right, all else to the left.
-            let cell = record
-                .get_mut(column.offset..column.offset + column.width)
-                .unwrap_or_default();
-            let from = if matches!(column.kind, FieldKind::Numeric | FieldKind::Float) {
-                cell.len() - scratch.len()
-            } else {
-                0
-            };
-            if let Some(slot) = cell.get_mut(from..from + scratch.len()) {
-                slot.copy_from_slice(&scratch);
-            }
-            if matches!(column.kind, FieldKind::Varchar | FieldKind::Varbinary) {
-                self.fill_length(column, scratch.len(), record);
+            let cell = record.get_mut(column.offset..column.offset + column.width);
+            format.place(&scratch, cell.unwrap_or_default());
+            if format.varies() && scratch.len() < column.width {
+                self.set_bit(record, column.varlength_bit);
             }
         }
         Ok(())
@@ -240,71 +230,19 @@ impl TableWriter {
 
     /// The bytes of value `i`, or what it would have to be.
     fn encode(&mut self, column: &Column, array: &ArrayRef, i: usize, out: &mut Vec<u8>) -> Result<Result<(), String>> {
-        match column.kind {
-            FieldKind::Character | FieldKind::Varchar => {
-                return Ok(self.encode_text(array.as_string::<i32>().value(i), out));
-            }
-            FieldKind::CharacterBinary | FieldKind::Varbinary => {
-                out.extend_from_slice(array.as_binary::<i32>().value(i))
-            }
-            FieldKind::Memo | FieldKind::MemoBinary => return self.encode_memo(column, array, i, out),
-            FieldKind::Numeric | FieldKind::Float => {
-                let value = match column.data_type {
-                    DataType::Int64 => i128::from(array.as_primitive::<Int64Type>().value(i)),
-                    _ => array.as_primitive::<Decimal128Type>().value(i),
-                };
-                return Ok(encode_number(value, column.decimals, column.width, out));
-            }
-            FieldKind::Logical => out.push(if array.as_boolean().value(i) { b'T' } else { b'F' }),
-            FieldKind::Date => {
-                let (year, month, day) = julian::civil_from_unix_days(array.as_primitive::<Date32Type>().value(i));
-                if !(1..=9999).contains(&year) {
-                    return Ok(Err("a year from 1 to 9999".to_owned()));
-                }
-                out.extend_from_slice(format!("{year:04}{month:02}{day:02}").as_bytes());
-            }
-            FieldKind::Double => out.extend(array.as_primitive::<Float64Type>().value(i).to_le_bytes()),
-            FieldKind::Currency => match i64::try_from(array.as_primitive::<Decimal128Type>().value(i)) {
-                Ok(value) => out.extend(value.to_le_bytes()),
-                Err(_) => return Ok(Err("an amount below 922337203685477.5808".to_owned())),
-            },
-            FieldKind::Time => out.extend(array.as_primitive::<Time32MillisecondType>().value(i).to_le_bytes()),
-            FieldKind::Timestamp => {
-                let ms = array.as_primitive::<TimestampMillisecondType>().value(i);
-                let day = i32::try_from(ms.div_euclid(86_400_000))
-                    .ok()
-                    .and_then(julian::from_unix_days);
-                let Some(day) = day else {
-                    return Ok(Err("a year up to 9999".to_owned()));
-                };
-                out.extend(day.to_le_bytes());
-                out.extend(
-                    u32::try_from(ms.rem_euclid(86_400_000))
-                        .unwrap_or_default()
-                        .to_le_bytes(),
-                );
-            }
-            _ => {
-                let value = match column.data_type {
-                    DataType::Int32 => Some(i64::from(array.as_primitive::<Int32Type>().value(i))),
-                    DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(i)),
-                    _ => i64::try_from(array.as_primitive::<Decimal128Type>().value(i)).ok(),
-                };
-                let bits = 8 * u32::try_from(column.width).unwrap_or(8) - 1;
-                let fits = value.filter(|v| column.width == 8 || (-(1i64 << bits)..1i64 << bits).contains(v));
-                let Some(value) = fits else {
-                    return Ok(Err(format!("an integer of {} bytes", column.width)));
-                };
-                out.extend_from_slice(value.to_le_bytes().get(..column.width).unwrap_or_default());
-            }
+        if column.kind.uses_memo() {
+            return self.encode_memo(column, array, i, out);
         }
-        Ok(Ok(()))
+        Ok(self.format(column).encode(column.value(array, i), out))
     }
 
-    fn encode_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
-        self.codepage
-            .encode(text, out)
-            .map_err(|c| format!("characters of {}, which has no {c:?}", self.codepage))
+    fn format(&self, column: &Column) -> Format {
+        Format {
+            kind: column.kind,
+            width: column.width,
+            decimals: column.decimals,
+            codepage: self.codepage,
+        }
     }
 
     fn encode_memo(
@@ -316,12 +254,8 @@ impl TableWriter {
     ) -> Result<Result<(), String>> {
         let text = column.kind == FieldKind::Memo;
         let mut value = Vec::new();
-        if text {
-            if let Err(expected) = self.encode_text(array.as_string::<i32>().value(i), &mut value) {
-                return Ok(Err(expected));
-            }
-        } else {
-            value.extend_from_slice(array.as_binary::<i32>().value(i));
+        if let Err(expected) = self.format(column).encode(column.value(array, i), &mut value) {
+            return Ok(Err(expected));
         }
         // An empty memo has no block.
         let block = match &mut self.memo {
@@ -339,39 +273,15 @@ impl TableWriter {
         Ok(Ok(()))
     }
 
-    /// The last byte is the length and a bit says so, except for a value that fills the field.
-    fn fill_length(&self, column: &Column, len: usize, record: &mut [u8]) {
-        let cell = record
-            .get_mut(column.offset..column.offset + column.width)
-            .unwrap_or_default();
-        let Some(rest) = cell.get_mut(len..).filter(|rest| !rest.is_empty()) else {
-            return;
-        };
-        rest.fill(0);
-        if let (Some(last), Ok(len)) = (rest.last_mut(), u8::try_from(len)) {
-            *last = len;
-        }
-        self.set_bit(record, column.varlength_bit);
-    }
-
     fn fill_null(&self, column: &Column, i: usize, record: &mut [u8]) -> Result<()> {
-        let zero = match column.kind {
-            FieldKind::Timestamp | FieldKind::Varchar | FieldKind::Varbinary => true,
-            FieldKind::Memo | FieldKind::MemoBinary => column.width == 4,
-            FieldKind::Integer | FieldKind::Double | FieldKind::Currency | FieldKind::Time => {
-                if column.null_bit.is_none() {
-                    let expected =
-                        "a value (this type has no blank; a nullable field of a Visual FoxPro table keeps null)";
-                    return Err(self.bad(column, i, expected.to_owned(), "null".to_owned()));
-                }
-                true
-            }
-            _ => false,
-        };
-        let cell = record
-            .get_mut(column.offset..column.offset + column.width)
-            .unwrap_or_default();
-        cell.fill(if zero { 0 } else { b' ' });
+        let format = self.format(column);
+        if format.blank_is_zero() && column.null_bit.is_none() {
+            let expected = "a value (this type has no blank; a nullable field of a Visual FoxPro table keeps null)";
+            return Err(self.bad(column, i, expected.to_owned(), "null".to_owned()));
+        }
+        if let Some(cell) = record.get_mut(column.offset..column.offset + column.width) {
+            cell.fill(format.blank_byte());
+        }
         self.set_bit(record, column.null_bit);
         self.set_bit(record, column.varlength_bit);
         Ok(())
@@ -543,6 +453,26 @@ fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8,
 }
 
 impl Column {
+    /// Value `i` of an array that has the column's type.
+    fn value<'a>(&self, array: &'a ArrayRef, i: usize) -> Value<'a> {
+        let scale = self.decimals;
+        match self.data_type {
+            DataType::Utf8 => Value::Text(array.as_string::<i32>().value(i)),
+            DataType::Binary => Value::Bytes(array.as_binary::<i32>().value(i)),
+            DataType::Boolean => Value::Logical(array.as_boolean().value(i)),
+            DataType::Int32 => Value::Integer(array.as_primitive::<Int32Type>().value(i).into()),
+            DataType::Int64 => Value::Integer(array.as_primitive::<Int64Type>().value(i)),
+            DataType::Float64 => Value::Double(array.as_primitive::<Float64Type>().value(i)),
+            DataType::Date32 => Value::Date(array.as_primitive::<Date32Type>().value(i)),
+            DataType::Time32(_) => Value::Time(array.as_primitive::<Time32MillisecondType>().value(i)),
+            DataType::Timestamp(..) => Value::Timestamp(array.as_primitive::<TimestampMillisecondType>().value(i)),
+            _ => Value::Decimal {
+                unscaled: array.as_primitive::<Decimal128Type>().value(i),
+                scale,
+            },
+        }
+    }
+
     fn new(spec: &FieldSpec, format: Dialect) -> Result<Self> {
         let vfp = format == Dialect::VisualFoxPro;
         let memo_width = if vfp { 4 } else { 10 };
@@ -618,28 +548,5 @@ impl Column {
             varlength_bit: None,
         };
         Ok(column)
-    }
-}
-
-/// Writes a scaled integer with its point; a zero before the point is left out where there is no room for it.
-fn encode_number(value: i128, decimals: u8, width: usize, out: &mut Vec<u8>) -> Result<(), String> {
-    let decimals = usize::from(decimals);
-    let digits = format!("{:0>width$}", value.unsigned_abs(), width = decimals + 1);
-    let (whole, fraction) = digits.split_at(digits.len() - decimals);
-    if value < 0 {
-        out.push(b'-');
-    }
-    let needed = out.len() + digits.len() + usize::from(decimals > 0);
-    if whole != "0" || decimals == 0 || needed <= width {
-        out.extend_from_slice(whole.as_bytes());
-    }
-    if decimals > 0 {
-        out.push(b'.');
-        out.extend_from_slice(fraction.as_bytes());
-    }
-    if out.len() > width {
-        Err(format!("at most {width} characters"))
-    } else {
-        Ok(())
     }
 }

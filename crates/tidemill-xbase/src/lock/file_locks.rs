@@ -1,0 +1,412 @@
+//! Taking locks: the kernel's, and this process's own table of them.
+//!
+//! The kernel refuses or grants at once; waiting is asking again until the timeout, because no call of the kernel waits
+//! for a limited time. Outside Linux only the table of this process is asked.
+
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::lock::{LockKind, LockRange, LockSubject};
+
+/// A lock that somebody else holds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {subject} is locked by {holder} ({range}); waited {} ms", path.display(), waited.as_millis())]
+pub struct LockRefused {
+    /// The file.
+    pub path: PathBuf,
+    /// What was to be locked.
+    pub subject: LockSubject,
+    /// The bytes that were to be locked.
+    pub range: LockRange,
+    /// Who holds a lock that is in the way.
+    pub holder: LockHolder,
+    /// How long the request was repeated.
+    pub waited: Duration,
+}
+
+/// Who holds a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockHolder {
+    /// Another handle of this process.
+    ThisProcess,
+    /// The process with this id.
+    Process(u32),
+    /// Somebody; the kernel does not tell who holds open-file-description locks, `flock` and locks of other machines.
+    Unknown,
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ThisProcess => f.write_str("another handle of this process"),
+            Self::Process(id) => write!(f, "process {id}"),
+            Self::Unknown => f.write_str("another process"),
+        }
+    }
+}
+
+/// Whether other programs may have the file open too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    Shared,
+    Exclusive,
+}
+
+/// Takes the lock by which Harbour marks an open file on Unix, `flock` over the whole of it (`src/rtl/filesys.c`; seen
+/// in corpus/xbase/locks.json); it ends when the file is closed.
+///
+/// # Errors
+/// [`Error::Locked`] when another program has the file open in a way that excludes this.
+pub(crate) fn open_shared_or_exclusive(file: &File, path: &Path, sharing: Sharing, timeout: Duration) -> Result<()> {
+    let range = LockRange {
+        start: 0,
+        end: u64::MAX,
+    };
+    retry(path, LockSubject::Open, range, timeout, || {
+        let taken = match sharing {
+            Sharing::Shared => file.try_lock_shared(),
+            Sharing::Exclusive => file.try_lock(),
+        };
+        match taken {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(Some(LockHolder::Unknown)),
+            Err(TryLockError::Error(e)) => Err(e),
+        }
+    })
+}
+
+/// The byte-range locks that one handle holds on one file; dropping it gives them back.
+#[derive(Debug)]
+pub(crate) struct FileLocks {
+    file: Arc<File>,
+    path: PathBuf,
+    identity: FileIdentity,
+    handle: u64,
+}
+
+impl FileLocks {
+    pub(crate) fn new(file: Arc<File>, path: &Path) -> Result<Self> {
+        static NEXT_HANDLE: AtomicU64 = AtomicU64::new(0);
+        let identity = FileIdentity::of(&file, path).map_err(|e| Error::io(path, "open", e))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            identity,
+            handle: NEXT_HANDLE.fetch_add(1, Ordering::Relaxed),
+        })
+    }
+
+    /// Takes a range, or changes the kind of one that this handle holds already.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when others hold it until the timeout, [`Error::Io`].
+    pub(crate) fn lock(&self, subject: LockSubject, range: LockRange, kind: LockKind, timeout: Duration) -> Result<()> {
+        retry(&self.path, subject, range, timeout, || self.try_lock(range, kind))
+    }
+
+    /// Gives a range back that this handle took as a whole.
+    pub(crate) fn unlock(&self, range: LockRange) -> Result<()> {
+        self.forget(range);
+        kernel::unlock(&self.file, range).map_err(|e| Error::io(&self.path, "unlock", e))
+    }
+
+    /// Who is in the way; `None` when the lock was taken.
+    fn try_lock(&self, range: LockRange, kind: LockKind) -> io::Result<Option<LockHolder>> {
+        let mut held = table();
+        let ours = |h: &Held| h.identity == self.identity && h.range.overlaps(&range);
+        let in_the_way = held.iter().any(|h| {
+            ours(h) && h.handle != self.handle && (kind == LockKind::Exclusive || h.kind == LockKind::Exclusive)
+        });
+        if in_the_way {
+            return Ok(Some(LockHolder::ThisProcess));
+        }
+        if let Some(holder) = kernel::try_lock(&self.file, range, kind)? {
+            return Ok(Some(holder));
+        }
+        held.retain(|h| !(h.handle == self.handle && h.range == range));
+        held.push(Held {
+            identity: self.identity.clone(),
+            handle: self.handle,
+            range,
+            kind,
+        });
+        Ok(None)
+    }
+
+    fn forget(&self, range: LockRange) {
+        table().retain(|h| !(h.handle == self.handle && h.range == range));
+    }
+}
+
+impl Drop for FileLocks {
+    fn drop(&mut self) {
+        let mut held = table();
+        for lock in held.iter().filter(|h| h.handle == self.handle) {
+            // The kernel gives them back anyhow when the last handle on this opening of the file is closed.
+            let _ = kernel::unlock(&self.file, lock.range);
+        }
+        held.retain(|h| h.handle != self.handle);
+    }
+}
+
+/// A lock of this process.
+#[derive(Debug)]
+struct Held {
+    identity: FileIdentity,
+    handle: u64,
+    range: LockRange,
+    kind: LockKind,
+}
+
+fn table() -> MutexGuard<'static, Vec<Held>> {
+    static TABLE: Mutex<Vec<Held>> = Mutex::new(Vec::new());
+    // A thread that panicked left whole entries behind.
+    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Asks until the lock is taken or the time is up, with longer and longer pauses.
+fn retry(
+    path: &Path,
+    subject: LockSubject,
+    range: LockRange,
+    timeout: Duration,
+    mut attempt: impl FnMut() -> io::Result<Option<LockHolder>>,
+) -> Result<()> {
+    const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+    let began = Instant::now();
+    let mut pause = Duration::from_micros(200);
+    loop {
+        let Some(holder) = attempt().map_err(|e| Error::io(path, "lock", e))? else {
+            return Ok(());
+        };
+        let waited = began.elapsed();
+        let left = timeout.saturating_sub(waited);
+        if left.is_zero() {
+            return Err(Error::Locked(Box::new(LockRefused {
+                path: path.to_owned(),
+                subject,
+                range,
+                holder,
+                waited,
+            })));
+        }
+        std::thread::sleep(pause.min(left));
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// The same for every opening of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg(unix)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+#[cfg(unix)]
+impl FileIdentity {
+    fn of(file: &File, _path: &Path) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let meta = file.metadata()?;
+        Ok(Self {
+            device: meta.dev(),
+            inode: meta.ino(),
+        })
+    }
+}
+
+/// The same for every opening of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg(not(unix))]
+struct FileIdentity(PathBuf);
+
+#[cfg(not(unix))]
+impl FileIdentity {
+    fn of(_file: &File, path: &Path) -> io::Result<Self> {
+        path.canonicalize().map(Self)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    //! `fcntl` with `F_OFD_SETLK` and `F_OFD_GETLK` (fcntl_locking(2)).
+
+    use std::fs::File;
+    use std::io;
+
+    use nix::errno::Errno;
+    use nix::fcntl::{FcntlArg, fcntl};
+    use nix::libc;
+
+    use super::LockHolder;
+    use crate::lock::{LockKind, LockRange};
+
+    /// Who is in the way; `None` when the lock was taken.
+    pub(super) fn try_lock(file: &File, range: LockRange, kind: LockKind) -> io::Result<Option<LockHolder>> {
+        let request = request(range, lock_type(kind))?;
+        match fcntl(file, FcntlArg::F_OFD_SETLK(&request)) {
+            Ok(_) => Ok(None),
+            Err(Errno::EAGAIN | Errno::EACCES) => {
+                let mut found = request;
+                Ok(Some(match fcntl(file, FcntlArg::F_OFD_GETLK(&mut found)) {
+                    // Minus one stands for an open-file-description lock, and 0 for a process out of sight.
+                    Ok(_) if found.l_pid > 0 => {
+                        u32::try_from(found.l_pid).map_or(LockHolder::Unknown, LockHolder::Process)
+                    }
+                    _ => LockHolder::Unknown,
+                }))
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    pub(super) fn unlock(file: &File, range: LockRange) -> io::Result<()> {
+        fcntl(file, FcntlArg::F_OFD_SETLK(&request(range, libc::F_UNLCK)?))?;
+        Ok(())
+    }
+
+    fn lock_type(kind: LockKind) -> i32 {
+        match kind {
+            LockKind::Shared => libc::F_RDLCK,
+            LockKind::Exclusive => libc::F_WRLCK,
+        }
+    }
+
+    fn request(range: LockRange, lock_type: i32) -> io::Result<libc::flock> {
+        let outside = |_| io::Error::from(io::ErrorKind::InvalidInput);
+        Ok(libc::flock {
+            l_type: i16::try_from(lock_type).map_err(outside)?,
+            l_whence: 0,
+            l_start: i64::try_from(range.start).map_err(outside)?,
+            l_len: i64::try_from(range.byte_len()).map_err(outside)?,
+            // The kernel demands 0 for open-file-description locks.
+            l_pid: 0,
+        })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod kernel {
+    //! No lock of the kernel is taken here: other processes are not kept out.
+
+    use std::fs::File;
+    use std::io;
+
+    use super::LockHolder;
+    use crate::lock::{LockKind, LockRange};
+
+    pub(super) fn try_lock(_file: &File, _range: LockRange, _kind: LockKind) -> io::Result<Option<LockHolder>> {
+        Ok(None)
+    }
+
+    pub(super) fn unlock(_file: &File, _range: LockRange) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    const NOW: Duration = Duration::ZERO;
+    const RANGE: LockRange = LockRange { start: 100, end: 109 };
+
+    fn opened(path: &Path) -> FileLocks {
+        let file = File::options().read(true).write(true).open(path).unwrap();
+        FileLocks::new(Arc::new(file), path).unwrap()
+    }
+
+    #[test]
+    fn the_kernel_shows_the_range_until_it_is_given_back() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let inode = file.as_file().metadata().unwrap().ino();
+        let shown = || {
+            let all = std::fs::read_to_string("/proc/locks").unwrap();
+            all.lines().any(|line| {
+                line.contains("OFDLCK") && line.contains("WRITE") && line.contains(&format!(":{inode} 100 109"))
+            })
+        };
+        let locks = opened(file.path());
+        locks
+            .lock(LockSubject::Header, RANGE, LockKind::Exclusive, NOW)
+            .unwrap();
+        assert!(shown());
+        locks.unlock(RANGE).unwrap();
+        assert!(!shown());
+        locks
+            .lock(LockSubject::Header, RANGE, LockKind::Exclusive, NOW)
+            .unwrap();
+        drop(locks);
+        assert!(!shown());
+    }
+
+    #[test]
+    fn two_handles_of_one_process_conflict_and_the_error_says_so() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (one, two) = (opened(file.path()), opened(file.path()));
+        one.lock(LockSubject::Record(7), RANGE, LockKind::Exclusive, NOW)
+            .unwrap();
+        let inside = LockRange { start: 109, end: 120 };
+        let error = two
+            .lock(LockSubject::File, inside, LockKind::Shared, Duration::from_millis(30))
+            .unwrap_err();
+        let Error::Locked(refused) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(
+            (refused.subject, refused.range, refused.holder),
+            (LockSubject::File, inside, LockHolder::ThisProcess)
+        );
+        assert!(refused.waited >= Duration::from_millis(30), "{:?}", refused.waited);
+        let beside = LockRange { start: 110, end: 120 };
+        two.lock(LockSubject::File, beside, LockKind::Exclusive, NOW).unwrap();
+    }
+
+    #[test]
+    fn shared_locks_live_together_and_keep_out_an_exclusive_one() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (one, two) = (opened(file.path()), opened(file.path()));
+        one.lock(LockSubject::Index, RANGE, LockKind::Shared, NOW).unwrap();
+        two.lock(LockSubject::Index, RANGE, LockKind::Shared, NOW).unwrap();
+        assert!(two.lock(LockSubject::Index, RANGE, LockKind::Exclusive, NOW).is_err());
+        drop(one);
+        two.lock(LockSubject::Index, RANGE, LockKind::Exclusive, NOW).unwrap();
+    }
+
+    #[test]
+    fn a_request_waits_until_the_holder_lets_go() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (one, two) = (opened(file.path()), opened(file.path()));
+        one.lock(LockSubject::Header, RANGE, LockKind::Exclusive, NOW).unwrap();
+        let holder = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(one);
+        });
+        two.lock(LockSubject::Header, RANGE, LockKind::Exclusive, Duration::from_secs(10))
+            .unwrap();
+        holder.join().unwrap();
+    }
+
+    #[test]
+    fn an_exclusive_opening_keeps_every_other_out() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let open = |sharing| {
+            let opened = File::open(file.path()).unwrap();
+            open_shared_or_exclusive(&opened, file.path(), sharing, NOW).map(|()| opened)
+        };
+        let (one, two) = (open(Sharing::Shared).unwrap(), open(Sharing::Shared).unwrap());
+        assert!(matches!(open(Sharing::Exclusive), Err(Error::Locked(_))));
+        drop((one, two));
+        let _alone = open(Sharing::Exclusive).unwrap();
+        assert!(matches!(open(Sharing::Shared), Err(Error::Locked(_))));
+    }
+}

@@ -1,0 +1,126 @@
+//! A file that is written in place, behind a trait so that tests can let the nth write fail.
+//!
+//! Nothing is buffered here: what is written is visible to other programs at once.
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// What writing in place asks of a file.
+pub(crate) trait Storage: fmt::Debug + Send + Sync {
+    fn len(&self) -> io::Result<u64>;
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// A storage with its name.
+#[derive(Debug)]
+pub(crate) struct DataFile {
+    path: PathBuf,
+    storage: Box<dyn Storage>,
+}
+
+impl DataFile {
+    pub(crate) fn new(path: &Path, storage: Box<dyn Storage>) -> Self {
+        Self {
+            path: path.to_owned(),
+            storage,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn len(&self) -> Result<u64> {
+        self.storage.len().map_err(|e| Error::io(&self.path, "read", e))
+    }
+
+    /// Fills `buf` from `offset` on.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the file ends before, perhaps because another program shortened it.
+    pub(crate) fn read(&self, what: &str, offset: u64, buf: &mut [u8]) -> Result<()> {
+        self.storage.read_exact_at(buf, offset).map_err(|e| match e.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                let expected = format!("{} bytes", buf.len());
+                Error::corrupt(&self.path, what, offset, expected, "the end of the file")
+            }
+            _ => Error::io(&self.path, "read", e),
+        })
+    }
+
+    pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.storage
+            .write_all_at(bytes, offset)
+            .map_err(|e| Error::io(&self.path, "write", e))
+    }
+
+    pub(crate) fn set_len(&self, len: u64) -> Result<()> {
+        self.storage.set_len(len).map_err(|e| Error::io(&self.path, "write", e))
+    }
+
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.storage.sync().map_err(|e| Error::io(&self.path, "sync", e))
+    }
+}
+
+impl Storage for Arc<File> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&**self, buf, offset)
+    }
+
+    #[cfg(unix)]
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&**self, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
+        use std::os::windows::fs::FileExt;
+        while !buf.is_empty() {
+            match self.seek_read(buf, offset)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                n => {
+                    buf = buf.get_mut(n..).unwrap_or_default();
+                    offset += n as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(windows)]
+    fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        use std::os::windows::fs::FileExt;
+        while !bytes.is_empty() {
+            match self.seek_write(bytes, offset)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                n => {
+                    bytes = bytes.get(n..).unwrap_or_default();
+                    offset += n as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        File::set_len(self, len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_all()
+    }
+}

@@ -1,0 +1,529 @@
+//! Changing a table in place, alone or beside other programs.
+//!
+//! Beside others, a record is changed only while this handle holds its lock or that of all records, and records are
+//! appended under the lock of the header, where the count is taken from the file's length again, as Harbour does
+//! (`src/rdd/dbf1.c`). Every change is handed to the operating system at once; [`TableEditor::sync`] brings what was
+//! changed to the disk.
+//!
+//! # What this module does not do
+//!
+//! It keeps no indexes: a table with a production index needs a reindex after a change here. Several changes are not one
+//! transaction: a crash between two writes of one call can leave a memo without a record that points at it, though never
+//! a record that points at nothing.
+
+mod pack;
+mod record;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::codepage::CodePage;
+use crate::error::{BadValue, Error, Result};
+use crate::field::Field;
+use crate::header::{CivilDate, Dialect, Header};
+use crate::lock::{FileLocks, LockKind, LockScheme, LockSubject, Sharing, TableLocks, open_shared_or_exclusive};
+use crate::memo_editor::MemoEditor;
+use crate::storage::DataFile;
+use crate::table::{OpenOptions, Table};
+use crate::value::Format;
+
+/// Who else may have the table open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OpenMode {
+    /// Nobody: changes need no locks, and [`TableEditor::pack`] and [`TableEditor::zap`] are allowed. Default.
+    #[default]
+    Exclusive,
+    /// Programs that share it: changes need locks.
+    Shared,
+    /// Programs that share it: nothing is changed, and locks can be taken.
+    ReadOnly,
+}
+
+/// How to open a table for changes.
+#[derive(Debug, Clone)]
+pub struct EditOptions {
+    mode: OpenMode,
+    scheme: LockScheme,
+    lock_timeout: Duration,
+    today: CivilDate,
+    open: OpenOptions,
+}
+
+impl EditOptions {
+    /// Every option at its default; headers name `today` as the day of the last change.
+    pub fn new(today: CivilDate) -> Self {
+        Self {
+            mode: OpenMode::default(),
+            scheme: LockScheme::Vfp,
+            lock_timeout: Duration::from_secs(1),
+            today,
+            open: OpenOptions::new(),
+        }
+    }
+
+    /// Who else may have the table open. Default: [`OpenMode::Exclusive`].
+    #[must_use]
+    pub fn mode(mut self, mode: OpenMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Which bytes are locked; all programs that share a table must agree. Default: [`LockScheme::Vfp`].
+    #[must_use]
+    pub fn scheme(mut self, scheme: LockScheme) -> Self {
+        self.scheme = scheme;
+        self
+    }
+
+    /// How long a lock is asked for again and again while others hold it. Default: one second.
+    #[must_use]
+    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout = timeout;
+        self
+    }
+
+    /// How the table is read; recovering is refused. Default: [`OpenOptions::new`].
+    #[must_use]
+    pub fn open(mut self, open: OpenOptions) -> Self {
+        self.open = open;
+        self
+    }
+}
+
+/// A table that is open for changes. Records are numbered from 1, fields from 0 in the order of [`TableEditor::fields`].
+///
+/// Dropping it writes the header if need be, without a report of what fails, and gives all locks back.
+#[derive(Debug)]
+pub struct TableEditor {
+    file: DataFile,
+    locks: FileLocks,
+    memo: Option<MemoEditor>,
+    memo_looked_for: String,
+    header: Header,
+    fields: Vec<Field>,
+    null_flags: Option<(usize, usize)>,
+    codepage: CodePage,
+    ranges: TableLocks,
+    options: EditOptions,
+    record_count: u32,
+    locked: BTreeSet<u32>,
+    file_locked: bool,
+    /// Whether the header on disk still has an older count or day.
+    header_stale: bool,
+}
+
+impl TableEditor {
+    /// Opens the table at `path` and its memo file.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when other programs have it open in a way that excludes this until the timeout;
+    /// [`Error::Misuse`] for options that recover; and as [`Table::open`].
+    pub fn open(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
+        let path = path.as_ref();
+        if options.open.recover {
+            let why = "a table is not changed while recovering";
+            return Err(Error::Misuse(format!("{}: {why}", path.display())));
+        }
+        let handle = open_file(path, options)?;
+        let table = Table::open(path, &options.open)?;
+        let header = table.header().clone();
+        if header.record_len == 0 {
+            return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));
+        }
+        let memo = table.memo().map(|memo| {
+            let file = open_file(memo.path(), options)?;
+            let mut editor = MemoEditor::new(memo, DataFile::new(memo.path(), Box::new(Arc::clone(&file))));
+            if options.mode != OpenMode::Exclusive {
+                editor.share(file, options.scheme, options.lock_timeout)?;
+            }
+            Ok::<_, Error>(editor)
+        });
+        let mut editor = Self {
+            locks: FileLocks::new(Arc::clone(&handle), path)?,
+            file: DataFile::new(path, Box::new(handle)),
+            memo: memo.transpose()?,
+            memo_looked_for: table.memo_looked_for().to_owned(),
+            fields: table.fields().to_vec(),
+            null_flags: table.fields.null_flags,
+            codepage: table.codepage(),
+            ranges: options.scheme.table(&header),
+            options: options.clone(),
+            record_count: header.record_count,
+            header,
+            locked: BTreeSet::new(),
+            file_locked: false,
+            header_stale: false,
+        };
+        editor.refresh()?;
+        Ok(editor)
+    }
+
+    /// The table's file.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The visible fields in table order.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// What the header said when the table was opened.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The number of records, deleted ones included, as of the last [`TableEditor::refresh`] or change by this handle.
+    pub fn record_count(&self) -> u32 {
+        self.record_count
+    }
+
+    /// Looks how many records there are now, since others may have appended some, and returns their number.
+    ///
+    /// Beside others the file's length decides, as in Harbour; alone, the header does.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] when the file has become shorter than its records.
+    pub fn refresh(&mut self) -> Result<u32> {
+        if self.options.mode != OpenMode::Exclusive {
+            let count = self.count_in_file()?;
+            if count < self.record_count {
+                let (expected, at) = (format!("{} records", self.record_count), self.file.len()?);
+                return Err(Error::corrupt(
+                    self.path(),
+                    "records",
+                    at,
+                    expected,
+                    format!("{count}: another program shortened the table"),
+                ));
+            }
+            self.record_count = count;
+        }
+        Ok(self.record_count)
+    }
+
+    /// Locks one record and waits for it until the timeout. Records need not exist yet. Alone, nothing needs a lock.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], [`Error::Io`].
+    pub fn lock_record(&mut self, record: u32) -> Result<()> {
+        if self.options.mode == OpenMode::Exclusive || self.file_locked || self.locked.contains(&record) {
+            return Ok(());
+        }
+        let range = self.ranges.record(record);
+        self.lock(LockSubject::Record(record), range)?;
+        self.locked.insert(record);
+        Ok(())
+    }
+
+    /// Locks all records, after it has given the locks of single ones back, as Harbour does.
+    ///
+    /// # Errors
+    /// [`Error::Locked`]; no record is locked then. [`Error::Io`].
+    pub fn lock_file(&mut self) -> Result<()> {
+        if self.options.mode == OpenMode::Exclusive || self.file_locked {
+            return Ok(());
+        }
+        self.unlock_all()?;
+        self.lock(LockSubject::File, self.ranges.file())?;
+        self.file_locked = true;
+        Ok(())
+    }
+
+    /// Gives the lock of one record back. One that is not held is no error.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn unlock_record(&mut self, record: u32) -> Result<()> {
+        if self.locked.remove(&record) {
+            self.locks.unlock(self.ranges.record(record))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the locks of all records back.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn unlock_all(&mut self) -> Result<()> {
+        for record in std::mem::take(&mut self.locked) {
+            self.locks.unlock(self.ranges.record(record))?;
+        }
+        if std::mem::take(&mut self.file_locked) {
+            self.locks.unlock(self.ranges.file())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the header if need be: alone it is written here and not with each record.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn flush(&mut self) -> Result<()> {
+        if self.header_stale {
+            self.under_header_lock(Self::write_header)?;
+        }
+        Ok(())
+    }
+
+    /// Brings every change to the disk: when this returns, they outlive a power cut.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        // Memos first: a record on the disk then never points at a memo that is not.
+        if let Some(memo) = &self.memo {
+            memo.sync()?;
+        }
+        self.file.sync()
+    }
+
+    fn lock(&self, subject: LockSubject, range: crate::lock::LockRange) -> Result<()> {
+        self.locks
+            .lock(subject, range, LockKind::Exclusive, self.options.lock_timeout)
+    }
+
+    /// Does something while no other program changes the header.
+    fn under_header_lock<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.options.mode == OpenMode::Exclusive {
+            return work(self);
+        }
+        let range = self.ranges.header();
+        self.lock(LockSubject::Header, range)?;
+        let done = work(self);
+        let unlocked = self.locks.unlock(range);
+        let done = done?;
+        unlocked.map(|()| done)
+    }
+
+    /// Writes the day and the record count. The rest of the header stays as it is.
+    fn write_header(&mut self) -> Result<()> {
+        if self.options.mode != OpenMode::Exclusive {
+            self.record_count = self.count_in_file()?.max(self.record_count);
+        }
+        let CivilDate { year, month, day } = self.options.today;
+        let year = u8::try_from(year.saturating_sub(1900)).unwrap_or_default();
+        if self.header.dialect == Dialect::Dbase2 {
+            let count = u16::try_from(self.record_count).unwrap_or(u16::MAX);
+            let [low, high] = count.to_le_bytes();
+            self.file.write(1, &[low, high, month, day, year])?;
+        } else {
+            let [a, b, c, d] = self.record_count.to_le_bytes();
+            self.file.write(1, &[year, month, day, a, b, c, d])?;
+        }
+        self.header_stale = false;
+        Ok(())
+    }
+
+    /// How many whole records the file holds.
+    fn count_in_file(&self) -> Result<u32> {
+        let bytes = self.file.len()?.saturating_sub(u64::from(self.header.header_len));
+        let count = bytes / u64::from(self.header.record_len.max(1));
+        u32::try_from(count).map_err(|_| {
+            let found = format!("{count}");
+            Error::corrupt(self.path(), "records", 0, "fewer than 2^32 records", found)
+        })
+    }
+
+    fn record_offset(&self, record: u32) -> u64 {
+        let before = u64::from(record.saturating_sub(1)) * u64::from(self.header.record_len);
+        u64::from(self.header.header_len) + before
+    }
+
+    fn format(&self, field: &Field) -> Format {
+        Format {
+            kind: field.kind,
+            width: field.width,
+            decimals: field.decimals,
+            codepage: self.codepage,
+        }
+    }
+
+    fn writable(&self) -> Result<()> {
+        if self.options.mode == OpenMode::ReadOnly {
+            return Err(self.misuse("the table is open for reading only"));
+        }
+        Ok(())
+    }
+
+    fn alone(&self, what: &str) -> Result<()> {
+        self.writable()?;
+        if self.options.mode != OpenMode::Exclusive {
+            return Err(self.misuse(&format!("{what} needs the table to be open exclusively")));
+        }
+        Ok(())
+    }
+
+    fn misuse(&self, why: &str) -> Error {
+        Error::Misuse(format!("{}: {why}", self.path().display()))
+    }
+
+    fn bad(&self, record: u32, field: &Field, expected: String, found: String) -> Error {
+        Error::Value(Box::new(BadValue {
+            path: self.path().to_owned(),
+            record,
+            field: field.name.clone(),
+            expected,
+            found,
+        }))
+    }
+}
+
+impl Drop for TableEditor {
+    fn drop(&mut self) {
+        // Who wants to know whether this works calls `flush` before.
+        let _ = self.flush();
+    }
+}
+
+/// Opens a file of the table and marks it as open.
+fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
+    let write = options.mode != OpenMode::ReadOnly;
+    let file = File::options().read(true).write(write).open(path);
+    let file = file.map_err(|e| Error::io(path, "open", e))?;
+    let sharing = match options.mode {
+        OpenMode::Exclusive => Sharing::Exclusive,
+        OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
+    };
+    open_shared_or_exclusive(&file, path, sharing, options.lock_timeout)?;
+    Ok(Arc::new(file))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+mod tests {
+    use std::io;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::field_spec::FieldSpec;
+    use crate::storage::Storage;
+    use crate::table_writer::{CreateOptions, TableWriter};
+    use crate::value::Value;
+
+    const TODAY: CivilDate = CivilDate {
+        year: 2026,
+        month: 11,
+        day: 21,
+    };
+
+    /// A file whose nth write stops half way, as on a full disk; the later ones succeed.
+    #[derive(Debug)]
+    struct Faulty {
+        file: Arc<File>,
+        writes_left: Arc<AtomicU64>,
+    }
+
+    impl Storage for Faulty {
+        fn len(&self) -> io::Result<u64> {
+            Storage::len(&self.file)
+        }
+
+        fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+            Storage::read_exact_at(&self.file, buf, offset)
+        }
+
+        fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+            if self.writes_left.fetch_sub(1, Ordering::Relaxed) != 0 {
+                return Storage::write_all_at(&self.file, bytes, offset);
+            }
+            Storage::write_all_at(&self.file, &bytes[..bytes.len() / 2], offset)?;
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn set_len(&self, len: u64) -> io::Result<()> {
+            Storage::set_len(&self.file, len)
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            Storage::sync(&self.file)
+        }
+    }
+
+    /// A table of three records with memos, changed through files that share one count of writes.
+    fn faulty(folder: &Path, fail_at: u64) -> (TableEditor, Vec<PathBuf>) {
+        let path = folder.join("t.dbf");
+        let fields = [FieldSpec::new("NAME", 'C', 20, 0), FieldSpec::new("NOTE", 'M', 10, 0)];
+        TableWriter::create(&path, &fields, &CreateOptions::new(TODAY))
+            .unwrap()
+            .finish()
+            .unwrap();
+        let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+        for text in ["one", "two", "three"] {
+            editor
+                .append_values(&[(0, Value::Text(text)), (1, Value::Text(&text.repeat(50)))])
+                .unwrap();
+        }
+        editor.flush().unwrap();
+        let writes_left = Arc::new(AtomicU64::new(fail_at));
+        let wrap = |path: &Path| {
+            let file = Arc::new(File::options().read(true).write(true).open(path).unwrap());
+            let writes_left = Arc::clone(&writes_left);
+            DataFile::new(path, Box::new(Faulty { file, writes_left }))
+        };
+        editor.file = wrap(&path);
+        let memo_path = path.with_extension("fpt");
+        editor.memo = editor.memo.take().map(|memo| memo.moved(wrap(&memo_path)));
+        (editor, vec![path, memo_path])
+    }
+
+    #[test]
+    fn a_write_that_fails_half_way_leaves_every_record_as_it_was() {
+        let long = "four".repeat(100);
+        let mut failures = 0;
+        for fail_at in 0..6 {
+            for change in 0..4 {
+                let folder = tempfile::tempdir().unwrap();
+                let (mut editor, paths) = faulty(folder.path(), fail_at);
+                let before = std::fs::read(&paths[0]).unwrap();
+                let values = [(0, Value::Text("four")), (1, Value::Text(&long))];
+                let result = match change {
+                    0 => editor.append_values(&values).map(drop),
+                    1 => editor.replace(2, &values),
+                    2 => editor.delete(3),
+                    _ => editor.append().map(drop),
+                };
+                if result.is_ok() {
+                    continue;
+                }
+                failures += 1;
+                assert!(matches!(result, Err(Error::Io { .. })), "{result:?}");
+                assert_eq!(editor.record_count(), 3);
+                drop(editor);
+                assert_eq!(
+                    std::fs::read(&paths[0]).unwrap(),
+                    before,
+                    "change {change}, write {fail_at}"
+                );
+                let table = Arc::new(Table::open(&paths[0], &OpenOptions::new()).unwrap());
+                assert!(table.verify().unwrap().damage.is_empty());
+            }
+        }
+        assert!(failures >= 8, "{failures}");
+    }
+
+    #[test]
+    fn a_full_disk_while_packing_leaves_the_table_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut editor, paths) = faulty(folder.path(), u64::MAX);
+        editor.delete(1).unwrap();
+        editor.flush().unwrap();
+        let before: Vec<_> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+        // A folder in the way of the new file stands for one that cannot be written.
+        std::fs::create_dir(folder.path().join("t.fpt.packing")).unwrap();
+        assert!(matches!(editor.pack(), Err(Error::Io { .. })));
+        assert_eq!(
+            paths
+                .iter()
+                .map(|path| std::fs::read(path).unwrap())
+                .collect::<Vec<_>>(),
+            before
+        );
+        assert!(!folder.path().join("t.dbf.packing").exists());
+    }
+}

@@ -1,0 +1,205 @@
+//! All records at once: without the deleted ones, or none at all.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{TableEditor, record::put_pointer};
+use crate::error::{Error, Result};
+use crate::field::{Field, FieldKind};
+use crate::header::Dialect;
+use crate::lock::{FileLocks, Sharing, open_shared_or_exclusive};
+use crate::memo::MemoDialect;
+use crate::memo_editor::{MemoEditor, MemoPlace};
+use crate::storage::DataFile;
+
+/// How many bytes of records are written at once.
+const CHUNK: usize = 1 << 20;
+
+impl TableEditor {
+    /// Removes the deleted records for good, and with them the blocks of the memo file that no record needs. Returns how
+    /// many records are left. Records get new numbers, so indexes must be built anew.
+    ///
+    /// The packed table is written to a new file beside the old one, brought to the disk and renamed over it: an error
+    /// before leaves the table as it was. With a memo file there are two renames, and a crash exactly between them
+    /// leaves the new memo file beside the old table. Memo files of FlexFile and
+    /// of tables with fields of any type (`V` of SIx) are left as they are.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] unless the table is open exclusively, [`Error::Corrupt`] for a memo that cannot be read,
+    /// [`Error::Io`].
+    pub fn pack(&mut self) -> Result<u32> {
+        self.alone("packing")?;
+        self.flush()?;
+        let table = Sibling::create(self.path())?;
+        let varying = self.fields.iter().any(|f| f.kind == FieldKind::Variant);
+        let memo = match &self.memo {
+            Some(memo) if memo.dialect() != MemoDialect::FptFlex && !varying => {
+                let sibling = Sibling::create(memo.path())?;
+                let editor = memo.emptied(sibling.data_file())?;
+                Some((sibling, editor))
+            }
+            _ => None,
+        };
+        let kept = self.copy_kept(&table.data_file(), memo.as_ref().map(|(_, editor)| editor))?;
+        if let (Some((sibling, editor)), Some(old)) = (memo, &self.memo) {
+            editor.sync()?;
+            let path = old.path().to_owned();
+            let handle = sibling.replace(&path)?;
+            self.memo = Some(editor.moved(DataFile::new(&path, Box::new(handle))));
+        }
+        let path = self.path().to_owned();
+        let handle = table.replace(&path)?;
+        self.locks = FileLocks::new(Arc::clone(&handle), &path)?;
+        self.file = DataFile::new(&path, Box::new(handle));
+        self.record_count = kept;
+        Ok(kept)
+    }
+
+    /// Removes all records for good, and all memos.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] unless the table is open exclusively, [`Error::Io`].
+    pub fn zap(&mut self) -> Result<()> {
+        self.alone("zapping")?;
+        let before = self.record_count;
+        self.record_count = 0;
+        // From here on no record is there, whatever happens next.
+        if let Err(e) = self.write_header() {
+            self.record_count = before;
+            return Err(e);
+        }
+        let end = u64::from(self.header.header_len);
+        self.file.set_len(end)?;
+        self.file.write(end, &[0x1A])?;
+        if let Some(memo) = &self.memo {
+            memo.zap()?;
+        }
+        Ok(())
+    }
+
+    fn copy_kept(&self, to: &DataFile, memos: Option<&MemoEditor>) -> Result<u32> {
+        let mut header = vec![0; self.header.header_len as usize];
+        self.file.read("table header", 0, &mut header)?;
+        let stride = self.header.record_len as usize;
+        let memo_fields: Vec<&Field> = self.fields.iter().filter(|f| f.kind.uses_memo()).collect();
+        let (mut out, mut at, mut kept) = (header, 0, 0u32);
+        for record in 1..=self.record_count {
+            let mut bytes = self.record_bytes(record)?;
+            if bytes.first() == Some(&b'*') {
+                continue;
+            }
+            if let (Some(from), Some(to)) = (&self.memo, memos) {
+                for field in &memo_fields {
+                    let cell = bytes.get_mut(field.offset..field.offset + field.width);
+                    self.copy_memo(record, field, (from, to), cell.unwrap_or_default())?;
+                }
+            }
+            out.extend_from_slice(&bytes);
+            kept += 1;
+            if out.len() >= CHUNK.max(stride) {
+                to.write(at, &out)?;
+                at += out.len() as u64;
+                out.clear();
+            }
+        }
+        out.push(0x1A);
+        to.write(at, &out)?;
+        // The day stays that of the last flush, which was just now; dBASE II counts elsewhere.
+        if self.header.dialect == Dialect::Dbase2 {
+            let count = u16::try_from(kept).unwrap_or(u16::MAX);
+            to.write(1, &count.to_le_bytes())?;
+        } else {
+            to.write(4, &kept.to_le_bytes())?;
+        }
+        to.sync()?;
+        Ok(kept)
+    }
+
+    /// Copies the memo that a cell points at, if it does, and lets the cell point at the copy.
+    fn copy_memo(
+        &self,
+        record: u32,
+        field: &Field,
+        (from, to): (&MemoEditor, &MemoEditor),
+        cell: &mut [u8],
+    ) -> Result<()> {
+        let bad = |found| self.bad(record, field, "a memo that can be copied".to_owned(), found);
+        let pointer = from.dialect().pointer(cell).map_err(|fault| bad(fault.found))?;
+        let Some((block, len)) = pointer else {
+            return Ok(());
+        };
+        let block = u32::try_from(block).map_err(|_| bad(format!("a pointer to block {block}")))?;
+        let framed = from.framed(MemoPlace { block, len })?;
+        let framed = framed.ok_or_else(|| bad(format!("none at block {block}")))?;
+        let block = to.append(&framed)?.map_err(|expected| bad(expected.to_owned()))?;
+        let kind = cell.first_chunk::<2>().copied();
+        put_pointer(from.dialect(), MemoPlace { block, len }, cell);
+        // SIx keeps the type of the value in the record.
+        if let (MemoDialect::Smt, Some(kind), Some(slot)) = (from.dialect(), kind, cell.get_mut(..2)) {
+            slot.copy_from_slice(&kind);
+        }
+        Ok(())
+    }
+}
+
+/// A new file that takes the place of an old one; removed unless it does.
+struct Sibling {
+    path: PathBuf,
+    handle: Arc<File>,
+    done: bool,
+}
+
+impl Sibling {
+    fn create(beside: &Path) -> Result<Self> {
+        let mut name = beside.file_name().unwrap_or_default().to_owned();
+        name.push(".packing");
+        let path = beside.with_file_name(name);
+        let io = |action| move |e| (action, e);
+        let created = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)
+            .map_err(io("create"))
+            .and_then(|file| {
+                let mode = fs::metadata(beside).map_err(io("open"))?.permissions();
+                file.set_permissions(mode).map_err(io("create"))?;
+                Ok(file)
+            });
+        let file = created.map_err(|(action, e)| Error::io(&path, action, e))?;
+        open_shared_or_exclusive(&file, &path, Sharing::Exclusive, std::time::Duration::ZERO)?;
+        Ok(Self {
+            path,
+            handle: Arc::new(file),
+            done: false,
+        })
+    }
+
+    fn data_file(&self) -> DataFile {
+        DataFile::new(&self.path, Box::new(Arc::clone(&self.handle)))
+    }
+
+    fn replace(mut self, path: &Path) -> Result<Arc<File>> {
+        fs::rename(&self.path, path).map_err(|e| Error::io(path, "replace", e))?;
+        self.done = true;
+        let folder = path
+            .parent()
+            .filter(|p| !p.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        // The new name is on the disk once its folder is; where folders cannot be opened, the system sees to it.
+        if let Ok(folder) = File::open(folder) {
+            folder.sync_all().map_err(|e| Error::io(path, "sync", e))?;
+        }
+        Ok(Arc::clone(&self.handle))
+    }
+}
+
+impl Drop for Sibling {
+    fn drop(&mut self) {
+        if !self.done {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

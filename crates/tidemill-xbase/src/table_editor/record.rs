@@ -1,0 +1,337 @@
+//! One record: appended blank, its fields replaced, marked as deleted and recalled.
+
+use super::{OpenMode, TableEditor};
+use crate::error::{Error, Result};
+use crate::field::{Field, FieldKind};
+use crate::header::{Dialect, u32_at};
+use crate::lock::LockSubject;
+use crate::memo::MemoDialect;
+use crate::memo_editor::MemoPlace;
+use crate::value::Value;
+
+/// The byte behind the last record.
+const END_OF_FILE: u8 = 0x1A;
+
+impl TableEditor {
+    /// Appends a blank record and returns its number. Beside others it is locked afterwards.
+    ///
+    /// Its fields are as Harbour leaves them: nullable ones are NULL, counters have counted on, integers and doubles are 0.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when others hold the header or the new record; [`Error::Io`], and the table is then as before as
+    /// far as the file can still be written; [`Error::Misuse`] when it is open for reading only or full.
+    pub fn append(&mut self) -> Result<u32> {
+        self.append_values(&[])
+    }
+
+    /// Appends a record with these values; fields that are not named are blank.
+    ///
+    /// # Errors
+    /// As [`TableEditor::append`] and [`TableEditor::replace`]; nothing is appended then.
+    pub fn append_values(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
+        self.writable()?;
+        self.under_header_lock(|table| table.append_locked(values))
+    }
+
+    /// Replaces the values of fields, each given by its index in [`TableEditor::fields`]. Others keep their bytes.
+    ///
+    /// # Errors
+    /// [`Error::Value`] with field, what it would have to be, and the value, for the first one that does not fit; nothing
+    /// is written then. [`Error::Misuse`] for records and fields that are not there, a record that is not locked, and a
+    /// table that is open for reading only. [`Error::MissingMemo`], [`Error::Io`].
+    pub fn replace(&mut self, record: u32, values: &[(usize, Value<'_>)]) -> Result<()> {
+        let before = self.record_to_change(record)?;
+        let mut after = before.clone();
+        self.fill(record, &mut after, values)?;
+        self.rewrite(record, &before, after)
+    }
+
+    /// Marks a record as deleted.
+    ///
+    /// # Errors
+    /// As [`TableEditor::replace`].
+    pub fn delete(&mut self, record: u32) -> Result<()> {
+        self.flag(record, b'*')
+    }
+
+    /// Takes the mark of deletion away.
+    ///
+    /// # Errors
+    /// As [`TableEditor::replace`].
+    pub fn recall(&mut self, record: u32) -> Result<()> {
+        self.flag(record, b' ')
+    }
+
+    /// Whether a record is marked as deleted.
+    ///
+    /// # Errors
+    /// As [`TableEditor::record_bytes`].
+    pub fn is_deleted(&self, record: u32) -> Result<bool> {
+        Ok(self.record_bytes(record)?.first() == Some(&b'*'))
+    }
+
+    /// The bytes of a record as they are now, the deletion flag first.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a record that is not there, [`Error::Io`], and [`Error::Corrupt`] when another program
+    /// shortened the table.
+    pub fn record_bytes(&self, record: u32) -> Result<Vec<u8>> {
+        if record == 0 || record > self.record_count {
+            return Err(self.misuse(&format!("no record {record} among {}", self.record_count)));
+        }
+        let mut bytes = vec![0; self.header.record_len as usize];
+        self.file
+            .read(&format!("record {record}"), self.record_offset(record), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn append_locked(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
+        if self.options.mode != OpenMode::Exclusive {
+            self.refresh()?;
+        }
+        let most = match self.header.dialect {
+            Dialect::Dbase2 => u32::from(u16::MAX),
+            _ => u32::MAX,
+        };
+        let record = self.record_count.checked_add(1).filter(|r| *r <= most);
+        let record = record.ok_or_else(|| self.misuse(&format!("the format holds {most} records at most")))?;
+        let had_lock = self.locked.contains(&record);
+        self.lock_record(record)?;
+        let appended = self.append_at(record, values);
+        if appended.is_err() && !had_lock {
+            self.unlock_record(record)?;
+        }
+        appended.map(|()| record)
+    }
+
+    fn append_at(&mut self, record: u32, values: &[(usize, Value<'_>)]) -> Result<()> {
+        let mut bytes = self.blank_record();
+        // The values first, so that one that does not fit leaves the counters alone.
+        self.fill(record, &mut bytes, values)?;
+        self.count_on(record, &mut bytes, true)?;
+        bytes.push(END_OF_FILE);
+        let offset = self.record_offset(record);
+        if let Err(e) = self.file.write(offset, &bytes) {
+            // Half a record would count as none, but the end-of-file byte is gone.
+            let _ = self.file.write(offset, &[END_OF_FILE]);
+            let _ = self.file.set_len(offset + 1);
+            return Err(e);
+        }
+        self.record_count = record;
+        self.header_stale = true;
+        if self.options.mode == OpenMode::Exclusive {
+            return Ok(());
+        }
+        self.write_header()
+    }
+
+    fn flag(&mut self, record: u32, flag: u8) -> Result<()> {
+        let before = self.record_to_change(record)?;
+        let mut after = before.clone();
+        if let Some(first) = after.first_mut() {
+            *first = flag;
+        }
+        self.rewrite(record, &before, after)
+    }
+
+    /// The bytes of a record, once it is sure that it may be changed.
+    fn record_to_change(&mut self, record: u32) -> Result<Vec<u8>> {
+        self.writable()?;
+        if record > self.record_count {
+            self.refresh()?;
+        }
+        let alone = self.options.mode == OpenMode::Exclusive;
+        if !alone && !self.file_locked && !self.locked.contains(&record) {
+            let subject = LockSubject::Record(record);
+            return Err(self.misuse(&format!("{subject} is not locked, and others have the table open")));
+        }
+        self.record_bytes(record)
+    }
+
+    fn rewrite(&mut self, record: u32, before: &[u8], mut after: Vec<u8>) -> Result<()> {
+        if self.fields.iter().any(|field| field.letter == '^') {
+            self.under_header_lock(|table| table.count_on(record, &mut after, false))?;
+        }
+        let offset = self.record_offset(record);
+        if let Err(e) = self.file.write(offset, &after) {
+            let _ = self.file.write(offset, before);
+            return Err(e);
+        }
+        self.header_stale = true;
+        Ok(())
+    }
+
+    /// Puts values into the bytes of a record: first all that can be refused, then the memos.
+    fn fill(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
+        let mut memos = Vec::new();
+        for (index, value) in values {
+            let Some(field) = self.fields.get(*index) else {
+                return Err(self.misuse(&format!("no field {index} among {}", self.fields.len())));
+            };
+            let refuse = |expected| Err(self.bad(record, field, expected, shown(*value)));
+            if counts(field) {
+                return refuse("nothing: the table counts it".to_owned());
+            }
+            let format = self.format(field);
+            if *value == Value::Null {
+                if format.blank_is_zero() && field.null_bit.is_none() {
+                    return refuse("a value: the type has no blank, and the field is not nullable".to_owned());
+                }
+                self.blank(field, bytes);
+                continue;
+            }
+            let mut encoded = Vec::new();
+            if let Err(expected) = format.encode(*value, &mut encoded) {
+                return refuse(expected);
+            }
+            if field.kind.uses_memo() {
+                memos.push((field, encoded));
+                continue;
+            }
+            format.place(&encoded, cell(field, bytes));
+            self.set_bit(bytes, field.null_bit, false);
+            self.set_bit(bytes, field.varlength_bit, encoded.len() < field.width);
+        }
+        for (field, value) in memos {
+            self.fill_memo(record, bytes, field, &value)?;
+            self.set_bit(bytes, field.null_bit, false);
+        }
+        Ok(())
+    }
+
+    fn fill_memo(&self, record: u32, bytes: &mut [u8], field: &Field, value: &[u8]) -> Result<()> {
+        let Some(memo) = &self.memo else {
+            return Err(Error::MissingMemo {
+                path: self.path().to_owned(),
+                field: field.name.clone(),
+                looked_for: self.memo_looked_for.clone(),
+            });
+        };
+        let blank = self.format(field).blank_byte();
+        let cell = cell(field, bytes);
+        if value.is_empty() {
+            cell.fill(blank);
+            return Ok(());
+        }
+        let old = memo.dialect().pointer(cell).ok().flatten().and_then(|(block, len)| {
+            let block = u32::try_from(block).ok()?;
+            Some(MemoPlace { block, len })
+        });
+        let text = field.kind == FieldKind::Memo;
+        match memo.replace(old, value, text)? {
+            Ok(place) => {
+                put_pointer(memo.dialect(), place, cell);
+                Ok(())
+            }
+            Err(expected) => {
+                let found = format!("{} bytes", value.len());
+                Err(self.bad(record, field, expected.to_owned(), found))
+            }
+        }
+    }
+
+    /// A record without values, as Harbour appends it: all bits of `_NullFlags` that are in use are set.
+    fn blank_record(&self) -> Vec<u8> {
+        let mut bytes = vec![b' '; self.header.record_len as usize];
+        if let Some((at, width)) = self.null_flags
+            && let Some(flags) = bytes.get_mut(at..at + width)
+        {
+            flags.fill(0);
+        }
+        for field in &self.fields {
+            self.blank(field, &mut bytes);
+        }
+        bytes
+    }
+
+    fn blank(&self, field: &Field, bytes: &mut [u8]) {
+        cell(field, bytes).fill(self.format(field).blank_byte());
+        self.set_bit(bytes, field.null_bit, true);
+        self.set_bit(bytes, field.varlength_bit, true);
+    }
+
+    fn set_bit(&self, bytes: &mut [u8], bit: Option<u16>, on: bool) {
+        if let (Some((at, _)), Some(bit)) = (self.null_flags, bit)
+            && let Some(byte) = bytes.get_mut(at + usize::from(bit / 8))
+        {
+            let mask = 1u8 << (bit % 8);
+            *byte = if on { *byte | mask } else { *byte & !mask };
+        }
+    }
+
+    /// Gives the record the next values of the table's counters: autoincrement when it is new, row versions always.
+    ///
+    /// The counters are in the field descriptors: autoincrement in four bytes at 19 with the step at 23 (dBASE 7: at 40),
+    /// row versions in the eight bytes at 24 (Harbour, `src/rdd/dbf1.c`). The caller has the header locked.
+    fn count_on(&self, record: u32, bytes: &mut [u8], new: bool) -> Result<()> {
+        for field in &self.fields {
+            let next = if field.letter == '^' {
+                let (at, mut counter) = (field.descriptor_at + 24, [0; 8]);
+                self.file.read("row version", at, &mut counter)?;
+                let next = u64::from_le_bytes(counter).wrapping_add(1);
+                self.file.write(at, &next.to_le_bytes())?;
+                next.cast_signed()
+            } else if field.autoincrement.is_some() && new {
+                let dbase7 = self.header.dialect == Dialect::Dbase7;
+                let (at, mut counter) = (field.descriptor_at + if dbase7 { 40 } else { 19 }, [0; 5]);
+                self.file.read("autoincrement", at, &mut counter)?;
+                let value = u32_at(&counter, 0).unwrap_or_default();
+                let step = if dbase7 { 1 } else { u32::from(counter[4]) };
+                self.file.write(at, &value.wrapping_add(step).to_le_bytes())?;
+                i64::from(value)
+            } else {
+                continue;
+            };
+            let (format, mut encoded) = (self.format(field), Vec::new());
+            format
+                .encode(Value::Integer(next), &mut encoded)
+                .map_err(|expected| self.bad(record, field, expected, next.to_string()))?;
+            format.place(&encoded, cell(field, bytes));
+            self.set_bit(bytes, field.null_bit, false);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the table and not the caller gives the value.
+fn counts(field: &Field) -> bool {
+    field.letter == '^' || field.autoincrement.is_some()
+}
+
+fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
+    bytes
+        .get_mut(field.offset..field.offset + field.width)
+        .unwrap_or_default()
+}
+
+pub(super) fn put_pointer(dialect: MemoDialect, place: MemoPlace, cell: &mut [u8]) {
+    let MemoPlace { block, len } = place;
+    let width = cell.len();
+    let pointer = match (width, dialect) {
+        (4, _) => block.to_le_bytes().to_vec(),
+        // Type 1 is text; SIx keeps bytes under the same type.
+        (_, MemoDialect::Smt) => [
+            &[1, 0][..],
+            &len.unwrap_or_default().to_le_bytes(),
+            &block.to_le_bytes(),
+        ]
+        .concat(),
+        _ => format!("{block:>width$}").into_bytes(),
+    };
+    if pointer.len() == width {
+        cell.copy_from_slice(&pointer);
+    }
+}
+
+/// The value for a message, cut after 60 characters.
+fn shown(value: Value<'_>) -> String {
+    let text = match value {
+        Value::Text(text) => format!("{text:?}"),
+        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        other => format!("{other:?}"),
+    };
+    match text.char_indices().nth(60) {
+        Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
+        None => text,
+    }
+}

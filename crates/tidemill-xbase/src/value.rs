@@ -1,0 +1,257 @@
+//! One value of one field, and its bytes in a record.
+//!
+//! Bulk writing and writing in place encode here, so that both refuse the same values. Decoding is the business of
+//! `column`. Memos are not encoded: what a record holds of them is a pointer.
+
+use crate::codepage::CodePage;
+use crate::field::FieldKind;
+use crate::julian;
+
+/// A value to write into a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// No value: NULL in a nullable field, else blank. Integers, doubles, currency and times that are not nullable have
+    /// no blank and refuse it.
+    Null,
+    /// Text, for fields `C`, `M`, and `V` of Visual FoxPro.
+    Text(&'a str),
+    /// Bytes, for the binary forms of `C` and `M`, and for `Q`, `W`, `G`, `P`.
+    Bytes(&'a [u8]),
+    /// True or false, for `L`.
+    Logical(bool),
+    /// A whole number, for every field that holds numbers.
+    Integer(i64),
+    /// `unscaled` / 10^`scale`, for every field that holds decimal numbers. More digits behind the point than the field
+    /// has are refused unless they are zeros.
+    Decimal {
+        /// The digits.
+        unscaled: i128,
+        /// How many of them are behind the point.
+        scale: u8,
+    },
+    /// A double, for `B` and `O`, and rounded to the field's decimals for `N` and `F`.
+    Double(f64),
+    /// Days since 1970-01-01, for `D`.
+    Date(i32),
+    /// Milliseconds since midnight, for `T` of 4 bytes.
+    Time(i32),
+    /// Milliseconds since 1970-01-01 without a zone, for `T` and `@`.
+    Timestamp(i64),
+}
+
+/// What encoding must know about a field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Format {
+    pub(crate) kind: FieldKind,
+    pub(crate) width: usize,
+    pub(crate) decimals: u8,
+    pub(crate) codepage: CodePage,
+}
+
+impl Format {
+    /// Appends the bytes of a value other than [`Value::Null`]: at most the field's width.
+    ///
+    /// # Errors
+    /// What the value would have to be.
+    pub(crate) fn encode(&self, value: Value<'_>, out: &mut Vec<u8>) -> Result<(), String> {
+        let before = out.len();
+        match (self.kind, value) {
+            (FieldKind::Character | FieldKind::Varchar | FieldKind::Memo, Value::Text(text)) => self.text(text, out)?,
+            (FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary, Value::Bytes(bytes)) => {
+                out.extend_from_slice(bytes);
+            }
+            (FieldKind::Logical, Value::Logical(value)) => out.push(if value { b'T' } else { b'F' }),
+            (FieldKind::Numeric | FieldKind::Float, Value::Double(value)) => self.rounded(value, out)?,
+            (FieldKind::Numeric | FieldKind::Float, _) => {
+                let mut digits = Vec::new();
+                encode_number(self.unscaled(value)?, self.decimals, self.width, &mut digits)?;
+                out.extend_from_slice(&digits);
+            }
+            (FieldKind::Currency, _) => {
+                let value = i64::try_from(self.unscaled(value)?);
+                let value = value.map_err(|_| "an amount below 922337203685477.5808".to_owned())?;
+                out.extend(value.to_le_bytes());
+            }
+            (FieldKind::Integer, _) => {
+                let value = i64::try_from(self.unscaled(value)?).ok();
+                let bits = 8 * u32::try_from(self.width).unwrap_or(8) - 1;
+                let fits = value.filter(|v| self.width == 8 || (-(1i64 << bits)..1i64 << bits).contains(v));
+                let value = fits.ok_or_else(|| format!("an integer of {} bytes", self.width))?;
+                out.extend_from_slice(value.to_le_bytes().get(..self.width).unwrap_or_default());
+            }
+            (FieldKind::IntegerDbase7, _) => {
+                // The smallest integer would be the four zero bytes that mean blank.
+                let value = i32::try_from(self.unscaled(value)?).ok().filter(|v| *v != i32::MIN);
+                let value = value.ok_or("an integer from -2147483647 to 2147483647")?;
+                out.extend((value.cast_unsigned() ^ 0x8000_0000).to_be_bytes());
+            }
+            (FieldKind::Double, _) => out.extend(self.double(value)?.to_le_bytes()),
+            (FieldKind::DoubleDbase7, _) => {
+                let (bits, sign) = (self.double(value)?.to_bits(), 1 << 63);
+                let sortable = if bits & sign == 0 { bits | sign } else { !bits };
+                out.extend(sortable.to_be_bytes());
+            }
+            (FieldKind::Date, Value::Date(days)) => {
+                let (year, month, day) = civil(days)?;
+                out.extend_from_slice(format!("{year:04}{month:02}{day:02}").as_bytes());
+            }
+            (FieldKind::DateBinary, Value::Date(days)) => {
+                let day = julian::from_unix_days(days).ok_or("a year up to 9999")?;
+                out.extend_from_slice(day.to_le_bytes().get(..self.width).unwrap_or_default());
+            }
+            (FieldKind::DatePacked, Value::Date(days)) => {
+                let (year, month, day) = civil(days)?;
+                let [_, packed @ ..] = (year.cast_unsigned() << 9 | month << 5 | day).to_be_bytes();
+                out.extend(packed);
+            }
+            (FieldKind::Time, Value::Time(ms)) => out.extend(ms.to_le_bytes()),
+            (FieldKind::Timestamp, Value::Timestamp(ms)) => {
+                let day = i32::try_from(ms.div_euclid(86_400_000)).ok();
+                let day = day.and_then(julian::from_unix_days).ok_or("a year up to 9999")?;
+                let of_day = u32::try_from(ms.rem_euclid(86_400_000)).unwrap_or_default();
+                out.extend(day.to_le_bytes());
+                out.extend(of_day.to_le_bytes());
+            }
+            (FieldKind::Variant, _) => return Err("nothing: fields of any type are only read".to_owned()),
+            _ => return Err(self.wanted().to_owned()),
+        }
+        let in_record = !matches!(self.kind, FieldKind::Memo | FieldKind::MemoBinary);
+        if in_record && out.len() - before > self.width {
+            return Err(format!("at most {} bytes", self.width));
+        }
+        Ok(())
+    }
+
+    /// Puts encoded bytes into the field's cell: digits to the right, all else to the left.
+    pub(crate) fn place(&self, bytes: &[u8], cell: &mut [u8]) {
+        let Some(free) = cell.len().checked_sub(bytes.len()) else {
+            return;
+        };
+        cell.fill(if self.varies() { 0 } else { b' ' });
+        let from = if matches!(self.kind, FieldKind::Numeric | FieldKind::Float) {
+            free
+        } else {
+            0
+        };
+        if let Some(slot) = cell.get_mut(from..from + bytes.len()) {
+            slot.copy_from_slice(bytes);
+        }
+        // A shorter value has its length in the last byte, and a bit says so.
+        if let (true, true, Some(last), Ok(len)) = (self.varies(), free > 0, cell.last_mut(), u8::try_from(bytes.len()))
+        {
+            *last = len;
+        }
+    }
+
+    /// Whether a value may be shorter than the field, with its length in the last byte.
+    pub(crate) fn varies(&self) -> bool {
+        matches!(self.kind, FieldKind::Varchar | FieldKind::Varbinary)
+    }
+
+    /// The byte that an empty cell is filled with; Harbour's blank records have it too (`src/rdd/dbf1.c`).
+    pub(crate) fn blank_byte(&self) -> u8 {
+        match self.kind {
+            FieldKind::Character | FieldKind::CharacterBinary | FieldKind::Logical => b' ',
+            FieldKind::Numeric | FieldKind::Float | FieldKind::Date => b' ',
+            FieldKind::Memo | FieldKind::MemoBinary if self.width != 4 => b' ',
+            _ => 0,
+        }
+    }
+
+    /// Whether the blank cell reads as a value, 0, so that only a NULL bit can tell that there is none.
+    pub(crate) fn blank_is_zero(&self) -> bool {
+        use FieldKind::{Currency, Double, Integer, Time};
+        matches!(self.kind, Integer | Double | Currency | Time)
+    }
+
+    fn text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        self.codepage
+            .encode(text, out)
+            .map_err(|c| format!("characters of {}, which has no {c:?}", self.codepage))
+    }
+
+    /// The number in units of the field's last decimal.
+    fn unscaled(&self, value: Value<'_>) -> Result<i128, String> {
+        let (unscaled, scale) = match value {
+            Value::Integer(value) => (i128::from(value), 0),
+            Value::Decimal { unscaled, scale } => (unscaled, scale),
+            _ => return Err(self.wanted().to_owned()),
+        };
+        let power = 10i128.checked_pow(u32::from(self.decimals.abs_diff(scale)));
+        let scaled = match power {
+            _ if unscaled == 0 => Some(0),
+            Some(power) if scale <= self.decimals => unscaled.checked_mul(power),
+            Some(power) => (unscaled % power == 0).then(|| unscaled / power),
+            None => None,
+        };
+        scaled.ok_or_else(|| format!("a number with at most {} decimals that fits", self.decimals))
+    }
+
+    fn rounded(&self, value: f64, out: &mut Vec<u8>) -> Result<(), String> {
+        if !value.is_finite() {
+            return Err("a finite number".to_owned());
+        }
+        let digits = format!("{value:.decimals$}", decimals = usize::from(self.decimals));
+        if digits.len() > self.width {
+            return Err(format!("at most {} characters", self.width));
+        }
+        out.extend_from_slice(digits.as_bytes());
+        Ok(())
+    }
+
+    fn double(&self, value: Value<'_>) -> Result<f64, String> {
+        match value {
+            Value::Double(value) => Ok(value),
+            // Every integer of 53 bits is a double, and beyond the nearest one is taken.
+            Value::Integer(value) => format!("{value}").parse().map_err(|_| self.wanted().to_owned()),
+            _ => Err(self.wanted().to_owned()),
+        }
+    }
+
+    fn wanted(&self) -> &'static str {
+        match self.kind {
+            FieldKind::Character | FieldKind::Varchar | FieldKind::Memo => "text",
+            FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary => "bytes",
+            FieldKind::Logical => "true or false",
+            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => "a date",
+            FieldKind::Time => "a time of day",
+            FieldKind::Timestamp => "a timestamp",
+            FieldKind::Double | FieldKind::DoubleDbase7 => "a number, not a decimal",
+            FieldKind::Variant | FieldKind::System => "nothing",
+            _ => "a number",
+        }
+    }
+}
+
+fn civil(days: i32) -> Result<(i32, u32, u32), String> {
+    let date = julian::civil_from_unix_days(days);
+    if (1..=9999).contains(&date.0) {
+        Ok(date)
+    } else {
+        Err("a year from 1 to 9999".to_owned())
+    }
+}
+
+/// Writes a scaled integer with its point; a zero before the point is left out where there is no room for it.
+fn encode_number(value: i128, decimals: u8, width: usize, out: &mut Vec<u8>) -> Result<(), String> {
+    let decimals = usize::from(decimals);
+    let digits = format!("{:0>width$}", value.unsigned_abs(), width = decimals + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - decimals);
+    if value < 0 {
+        out.push(b'-');
+    }
+    let needed = out.len() + digits.len() + usize::from(decimals > 0);
+    if whole != "0" || decimals == 0 || needed <= width {
+        out.extend_from_slice(whole.as_bytes());
+    }
+    if decimals > 0 {
+        out.push(b'.');
+        out.extend_from_slice(fraction.as_bytes());
+    }
+    if out.len() > width {
+        Err(format!("at most {width} characters"))
+    } else {
+        Ok(())
+    }
+}

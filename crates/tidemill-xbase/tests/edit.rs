@@ -1,0 +1,537 @@
+//! Tables changed in place: what is written is read back, and nothing else changes.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_cast::display::array_value_to_string;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tempfile::TempDir;
+use tidemill_xbase::{
+    CivilDate, CodePage, CreateOptions, Deleted, Dialect, EditOptions, Error, Field, FieldKind, FieldSpec, MemoDialect,
+    OpenMode, OpenOptions, Scan, Table, TableEditor, TableWriter, Value,
+};
+
+const TODAY: CivilDate = CivilDate {
+    year: 2031,
+    month: 12,
+    day: 24,
+};
+
+#[test]
+fn every_field_of_every_golden_takes_a_value_and_the_other_records_keep_their_bytes() {
+    let mut written = 0;
+    for name in goldens() {
+        let copy = Copy::of(&name);
+        let before = std::fs::read(&copy.path).unwrap();
+        let mut table = copy.edit();
+        let (header_len, stride) = (table.header().header_len as usize, table.header().record_len as usize);
+        let fields = table.fields().to_vec();
+        let values: Vec<(usize, Value<'_>, &str)> = fields
+            .iter()
+            .enumerate()
+            .filter_map(|(index, field)| sample(field).map(|(value, shown)| (index, value, shown)))
+            .collect();
+        let given: Vec<_> = values.iter().map(|(index, value, _)| (*index, *value)).collect();
+        table.replace(2, &given).unwrap();
+        let appended = table.append_values(&given).unwrap();
+        table.sync().unwrap();
+        drop(table);
+
+        let rows = copy.rows();
+        for (index, _, shown) in &values {
+            for record in [2, appended] {
+                let found = array_value_to_string(rows.column(*index), record as usize - 1).unwrap();
+                assert_eq!(
+                    found, *shown,
+                    "{name}: field {} of record {record}",
+                    fields[*index].name
+                );
+            }
+            written += 1;
+        }
+        let after = std::fs::read(&copy.path).unwrap();
+        let record = |bytes: &[u8], n: usize| bytes[header_len + (n - 1) * stride..][..stride].to_vec();
+        for n in (1..appended as usize).filter(|n| *n != 2) {
+            assert_eq!(record(&before, n), record(&after, n), "{name}: record {n}");
+        }
+        assert_eq!(record(&before, 2)[0], record(&after, 2)[0]);
+        assert_eq!(after.len(), header_len + appended as usize * stride + 1);
+        assert_eq!(after.last(), Some(&0x1A));
+        assert_eq!(after[1..8], [131, 12, 24, after[4], after[5], after[6], after[7]]);
+        assert_eq!(after[8..18], before[8..18], "{name}");
+        assert_eq!(after[28..30], before[28..30], "{name}: production index and language");
+        assert!(copy.table().verify().unwrap().damage.is_empty(), "{name}");
+    }
+    assert!(written > 120, "{written}");
+}
+
+#[test]
+fn memos_of_every_dialect_grow_shrink_and_vanish() {
+    let mut dialects = Vec::new();
+    for name in goldens() {
+        let copy = Copy::of(&name);
+        let table = copy.table();
+        let Some(memo) = table.memo() else { continue };
+        let field = table.fields().iter().position(|f| f.kind == FieldKind::Memo);
+        let (Some(field), path, dialect) = (field, memo.path().to_owned(), memo.dialect()) else {
+            continue;
+        };
+        dialects.push(dialect);
+        let before = copy.rows();
+        let mut editor = copy.edit();
+        let (long, short) = ("x".repeat(3000), "y".repeat(100));
+        for text in [&long, &short, &long, &"z".repeat(5000), ""] {
+            let len = std::fs::metadata(&path).unwrap().len();
+            editor.replace(3, &[(field, Value::Text(text))]).unwrap();
+            editor.flush().unwrap();
+            let rows = copy.rows();
+            assert_eq!(array_value_to_string(rows.column(field), 2).unwrap(), *text, "{name}");
+            for other in (0..before.num_rows()).filter(|row| *row != 2) {
+                let shown = |rows: &RecordBatch| array_value_to_string(rows.column(field), other).unwrap();
+                assert_eq!(shown(&before), shown(&rows), "{name}: record {}", other + 1);
+            }
+            if text.len() == 100 || text.is_empty() {
+                let grown = std::fs::metadata(&path).unwrap().len() - len;
+                assert_eq!(grown, 0, "{name}: a shorter memo takes the place of the old one");
+            }
+        }
+    }
+    for dialect in [
+        MemoDialect::Dbt3,
+        MemoDialect::Fpt,
+        MemoDialect::FptSix,
+        MemoDialect::FptFlex,
+        MemoDialect::Smt,
+    ] {
+        assert!(dialects.contains(&dialect), "{dialect}");
+    }
+}
+
+#[test]
+fn packing_keeps_what_is_not_deleted_and_every_memo() {
+    for name in goldens() {
+        let copy = Copy::of(&name);
+        let before: Vec<_> = shown(&copy.rows_with(Deleted::Skip));
+        let memo_before = copy.table().memo().map(|m| m.file_len());
+        let mut table = copy.edit();
+        assert_eq!(table.pack().unwrap() as usize, before.len(), "{name}");
+        table.append().unwrap();
+        drop(table);
+        let table = copy.table();
+        assert!(table.verify().unwrap().damage.is_empty(), "{name}");
+        assert_eq!(table.deleted_count().unwrap(), 0);
+        let after = shown(&copy.rows());
+        assert_eq!(after[..before.len()], before, "{name}");
+        if let (Some(before), Some(memo)) = (memo_before, table.memo()) {
+            assert!(memo.file_len() <= before, "{name}: {} after {before}", memo.file_len());
+        }
+        let left: Vec<_> = std::fs::read_dir(copy.path.parent().unwrap()).unwrap().collect();
+        assert!(left.len() <= 2, "{name}: {left:?}");
+    }
+}
+
+#[test]
+fn zapping_leaves_a_sound_table_that_takes_records_again() {
+    for name in goldens() {
+        let copy = Copy::of(&name);
+        let mut table = copy.edit();
+        table.zap().unwrap();
+        assert_eq!(table.record_count(), 0);
+        let header_len = u64::from(table.header().header_len);
+        assert_eq!(std::fs::metadata(&copy.path).unwrap().len(), header_len + 1);
+        let memo = table.fields().iter().position(|f| f.kind == FieldKind::Memo);
+        let values: Vec<_> = memo
+            .map(|field| (field, Value::Text("first again")))
+            .into_iter()
+            .collect();
+        table.append_values(&values).unwrap();
+        drop(table);
+        let rows = copy.rows();
+        assert_eq!(rows.num_rows(), 1, "{name}");
+        if let Some(field) = memo {
+            assert_eq!(
+                array_value_to_string(rows.column(field), 0).unwrap(),
+                "first again",
+                "{name}"
+            );
+        }
+        assert!(copy.table().verify().unwrap().damage.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn counters_count_on_and_cannot_be_written() {
+    let copy = Copy::of("types_vfp");
+    let mut table = copy.edit();
+    let counted = table.fields().iter().position(|f| f.autoincrement.is_some()).unwrap();
+    let first = table.fields()[counted].autoincrement.unwrap();
+    let appended = [table.append().unwrap(), table.append().unwrap()];
+    let refused = table.replace(1, &[(counted, Value::Integer(1))]).unwrap_err();
+    assert!(matches!(refused, Error::Value(_)), "{refused}");
+    drop(table);
+    let rows = copy.rows();
+    for (record, value) in appended.iter().zip([first.next, first.next + first.step]) {
+        let found = array_value_to_string(rows.column(counted), *record as usize - 1).unwrap();
+        assert_eq!(found, value.to_string());
+    }
+    let next = copy.table().fields()[counted].autoincrement.unwrap().next;
+    assert_eq!(next, first.next + 2 * first.step);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_field_width_and_value_and_nothing_is_written() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("t.dbf");
+    let fields = [
+        FieldSpec::new("NAME", 'C', 5, 0),
+        FieldSpec::new("AMT", 'N', 6, 2),
+        FieldSpec::new("SMALL", 'I', 1, 0),
+        FieldSpec::new("NOTE", 'M', 10, 0),
+    ];
+    TableWriter::create(&path, &fields, &CreateOptions::new(TODAY))
+        .unwrap()
+        .finish()
+        .unwrap();
+    let mut table = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    table.append().unwrap();
+    table.flush().unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let memo = std::fs::read(path.with_extension("fpt")).unwrap();
+    let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
+    for (field, value, message) in [
+        (
+            0,
+            Value::Text("sixsix"),
+            r#"field NAME: expected at most 5 bytes, found "sixsix""#,
+        ),
+        (
+            0,
+            Value::Text("日本"),
+            r#"field NAME: expected characters of cp1252, which has no '日', found "日本""#,
+        ),
+        (0, Value::Integer(1), "field NAME: expected text, found Integer(1)"),
+        (
+            1,
+            Value::Integer(10_000),
+            "field AMT: expected at most 6 characters, found Integer(10000)",
+        ),
+        (
+            1,
+            decimal(1005, 3),
+            "field AMT: expected a number with at most 2 decimals that fits, found",
+        ),
+        (
+            1,
+            Value::Double(f64::NAN),
+            "field AMT: expected a finite number, found Double(NaN)",
+        ),
+        (
+            1,
+            Value::Double(-99_999.0),
+            "field AMT: expected at most 6 characters, found Double(-99999.0)",
+        ),
+        (
+            2,
+            Value::Integer(128),
+            "field SMALL: expected an integer of 1 bytes, found Integer(128)",
+        ),
+        (2, Value::Null, "field SMALL: expected a value"),
+    ] {
+        let given = [(3, Value::Text("never written")), (field, value)];
+        for error in [
+            table.replace(1, &given).unwrap_err(),
+            table.append_values(&given).unwrap_err(),
+        ] {
+            assert!(matches!(error, Error::Value(_)), "{error}");
+            assert!(error.to_string().contains(message), "{error}");
+        }
+    }
+    assert!(matches!(table.replace(2, &[]), Err(Error::Misuse(_))));
+    assert!(matches!(table.replace(0, &[]), Err(Error::Misuse(_))));
+    assert!(matches!(table.replace(1, &[(4, Value::Null)]), Err(Error::Misuse(_))));
+    table.flush().unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(std::fs::read(path.with_extension("fpt")).unwrap(), memo);
+    table
+        .replace(1, &[(1, decimal(-1200, 3)), (2, Value::Integer(-128))])
+        .unwrap();
+    table.replace(1, &[(0, Value::Text("fünf "))]).unwrap();
+}
+
+#[test]
+fn a_record_beside_others_is_changed_only_under_its_lock() {
+    let copy = Copy::of("ord_cdx");
+    let shared = EditOptions::new(TODAY)
+        .mode(OpenMode::Shared)
+        .lock_timeout(std::time::Duration::ZERO);
+    let mut one = TableEditor::open(&copy.path, &shared).unwrap();
+    let mut two = TableEditor::open(&copy.path, &shared).unwrap();
+    assert!(matches!(
+        TableEditor::open(
+            &copy.path,
+            &EditOptions::new(TODAY).lock_timeout(std::time::Duration::ZERO)
+        ),
+        Err(Error::Locked(_))
+    ));
+    assert!(matches!(one.delete(5), Err(Error::Misuse(_))));
+    one.lock_record(5).unwrap();
+    one.delete(5).unwrap();
+    assert!(two.is_deleted(5).unwrap());
+    assert!(matches!(two.lock_record(5), Err(Error::Locked(_))));
+    assert!(matches!(two.lock_file(), Err(Error::Locked(_))));
+    two.lock_record(6).unwrap();
+
+    let appended = one.append().unwrap();
+    assert_eq!(two.append().unwrap(), appended + 1);
+    assert_eq!(one.refresh().unwrap(), appended + 1);
+    assert!(matches!(one.recall(appended + 1), Err(Error::Misuse(_))));
+    two.recall(appended + 1).unwrap();
+    assert!(matches!(one.pack(), Err(Error::Misuse(_))));
+    assert!(matches!(one.zap(), Err(Error::Misuse(_))));
+
+    two.unlock_all().unwrap();
+    one.lock_file().unwrap();
+    one.recall(5).unwrap();
+    assert!(matches!(two.lock_record(1), Err(Error::Locked(_))));
+    drop(one);
+    two.lock_record(1).unwrap();
+    assert_eq!(copy.table().record_count(), appended + 1);
+
+    let mut reader = TableEditor::open(&copy.path, &shared.clone().mode(OpenMode::ReadOnly)).unwrap();
+    assert!(matches!(reader.append(), Err(Error::Misuse(_))));
+}
+
+#[test]
+fn a_table_that_another_program_shortened_gives_an_error() {
+    let copy = Copy::of("ord_cdx");
+    let mut table = TableEditor::open(&copy.path, &EditOptions::new(TODAY).mode(OpenMode::Shared)).unwrap();
+    let file = std::fs::File::options().write(true).open(&copy.path).unwrap();
+    file.set_len(u64::from(table.header().header_len) + 1).unwrap();
+    assert!(matches!(table.record_bytes(600), Err(Error::Corrupt(_))));
+    assert!(matches!(table.refresh(), Err(Error::Corrupt(_))));
+}
+
+/// A change of the model test.
+#[derive(Debug, Clone)]
+enum Change {
+    Append,
+    Name(usize, String),
+    Number(usize, Option<i32>),
+    Note(usize, String),
+    Delete(usize),
+    Recall(usize),
+    Pack,
+    Zap,
+    Reopen,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    deleted: bool,
+    name: String,
+    number: Option<i32>,
+    note: String,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        6 => Just(Change::Append),
+        4 => (any::<usize>(), "[a-zäöü]{0,8}").prop_map(|(row, name)| Change::Name(row, name)),
+        4 => (any::<usize>(), any::<Option<i32>>()).prop_map(|(row, number)| Change::Number(row, number)),
+        6 => (any::<usize>(), "[a-z]{0,700}").prop_map(|(row, note)| Change::Note(row, note)),
+        3 => any::<usize>().prop_map(Change::Delete),
+        2 => any::<usize>().prop_map(Change::Recall),
+        2 => Just(Change::Pack),
+        2 => Just(Change::Reopen),
+        1 => Just(Change::Zap),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_changes_give_the_rows_of_a_plain_list(format in 0usize..4, changes in vec(change(), 1..60)) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("t.dbf");
+        let format = [Dialect::Dbase3, Dialect::Dbase4, Dialect::FoxPro2, Dialect::VisualFoxPro][format];
+        let mut options = CreateOptions::new(TODAY);
+        options.format = format;
+        options.codepage = CodePage::Cp1252;
+        let fields = [
+            FieldSpec::new("NAME", 'C', 8, 0),
+            FieldSpec::new("NUMBER", 'N', 11, 0).nullable(true),
+            FieldSpec::new("NOTE", 'M', 10, 0),
+        ];
+        TableWriter::create(&path, &fields, &options).unwrap().finish().unwrap();
+        let open = || TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+        let (mut table, mut model) = (Some(open()), Vec::<Row>::new());
+        for change in changes {
+            let editor = table.as_mut().unwrap();
+            let pick = |row: usize| (!model.is_empty()).then(|| row % model.len());
+            let (row, value) = match change {
+                Change::Append => {
+                    editor.append().unwrap();
+                    model.push(Row { deleted: false, name: String::new(), number: None, note: String::new() });
+                    continue;
+                }
+                Change::Pack => {
+                    editor.pack().unwrap();
+                    model.retain(|row| !row.deleted);
+                    continue;
+                }
+                Change::Zap => {
+                    editor.zap().unwrap();
+                    model.clear();
+                    continue;
+                }
+                Change::Reopen => {
+                    drop(table.take());
+                    table = Some(open());
+                    continue;
+                }
+                Change::Name(row, ref name) => (row, Some((0, Value::Text(name)))),
+                Change::Number(row, number) => (row, Some((1, number.map_or(Value::Null, |n| Value::Integer(n.into()))))),
+                Change::Note(row, ref note) => (row, Some((2, Value::Text(note)))),
+                Change::Delete(row) | Change::Recall(row) => (row, None),
+            };
+            let Some(row) = pick(row) else { continue };
+            let record = u32::try_from(row).unwrap() + 1;
+            if let Some(value) = value {
+                editor.replace(record, &[value]).unwrap();
+            }
+            match change {
+                Change::Name(_, name) => model[row].name = name,
+                Change::Number(_, number) => model[row].number = number,
+                Change::Note(_, note) => model[row].note = note,
+                Change::Delete(_) => {
+                    editor.delete(record).unwrap();
+                    model[row].deleted = true;
+                }
+                Change::Recall(_) => {
+                    editor.recall(record).unwrap();
+                    model[row].deleted = false;
+                }
+                _ => {}
+            }
+        }
+        drop(table);
+        let read = Arc::new(Table::open(&path, &OpenOptions::new()).unwrap());
+        prop_assert!(read.verify().unwrap().damage.is_empty());
+        prop_assert_eq!(read.deleted_count().unwrap() as usize, model.iter().filter(|r| r.deleted).count());
+        let expected: Vec<Vec<String>> = model
+            .iter()
+            .map(|r| vec![r.name.clone(), r.number.map_or(String::new(), |n| n.to_string()), r.note.clone()])
+            .collect();
+        prop_assert_eq!(shown(&all(&read, Deleted::Include)), expected);
+    }
+}
+
+/// A golden in a folder of its own.
+struct Copy {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Copy {
+    fn of(name: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        for extension in ["dbf", "dbt", "fpt", "smt"] {
+            let from = corpus().join(format!("{name}.{extension}"));
+            if from.is_file() {
+                std::fs::copy(&from, folder.path().join(format!("{name}.{extension}"))).unwrap();
+            }
+        }
+        let path = folder.path().join(format!("{name}.dbf"));
+        Self { _folder: folder, path }
+    }
+
+    fn edit(&self) -> TableEditor {
+        TableEditor::open(&self.path, &EditOptions::new(TODAY)).unwrap()
+    }
+
+    fn table(&self) -> Arc<Table> {
+        Arc::new(Table::open(&self.path, &OpenOptions::new()).unwrap())
+    }
+
+    fn rows(&self) -> RecordBatch {
+        self.rows_with(Deleted::Include)
+    }
+
+    fn rows_with(&self, deleted: Deleted) -> RecordBatch {
+        all(&self.table(), deleted)
+    }
+}
+
+/// A value for a field, and how it is shown once it is read.
+fn sample(field: &Field) -> Option<(Value<'static>, &'static str)> {
+    if field.autoincrement.is_some() || field.letter == '^' {
+        return None;
+    }
+    let scale = match field.data_type() {
+        arrow_schema::DataType::Decimal128(_, scale) => usize::try_from(scale).unwrap(),
+        _ => 0,
+    };
+    // Seven with each number of decimals.
+    let one = "7.0000000000".get(..if scale == 0 { 1 } else { 2 + scale })?;
+    let (noon, today) = (12 * 3_600_000 + 34 * 60_000 + 56_789, 19_782);
+    Some(match field.kind {
+        FieldKind::Character | FieldKind::Varchar => (Value::Text("a"), "a"),
+        FieldKind::Memo => (Value::Text("some text"), "some text"),
+        FieldKind::CharacterBinary => return None,
+        FieldKind::Varbinary => (Value::Bytes(&[0xAB]), "ab"),
+        FieldKind::MemoBinary => (Value::Bytes(&[0xAB, 0, 1]), "ab0001"),
+        FieldKind::Logical => (Value::Logical(true), "true"),
+        FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => (Value::Date(today), "2024-02-29"),
+        FieldKind::Time => (Value::Time(noon), "12:34:56.789"),
+        FieldKind::Timestamp => {
+            let ms = i64::from(today) * 86_400_000 + i64::from(noon);
+            (Value::Timestamp(ms), "2024-02-29T12:34:56.789")
+        }
+        FieldKind::Double | FieldKind::DoubleDbase7 => (Value::Double(0.25), "0.25"),
+        FieldKind::Numeric | FieldKind::Float | FieldKind::Currency | FieldKind::Integer => {
+            // A field as narrow as its decimals has no room for a whole number.
+            let room = !matches!(field.kind, FieldKind::Numeric | FieldKind::Float)
+                || field.width > usize::from(field.decimals) + 1;
+            let fits = field.kind != FieldKind::Integer || field.width > 1 || field.decimals == 0;
+            return (room && fits).then_some((Value::Integer(7), one));
+        }
+        _ => return None,
+    })
+}
+
+fn all(table: &Arc<Table>, deleted: Deleted) -> RecordBatch {
+    let batches: Vec<_> = table
+        .scan(Scan::new().deleted(deleted))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    arrow_select::concat::concat_batches(&table.schema(), &batches).unwrap()
+}
+
+fn shown(rows: &RecordBatch) -> Vec<Vec<String>> {
+    let cell = |row, column| array_value_to_string(rows.column(column), row).unwrap();
+    (0..rows.num_rows())
+        .map(|row| (0..rows.num_columns()).map(|column| cell(row, column)).collect())
+        .collect()
+}
+
+fn goldens() -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(corpus())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "dbf") && !path.ends_with("big_cdx.dbf"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 26, "{names:?}");
+    names
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase")
+}
