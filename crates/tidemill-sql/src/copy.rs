@@ -75,7 +75,7 @@ impl Session {
             return self.copy_records(source, destination, options, progress).await;
         }
         let expected = self.expected_rows(source).await?;
-        let answer = self.read(source).await?;
+        let answer = self.read(source, None).await?;
         let mut copied = self.write(answer, expected, destination, options, progress).await?;
         copied.source_bytes = source.bytes()?.unwrap_or_default();
         Ok(copied)

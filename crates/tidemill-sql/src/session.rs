@@ -12,6 +12,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -203,12 +204,19 @@ impl Session {
         Ok(plan)
     }
 
-    /// All rows of one table, in the table's order.
-    pub(crate) async fn read(&self, location: &Location) -> Result<Answer> {
+    /// The rows of one table, or the first of them, in the table's order.
+    ///
+    /// # Errors
+    ///
+    /// What opening the table meets.
+    pub async fn read(&self, location: &Location, limit: Option<usize>) -> Result<Answer> {
         let mut state = SessionContext::new_with_config(self.config.clone().with_target_partitions(1)).state();
         state.config_mut().options_mut().execution.collect_statistics = false;
         let provider = stores::open(location, &self.options, &self.damage, &state).await?;
-        let physical = provider.scan(&state, None, &[], None).await?;
+        let mut physical = provider.scan(&state, None, &[], limit).await?;
+        if limit.is_some() {
+            physical = Arc::new(GlobalLimitExec::new(physical, 0, limit));
+        }
         Ok(Answer {
             stream: execute_stream(physical, state.task_ctx())?,
         })

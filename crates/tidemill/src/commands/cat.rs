@@ -25,9 +25,7 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
         (_, None) => bail!("{table}: --format framed and raw are for files of records"),
         (Format::Xbase, Some(format)) if matches!(table.place, Place::File(_)) => cat_xbase(&table, &args, format)?,
         (_, Some(format)) => {
-            let path = table.to_string().replace('"', "\"\"");
-            let limit = args.limit.map_or_else(String::new, |rows| format!(" LIMIT {rows}"));
-            let answer = session.query(&format!("SELECT * FROM \"{path}\"{limit}")).await?;
+            let answer = session.read(&table, args.limit).await?;
             write_answer(answer, format).await?;
             report_damage(&session);
         }

@@ -128,9 +128,8 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             }
         }
         _ => {
-            let path = table.to_string().replace('"', "\"\"");
             let counted = async {
-                let mut answer = session.query(&format!("SELECT * FROM \"{path}\"")).await?;
+                let mut answer = session.read(table, None).await?;
                 let mut records = 0;
                 while let Some(batch) = answer.next().await? {
                     records += batch.num_rows() as u64;

@@ -101,6 +101,17 @@ fn the_tour_goes_on_to_a_server_when_there_is_one() {
         folder.run(&["sql", &sql, "--format", "csv"]).done()
     };
     assert!(ask("back.parquet") == ask("out/books/customers.dbf"));
+    let secret = url.replace("default:@", "default@") + "?password=";
+    let table = secret.replace("?", "/products?");
+    let line = folder.run(&["cat", &table, "--limit", "1", "--format", "csv"]).done();
+    assert_eq!(line.lines().count(), 2, "{line}");
+    assert!(folder.run(&["inspect", &table]).done().contains("PROD_NO"));
+    assert!(
+        folder
+            .run(&["verify", &table])
+            .done()
+            .contains("792 records, no damage")
+    );
     folder.run(&["copy", &url, "all", "--to", "riegeli"]).done();
     assert!(folder.file("all/ORDERS.riegeli").is_file());
     let wrong = url.replace("default:@", "default:opensesame@");
