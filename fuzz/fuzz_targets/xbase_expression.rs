@@ -12,7 +12,7 @@ use tidemill_xbase::{Deleted, OpenOptions, Scan, Table};
 
 const RECORDS: [&[u8; 24]; 3] = [
     b" Smith    12.50T20240229",
-    b"*             ?        ",
+    b"*              ?        ",
     b" \x81b  a -9999.99F99991231",
 ];
 

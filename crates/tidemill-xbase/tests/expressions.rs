@@ -268,6 +268,15 @@ proptest! {
                     (Ok(_), Err(e)) => prop_assert!(false, "{text}: {e}"),
                 }
             }
+            // A slice gives the slice of the result.
+            let from = rows.len() / 2;
+            if let Ok(column) = &column {
+                let part = program.evaluate_bytes(&batch.slice(from, rows.len() - from)).unwrap();
+                for i in from..rows.len() {
+                    let is_same = same(&cell(&part, i - from), &cell(column, i));
+                    prop_assert!(is_same, "{}: {:?} {:?}", text, part, column);
+                }
+            }
             let texts = program.evaluate(&batch);
             prop_assert_eq!(texts.is_ok(), column.is_ok());
         }

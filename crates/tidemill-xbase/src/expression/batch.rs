@@ -169,7 +169,8 @@ fn load(array: &ArrayRef, slot: &Slot, type_of: Type, codepage: CodePage) -> Res
         (Type::Character, DataType::Utf8) => Data::Character(encode(array, slot.width, codepage)?),
         (Type::Character, DataType::Binary) => {
             let array = array.as_binary::<i32>();
-            Data::Character(whole(array.offsets(), array.values(), array.nulls(), slot.width)?)
+            let (offsets, bytes) = own_part(array.offsets(), array.values());
+            Data::Character(whole(&offsets, &bytes, array.nulls(), slot.width)?)
         }
         (Type::Number, DataType::Int32) => {
             let numbers = array.as_primitive::<Int32Type>();
@@ -248,9 +249,9 @@ fn decimals(numbers: &ScalarBuffer<i128>, scale: u8) -> ScalarBuffer<f64> {
 /// Texts as bytes of the code page. ASCII, the usual case, is not copied.
 fn encode(array: &ArrayRef, width: usize, codepage: CodePage) -> Result<Strings> {
     let array = array.as_string::<i32>();
-    let is_same = matches!(codepage.decoder(), Decoder::Utf8) || array.values().is_ascii();
-    if is_same {
-        return whole(array.offsets(), array.values(), array.nulls(), width);
+    let (offsets, bytes) = own_part(array.offsets(), array.values());
+    if bytes.is_ascii() || matches!(codepage.decoder(), Decoder::Utf8) {
+        return whole(&offsets, &bytes, array.nulls(), width);
     }
     let mut builder = TextBuilder::new(array.len(), array.values().len());
     for text in array {
@@ -267,6 +268,18 @@ fn encode(array: &ArrayRef, width: usize, codepage: CodePage) -> Result<Strings>
         width,
         ..builder.finish()
     })
+}
+
+/// The bytes that an array uses and offsets into them: a slice of a long array has all of its bytes.
+fn own_part(offsets: &OffsetBuffer<i32>, bytes: &Buffer) -> (OffsetBuffer<i32>, Buffer) {
+    let place = |offset: Option<&i32>| offset.and_then(|o| usize::try_from(*o).ok()).unwrap_or(0);
+    let (start, end) = (place(offsets.first()), place(offsets.last()));
+    if start == 0 && end == bytes.len() {
+        return (offsets.clone(), bytes.clone());
+    }
+    let first = offsets.first().copied().unwrap_or(0);
+    let moved = offsets.iter().map(|offset| offset - first).collect();
+    (OffsetBuffer::new(moved), bytes.slice_with_length(start, end - start))
 }
 
 /// Texts as they are stored, but for nulls, which may have bytes that do not count.

@@ -18,7 +18,7 @@ use crate::codepage::{CodePage, Decoder};
 use crate::error::Result;
 
 /// The most bytes that the texts of one column of a batch may have together.
-const MAX_COLUMN: usize = 256 << 20;
+pub(super) const MAX_COLUMN: usize = 256 << 20;
 
 /// A column of values, or one value for all rows.
 #[derive(Debug, Clone)]
@@ -48,6 +48,49 @@ pub(super) struct Strings {
 }
 
 impl Strings {
+    /// Texts of one length, stored whole.
+    pub(super) fn fixed(bytes: Vec<u8>, len: usize, rows: usize) -> Result<Self, TooLong> {
+        let ends = i32::try_from(len)
+            .ok()
+            .filter(|_| bytes.len() <= MAX_COLUMN)
+            .zip(i32::try_from(rows).ok());
+        let Some((len, rows)) = ends else {
+            return Err(TooLong(bytes.len()));
+        };
+        Ok(Self {
+            offsets: OffsetBuffer::new((0..=rows).map(|row| row * len).collect()),
+            bytes: Buffer::from_vec(bytes),
+            width: 0,
+        })
+    }
+
+    /// The length that every text has, where they all have one.
+    pub(super) fn common_len(&self) -> Option<usize> {
+        if self.width == 0 {
+            return self.stored_len().map(|(_, len)| len);
+        }
+        let width = i32::try_from(self.width).ok()?;
+        // Without a branch a step, the compiler takes many at once.
+        let is_within = self.lens().fold(true, |all, len| all & (len <= width));
+        is_within.then_some(self.width)
+    }
+
+    /// Where the first text begins and how long every one is stored, where they are stored in one length.
+    pub(super) fn stored_len(&self) -> Option<(usize, usize)> {
+        let first = self.lens().next()?;
+        let is_same = self.lens().fold(true, |all, len| all & (len == first));
+        let start = usize::try_from(*self.offsets.first()?).ok()?;
+        is_same.then_some((start, usize::try_from(first).ok()?))
+    }
+
+    fn lens(&self) -> impl Iterator<Item = i32> {
+        let ends = self.offsets.get(1..).unwrap_or_default();
+        self.offsets
+            .iter()
+            .zip(ends)
+            .map(|(start, end)| end.wrapping_sub(*start))
+    }
+
     /// The stored bytes of a row, without the blanks that `width` adds.
     #[inline]
     pub(super) fn stored(&self, row: usize) -> &[u8] {

@@ -147,13 +147,18 @@ pub(super) fn compact_date(day: i64) -> [u8; 8] {
     let Some((year, month, day)) = civil(day) else {
         return [b' '; 8];
     };
-    let mut out = [b'0'; 8];
-    let mut number = u32::try_from(year).unwrap_or_default() * 10_000 + month * 100 + day;
-    for slot in out.iter_mut().rev() {
-        *slot = b'0' + u8::try_from(number % 10).unwrap_or_default();
-        number /= 10;
-    }
-    out
+    let digit = |n: u32| b'0' + u8::try_from(n % 10).unwrap_or_default();
+    let year = u32::try_from(year).unwrap_or_default();
+    [
+        digit(year / 1000),
+        digit(year / 100),
+        digit(year / 10),
+        digit(year),
+        digit(month / 10),
+        digit(month),
+        digit(day / 10),
+        digit(day),
+    ]
 }
 
 /// `STOD()`: the day of YYYYMMDD; 0 when there is none such.

@@ -68,10 +68,23 @@ fn equal(operator: BinaryOperator, texts: &Strings, constant: &[u8], environment
     match Word::new(head) {
         Some(word) => {
             let bytes = texts.bytes.as_slice();
-            let ends = texts.offsets.get(1..).unwrap_or_default();
-            let starts = &texts.offsets[..ends.len()];
-            BooleanBuffer::collect_bool(ends.len(), |row| {
-                let (start, end) = (place(starts[row]), place(ends[row]));
+            if let Some((first, len)) = texts.stored_len().filter(|(_, len)| *len == head.len()) {
+                // Nothing stands behind the head in any text, and no offset need be looked at.
+                let is_possible = fits(len);
+                let all = bytes.get(first..).unwrap_or_default();
+                return BooleanBuffer::collect_bool(texts.len(), |row| {
+                    let start = row * len;
+                    match all.get(start..start + 8).and_then(|rest| rest.first_chunk()) {
+                        Some(chunk) => word.begins(*chunk) && is_possible,
+                        None => begins(all.get(start..start + len).unwrap_or_default()) && is_possible,
+                    }
+                });
+            }
+            let mut places = texts.offsets.iter().zip(texts.offsets.iter().skip(1));
+            BooleanBuffer::collect_bool(texts.len(), |row| {
+                let (start, end) = places
+                    .next()
+                    .map_or((0, 0), |(start, end)| (place(*start), place(*end)));
                 // A word may reach into the next text; its upper bytes are masked.
                 match bytes.get(start..).and_then(|rest| rest.first_chunk()) {
                     Some(chunk) => {
@@ -95,7 +108,8 @@ fn equal(operator: BinaryOperator, texts: &Strings, constant: &[u8], environment
 
 #[inline]
 fn place(offset: i32) -> usize {
-    usize::try_from(offset).unwrap_or(0)
+    // Offsets are not negative; if one were, there would be nothing at its place.
+    usize::try_from(offset.cast_unsigned()).unwrap_or(usize::MAX)
 }
 
 /// Up to eight bytes to compare at once.

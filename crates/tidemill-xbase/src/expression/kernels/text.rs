@@ -1,8 +1,9 @@
 //! Texts made of texts.
 
-use super::super::column::{Data, Strings, TextBuilder, Vector};
+use super::super::column::{Data, MAX_COLUMN, Strings, TextBuilder, Vector};
 use super::super::format::compact_date;
 use super::super::functions::substring as part_of;
+use super::super::program::TooLong;
 use super::super::value::Value;
 use super::{Made, either_null};
 
@@ -40,6 +41,23 @@ impl<'a> Side<'a> {
         }
     }
 
+    /// The length that every text has, where they all have one.
+    fn common_len(&self) -> Option<usize> {
+        match self {
+            Self::Constant(text) => Some(text.len()),
+            Self::Column(texts) => texts.common_len(),
+        }
+    }
+
+    /// The stored bytes of a row.
+    #[inline]
+    fn stored(&self, row: usize) -> &[u8] {
+        match self {
+            Self::Constant(text) => text,
+            Self::Column(texts) => texts.stored(row),
+        }
+    }
+
     #[inline]
     fn append(&self, row: usize, builder: &mut TextBuilder) {
         match self {
@@ -63,6 +81,11 @@ impl<'a> Side<'a> {
 /// `+` of texts.
 pub(super) fn concatenate(left: &Vector, right: &Vector, rows: usize) -> Option<Made> {
     let (l, r) = (Side::of(left)?, Side::of(right)?);
+    let nulls = either_null(left, right);
+    if let (Some(l_len), Some(r_len)) = (l.common_len(), r.common_len()) {
+        let made = concatenate_fixed((&l, l_len), (&r, r_len), rows);
+        return Some(made.map(|texts| Vector::Column(Data::Character(texts), nulls)));
+    }
     let mut builder = TextBuilder::new(rows, l.size(rows).saturating_add(r.size(rows)));
     for row in 0..rows {
         l.append(row, &mut builder);
@@ -71,10 +94,34 @@ pub(super) fn concatenate(left: &Vector, right: &Vector, rows: usize) -> Option<
             return Some(Err(e));
         }
     }
-    Some(Ok(Vector::Column(
-        Data::Character(builder.finish()),
-        either_null(left, right),
-    )))
+    Some(Ok(Vector::Column(Data::Character(builder.finish()), nulls)))
+}
+
+/// Texts of two lengths, whose blanks are there before them.
+fn concatenate_fixed(
+    (l, l_len): (&Side<'_>, usize),
+    (r, r_len): (&Side<'_>, usize),
+    rows: usize,
+) -> Result<Strings, TooLong> {
+    let len = l_len.saturating_add(r_len);
+    let size = len.saturating_mul(rows);
+    if size > MAX_COLUMN {
+        return Err(TooLong(size));
+    }
+    let mut bytes = vec![b' '; size];
+    for (row, out) in bytes.chunks_exact_mut(len.max(1)).enumerate() {
+        let (left, right) = out.split_at_mut(l_len);
+        put(left, l.stored(row));
+        put(right, r.stored(row));
+    }
+    Strings::fixed(bytes, len, rows)
+}
+
+#[inline]
+fn put(to: &mut [u8], from: &[u8]) {
+    if let Some(to) = to.get_mut(..from.len()) {
+        to.copy_from_slice(from);
+    }
 }
 
 /// `DTOS()`.
@@ -82,14 +129,12 @@ pub(super) fn compact_dates(days: &Vector, rows: usize) -> Option<Made> {
     let Vector::Column(Data::Date(days), nulls) = days else {
         return None;
     };
-    let mut builder = TextBuilder::new(rows, rows.saturating_mul(8));
+    let mut bytes = Vec::with_capacity(rows.saturating_mul(8));
     for day in days.iter() {
-        builder.bytes.extend_from_slice(&compact_date(*day));
-        if let Err(e) = builder.end() {
-            return Some(Err(e));
-        }
+        bytes.extend_from_slice(&compact_date(*day));
     }
-    Some(Ok(Vector::Column(Data::Character(builder.finish()), nulls.clone())))
+    let texts = Strings::fixed(bytes, 8, days.len());
+    Some(texts.map(|texts| Vector::Column(Data::Character(texts), nulls.clone())))
 }
 
 /// `LEFT()` and `SUBSTR()` with constant places.
