@@ -49,6 +49,8 @@ pub(crate) enum Seeds {
     DbfAndMemo,
     /// Each file as it is.
     Files,
+    /// Each file with this extension, and 16 bytes behind it.
+    Extension(&'static str),
 }
 
 /// Every target; `cargo xtask tidy` holds it against `fuzz/Cargo.toml`.
@@ -64,6 +66,24 @@ pub(crate) const TARGETS: &[Target] = &[
         engine: "tidemill-xbase",
         corpus: "xbase/expressions",
         seeds: Seeds::Files,
+    },
+    Target {
+        name: "xbase_cdx",
+        engine: "tidemill-xbase",
+        corpus: "xbase",
+        seeds: Seeds::Extension("cdx"),
+    },
+    Target {
+        name: "xbase_ntx",
+        engine: "tidemill-xbase",
+        corpus: "xbase",
+        seeds: Seeds::Extension("ntx"),
+    },
+    Target {
+        name: "xbase_nsx",
+        engine: "tidemill-xbase",
+        corpus: "xbase",
+        seeds: Seeds::Extension("nsx"),
     },
     Target {
         name: "riegeli",
@@ -245,6 +265,8 @@ fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
     match kind {
         Seeds::Files if matches!(extension.as_str(), "hex" | "json" | "md") => Ok(None),
         Seeds::Files => Ok(Some(fs::read(file)?)),
+        Seeds::Extension(wanted) if extension != wanted => Ok(None),
+        Seeds::Extension(_) => Ok(Some([fs::read(file)?, b"M               ".to_vec()].concat())),
         Seeds::DbfAndMemo if extension != "dbf" => Ok(None),
         Seeds::DbfAndMemo => {
             let table = fs::read(file)?;
@@ -334,6 +356,9 @@ mod tests {
         assert_eq!(plant(&folder, Seeds::DbfAndMemo, &seeds).expect("seeds"), 2);
         assert_eq!(fs::read(seeds.join("a.dbf")).expect("a seed"), b"\x03\0\0\0DBFmemo");
         assert_eq!(fs::read(seeds.join("deep-b.DBF")).expect("a seed"), b"\x01\0\0\0x");
+        assert_eq!(plant(&folder, Seeds::Extension("fpt"), &seeds).expect("seeds"), 1);
+        let seed = fs::read(seeds.join("a.fpt")).expect("a seed");
+        assert_eq!((seed.get(..5), seed.len()), (Some(&b"memoM"[..]), 20));
         // Another plan leaves nothing of the one before.
         assert_eq!(plant(&folder, Seeds::Files, &seeds).expect("seeds"), 4);
         assert!(plant(&seeds.join("none"), Seeds::Files, &folder.join("s")).is_err());
