@@ -211,11 +211,7 @@ impl TableWriter {
                 continue;
             }
             scratch.clear();
-            let refused = match self.encode(column, &array, i, &mut scratch)? {
-                Ok(()) => None,
-                Err(expected) => Some(expected),
-            };
-            if let Some(expected) = refused {
+            if let Err(expected) = self.encode(column, &array, i, &mut scratch)? {
                 let found = array_value_to_string(given, i).unwrap_or_default();
                 return Err(self.bad(column, i, expected, found));
             }

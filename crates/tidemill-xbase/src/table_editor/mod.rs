@@ -38,7 +38,7 @@ pub enum OpenMode {
     Exclusive,
     /// Programs that share it: changes need locks.
     Shared,
-    /// Programs that share it: nothing is changed, and locks can be taken.
+    /// Programs that share it: nothing is changed, and locks keep others from changing what they cover.
     ReadOnly,
 }
 
@@ -219,6 +219,24 @@ impl TableEditor {
         Ok(())
     }
 
+    /// Locks several records, each once and in ascending order whatever the order given, so that two programs that do so
+    /// never wait for each other; or none of them. Locks that were held before are kept.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], [`Error::Io`]; no further record is locked then.
+    pub fn lock_records(&mut self, records: impl IntoIterator<Item = u32>) -> Result<()> {
+        let wanted: BTreeSet<u32> = records.into_iter().filter(|r| !self.locked.contains(r)).collect();
+        let mut taken = Vec::with_capacity(wanted.len());
+        for record in wanted {
+            if let Err(e) = self.lock_record(record) {
+                taken.into_iter().try_for_each(|record| self.unlock_record(record))?;
+                return Err(e);
+            }
+            taken.push(record);
+        }
+        Ok(())
+    }
+
     /// Locks all records, after it has given the locks of single ones back, as Harbour does.
     ///
     /// # Errors
@@ -283,8 +301,12 @@ impl TableEditor {
     }
 
     fn lock(&self, subject: LockSubject, range: crate::lock::LockRange) -> Result<()> {
-        self.locks
-            .lock(subject, range, LockKind::Exclusive, self.options.lock_timeout)
+        // The kernel grants an exclusive lock only on a file that is open for writing.
+        let kind = match self.options.mode {
+            OpenMode::ReadOnly => LockKind::Shared,
+            OpenMode::Exclusive | OpenMode::Shared => LockKind::Exclusive,
+        };
+        self.locks.lock(subject, range, kind, self.options.lock_timeout)
     }
 
     /// Does something while no other program changes the header.
@@ -394,7 +416,6 @@ fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 mod tests {
     use std::io;
     use std::path::PathBuf;

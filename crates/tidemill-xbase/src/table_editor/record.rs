@@ -111,18 +111,21 @@ impl TableEditor {
         self.count_on(record, &mut bytes, true)?;
         bytes.push(END_OF_FILE);
         let offset = self.record_offset(record);
-        if let Err(e) = self.file.write(offset, &bytes) {
-            // Half a record would count as none, but the end-of-file byte is gone.
+        let mut written = self.file.write(offset, &bytes);
+        if written.is_ok() {
+            self.record_count = record;
+            self.header_stale = true;
+            if self.options.mode != OpenMode::Exclusive {
+                written = self.write_header();
+            }
+        }
+        if written.is_err() {
+            // The record is taken back; without its end-of-file byte the file would still be as long as before.
+            self.record_count = record - 1;
             let _ = self.file.write(offset, &[END_OF_FILE]);
             let _ = self.file.set_len(offset + 1);
-            return Err(e);
         }
-        self.record_count = record;
-        self.header_stale = true;
-        if self.options.mode == OpenMode::Exclusive {
-            return Ok(());
-        }
-        self.write_header()
+        written
     }
 
     fn flag(&mut self, record: u32, flag: u8) -> Result<()> {
