@@ -3,7 +3,16 @@
 //! Bulk writing and writing in place encode here, so that both refuse the same values. Decoding is the business of
 //! `column`. Memos are not encoded: what a record holds of them is a pointer.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+
 use crate::codepage::CodePage;
+use crate::error::Result;
 use crate::field::FieldKind;
 use crate::julian;
 
@@ -38,6 +47,44 @@ pub enum Value<'a> {
     Time(i32),
     /// Milliseconds since 1970-01-01 without a zone, for `T` and `@`.
     Timestamp(i64),
+}
+
+impl<'a> Value<'a> {
+    /// Value `i` of an array of the type that fields with so many decimals have. Callers look for null themselves.
+    pub(crate) fn at(array: &'a ArrayRef, i: usize, decimals: u8) -> Self {
+        match array.data_type() {
+            DataType::Utf8 => Self::Text(array.as_string::<i32>().value(i)),
+            DataType::Binary => Self::Bytes(array.as_binary::<i32>().value(i)),
+            DataType::Boolean => Self::Logical(array.as_boolean().value(i)),
+            DataType::Int32 => Self::Integer(array.as_primitive::<Int32Type>().value(i).into()),
+            DataType::Int64 => Self::Integer(array.as_primitive::<Int64Type>().value(i)),
+            DataType::Float64 => Self::Double(array.as_primitive::<Float64Type>().value(i)),
+            DataType::Date32 => Self::Date(array.as_primitive::<Date32Type>().value(i)),
+            DataType::Time32(_) => Self::Time(array.as_primitive::<Time32MillisecondType>().value(i)),
+            DataType::Timestamp(..) => Self::Timestamp(array.as_primitive::<TimestampMillisecondType>().value(i)),
+            _ => Self::Decimal {
+                unscaled: array.as_primitive::<Decimal128Type>().value(i),
+                scale: decimals,
+            },
+        }
+    }
+}
+
+/// A column in the type of a field, or the first row whose value that type cannot hold.
+pub(crate) fn cast(given: &ArrayRef, data_type: &DataType) -> Result<Result<ArrayRef, usize>> {
+    if given.data_type() == data_type {
+        return Ok(Ok(ArrayRef::clone(given)));
+    }
+    let options = CastOptions {
+        safe: true,
+        ..CastOptions::default()
+    };
+    let array = cast_with_options(given, data_type, &options)?;
+    if array.null_count() > given.logical_null_count() {
+        let lost = (0..array.len()).find(|i| array.is_null(*i) && given.logical_nulls().is_none_or(|n| n.is_valid(*i)));
+        return Ok(Err(lost.unwrap_or_default()));
+    }
+    Ok(Ok(array))
 }
 
 /// What encoding must know about a field.

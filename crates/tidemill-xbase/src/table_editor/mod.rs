@@ -11,6 +11,7 @@
 //! transaction: a crash between two writes of one call can leave a memo without a record that points at it, though never
 //! a record that points at nothing.
 
+mod batch;
 mod pack;
 mod record;
 
