@@ -302,3 +302,99 @@ fn encode_number(value: i128, decimals: u8, width: usize, out: &mut Vec<u8>) -> 
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_the_bytes_of_their_field() {
+        let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
+        for (kind, width, decimals, value, expected) in [
+            (FieldKind::Numeric, 6, 2, Value::Integer(-12), "-12.00".as_bytes()),
+            (FieldKind::Numeric, 6, 2, decimal(12_300, 4), b"  1.23"),
+            (FieldKind::Numeric, 3, 2, decimal(5, 1), b".50"),
+            (FieldKind::Float, 8, 3, Value::Double(0.0625), b"   0.062"),
+            (FieldKind::Integer, 3, 0, Value::Integer(-2), b"\xFE\xFF\xFF"),
+            (FieldKind::Integer, 2, 1, decimal(25, 1), b"\x19\x00"),
+            (FieldKind::Currency, 8, 4, decimal(15, 1), b"\x98\x3A\0\0\0\0\0\0"),
+            (FieldKind::IntegerDbase7, 4, 0, Value::Integer(1), b"\x80\0\0\x01"),
+            (FieldKind::IntegerDbase7, 4, 0, Value::Integer(-1), b"\x7F\xFF\xFF\xFF"),
+            (
+                FieldKind::DoubleDbase7,
+                8,
+                0,
+                Value::Integer(1),
+                b"\xBF\xF0\0\0\0\0\0\0",
+            ),
+            (
+                FieldKind::DoubleDbase7,
+                8,
+                0,
+                Value::Double(-1.0),
+                b"\x40\x0F\xFF\xFF\xFF\xFF\xFF\xFF",
+            ),
+            (FieldKind::Date, 8, 0, Value::Date(-719_162), b"00010101"),
+            (FieldKind::DatePacked, 3, 0, Value::Date(0), b"\x0F\x64\x21"),
+            (FieldKind::DateBinary, 3, 0, Value::Date(0), b"\x8C\x3D\x25"),
+            (FieldKind::Varchar, 4, 0, Value::Text("ab"), b"ab\0\x02"),
+            (FieldKind::Character, 4, 0, Value::Text("\u{e9}"), b"\xE9   "),
+        ] {
+            let format = format(kind, width, decimals);
+            let (mut bytes, mut cell) = (Vec::new(), vec![b'?'; width]);
+            assert_eq!(format.encode(value, &mut bytes), Ok(()), "{kind:?} {value:?}");
+            format.place(&bytes, &mut cell);
+            assert_eq!(cell, expected, "{kind:?} {value:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_field_cannot_hold_is_refused_and_said() {
+        for (kind, width, value, expected) in [
+            (
+                FieldKind::IntegerDbase7,
+                4,
+                Value::Integer(i64::from(i32::MIN)),
+                "an integer from -2147483647 to 2147483647",
+            ),
+            (FieldKind::Date, 8, Value::Date(-719_163), "a year from 1 to 9999"),
+            (
+                FieldKind::DatePacked,
+                3,
+                Value::Date(2_932_897),
+                "a year from 1 to 9999",
+            ),
+            (FieldKind::Timestamp, 8, Value::Timestamp(i64::MAX), "a year up to 9999"),
+            (FieldKind::Numeric, 20, Value::Text("1"), "a number"),
+            (
+                FieldKind::Numeric,
+                40,
+                Value::Decimal {
+                    unscaled: 1,
+                    scale: 255,
+                },
+                "a number with at most 0 decimals that fits",
+            ),
+            (FieldKind::Logical, 1, Value::Integer(1), "true or false"),
+            (
+                FieldKind::Variant,
+                6,
+                Value::Integer(1),
+                "nothing: fields of any type are only read",
+            ),
+            (FieldKind::Varbinary, 2, Value::Bytes(b"abc"), "at most 2 bytes"),
+        ] {
+            let refused = format(kind, width, 0).encode(value, &mut Vec::new());
+            assert_eq!(refused, Err(expected.to_owned()), "{kind:?} {value:?}");
+        }
+    }
+
+    fn format(kind: FieldKind, width: usize, decimals: u8) -> Format {
+        Format {
+            kind,
+            width,
+            decimals,
+            codepage: CodePage::Cp1252,
+        }
+    }
+}
