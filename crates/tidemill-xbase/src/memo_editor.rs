@@ -290,3 +290,54 @@ struct Counter {
     offset: u64,
     value: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dbase4(blocks: &[(usize, [u32; 2])], len: usize) -> (tempfile::NamedTempFile, MemoEditor) {
+        let mut bytes = vec![0u8; len];
+        bytes[20..22].copy_from_slice(&512u16.to_le_bytes());
+        for (at, numbers) in blocks {
+            for (i, number) in numbers.iter().enumerate() {
+                bytes[at + 4 * i..][..4].copy_from_slice(&number.to_le_bytes());
+            }
+        }
+        let named = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(named.path(), &bytes).unwrap();
+        let file = Arc::new(File::options().read(true).write(true).open(named.path()).unwrap());
+        let editor = MemoEditor {
+            file: DataFile::new(named.path(), Box::new(file)),
+            dialect: MemoDialect::Dbt4,
+            block_size: 512,
+            locks: None,
+        };
+        (named, editor)
+    }
+
+    #[test]
+    fn the_list_of_free_blocks_of_dbase_iv_ends_behind_what_is_appended() {
+        // Block 2 is free, and the list goes on at block 4, the end of the file.
+        let (named, editor) = dbase4(&[(0, [2, 0]), (1024, [4, 1])], 2048);
+        let place = editor.replace(None, &[b'x'; 600], true).unwrap().unwrap();
+        assert_eq!(place.block, 4);
+        let bytes = std::fs::read(named.path()).unwrap();
+        assert_eq!(bytes.len(), 6 * 512);
+        assert_eq!(u32_at(&bytes, 0), Some(2));
+        assert_eq!(u32_at(&bytes, 1024), Some(6));
+        assert_eq!(
+            editor.replace(Some(place), &[b'y'; 1016], true).unwrap().unwrap().block,
+            4
+        );
+        assert_eq!(
+            editor.replace(Some(place), &[b'z'; 1017], true).unwrap().unwrap().block,
+            6
+        );
+    }
+
+    #[test]
+    fn a_list_of_free_blocks_in_a_circle_is_an_error() {
+        let (_named, editor) = dbase4(&[(0, [2, 0]), (1024, [3, 1]), (1536, [2, 1])], 2048);
+        assert!(matches!(editor.replace(None, b"x", true), Err(Error::Corrupt(_))));
+    }
+}

@@ -8,13 +8,8 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
-};
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_cast::display::array_value_to_string;
-use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
 use crate::codepage::CodePage;
@@ -24,7 +19,7 @@ use crate::field_spec::FieldSpec;
 use crate::header::{CivilDate, Dialect};
 use crate::memo::MemoDialect;
 use crate::memo_writer::MemoWriter;
-use crate::value::{Format, Value};
+use crate::value::{Format, Value, cast};
 
 /// What kind of table to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,7 +197,7 @@ impl TableWriter {
 
     /// Writes one column into the records of `buffer`.
     fn fill(&mut self, column: &Column, given: &ArrayRef, buffer: &mut [u8]) -> Result<()> {
-        let array = self.cast(column, given)?;
+        let array = self.cast_to(column, given)?;
         let format = self.format(column);
         let mut scratch = Vec::new();
         for (i, record) in buffer.chunks_exact_mut(self.stride).enumerate() {
@@ -211,11 +206,7 @@ impl TableWriter {
                 continue;
             }
             scratch.clear();
-            let refused = match self.encode(column, &array, i, &mut scratch)? {
-                Ok(()) => None,
-                Err(expected) => Some(expected),
-            };
-            if let Some(expected) = refused {
+            if let Err(expected) = self.encode(column, &array, i, &mut scratch)? {
                 let found = array_value_to_string(given, i).unwrap_or_default();
                 return Err(self.bad(column, i, expected, found));
             }
@@ -233,7 +224,7 @@ impl TableWriter {
         if column.kind.uses_memo() {
             return self.encode_memo(column, array, i, out);
         }
-        Ok(self.format(column).encode(column.value(array, i), out))
+        Ok(self.format(column).encode(Value::at(array, i, column.decimals), out))
     }
 
     fn format(&self, column: &Column) -> Format {
@@ -254,7 +245,10 @@ impl TableWriter {
     ) -> Result<Result<(), String>> {
         let text = column.kind == FieldKind::Memo;
         let mut value = Vec::new();
-        if let Err(expected) = self.format(column).encode(column.value(array, i), &mut value) {
+        if let Err(expected) = self
+            .format(column)
+            .encode(Value::at(array, i, column.decimals), &mut value)
+        {
             return Ok(Err(expected));
         }
         // An empty memo has no block.
@@ -296,23 +290,11 @@ impl TableWriter {
     }
 
     /// The column in the type that reading the field gives; a value that the cast loses is refused.
-    fn cast(&self, column: &Column, given: &ArrayRef) -> Result<ArrayRef> {
-        if *given.data_type() == column.data_type {
-            return Ok(ArrayRef::clone(given));
-        }
-        let options = CastOptions {
-            safe: true,
-            ..CastOptions::default()
-        };
-        let array = cast_with_options(given, &column.data_type, &options)?;
-        if array.null_count() > given.logical_null_count() {
-            let lost =
-                (0..array.len()).find(|i| array.is_null(*i) && given.logical_nulls().is_none_or(|n| n.is_valid(*i)));
-            let i = lost.unwrap_or_default();
+    fn cast_to(&self, column: &Column, given: &ArrayRef) -> Result<ArrayRef> {
+        cast(given, &column.data_type)?.map_err(|i| {
             let found = array_value_to_string(given, i).unwrap_or_default();
-            return Err(self.bad(column, i, format!("a value that {} holds", column.data_type), found));
-        }
-        Ok(array)
+            self.bad(column, i, format!("a value that {} holds", column.data_type), found)
+        })
     }
 
     fn bad(&self, column: &Column, i: usize, expected: String, found: String) -> Error {
@@ -453,26 +435,6 @@ fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8,
 }
 
 impl Column {
-    /// Value `i` of an array that has the column's type.
-    fn value<'a>(&self, array: &'a ArrayRef, i: usize) -> Value<'a> {
-        let scale = self.decimals;
-        match self.data_type {
-            DataType::Utf8 => Value::Text(array.as_string::<i32>().value(i)),
-            DataType::Binary => Value::Bytes(array.as_binary::<i32>().value(i)),
-            DataType::Boolean => Value::Logical(array.as_boolean().value(i)),
-            DataType::Int32 => Value::Integer(array.as_primitive::<Int32Type>().value(i).into()),
-            DataType::Int64 => Value::Integer(array.as_primitive::<Int64Type>().value(i)),
-            DataType::Float64 => Value::Double(array.as_primitive::<Float64Type>().value(i)),
-            DataType::Date32 => Value::Date(array.as_primitive::<Date32Type>().value(i)),
-            DataType::Time32(_) => Value::Time(array.as_primitive::<Time32MillisecondType>().value(i)),
-            DataType::Timestamp(..) => Value::Timestamp(array.as_primitive::<TimestampMillisecondType>().value(i)),
-            _ => Value::Decimal {
-                unscaled: array.as_primitive::<Decimal128Type>().value(i),
-                scale,
-            },
-        }
-    }
-
     fn new(spec: &FieldSpec, format: Dialect) -> Result<Self> {
         let vfp = format == Dialect::VisualFoxPro;
         let memo_width = if vfp { 4 } else { 10 };

@@ -3,7 +3,16 @@
 //! Bulk writing and writing in place encode here, so that both refuse the same values. Decoding is the business of
 //! `column`. Memos are not encoded: what a record holds of them is a pointer.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+
 use crate::codepage::CodePage;
+use crate::error::Result;
 use crate::field::FieldKind;
 use crate::julian;
 
@@ -38,6 +47,44 @@ pub enum Value<'a> {
     Time(i32),
     /// Milliseconds since 1970-01-01 without a zone, for `T` and `@`.
     Timestamp(i64),
+}
+
+impl<'a> Value<'a> {
+    /// Value `i` of an array of the type that fields with so many decimals have. Callers look for null themselves.
+    pub(crate) fn at(array: &'a ArrayRef, i: usize, decimals: u8) -> Self {
+        match array.data_type() {
+            DataType::Utf8 => Self::Text(array.as_string::<i32>().value(i)),
+            DataType::Binary => Self::Bytes(array.as_binary::<i32>().value(i)),
+            DataType::Boolean => Self::Logical(array.as_boolean().value(i)),
+            DataType::Int32 => Self::Integer(array.as_primitive::<Int32Type>().value(i).into()),
+            DataType::Int64 => Self::Integer(array.as_primitive::<Int64Type>().value(i)),
+            DataType::Float64 => Self::Double(array.as_primitive::<Float64Type>().value(i)),
+            DataType::Date32 => Self::Date(array.as_primitive::<Date32Type>().value(i)),
+            DataType::Time32(_) => Self::Time(array.as_primitive::<Time32MillisecondType>().value(i)),
+            DataType::Timestamp(..) => Self::Timestamp(array.as_primitive::<TimestampMillisecondType>().value(i)),
+            _ => Self::Decimal {
+                unscaled: array.as_primitive::<Decimal128Type>().value(i),
+                scale: decimals,
+            },
+        }
+    }
+}
+
+/// A column in the type of a field, or the first row whose value that type cannot hold.
+pub(crate) fn cast(given: &ArrayRef, data_type: &DataType) -> Result<Result<ArrayRef, usize>> {
+    if given.data_type() == data_type {
+        return Ok(Ok(ArrayRef::clone(given)));
+    }
+    let options = CastOptions {
+        safe: true,
+        ..CastOptions::default()
+    };
+    let array = cast_with_options(given, data_type, &options)?;
+    if array.null_count() > given.logical_null_count() {
+        let lost = (0..array.len()).find(|i| array.is_null(*i) && given.logical_nulls().is_none_or(|n| n.is_valid(*i)));
+        return Ok(Err(lost.unwrap_or_default()));
+    }
+    Ok(Ok(array))
 }
 
 /// What encoding must know about a field.
@@ -253,5 +300,101 @@ fn encode_number(value: i128, decimals: u8, width: usize, out: &mut Vec<u8>) -> 
         Err(format!("at most {width} characters"))
     } else {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_the_bytes_of_their_field() {
+        let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
+        for (kind, width, decimals, value, expected) in [
+            (FieldKind::Numeric, 6, 2, Value::Integer(-12), "-12.00".as_bytes()),
+            (FieldKind::Numeric, 6, 2, decimal(12_300, 4), b"  1.23"),
+            (FieldKind::Numeric, 3, 2, decimal(5, 1), b".50"),
+            (FieldKind::Float, 8, 3, Value::Double(0.0625), b"   0.062"),
+            (FieldKind::Integer, 3, 0, Value::Integer(-2), b"\xFE\xFF\xFF"),
+            (FieldKind::Integer, 2, 1, decimal(25, 1), b"\x19\x00"),
+            (FieldKind::Currency, 8, 4, decimal(15, 1), b"\x98\x3A\0\0\0\0\0\0"),
+            (FieldKind::IntegerDbase7, 4, 0, Value::Integer(1), b"\x80\0\0\x01"),
+            (FieldKind::IntegerDbase7, 4, 0, Value::Integer(-1), b"\x7F\xFF\xFF\xFF"),
+            (
+                FieldKind::DoubleDbase7,
+                8,
+                0,
+                Value::Integer(1),
+                b"\xBF\xF0\0\0\0\0\0\0",
+            ),
+            (
+                FieldKind::DoubleDbase7,
+                8,
+                0,
+                Value::Double(-1.0),
+                b"\x40\x0F\xFF\xFF\xFF\xFF\xFF\xFF",
+            ),
+            (FieldKind::Date, 8, 0, Value::Date(-719_162), b"00010101"),
+            (FieldKind::DatePacked, 3, 0, Value::Date(0), b"\x0F\x64\x21"),
+            (FieldKind::DateBinary, 3, 0, Value::Date(0), b"\x8C\x3D\x25"),
+            (FieldKind::Varchar, 4, 0, Value::Text("ab"), b"ab\0\x02"),
+            (FieldKind::Character, 4, 0, Value::Text("\u{e9}"), b"\xE9   "),
+        ] {
+            let format = format(kind, width, decimals);
+            let (mut bytes, mut cell) = (Vec::new(), vec![b'?'; width]);
+            assert_eq!(format.encode(value, &mut bytes), Ok(()), "{kind:?} {value:?}");
+            format.place(&bytes, &mut cell);
+            assert_eq!(cell, expected, "{kind:?} {value:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_field_cannot_hold_is_refused_and_said() {
+        for (kind, width, value, expected) in [
+            (
+                FieldKind::IntegerDbase7,
+                4,
+                Value::Integer(i64::from(i32::MIN)),
+                "an integer from -2147483647 to 2147483647",
+            ),
+            (FieldKind::Date, 8, Value::Date(-719_163), "a year from 1 to 9999"),
+            (
+                FieldKind::DatePacked,
+                3,
+                Value::Date(2_932_897),
+                "a year from 1 to 9999",
+            ),
+            (FieldKind::Timestamp, 8, Value::Timestamp(i64::MAX), "a year up to 9999"),
+            (FieldKind::Numeric, 20, Value::Text("1"), "a number"),
+            (
+                FieldKind::Numeric,
+                40,
+                Value::Decimal {
+                    unscaled: 1,
+                    scale: 255,
+                },
+                "a number with at most 0 decimals that fits",
+            ),
+            (FieldKind::Logical, 1, Value::Integer(1), "true or false"),
+            (
+                FieldKind::Variant,
+                6,
+                Value::Integer(1),
+                "nothing: fields of any type are only read",
+            ),
+            (FieldKind::Varbinary, 2, Value::Bytes(b"abc"), "at most 2 bytes"),
+        ] {
+            let refused = format(kind, width, 0).encode(value, &mut Vec::new());
+            assert_eq!(refused, Err(expected.to_owned()), "{kind:?} {value:?}");
+        }
+    }
+
+    fn format(kind: FieldKind, width: usize, decimals: u8) -> Format {
+        Format {
+            kind,
+            width,
+            decimals,
+            codepage: CodePage::Cp1252,
+        }
     }
 }

@@ -164,6 +164,50 @@ fn zapping_leaves_a_sound_table_that_takes_records_again() {
 }
 
 #[test]
+fn the_rows_of_every_golden_appended_as_a_batch_come_back() {
+    for name in goldens() {
+        let copy = Copy::of(&name);
+        let before = copy.rows();
+        let fields = copy.table().fields().to_vec();
+        let counts = |field: &Field| field.autoincrement.is_some() || field.letter == '^';
+        let columns = fields.iter().zip(before.columns()).map(|(field, column)| {
+            // Counters count on, and fields of any type are only read.
+            if counts(field) || field.kind == FieldKind::Variant {
+                arrow_array::new_null_array(column.data_type(), column.len())
+            } else {
+                Arc::clone(column)
+            }
+        });
+        let given = RecordBatch::try_new(before.schema(), columns.collect()).unwrap();
+        let mut table = copy.edit();
+        let rows = u32::try_from(given.num_rows()).unwrap();
+        assert_eq!(table.append_batch(&given).unwrap(), rows + 1..2 * rows + 1, "{name}");
+        assert_eq!(
+            table.append_batch(&given.slice(0, 0)).unwrap(),
+            2 * rows + 1..2 * rows + 1
+        );
+        drop(table);
+        let after = copy.rows();
+        assert_eq!(after.slice(0, rows as usize), before, "{name}");
+        for (index, field) in fields.iter().enumerate() {
+            let found = after.column(index).slice(rows as usize, rows as usize);
+            if field.kind == FieldKind::Variant {
+                assert!((0..found.len()).all(|row| array_value_to_string(&found, row).unwrap().is_empty()));
+            } else if !counts(field) {
+                assert_eq!(&found, given.column(index), "{name}: {}", field.name);
+            } else if let Some(counter) = field.autoincrement {
+                assert_eq!(
+                    array_value_to_string(&found, 0).unwrap(),
+                    counter.next.to_string(),
+                    "{name}"
+                );
+            }
+        }
+        assert!(copy.table().verify().unwrap().damage.is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn counters_count_on_and_cannot_be_written() {
     let copy = Copy::of("types_vfp");
     let mut table = copy.edit();
@@ -303,6 +347,28 @@ fn a_record_beside_others_is_changed_only_under_its_lock() {
 
     let mut reader = TableEditor::open(&copy.path, &shared.clone().mode(OpenMode::ReadOnly)).unwrap();
     assert!(matches!(reader.append(), Err(Error::Misuse(_))));
+    reader.lock_record(2).unwrap();
+    assert!(matches!(two.lock_record(2), Err(Error::Locked(_))));
+}
+
+#[test]
+fn several_records_are_locked_together_or_not_at_all() {
+    let copy = Copy::of("ord_cdx");
+    let open = || {
+        let options = EditOptions::new(TODAY)
+            .mode(OpenMode::Shared)
+            .lock_timeout(std::time::Duration::ZERO);
+        TableEditor::open(&copy.path, &options).unwrap()
+    };
+    let (mut one, mut two) = (open(), open());
+    one.lock_record(4).unwrap();
+    two.lock_record(3).unwrap();
+    assert!(matches!(two.lock_records([9, 4, 2, 2, 3]), Err(Error::Locked(_))));
+    one.lock_records([2, 9]).unwrap();
+    assert!(matches!(one.lock_record(3), Err(Error::Locked(_))));
+    one.unlock_all().unwrap();
+    two.lock_records([9, 4, 2]).unwrap();
+    assert!(matches!(one.lock_record(4), Err(Error::Locked(_))));
 }
 
 #[test]
@@ -313,6 +379,43 @@ fn a_table_that_another_program_shortened_gives_an_error() {
     file.set_len(u64::from(table.header().header_len) + 1).unwrap();
     assert!(matches!(table.record_bytes(600), Err(Error::Corrupt(_))));
     assert!(matches!(table.refresh(), Err(Error::Corrupt(_))));
+}
+
+#[test]
+fn a_memo_file_cut_at_any_byte_is_refused_or_still_takes_values() {
+    for name in ["memo_dbt", "memo_fpt32", "memo_fptsix", "memo_fptflex", "memo_smt"] {
+        let copy = Copy::of(name);
+        let path = copy.table().memo().unwrap().path().to_owned();
+        let (table, memo) = (std::fs::read(&copy.path).unwrap(), std::fs::read(&path).unwrap());
+        let fields = copy.table().fields().to_vec();
+        let field = fields.iter().position(|f| f.kind == FieldKind::Memo).unwrap();
+        let near: Vec<usize> = (0..600).chain((600..memo.len()).step_by(1997)).collect();
+        for cut in near {
+            std::fs::write(&path, &memo[..cut]).unwrap();
+            let Ok(mut editor) = TableEditor::open(&copy.path, &EditOptions::new(TODAY)) else {
+                continue;
+            };
+            for record in [2, 40] {
+                let text = "t".repeat(300);
+                if editor.replace(record, &[(field, Value::Text(&text))]).is_ok() {
+                    let read = copy.table();
+                    let one = Scan::new().records(record - 1..record).deleted(Deleted::Include);
+                    let batch = read.scan(one).unwrap().next().unwrap().unwrap();
+                    assert_eq!(
+                        array_value_to_string(batch.column(field), 0).unwrap(),
+                        text,
+                        "{name} cut at {cut}"
+                    );
+                }
+            }
+            // Packing brings its files to the disk, which takes its time.
+            if cut % 101 == 0 {
+                let _ = editor.pack();
+            }
+            drop(editor);
+            std::fs::write(&copy.path, &table).unwrap();
+        }
+    }
 }
 
 /// A change of the model test.
@@ -353,6 +456,33 @@ fn change() -> impl Strategy<Value = Change> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_tables_end_in_errors(name in 0usize..9, flips in vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
+        let name = ["types_cdx", "types_vfp", "memo_dbt", "memo_fpt32", "memo_fpt512", "memo_fptsix", "memo_fptflex", "memo_smt", "ord_cdx"][name];
+        let copy = Copy::of(name);
+        let table = copy.table();
+        let memo = table.memo().map(|m| m.path().to_owned());
+        for (in_memo, at, byte) in flips {
+            // Most of what steers is at the beginning.
+            let path = memo.as_ref().filter(|_| in_memo).unwrap_or(&copy.path);
+            let mut bytes = std::fs::read(path).unwrap();
+            let near = at.index(bytes.len().min(3000));
+            bytes[near] = byte;
+            std::fs::write(path, bytes).unwrap();
+        }
+        let Ok(mut editor) = TableEditor::open(&copy.path, &EditOptions::new(TODAY)) else { return Ok(()) };
+        let fields = editor.fields().to_vec();
+        for (index, field) in fields.iter().enumerate() {
+            if let Some((value, _)) = sample(field) {
+                let _ = editor.replace(3, &[(index, value)]);
+            }
+        }
+        let _ = editor.append();
+        let _ = editor.delete(1);
+        let _ = editor.pack();
+        let _ = editor.zap();
+    }
 
     #[test]
     fn random_changes_give_the_rows_of_a_plain_list(format in 0usize..4, changes in vec(change(), 1..60)) {

@@ -11,6 +11,7 @@
 //! transaction: a crash between two writes of one call can leave a memo without a record that points at it, though never
 //! a record that points at nothing.
 
+mod batch;
 mod pack;
 mod record;
 
@@ -38,7 +39,7 @@ pub enum OpenMode {
     Exclusive,
     /// Programs that share it: changes need locks.
     Shared,
-    /// Programs that share it: nothing is changed, and locks can be taken.
+    /// Programs that share it: nothing is changed, and locks keep others from changing what they cover.
     ReadOnly,
 }
 
@@ -94,6 +95,31 @@ impl EditOptions {
 }
 
 /// A table that is open for changes. Records are numbered from 1, fields from 0 in the order of [`TableEditor::fields`].
+///
+/// ```
+/// use tidemill_xbase::{
+///     CivilDate, CreateOptions, EditOptions, FieldSpec, OpenMode, TableEditor, TableWriter, Value,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("orders.dbf");
+/// let today = CivilDate { year: 2026, month: 11, day: 21 };
+/// let fields = [FieldSpec::new("NAME", 'C', 20, 0), FieldSpec::new("AMT", 'N', 8, 2)];
+/// TableWriter::create(&path, &fields, &CreateOptions::new(today))?.finish()?;
+///
+/// let mut table = TableEditor::open(&path, &EditOptions::new(today).mode(OpenMode::Shared))?;
+/// let record = table.append_values(&[(0, Value::Text("Smith")), (1, Value::Integer(12))])?;
+/// table.unlock_record(record)?;
+///
+/// table.lock_records([record])?;
+/// table.replace(record, &[(1, Value::Decimal { unscaled: 1250, scale: 2 })])?;
+/// table.unlock_all()?;
+/// table.sync()?;
+/// assert_eq!(table.record_bytes(record)?, b" Smith                  12.50");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Dropping it writes the header if need be, without a report of what fails, and gives all locks back.
 #[derive(Debug)]
@@ -219,6 +245,24 @@ impl TableEditor {
         Ok(())
     }
 
+    /// Locks several records, each once and in ascending order whatever the order given, so that two programs that do so
+    /// never wait for each other; or none of them. Locks that were held before are kept.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], [`Error::Io`]; no further record is locked then.
+    pub fn lock_records(&mut self, records: impl IntoIterator<Item = u32>) -> Result<()> {
+        let wanted: BTreeSet<u32> = records.into_iter().filter(|r| !self.locked.contains(r)).collect();
+        let mut taken = Vec::with_capacity(wanted.len());
+        for record in wanted {
+            if let Err(e) = self.lock_record(record) {
+                taken.into_iter().try_for_each(|record| self.unlock_record(record))?;
+                return Err(e);
+            }
+            taken.push(record);
+        }
+        Ok(())
+    }
+
     /// Locks all records, after it has given the locks of single ones back, as Harbour does.
     ///
     /// # Errors
@@ -283,8 +327,12 @@ impl TableEditor {
     }
 
     fn lock(&self, subject: LockSubject, range: crate::lock::LockRange) -> Result<()> {
-        self.locks
-            .lock(subject, range, LockKind::Exclusive, self.options.lock_timeout)
+        // The kernel grants an exclusive lock only on a file that is open for writing.
+        let kind = match self.options.mode {
+            OpenMode::ReadOnly => LockKind::Shared,
+            OpenMode::Exclusive | OpenMode::Shared => LockKind::Exclusive,
+        };
+        self.locks.lock(subject, range, kind, self.options.lock_timeout)
     }
 
     /// Does something while no other program changes the header.
@@ -394,7 +442,6 @@ fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 mod tests {
     use std::io;
     use std::path::PathBuf;
@@ -505,6 +552,73 @@ mod tests {
             }
         }
         assert!(failures >= 8, "{failures}");
+    }
+
+    /// A file that notes when it is brought to the disk.
+    #[derive(Debug)]
+    struct Noted {
+        file: Arc<File>,
+        name: &'static str,
+        notes: Arc<std::sync::Mutex<Vec<&'static str>>>,
+        fails: bool,
+    }
+
+    impl Storage for Noted {
+        fn len(&self) -> io::Result<u64> {
+            Storage::len(&self.file)
+        }
+
+        fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+            Storage::read_exact_at(&self.file, buf, offset)
+        }
+
+        fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+            self.notes.lock().unwrap().push("write");
+            Storage::write_all_at(&self.file, bytes, offset)
+        }
+
+        fn set_len(&self, len: u64) -> io::Result<()> {
+            Storage::set_len(&self.file, len)
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            self.notes.lock().unwrap().push(self.name);
+            if self.fails {
+                Err(io::ErrorKind::Other.into())
+            } else {
+                Ok(())
+            }
+        }
+    }
+
+    #[test]
+    fn sync_writes_the_header_and_brings_memos_to_the_disk_before_the_records_that_point_at_them() {
+        for failing in [None, Some("memo"), Some("table")] {
+            let folder = tempfile::tempdir().unwrap();
+            let (mut editor, paths) = faulty(folder.path(), u64::MAX);
+            let notes = Arc::default();
+            let note = |path: &Path, name| {
+                let storage = Noted {
+                    file: Arc::new(File::options().read(true).write(true).open(path).unwrap()),
+                    name,
+                    notes: Arc::clone(&notes),
+                    fails: failing == Some(name),
+                };
+                DataFile::new(path, Box::new(storage))
+            };
+            editor.file = note(&paths[0], "table");
+            editor.memo = editor.memo.take().map(|memo| memo.moved(note(&paths[1], "memo")));
+            editor.append().unwrap();
+            notes.lock().unwrap().clear();
+            let synced = editor.sync();
+            assert_eq!(synced.is_ok(), failing.is_none());
+            let expected = if failing == Some("memo") {
+                &["write", "memo"][..]
+            } else {
+                &["write", "memo", "table"]
+            };
+            assert_eq!(*notes.lock().unwrap(), expected);
+        }
     }
 
     #[test]

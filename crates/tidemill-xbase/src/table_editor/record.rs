@@ -10,7 +10,7 @@ use crate::memo_editor::MemoPlace;
 use crate::value::Value;
 
 /// The byte behind the last record.
-const END_OF_FILE: u8 = 0x1A;
+pub(super) const END_OF_FILE: u8 = 0x1A;
 
 impl TableEditor {
     /// Appends a blank record and returns its number. Beside others it is locked afterwards.
@@ -86,15 +86,7 @@ impl TableEditor {
     }
 
     fn append_locked(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
-        if self.options.mode != OpenMode::Exclusive {
-            self.refresh()?;
-        }
-        let most = match self.header.dialect {
-            Dialect::Dbase2 => u32::from(u16::MAX),
-            _ => u32::MAX,
-        };
-        let record = self.record_count.checked_add(1).filter(|r| *r <= most);
-        let record = record.ok_or_else(|| self.misuse(&format!("the format holds {most} records at most")))?;
+        let record = self.next_record(1)?;
         let had_lock = self.locked.contains(&record);
         self.lock_record(record)?;
         let appended = self.append_at(record, values);
@@ -109,20 +101,42 @@ impl TableEditor {
         // The values first, so that one that does not fit leaves the counters alone.
         self.fill(record, &mut bytes, values)?;
         self.count_on(record, &mut bytes, true)?;
+        self.write_appended(record, 1, bytes)
+    }
+
+    /// Writes `count` new records, of which `first` is the first, and counts them, or takes them back.
+    pub(super) fn write_appended(&mut self, first: u32, count: u32, mut bytes: Vec<u8>) -> Result<()> {
         bytes.push(END_OF_FILE);
-        let offset = self.record_offset(record);
-        if let Err(e) = self.file.write(offset, &bytes) {
-            // Half a record would count as none, but the end-of-file byte is gone.
+        let offset = self.record_offset(first);
+        let mut written = self.file.write(offset, &bytes);
+        if written.is_ok() {
+            self.record_count = first - 1 + count;
+            self.header_stale = true;
+            if self.options.mode != OpenMode::Exclusive {
+                written = self.write_header();
+            }
+        }
+        if written.is_err() {
+            // Without its end-of-file byte the file would still be as long as before.
+            self.record_count = first - 1;
             let _ = self.file.write(offset, &[END_OF_FILE]);
             let _ = self.file.set_len(offset + 1);
-            return Err(e);
         }
-        self.record_count = record;
-        self.header_stale = true;
-        if self.options.mode == OpenMode::Exclusive {
-            return Ok(());
+        written
+    }
+
+    /// The number of the next record; `count` of them have room.
+    pub(super) fn next_record(&mut self, count: u32) -> Result<u32> {
+        if self.options.mode != OpenMode::Exclusive {
+            self.refresh()?;
         }
-        self.write_header()
+        let most = match self.header.dialect {
+            Dialect::Dbase2 => u32::from(u16::MAX),
+            _ => u32::MAX,
+        };
+        let last = self.record_count.checked_add(count).filter(|last| *last <= most);
+        last.map(|_| self.record_count + 1)
+            .ok_or_else(|| self.misuse(&format!("the format holds {most} records at most")))
     }
 
     fn flag(&mut self, record: u32, flag: u8) -> Result<()> {
@@ -162,7 +176,7 @@ impl TableEditor {
     }
 
     /// Puts values into the bytes of a record: first all that can be refused, then the memos.
-    fn fill(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
+    pub(super) fn fill(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
         let mut memos = Vec::new();
         for (index, value) in values {
             let Some(field) = self.fields.get(*index) else {
@@ -231,7 +245,7 @@ impl TableEditor {
     }
 
     /// A record without values, as Harbour appends it: all bits of `_NullFlags` that are in use are set.
-    fn blank_record(&self) -> Vec<u8> {
+    pub(super) fn blank_record(&self) -> Vec<u8> {
         let mut bytes = vec![b' '; self.header.record_len as usize];
         if let Some((at, width)) = self.null_flags
             && let Some(flags) = bytes.get_mut(at..at + width)
@@ -263,7 +277,7 @@ impl TableEditor {
     ///
     /// The counters are in the field descriptors: autoincrement in four bytes at 19 with the step at 23 (dBASE 7: at 40),
     /// row versions in the eight bytes at 24 (Harbour, `src/rdd/dbf1.c`). The caller has the header locked.
-    fn count_on(&self, record: u32, bytes: &mut [u8], new: bool) -> Result<()> {
+    pub(super) fn count_on(&self, record: u32, bytes: &mut [u8], new: bool) -> Result<()> {
         for field in &self.fields {
             let next = if field.letter == '^' {
                 let (at, mut counter) = (field.descriptor_at + 24, [0; 8]);
@@ -294,7 +308,7 @@ impl TableEditor {
 }
 
 /// Whether the table and not the caller gives the value.
-fn counts(field: &Field) -> bool {
+pub(super) fn counts(field: &Field) -> bool {
     field.letter == '^' || field.autoincrement.is_some()
 }
 
