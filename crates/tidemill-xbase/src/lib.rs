@@ -76,6 +76,7 @@ mod memo_editor;
 mod memo_writer;
 mod scan;
 mod source;
+mod stamp;
 mod storage;
 mod table;
 mod table_editor;

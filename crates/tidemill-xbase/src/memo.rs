@@ -145,6 +145,10 @@ impl Memo {
         self.block_size
     }
 
+    pub(crate) fn is_current(&self) -> Result<bool> {
+        self.source.is_current()
+    }
+
     /// The length of the file in bytes, when it was opened.
     pub fn file_len(&self) -> u64 {
         self.source.len()

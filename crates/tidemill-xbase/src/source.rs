@@ -6,10 +6,12 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use memmap2::Mmap;
 
 use crate::error::{Error, Result};
+use crate::stamp::FileStamp;
 
 /// How a file's bytes are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +29,7 @@ pub enum Access {
 pub(crate) struct Source {
     path: PathBuf,
     len: u64,
+    stamp: Option<FileStamp>,
     bytes: Bytes,
 }
 
@@ -51,6 +54,7 @@ impl Source {
         Ok(Self {
             path: path.to_owned(),
             len: meta.len(),
+            stamp: Some(FileStamp::new(&meta, SystemTime::now())),
             bytes,
         })
     }
@@ -59,6 +63,7 @@ impl Source {
         Self {
             path: PathBuf::from(name),
             len: bytes.len() as u64,
+            stamp: None,
             bytes: Bytes::Memory(bytes),
         }
     }
@@ -78,6 +83,15 @@ impl Source {
             Bytes::File(file) => Ok(file.metadata().map_err(|e| Error::io(&self.path, "read", e))?.len()),
             Bytes::Mapped(_) | Bytes::Memory(_) => Ok(self.len),
         }
+    }
+
+    /// Whether the path certainly still names the bytes that were opened.
+    pub(crate) fn is_current(&self) -> Result<bool> {
+        let Some(stamp) = &self.stamp else {
+            return Ok(true);
+        };
+        let meta = std::fs::metadata(&self.path).map_err(|e| Error::io(&self.path, "read", e))?;
+        Ok(stamp.vouches_for(&FileStamp::new(&meta, SystemTime::now())))
     }
 
     /// Whether [`Source::read`] lends the file's own bytes, so that large windows cost nothing.

@@ -197,6 +197,18 @@ impl Table {
         self.source.len()
     }
 
+    /// Whether the table and its memo file certainly hold what they held when they were opened, so that what was
+    /// derived from them still stands. False as well when they had been written to within the last tick of the file
+    /// system's clock then, since another change in that tick would not show; open the table again later to be certain.
+    /// Tables in memory never change. Changes through a mapping of another program may show late.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file is no longer there.
+    pub fn is_current(&self) -> Result<bool> {
+        let memo = self.memo.as_ref().ok();
+        Ok(self.source.is_current()? && memo.map_or(Ok(true), Memo::is_current)?)
+    }
+
     /// What the first bytes say.
     pub fn header(&self) -> &Header {
         &self.header

@@ -208,6 +208,46 @@ fn the_rows_of_every_golden_appended_as_a_batch_come_back() {
 }
 
 #[test]
+fn a_reader_notices_every_change_of_table_and_memos() {
+    let copy = Copy::of("memo_fpt32");
+    let rest = || std::thread::sleep(std::time::Duration::from_millis(60));
+    let note = copy
+        .table()
+        .fields()
+        .iter()
+        .position(|f| f.kind == FieldKind::Memo)
+        .unwrap();
+    let changes: [&dyn Fn(&mut TableEditor); 4] = [
+        &|table| assert!(table.append().is_ok()),
+        &|table| table.delete(2).unwrap(),
+        &|table| table.replace(3, &[(note, Value::Text("another"))]).unwrap(),
+        &|table| assert!(table.pack().is_ok()),
+    ];
+    for change in changes {
+        rest();
+        let table = copy.table();
+        assert!(table.is_current().unwrap());
+        rest();
+        assert!(table.is_current().unwrap());
+        change(&mut copy.edit());
+        assert!(!table.is_current().unwrap());
+    }
+    let table = copy.table();
+    std::fs::remove_file(&copy.path).unwrap();
+    assert!(matches!(table.is_current(), Err(Error::Io { .. })));
+    assert!(
+        Table::from_bytes(
+            std::fs::read(corpus().join("ord_cdx.dbf")).unwrap(),
+            None,
+            &OpenOptions::new()
+        )
+        .unwrap()
+        .is_current()
+        .unwrap()
+    );
+}
+
+#[test]
 fn counters_count_on_and_cannot_be_written() {
     let copy = Copy::of("types_vfp");
     let mut table = copy.edit();

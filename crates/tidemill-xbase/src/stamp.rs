@@ -1,0 +1,119 @@
+//! Whether a file is still what it was, without reading it.
+//!
+//! A DBF counts no changes, so its length, its times and its first bytes have to tell. Times are only as fine as the
+//! file system's clock: a file that changed just before its stamp was taken may change again within the same tick and
+//! show the same times. Such a stamp is racy and never vouches for anything (the rule of Git's index, "racy-git" in its
+//! technical documentation).
+
+use std::fs::Metadata;
+use std::time::{Duration, SystemTime};
+
+/// What a file looked like at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileStamp {
+    len: u64,
+    modified: Option<SystemTime>,
+    changed: Changed,
+    racy: bool,
+}
+
+impl FileStamp {
+    /// The stamp of a file that had this metadata at `now`.
+    pub(crate) fn new(meta: &Metadata, now: SystemTime) -> Self {
+        let modified = meta.modified().ok();
+        Self {
+            len: meta.len(),
+            modified,
+            changed: Changed::of(meta),
+            racy: modified.is_none_or(|modified| is_racy(modified, now)),
+        }
+    }
+
+    /// Whether a file that looks like `later` holds what it held when this stamp was taken. False when it is not certain.
+    pub(crate) fn vouches_for(&self, later: &Self) -> bool {
+        !self.racy && self.len == later.len && self.modified == later.modified && self.changed == later.changed
+    }
+}
+
+/// Whether another change at `now` could show the same time.
+fn is_racy(modified: SystemTime, now: SystemTime) -> bool {
+    /// Linux stamps files with the time of the last timer tick, at most 10 ms ago.
+    const TICK: Duration = Duration::from_millis(20);
+    /// FAT counts in two seconds, and other old file systems in one.
+    const WHOLE_SECONDS: Duration = Duration::from_secs(2);
+    let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let tick = if since_epoch.subsec_nanos() == 0 {
+        WHOLE_SECONDS
+    } else {
+        TICK
+    };
+    modified.checked_add(tick).is_none_or(|end| now <= end)
+}
+
+/// What only the system changes, so that a program that sets the time of modification back is noticed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Changed {
+    #[cfg(unix)]
+    at: (u64, u64, i64, i64),
+}
+
+impl Changed {
+    #[cfg(unix)]
+    fn of(meta: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            at: (meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_meta: &Metadata) -> Self {
+        Self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_vouches_only_for_a_file_that_was_at_rest() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), b"one").unwrap();
+        let meta = || std::fs::metadata(file.path()).unwrap();
+        let later = SystemTime::now() + Duration::from_secs(5);
+        let stamp = FileStamp::new(&meta(), later);
+        assert!(stamp.vouches_for(&FileStamp::new(&meta(), later)));
+        let racy = FileStamp::new(&meta(), meta().modified().unwrap());
+        assert!(!racy.vouches_for(&racy.clone()));
+
+        let before = meta().modified().unwrap();
+        std::thread::sleep(Duration::from_millis(30));
+        std::fs::write(file.path(), b"two").unwrap();
+        assert!(!stamp.vouches_for(&FileStamp::new(&meta(), later)));
+        // The same length, and the time of modification set back.
+        std::fs::File::options()
+            .write(true)
+            .open(file.path())
+            .unwrap()
+            .set_modified(before)
+            .unwrap();
+        assert_eq!(meta().modified().unwrap(), before);
+        assert_eq!(stamp.vouches_for(&FileStamp::new(&meta(), later)), cfg!(not(unix)));
+    }
+
+    #[test]
+    fn times_in_whole_seconds_are_racy_for_longer() {
+        let at = |ms| SystemTime::UNIX_EPOCH + Duration::from_millis(ms);
+        for (modified, now, racy) in [
+            (5_001, 5_001, true),
+            (5_001, 5_021, true),
+            (5_001, 5_022, false),
+            (5_000, 7_000, true),
+            (5_000, 7_001, false),
+            (9_001, 5_000, true),
+        ] {
+            assert_eq!(is_racy(at(modified), at(now)), racy, "{modified} {now}");
+        }
+    }
+}
