@@ -72,9 +72,16 @@ impl Source {
         &self.path
     }
 
-    /// The length when the file was opened.
+    /// The length when the file was opened or measured again.
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Takes the length as it is now for the file's length. A program that appends writes first the records and then the
+    /// header that counts them, so whoever has read the header finds the records by looking again.
+    pub(crate) fn measure_again(&mut self) -> Result<()> {
+        self.len = self.len_now()?;
+        Ok(())
     }
 
     /// The length now, which another program may have changed.

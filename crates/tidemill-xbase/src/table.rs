@@ -107,8 +107,9 @@ impl Table {
     /// [`Error::Corrupt`] for a `.cpg` file that names no code page (while recovering it is passed over).
     pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let source = Source::open(path, options.access)?;
+        let mut source = Source::open(path, options.access)?;
         let header = Header::read(&source)?;
+        source.measure_again()?;
         let codepage = match options.codepage {
             Some(codepage) => Some(codepage),
             None => cpg_file(path).or_else(|e| if options.recover { Ok(None) } else { Err(e) })?,
