@@ -231,7 +231,9 @@ fn table() -> (TempDir, PathBuf) {
         .unwrap()
         .finish()
         .unwrap();
-    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    // Shared: a process that another test starts keeps this handle open for a moment, and an exclusive one would then be
+    // in the way.
+    let mut editor = TableEditor::open(&path, &shared(5_000)).unwrap();
     for _ in 0..10 {
         editor.append().unwrap();
     }
