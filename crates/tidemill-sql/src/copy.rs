@@ -19,7 +19,7 @@ use tidemill_riegeli::ReaderOptions;
 use crate::location::{Format, Location, Place};
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::{Answer, Session};
-use crate::sink::{ClickHouseSink, FileOptions, Sink, TableOptions, file_sink};
+use crate::sink::{ClickHouseSink, FileOptions, IfThere, Sink, TableOptions, file_sink};
 use crate::{Error, Result};
 
 /// The settings of a copy.
@@ -158,7 +158,12 @@ impl Session {
         mut progress: impl FnMut(Progress),
     ) -> Result<Copied> {
         if let Place::Server(url) = &target.place {
-            let sink = ClickHouseSink::begin(url, &answer.schema(), &[], &options.table, options.overwrite).await?;
+            let there = if options.overwrite {
+                IfThere::Replace
+            } else {
+                IfThere::Refuse
+            };
+            let sink = ClickHouseSink::begin(url, &self.clients, &answer.schema(), &[], &options.table, there).await?;
             let rows = insert(answer, sink, |rows| progress(Progress { rows, expected_rows })).await?;
             return Ok(Copied {
                 rows,

@@ -51,6 +51,14 @@ impl ServerUrl {
         path.rsplit_once('/').map_or(path, |(_, last)| last)
     }
 
+    /// The URL, with its password, without a table: what a client is made of.
+    pub(crate) fn client(&self) -> String {
+        let (place, query) = self.0.split_once('?').unwrap_or((&self.0, ""));
+        let table = self.path().split_once('/').map_or(0, |(_, table)| table.len());
+        let place = place.trim_end_matches('/');
+        format!("{}?{query}", &place[..place.len() - table].trim_end_matches('/'))
+    }
+
     /// With the password.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -160,6 +168,8 @@ mod tests {
         assert_eq!(table.as_str(), "clickhouse://u:p@h:9000/shop/a%2Fb?secure=1");
         assert!(table.names_table());
         assert_eq!(table.last_part(), "a%2Fb");
+        assert_eq!(table.client(), url.client());
+        assert_eq!(url.client(), "clickhouse://u:p@h:9000/shop?secure=1");
         assert!(ServerUrl::new("http://h/d/t").is_none());
     }
 }

@@ -28,14 +28,16 @@ use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::scope::{self, Bound};
 use crate::server_url::ServerUrl;
-use crate::sink::ClickHouseSink;
+use crate::sink::{ClickHouseSink, IfThere};
+use crate::stores::clickhouse::Clients;
 use crate::{Error, Result, dialect, stores};
 
-/// Runs statements over stores. Cheap to make; holds no file open between statements.
+/// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
 pub struct Session {
     options: SessionOptions,
     config: SessionConfig,
     damage: DamageLog,
+    pub(crate) clients: Clients,
 }
 
 impl Session {
@@ -55,6 +57,7 @@ impl Session {
             options,
             config,
             damage: DamageLog::default(),
+            clients: Clients::default(),
         }
     }
 
@@ -124,14 +127,11 @@ impl Session {
         };
         let columns: Vec<String> = insert.columns.iter().map(scope::text).collect();
         let mut answer = self.run(Statement::Query(source)).await?;
-        let mut making = self.options.making.clone();
-        if making.create {
-            making.create = !stores::clickhouse::exists(url).await?;
-        }
+        let making = &self.options.making;
         if making.create && !columns.is_empty() {
             answer = answer.named(&columns)?;
         }
-        let sink = ClickHouseSink::begin(url, &answer.schema(), &columns, &making, false).await?;
+        let sink = ClickHouseSink::begin(url, &self.clients, &answer.schema(), &columns, making, IfThere::Add).await?;
         // Columns go by their places, whatever the query calls them.
         let answer = answer.named(&sink.columns())?;
         let rows = copy::insert(answer, sink, |_| {}).await?;
@@ -144,7 +144,8 @@ impl Session {
         let mut tables = HashMap::new();
         for written in scope::relations(&statement) {
             let location = self.options.names.table(&written)?;
-            let provider = stores::open(&location, &self.options, &self.damage, &context.state()).await?;
+            let provider =
+                stores::open(&location, &self.options, &self.damage, &self.clients, &context.state()).await?;
             let registered = location.to_string();
             let columns = provider
                 .schema()
@@ -212,7 +213,7 @@ impl Session {
     pub async fn read(&self, location: &Location, limit: Option<usize>) -> Result<Answer> {
         let mut state = SessionContext::new_with_config(self.config.clone().with_target_partitions(1)).state();
         state.config_mut().options_mut().execution.collect_statistics = false;
-        let provider = stores::open(location, &self.options, &self.damage, &state).await?;
+        let provider = stores::open(location, &self.options, &self.damage, &self.clients, &state).await?;
         let mut physical = provider.scan(&state, None, &[], limit).await?;
         if limit.is_some() {
             physical = Arc::new(GlobalLimitExec::new(physical, 0, limit));
@@ -225,7 +226,7 @@ impl Session {
     /// How many rows a reader of the table finds.
     pub(crate) async fn count(&self, location: &Location) -> Result<u64> {
         let state = SessionContext::new_with_config(self.config.clone().with_target_partitions(1)).state();
-        let provider = stores::open(location, &self.options, &self.damage, &state).await?;
+        let provider = stores::open(location, &self.options, &self.damage, &self.clients, &state).await?;
         let physical = provider.scan(&state, Some(&Vec::new()), &[], None).await?;
         let mut answer = Answer {
             stream: execute_stream(physical, state.task_ctx())?,
@@ -260,12 +261,12 @@ impl Session {
     ///
     /// [`Error::ClickHouse`] when the server can't be asked.
     pub async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<Location>> {
-        stores::clickhouse::tables_of(database).await
+        stores::clickhouse::tables_of(database, &self.clients).await
     }
 
     async fn open(&self, location: &Location) -> Result<Arc<dyn TableProvider>> {
         let state: SessionState = SessionContext::new_with_config(self.config.clone()).state();
-        stores::open(location, &self.options, &self.damage, &state).await
+        stores::open(location, &self.options, &self.damage, &self.clients, &state).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! A table of a ClickHouse server, filled and, when asked, made.
 //!
 //! A table that is made is filled under a name of its own and renamed when it is whole, so that nobody sees a part of it, and
-//! nothing is left of one that failed. Into a table that is there rows are inserted as they come: what was inserted before an
+//! nothing is left of one that failed. Its rows are counted first where the engine keeps each. Into a table that is there rows are inserted as they come: what was inserted before an
 //! error stays.
 //!
 //! The server tells the columns that it expects. A column of another type is converted when every value of it comes back the same;
@@ -16,9 +16,10 @@ use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
 use tidemill_clickhouse::client::Insert;
 use tidemill_clickhouse::packet::server::ServerHello;
 use tidemill_clickhouse::{DataType, arrow_type, sql_text};
+use uuid::Uuid;
 
 use crate::server_url::ServerUrl;
-use crate::stores::clickhouse::ServerTable;
+use crate::stores::clickhouse::{Clients, ServerTable};
 use crate::{Error, Result};
 
 /// How a table of a server is made, where it is not there.
@@ -51,27 +52,42 @@ pub(crate) struct ClickHouseSink {
     rows: u64,
 }
 
+/// What becomes of a table that was to be made and is there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum IfThere {
+    /// It stays as it is, and the sink is an error.
+    Refuse,
+    /// The new one takes its place.
+    Replace,
+    /// Rows are added to it.
+    Add,
+}
+
 struct Draft {
+    /// In the text of a statement.
     name: String,
     replaces: bool,
+    /// Whether the engine keeps each row that it is given, so that they can be counted.
+    keeps_rows: bool,
 }
 
 impl ClickHouseSink {
     /// Begins to fill the table at `url`. Without names of columns, rows are for all columns of the table.
     pub(crate) async fn begin(
         url: &ServerUrl,
+        clients: &Clients,
         schema: &SchemaRef,
         columns: &[String],
         options: &TableOptions,
-        overwrite: bool,
+        there: IfThere,
     ) -> Result<Self> {
-        let (table, draft) = if options.create {
-            let table = ServerTable::connect(url).await?;
-            let draft = Draft::make(&table, schema, options, overwrite).await?;
-            (table, Some(draft))
+        let mut table = ServerTable::connect(url, clients).await?;
+        let mut draft = None;
+        if !options.create || (there == IfThere::Add && table.exists().await?) {
+            table = table.found().await?;
         } else {
-            (ServerTable::find(url).await?, None)
-        };
+            draft = Some(Draft::make(&table, schema, options, there).await?);
+        }
         let into = draft.as_ref().map_or_else(|| table.name(), |draft| draft.name.clone());
         let mut insert = table.client().insert(into);
         if !columns.is_empty() {
@@ -132,9 +148,9 @@ impl ClickHouseSink {
 }
 
 impl Draft {
-    async fn make(table: &ServerTable, schema: &SchemaRef, options: &TableOptions, overwrite: bool) -> Result<Self> {
+    async fn make(table: &ServerTable, schema: &SchemaRef, options: &TableOptions, there: IfThere) -> Result<Self> {
         let replaces = table.exists().await?;
-        if replaces && !overwrite {
+        if replaces && there != IfThere::Replace {
             return Err(Error::Exists {
                 place: table.place().to_owned(),
             });
@@ -153,8 +169,7 @@ impl Draft {
             true => format!(" ORDER BY {}", options.order_by),
             false => String::new(),
         };
-        let name = table.sibling(&format!("{}_tidemill_{}", table.table(), std::process::id()));
-        table.execute(&format!("DROP TABLE IF EXISTS {name}")).await?;
+        let name = table.sibling(&format!("{}_{}", table.table(), Uuid::new_v4().simple()));
         table
             .execute(&format!(
                 "CREATE TABLE {name} ({}) ENGINE = {}{order}",
@@ -162,23 +177,29 @@ impl Draft {
                 options.engine
             ))
             .await?;
-        Ok(Self { name, replaces })
+        Ok(Self {
+            name,
+            replaces,
+            keeps_rows: keeps_rows(&options.engine),
+        })
     }
 
     async fn publish(&self, table: &ServerTable, rows: u64) -> Result<()> {
-        let found = table.number(&format!("SELECT count() FROM {}", self.name)).await?;
-        if found != rows {
-            return Err(Error::RowCount {
-                place: table.place().to_owned(),
-                written: rows,
-                found,
-            });
+        if self.keeps_rows {
+            let found = table.number(&format!("SELECT count() FROM {}", self.name)).await?;
+            if found != rows {
+                return Err(Error::RowCount {
+                    place: table.place().to_owned(),
+                    written: rows,
+                    found,
+                });
+            }
         }
         let name = table.name();
         if !self.replaces {
             return table.execute(&format!("RENAME TABLE {} TO {name}", self.name)).await;
         }
-        let old = table.sibling(&format!("{}_tidemill_{}_old", table.table(), std::process::id()));
+        let old = table.sibling(&format!("{}_{}", table.table(), Uuid::new_v4().simple()));
         let renamed = format!("RENAME TABLE {name} TO {old}, {} TO {name}", self.name);
         table.execute(&renamed).await?;
         table.execute(&format!("DROP TABLE {old}")).await
@@ -188,6 +209,13 @@ impl Draft {
     async fn drop(&self, table: &ServerTable) {
         let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", self.name)).await;
     }
+}
+
+/// Whether an engine keeps each row: others merge rows of one key, or keep none.
+fn keeps_rows(engine: &str) -> bool {
+    let name = engine.split('(').next().unwrap_or_default().trim();
+    let name = name.strip_prefix("Replicated").unwrap_or(name);
+    ["MergeTree", "Memory", "Log", "TinyLog", "StripeLog"].contains(&name)
 }
 
 /// The type of a new table's column, among those that the server has.

@@ -20,8 +20,8 @@ use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, Dialect, FieldSpec, TableWriter};
 
-pub(crate) use self::clickhouse::ClickHouseSink;
 pub use self::clickhouse::TableOptions;
+pub(crate) use self::clickhouse::{ClickHouseSink, IfThere};
 use crate::location::Format;
 use crate::{Error, Result};
 

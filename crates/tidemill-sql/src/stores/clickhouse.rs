@@ -8,13 +8,14 @@
 
 mod condition;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
@@ -30,6 +31,7 @@ use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use tidemill_clickhouse::arrow_type::{self, StringType};
 use tidemill_clickhouse::client::{Client, Options};
 use tidemill_clickhouse::{Block, DataType, sql_text};
+use tokio::sync::mpsc::Sender;
 
 use self::condition::{Columns, Condition};
 use super::decimals::{widen, widened};
@@ -37,14 +39,14 @@ use crate::location::{Location, Place};
 use crate::server_url::ServerUrl;
 use crate::{Error, Result};
 
-pub(super) async fn open(location: &Location) -> Result<Arc<dyn TableProvider>> {
+pub(super) async fn open(location: &Location, clients: &Clients) -> Result<Arc<dyn TableProvider>> {
     let Place::Server(url) = &location.place else {
         return Err(Error::Unsupported {
             what: format!("{location}: a ClickHouse table in a file"),
             hint: "files of ClickHouse's have the extension .native".to_owned(),
         });
     };
-    let table = ServerTable::find(url).await?;
+    let table = ServerTable::find(url, clients).await?;
     let header = table.header().await?;
     let columns = header.batch.schema();
     let columns = columns.fields().iter().zip(&header.types);
@@ -90,20 +92,28 @@ fn has_json(data_type: &DataType) -> bool {
 }
 
 /// The tables of a database, in the order of their names.
-pub(crate) async fn tables_of(database: &ServerUrl) -> Result<Vec<Location>> {
-    let names = ServerTable::connect(database).await?.siblings().await?;
+pub(crate) async fn tables_of(database: &ServerUrl, clients: &Clients) -> Result<Vec<Location>> {
+    let names = ServerTable::connect(database, clients).await?.siblings().await?;
     names
         .iter()
         .map(|name| Location::server(database.with_table(name)))
         .collect()
 }
 
-/// Whether there is a table of this name, in any case.
-pub(crate) async fn exists(table: &ServerUrl) -> Result<bool> {
-    match ServerTable::find(table).await {
-        Ok(_) => Ok(true),
-        Err(Error::NotFound { .. }) => Ok(false),
-        Err(error) => Err(error),
+/// The clients of a session, by server and user: what one statement connected to, the next uses.
+#[derive(Debug, Default)]
+pub(crate) struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
+
+impl Clients {
+    async fn get(&self, url: &ServerUrl, options: Options) -> tidemill_clickhouse::Result<Client> {
+        let mut clients = self.0.lock().await;
+        let key = url.client();
+        if let Some(client) = clients.get(&key) {
+            return Ok(client.clone());
+        }
+        let client = Client::with_options(options).await?;
+        clients.insert(key, client.clone());
+        Ok(client)
     }
 }
 
@@ -117,11 +127,11 @@ pub(crate) struct ServerTable {
 }
 
 impl ServerTable {
-    pub(crate) async fn connect(url: &ServerUrl) -> Result<Self> {
+    pub(crate) async fn connect(url: &ServerUrl, clients: &Clients) -> Result<Self> {
         let place = url.to_string();
         let (options, table) = Options::parse_with_table(url.as_str()).map_err(Error::clickhouse(&place))?;
         let database = options.database.clone();
-        let client = Client::with_options(options).await.map_err(Error::clickhouse(&place))?;
+        let client = clients.get(url, options).await.map_err(Error::clickhouse(&place))?;
         Ok(Self {
             client,
             place,
@@ -131,9 +141,14 @@ impl ServerTable {
     }
 
     /// Connects to the table that is there, whose name may differ in case.
-    pub(crate) async fn find(url: &ServerUrl) -> Result<Self> {
+    pub(crate) async fn find(url: &ServerUrl, clients: &Clients) -> Result<Self> {
+        Self::connect(url, clients).await?.found().await
+    }
+
+    /// This table if it is there, or the one whose name differs in case.
+    pub(crate) async fn found(self) -> Result<Self> {
         const NAMED: usize = 12;
-        let mut table = Self::connect(url).await?;
+        let mut table = self;
         if table.exists().await? {
             return Ok(table);
         }
@@ -321,6 +336,7 @@ impl TableProvider for ClickHouseTable {
 }
 
 /// One SELECT, as the physical plan holds it.
+#[derive(Clone)]
 struct ClickHouseScan {
     table: Arc<ServerTable>,
     query: String,
@@ -332,63 +348,62 @@ struct ClickHouseScan {
 
 impl ClickHouseScan {
     /// The rows that a batch of the answer stands for.
-    fn rows(schema: &SchemaRef, batch: RecordBatch, place: &str) -> Result<Vec<RecordBatch>> {
-        if schema.fields().is_empty() {
-            let count = batch
-                .columns()
-                .first()
-                .and_then(|column| column.as_primitive_opt::<UInt64Type>());
-            let count = count.map_or(0, |count| count.values().iter().sum::<u64>());
-            return uncounted(schema, count);
+    fn rows(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        widen(batch, &self.projected).map_err(|error| Error::Unsupported {
+            what: format!(
+                "{}: a table whose blocks differ in their types ({error})",
+                self.table.place
+            ),
+            hint: "make a view of it that casts its columns".to_owned(),
+        })
+    }
+
+    /// Sends batches until there are no more, or nobody wants them.
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+        let failed = || Error::clickhouse(&self.table.place);
+        if self.projected.fields().is_empty() {
+            let count = self.table.number(&self.query).await?;
+            for rows in uncounted(&self.projected, count) {
+                if sender.send(rows.map_err(Into::into)).await.is_err() {
+                    break;
+                }
+            }
+            return Ok(());
         }
-        let batch = widen(batch, schema).map_err(|error| Error::Unsupported {
-            what: format!("{place}: a table whose blocks differ in their types ({error})"),
-            hint: "make a view of it that casts its Dynamic columns".to_owned(),
-        })?;
-        Ok(vec![batch])
+        let mut query = self.table.client.query(self.query.as_str());
+        if self.json_as_text {
+            query = query.setting("output_format_native_write_json_as_string", 1_u64);
+        }
+        let mut answer = query.stream().await.map_err(failed())?;
+        while let Some(batch) = answer.next().await.map_err(failed())? {
+            if sender.send(Ok(self.rows(batch)?)).await.is_err() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
 /// So many rows without columns.
-fn uncounted(schema: &SchemaRef, mut count: u64) -> Result<Vec<RecordBatch>> {
+fn uncounted(schema: &SchemaRef, count: u64) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send {
     // Whoever counts them makes a value for each row of a batch.
     const ROWS: u64 = 1 << 20;
-    let mut batches = Vec::new();
-    while count > 0 {
-        let rows = count.min(ROWS);
+    let schema = Arc::clone(schema);
+    (0..count.div_ceil(ROWS)).map(move |batch| {
+        let rows = (count - batch * ROWS).min(ROWS);
         let options = RecordBatchOptions::new().with_row_count(usize::try_from(rows).ok());
-        batches.push(RecordBatch::try_new_with_options(
-            Arc::clone(schema),
-            Vec::new(),
-            &options,
-        )?);
-        count -= rows;
-    }
-    Ok(batches)
+        RecordBatch::try_new_with_options(Arc::clone(&schema), Vec::new(), &options)
+    })
 }
 
 impl DataSource for ClickHouseScan {
     fn open(&self, _partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
         const BATCHES_IN_FLIGHT: usize = 2;
         let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.projected), BATCHES_IN_FLIGHT);
-        let sender = stream.tx();
-        let json_as_text = self.json_as_text;
-        let (table, query, schema) = (Arc::clone(&self.table), self.query.clone(), Arc::clone(&self.projected));
+        let (sender, scan) = (stream.tx(), self.clone());
         stream.spawn(async move {
-            let failed = |error| external(Error::clickhouse(&table.place)(error));
-            let mut query = table.client.query(query);
-            if json_as_text {
-                query = query.setting("output_format_native_write_json_as_string", 1_u64);
-            }
-            let mut answer = query.stream().await.map_err(failed)?;
-            while let Some(batch) = answer.next().await.map_err(failed)? {
-                for rows in Self::rows(&schema, batch, &table.place).map_err(external)? {
-                    if sender.send(Ok(rows)).await.is_err() {
-                        return Ok(());
-                    }
-                }
-            }
-            Ok(())
+            let run = scan.run(&sender).await;
+            run.map_err(|error| DataFusionError::External(Box::new(error)))
         });
         Ok(stream.build())
     }
@@ -450,6 +465,57 @@ impl fmt::Debug for ClickHouseScan {
     }
 }
 
-fn external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
+#[cfg(test)]
+mod tests {
+    use tidemill_clickhouse::NativeReader;
+    use tidemill_testkit::Chdb;
+
+    use super::*;
+
+    /// A server of today answers our SELECT with the columns that we promise, in every block.
+    #[test]
+    fn objects_and_dynamic_columns_are_text() {
+        let Some(mut server) = Chdb::need() else { return };
+        let columns = [
+            ("d`", "Dynamic"),
+            ("j", "JSON"),
+            ("a", "Array(JSON)"),
+            ("n", "Nullable(Decimal(9, 2))"),
+        ]
+        .map(|(name, data_type)| (name, data_type.parse::<DataType>().expect(data_type)));
+        let list = columns
+            .each_ref()
+            .map(|(name, data_type)| selected(name, data_type))
+            .join(", ");
+        let fields = columns.each_ref().map(|(name, data_type)| told_as(name, data_type));
+        let schema = widened(&Arc::new(Schema::new(fields.to_vec())));
+        let json = columns.iter().any(|(_, data_type)| has_json(data_type));
+        for row in [
+            r#"1::Dynamic AS `d\``, '{"a":1}'::JSON AS j, ['{"b":[2]}'::JSON] AS a, 1.25::Nullable(Decimal(9, 2)) AS n"#,
+            r#"'x'::Dynamic AS `d\``, '{}'::JSON AS j, []::Array(JSON) AS a, NULL::Nullable(Decimal(9, 2)) AS n"#,
+        ] {
+            let sql = format!(
+                "SELECT {list} FROM (SELECT {row}) SETTINGS output_format_native_write_json_as_string = {}",
+                u8::from(json)
+            );
+            let native = server.query(&sql, "Native").expect("an answer");
+            for block in NativeReader::new(native.as_slice()) {
+                let batch = block.expect("a block").batch;
+                let names = batch.schema();
+                assert_eq!(names.field(0).name(), "d`");
+                widen(batch, &schema).expect("the columns that were promised");
+            }
+        }
+        assert!(!has_json(&"Enum8('JSON' = 1)".parse().expect("a type")));
+    }
+
+    #[test]
+    fn counted_rows_come_in_batches_that_no_count_makes_large() {
+        let schema = Arc::new(Schema::empty());
+        let rows = |count| uncounted(&schema, count).map(|batch| batch.expect("rows").num_rows() as u64);
+        for count in [0, 1, 1 << 20, (1 << 20) + 1, 5 << 20] {
+            assert_eq!(rows(count).sum::<u64>(), count);
+        }
+        assert_eq!(rows(u64::MAX).next(), Some(1 << 20));
+    }
 }

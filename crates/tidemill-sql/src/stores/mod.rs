@@ -25,6 +25,7 @@ pub(crate) async fn open(
     location: &Location,
     options: &SessionOptions,
     damage: &DamageLog,
+    clients: &clickhouse::Clients,
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
     if location.place == Place::StandardInput {
@@ -38,7 +39,7 @@ pub(crate) async fn open(
         Format::Riegeli | Format::ArrayRecord => riegeli::open(location, options, damage).await,
         Format::TfRecord => tfrecord::open(location),
         Format::Native => native::open(location),
-        Format::ClickHouse => clickhouse::open(location).await,
+        Format::ClickHouse => clickhouse::open(location, clients).await,
         Format::Parquet | Format::Arrow | Format::Csv | Format::JsonLines => files::open(location, state).await,
     }
 }

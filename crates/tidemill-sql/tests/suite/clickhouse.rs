@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions, TableOptions};
-use tidemill_testkit::{Chdb, ClickHouse};
+use tidemill_testkit::ClickHouse;
 
 use crate::destination;
 
@@ -313,6 +313,14 @@ async fn tables_are_made_filled_and_replaced() {
             .contains("Memory")
     );
 
+    // An engine that keeps fewer rows than it is given: none.
+    let mut forgetting = options.clone();
+    forgetting.table.engine = "Null".to_owned();
+    let nowhere = table(&session, "db.nowhere");
+    let copied = session.copy(&source, &nowhere, &forgetting, |_| {}).await;
+    assert_eq!(copied.expect("made").rows, 3);
+    server.query("DROP TABLE nowhere").expect("dropped");
+
     options.table.engine = "MergeTree".to_owned();
     options.table.order_by = "(idd)".to_owned();
     let wrong = session
@@ -411,23 +419,6 @@ async fn xbase_tables_and_records_come_back_from_the_server() {
             "{extension}"
         );
     }
-}
-
-/// What a scan asks a server of today for, where its blocks would differ in their types.
-#[tokio::test]
-async fn dynamic_columns_and_objects_are_text() {
-    let Some(mut server) = Chdb::need() else { return };
-    let sql = "SELECT CAST(d, 'Nullable(String)') AS d, j FROM (SELECT 1::Dynamic AS d, '{\"a\":1}'::JSON AS j \
-               UNION ALL SELECT 'x'::Dynamic, '{}'::JSON UNION ALL SELECT NULL::Dynamic, '{\"b\":[2]}'::JSON) \
-               SETTINGS output_format_native_write_json_as_string = 1";
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let native = server.query(sql, "Native").expect("an answer");
-    std::fs::write(folder.path().join("today.native"), native).expect("written");
-    let session = Session::new(SessionOptions::default().dir(folder.path()));
-    assert_eq!(
-        answer(&session, "SELECT d, j FROM today ORDER BY d").await,
-        "d,j\n1,\"{\"\"a\"\":1}\"\nx,{}\n,\"{\"\"b\"\":[2]}\"\n"
-    );
 }
 
 #[tokio::test]
