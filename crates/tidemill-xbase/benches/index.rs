@@ -102,7 +102,7 @@ fn main() {
         report(file, tag, "go to a number", jumps, SEEKS);
         let mut by_record = entries.clone();
         by_record.sort_by_key(|entry| entry.1);
-        let spec = OrderSpec::new(tag, "X", key_type, order.tag().key_len);
+        let spec = OrderSpec::new(tag, "X").keys(key_type, order.tag().key_len);
         let build = mean(|| {
             let mut builder = CdxBuilder::new(70_000, CodePage::Cp437);
             let entries = by_record.iter().map(|(key, recno)| (key, *recno));

@@ -32,6 +32,16 @@ pub enum Error {
     /// The text of an expression is wrong, or its types are, or a value that it makes is too large.
     #[error(transparent)]
     Expression(Box<BadExpression>),
+    /// An order cannot be opened or made; `source` says why.
+    #[error("{}: order {order}", path.display())]
+    Order {
+        /// The index file.
+        path: PathBuf,
+        /// The order's name.
+        order: String,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
     /// A memo column was asked for and its memo file is not there.
     #[error(
         "{}: field {field} keeps its values in a memo file, and none of {looked_for} is there; \
@@ -136,6 +146,14 @@ impl Error {
             expected: expected.into(),
             found: found.into(),
         }))
+    }
+
+    pub(crate) fn order(path: &Path, order: &str, source: Error) -> Self {
+        Self::Order {
+            path: path.to_owned(),
+            order: order.to_owned(),
+            source: Box::new(source),
+        }
     }
 
     pub(crate) fn io(path: &Path, action: &'static str, source: std::io::Error) -> Self {

@@ -51,15 +51,18 @@ pub use cdx_builder::{CdxBuilder, OrderSpec};
 pub use collation::Collation;
 pub use cursor::Cursor;
 pub use key::{Key, KeyType, KeyValue};
+pub(crate) use key::{KeyCodec, KeyEncoding};
 pub use order::{Direction, End, Entry, Order};
 pub use tag::Tag;
+pub(crate) use tree::TreePath;
+pub(crate) use verify::{FINDINGS_MAX, shown, unreadable};
 pub use verify::{Finding, IndexFault};
 pub use walk::Walk;
 
 use key::KeyOrder;
 use page::{Fault, KeyBytes, PageFormat};
 use tag::HeaderText;
-use tree::{Tree, TreePath};
+use tree::Tree;
 
 /// The format of an index file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

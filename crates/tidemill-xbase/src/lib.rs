@@ -54,11 +54,13 @@
 //! # Orders
 //!
 //! Index files (CDX, NTX, NSX) are read by the module [`index`]: orders are walked, sought in, bounded, counted, checked.
+//! [`TableIndex`] joins them with the expressions of their tags and the table's records.
 //!
 //! # What this crate does not do
 //!
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
 
+mod beside;
 mod codepage;
 mod column;
 mod damage;
@@ -74,7 +76,9 @@ mod lock;
 mod memo;
 mod memo_editor;
 mod memo_writer;
+mod orders;
 mod scan;
+mod sibling;
 mod source;
 mod stamp;
 mod storage;
@@ -92,6 +96,7 @@ pub use field_spec::FieldSpec;
 pub use header::{CivilDate, Dialect, Header};
 pub use lock::{IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks};
 pub use memo::{Memo, MemoDialect};
+pub use orders::{Entries, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, production_path};
 pub use scan::{Batches, Deleted, RowFilter, Scan};
 pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::beside::beside;
 use crate::digits::trim;
 use crate::error::{Error, Result};
 use crate::header::{Dialect, Header, u16_at, u32_at};
@@ -197,32 +198,7 @@ impl Memo {
 
 /// The name of the memo file that belongs to `table`, and the names that were tried, when it is not there.
 pub(crate) fn find(table: &Path, dialect: Dialect) -> std::result::Result<PathBuf, String> {
-    let extensions = extensions(table, dialect);
-    let exact = extensions
-        .iter()
-        .flat_map(|e| [e.clone(), e.to_uppercase()])
-        .map(|e| table.with_extension(e));
-    if let Some(found) = exact.into_iter().find(|path| path.is_file()) {
-        return Ok(found);
-    }
-    let stem = table.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-    let names: Vec<String> = extensions.iter().map(|e| format!("{stem}.{e}")).collect();
-    let folder = match table.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut best: Option<(usize, PathBuf)> = None;
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().to_lowercase();
-        if let Some(rank) = names
-            .iter()
-            .position(|n| *n == name)
-            .filter(|r| best.as_ref().is_none_or(|b| *r < b.0))
-        {
-            best = Some((rank, entry.path()));
-        }
-    }
-    best.map(|b| b.1).ok_or_else(|| names.join(", "))
+    beside(table, &extensions(table, dialect))
 }
 
 /// The three families of memo files, by extension.

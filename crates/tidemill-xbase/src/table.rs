@@ -9,6 +9,7 @@ use arrow_schema::{Schema, SchemaRef};
 use crate::codepage::CodePage;
 use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
+use crate::expression::RecordBytes;
 use crate::field::{Field, Fields};
 use crate::header::{Dialect, Header};
 use crate::memo::{self, Memo};
@@ -32,7 +33,7 @@ pub struct OpenOptions {
     pub(crate) blank: Blank,
     pub(crate) keep_trailing_blanks: bool,
     pub(crate) recover: bool,
-    access: Access,
+    pub(crate) access: Access,
 }
 
 impl OpenOptions {
@@ -310,6 +311,21 @@ impl Table {
             len,
             window,
         )
+    }
+
+    /// Shows every record, deleted ones included, in the order of the file.
+    pub(crate) fn each_record(&self, mut visit: impl FnMut(&RecordBytes<'_>) -> Result<()>) -> Result<()> {
+        let per_window = self.window_records(8192);
+        let (mut next, mut window) = (0, Vec::new());
+        while next < self.record_count {
+            let count = per_window.min(self.record_count - next);
+            let bytes = self.read_records(next, count, &mut window)?;
+            for (record, bytes) in (next + 1..).zip(bytes.chunks_exact(self.stride())) {
+                visit(&RecordBytes::new(self, record, bytes))?;
+            }
+            next += count;
+        }
+        Ok(())
     }
 }
 

@@ -28,7 +28,8 @@ fn files_that_harbour_built_come_out_byte_for_byte() {
                 let entry = entry.unwrap();
                 (entry.key().to_vec(), entry.recno())
             });
-            let mut spec = OrderSpec::new(&tag.name, &tag.expression, key_type(tag), tag.key_len)
+            let mut spec = OrderSpec::new(&tag.name, &tag.expression)
+                .keys(key_type(tag), tag.key_len)
                 .unique(tag.is_unique)
                 .descending(tag.is_descending)
                 .custom(tag.is_custom)
@@ -53,12 +54,12 @@ fn files_that_harbour_built_come_out_byte_for_byte() {
 
 #[test]
 fn what_a_file_cannot_hold_is_refused() {
-    let text = |name: &str, expression: &str, len| OrderSpec::new(name, expression, KeyType::Character, len);
+    let text = |name: &str, expression: &str, len| OrderSpec::new(name, expression).keys(KeyType::Character, len);
     let mut builder = CdxBuilder::new(9, CodePage::Cp437);
     builder.add(&text("TAG", "NAME", 4), [(b"abcd", 1)]).unwrap();
     for (spec, key, recno, why) in [
         (text("tag", "NAME", 4), &b"abcd"[..], 1, "already"),
-        (OrderSpec::new("T2", "N", KeyType::Number, 9), b"abcd", 1, "type N"),
+        (OrderSpec::new("T2", "N").keys(KeyType::Number, 9), b"abcd", 1, "type N"),
         (text("T2", "C", 241), b"abcd", 1, "241"),
         (text("A name too long", "C", 4), b"abcd", 1, "15"),
         (text("T2", "", 4), b"abcd", 1, "expressions of 0"),
@@ -80,7 +81,7 @@ fn what_a_file_cannot_hold_is_refused() {
 fn more_tags_than_a_page_of_names_holds_are_found() {
     let mut builder = CdxBuilder::new(1, CodePage::Cp437);
     for number in 0..300 {
-        let spec = OrderSpec::new(format!("T{number}"), "NAME", KeyType::Character, 3);
+        let spec = OrderSpec::new(format!("T{number}"), "NAME").keys(KeyType::Character, 3);
         builder.add(&spec, (number % 2 == 0).then_some((b"abc", 1))).unwrap();
     }
     let index = Index::from_bytes(builder.finish().unwrap(), IndexDialect::Cdx, &IndexOptions::new()).unwrap();
@@ -111,7 +112,7 @@ proptest! {
         let records = if wide { 400_000_000 } else { 700 };
         let mut expected: Vec<(Vec<u8>, u32)> =
             seeds.iter().zip(0..).map(|((seed, own), i)| (key(*seed, *own), records - i)).collect();
-        let spec = OrderSpec::new("T", "X", KeyType::Character, len).unique(is_unique);
+        let spec = OrderSpec::new("T", "X").keys(KeyType::Character, len).unique(is_unique);
         let mut builder = CdxBuilder::new(records, CodePage::Cp437);
         builder.add(&spec, expected.clone()).unwrap();
         let index = Index::from_bytes(builder.finish().unwrap(), IndexDialect::Cdx, &IndexOptions::new()).unwrap();

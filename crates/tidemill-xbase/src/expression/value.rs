@@ -85,6 +85,19 @@ impl<'a> Value<'a> {
         Self::Timestamp(ms.saturating_add(UNIX_EPOCH * DAY_MS))
     }
 
+    /// The day in days since 1970-01-01, of a timestamp too; `None` when it is empty, none, or outside the years 1 to 9999.
+    pub fn unix_days(&self) -> Option<i32> {
+        unix_days(self.day())
+    }
+
+    /// The moment in milliseconds since 1970-01-01 00:00; `None` when it is empty or none.
+    pub fn unix_ms(&self) -> Option<i64> {
+        match self {
+            Self::Timestamp(ms) if *ms != 0 => Some(unix_ms(*ms)),
+            _ => None,
+        }
+    }
+
     /// The value with everything that it borrows copied.
     pub fn into_owned(self) -> Value<'static> {
         match self {

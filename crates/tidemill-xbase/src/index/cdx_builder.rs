@@ -15,7 +15,8 @@ use super::cdx::{
     OPTION_CUSTOM, OPTION_DIRECTORY, OPTION_FOR, OPTION_UNIQUE, PAGE_LEN,
 };
 use super::collation::Collation;
-use super::key::{Encoding, KeyCodec, KeyOrder, KeyType};
+use super::key::{KeyCodec, KeyEncoding, KeyOrder, KeyType};
+use super::tag::Tag;
 
 /// What a new order is.
 #[derive(Debug, Clone)]
@@ -33,21 +34,26 @@ pub struct OrderSpec {
 
 impl OrderSpec {
     /// An ascending order of every record.
-    ///
-    /// `key_len` is the length of every key: 8 for numbers (4 for integers), dates and times, 1 for logicals, up to 240 for
-    /// text.
-    pub fn new(name: impl Into<String>, expression: impl Into<String>, key_type: KeyType, key_len: usize) -> Self {
+    pub fn new(name: impl Into<String>, expression: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             expression: expression.into(),
-            key_type,
-            key_len,
+            key_type: KeyType::Character,
+            key_len: 0,
             condition: None,
             is_unique: false,
             is_descending: false,
             is_custom: false,
             collation: Collation::binary(),
         }
+    }
+
+    /// The type of the keys, and the length of each: 8 for numbers (4 for integers), dates and times, 1 for logicals, up to
+    /// 240 for text. [`build_index`](crate::build_index) takes them from the expression.
+    #[must_use]
+    pub fn keys(mut self, key_type: KeyType, key_len: usize) -> Self {
+        (self.key_type, self.key_len) = (key_type, key_len);
+        self
     }
 
     /// The FOR expression that chose the records. Default: none.
@@ -83,6 +89,32 @@ impl OrderSpec {
     pub fn collation(mut self, collation: Collation) -> Self {
         self.collation = collation;
         self
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn expression(&self) -> &str {
+        &self.expression
+    }
+
+    pub(crate) fn for_expression(&self) -> Option<&str> {
+        self.condition.as_deref()
+    }
+}
+
+impl From<&Tag> for OrderSpec {
+    /// An order as one that is there, its keys of another type than text without their type.
+    fn from(tag: &Tag) -> Self {
+        Self {
+            condition: tag.condition.clone(),
+            is_unique: tag.is_unique,
+            is_descending: tag.is_descending,
+            is_custom: tag.is_custom,
+            ..Self::new(&tag.name, &tag.expression).keys(tag.key_type.unwrap_or(KeyType::Character), tag.key_len)
+        }
     }
 }
 
@@ -123,7 +155,7 @@ impl CdxBuilder {
         let codec = KeyCodec {
             key_type,
             len,
-            encoding: Encoding::Binary,
+            encoding: KeyEncoding::Binary,
         }
         .check(&order.name)?;
         if !(1..=KEY_LEN_MAX).contains(&len) {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 
-use super::alphabet::ALPHABETS;
+use super::alphabet::{ALPHABETS, Alphabet};
 
 /// An order of bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,12 +33,17 @@ impl Collation {
     /// # Errors
     /// [`Error::Misuse`] for a language without a table.
     pub fn national(language: &str, page: CodePage) -> Result<Self> {
-        let Some(alphabet) = ALPHABETS.iter().find(|alphabet| alphabet.language == language) else {
-            let known: Vec<_> = Self::languages().collect();
-            let message = format!("no collation for language {language:?}; there are {}", known.join(", "));
-            return Err(Error::Misuse(message));
-        };
+        let alphabet = Alphabet::of(language)?;
         Ok(Self::from_alphabet(page, alphabet.capital, alphabet.small))
+    }
+
+    /// The small letters of a language, of which [`Letters::national`](crate::expression::Letters::national) makes what
+    /// `UPPER()` and its kin know.
+    ///
+    /// # Errors
+    /// As [`Collation::national`].
+    pub fn letters(language: &str) -> Result<&'static str> {
+        Ok(Alphabet::of(language)?.small)
     }
 
     /// The languages that have a table, by their ISO 639 codes.
@@ -93,9 +98,21 @@ impl Collation {
         self.weights.is_none()
     }
 
-    /// The weight of each byte; `None` when it is the byte itself.
-    pub(crate) fn weights(&self) -> Option<&[u8; 256]> {
-        self.weights.as_deref()
+    /// The weight of each byte, as an [`Environment`](crate::expression::Environment) takes it; `None` when it is the byte
+    /// itself.
+    pub fn weights(&self) -> Option<&Arc<[u8; 256]>> {
+        self.weights.as_ref()
+    }
+}
+
+impl Alphabet {
+    fn of(language: &str) -> Result<&'static Self> {
+        let known = ALPHABETS.iter().find(|alphabet| alphabet.language == language);
+        known.ok_or_else(|| {
+            let known: Vec<_> = Collation::languages().collect();
+            let message = format!("no collation for language {language:?}; there are {}", known.join(", "));
+            Error::Misuse(message)
+        })
     }
 }
 

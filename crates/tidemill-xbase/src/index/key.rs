@@ -106,12 +106,12 @@ impl Key {
 pub(crate) struct KeyCodec {
     pub(crate) key_type: KeyType,
     pub(crate) len: usize,
-    pub(crate) encoding: Encoding,
+    pub(crate) encoding: KeyEncoding,
 }
 
 /// How numbers and dates are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub(crate) enum KeyEncoding {
     /// Doubles whose bytes sort, or 4 bytes of an integer whose bytes sort.
     Binary,
     /// As text with so many decimals.
@@ -130,13 +130,13 @@ impl KeyCodec {
     pub(crate) fn check(self, name: &str) -> Result<Self> {
         let fits = match (self.encoding, self.key_type) {
             (_, KeyType::Character) => true,
-            (Encoding::Binary, KeyType::Number) => matches!(self.len, 4 | DOUBLE),
-            (Encoding::Binary, KeyType::Date | KeyType::Timestamp) => self.len == DOUBLE,
-            (Encoding::Binary, KeyType::Logical) => self.len == 1,
-            (Encoding::Text(_), KeyType::Number) => self.len <= 40,
-            (Encoding::Text(_), KeyType::Date) => self.len >= 8,
-            (Encoding::Text(_), KeyType::Timestamp) => self.len == 17,
-            (Encoding::Text(_), KeyType::Logical) => self.len == 1,
+            (KeyEncoding::Binary, KeyType::Number) => matches!(self.len, 4 | DOUBLE),
+            (KeyEncoding::Binary, KeyType::Date | KeyType::Timestamp) => self.len == DOUBLE,
+            (KeyEncoding::Binary, KeyType::Logical) => self.len == 1,
+            (KeyEncoding::Text(_), KeyType::Number) => self.len <= 40,
+            (KeyEncoding::Text(_), KeyType::Date) => self.len >= 8,
+            (KeyEncoding::Text(_), KeyType::Timestamp) => self.len == 17,
+            (KeyEncoding::Text(_), KeyType::Logical) => self.len == 1,
         };
         if fits {
             return Ok(self);
@@ -161,31 +161,12 @@ impl KeyCodec {
     /// [`Error::Misuse`] for a value of another type, or a number that no key can hold.
     pub(crate) fn key(self, value: &KeyValue<'_>) -> Result<Key> {
         let mut bytes = Vec::with_capacity(self.len);
+        self.put(value, &mut bytes)?;
         let mut by_day = false;
-        match (self.key_type, value) {
-            (KeyType::Character, KeyValue::Character(text)) => {
-                bytes.extend_from_slice(text.get(..self.len).unwrap_or(text));
-            }
-            (KeyType::Number, KeyValue::Integer(number)) => self.number(*number as f64, Some(*number), &mut bytes)?,
-            (KeyType::Number, KeyValue::Number(number)) => self.number(*number, None, &mut bytes)?,
-            (KeyType::Date, KeyValue::Date(days)) => self.moment(*days, 0, &mut bytes)?,
-            (KeyType::Date, KeyValue::Timestamp(ms)) => self.moment(days_of(*ms)?, 0, &mut bytes)?,
-            (KeyType::Timestamp, KeyValue::Timestamp(ms)) => {
-                self.moment(days_of(*ms)?, ms.unwrap_or_default().rem_euclid(DAY_MS), &mut bytes)?;
-            }
-            (KeyType::Timestamp, KeyValue::Date(days)) => {
-                self.moment(*days, 0, &mut bytes)?;
-                match self.encoding {
-                    Encoding::Binary => by_day = true,
-                    Encoding::Text(_) => bytes.truncate(8),
-                }
-            }
-            (KeyType::Logical, KeyValue::Logical(value)) => bytes.push(if *value { b'T' } else { b'F' }),
-            (expected, value) => {
-                let found = value.kind();
-                return Err(Error::Misuse(format!(
-                    "a value of type {found} was looked for in an order of type {expected}"
-                )));
+        if let (KeyType::Timestamp, KeyValue::Date(_)) = (self.key_type, value) {
+            match self.encoding {
+                KeyEncoding::Binary => by_day = true,
+                KeyEncoding::Text(_) => bytes.truncate(8),
             }
         }
         Ok(Key { bytes, by_day })
@@ -196,9 +177,37 @@ impl KeyCodec {
     /// # Errors
     /// As [`KeyCodec::key`].
     pub(crate) fn encode(self, value: &KeyValue<'_>) -> Result<Vec<u8>> {
-        let mut bytes = self.key(value)?.bytes;
+        let mut bytes = Vec::with_capacity(self.len);
+        self.put(value, &mut bytes)?;
         bytes.resize(self.len, self.trail());
         Ok(bytes)
+    }
+
+    /// Puts a value's bytes behind `out`: text as far as it goes, everything else whole.
+    ///
+    /// # Errors
+    /// As [`KeyCodec::key`].
+    pub(crate) fn put(self, value: &KeyValue<'_>, out: &mut Vec<u8>) -> Result<()> {
+        match (self.key_type, value) {
+            (KeyType::Character, KeyValue::Character(text)) => {
+                out.extend_from_slice(text.get(..self.len).unwrap_or(text));
+            }
+            (KeyType::Number, KeyValue::Integer(number)) => self.number(*number as f64, Some(*number), out)?,
+            (KeyType::Number, KeyValue::Number(number)) => self.number(*number, None, out)?,
+            (KeyType::Date | KeyType::Timestamp, KeyValue::Date(days)) => self.moment(*days, 0, out)?,
+            (KeyType::Date, KeyValue::Timestamp(ms)) => self.moment(days_of(*ms)?, 0, out)?,
+            (KeyType::Timestamp, KeyValue::Timestamp(ms)) => {
+                self.moment(days_of(*ms)?, ms.unwrap_or_default().rem_euclid(DAY_MS), out)?;
+            }
+            (KeyType::Logical, KeyValue::Logical(value)) => out.push(if *value { b'T' } else { b'F' }),
+            (expected, value) => {
+                let found = value.kind();
+                return Err(Error::Misuse(format!(
+                    "a value of type {found} was looked for in an order of type {expected}"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The value of a stored key; `None` when its bytes are none.
@@ -210,12 +219,12 @@ impl KeyCodec {
                 b'F' => KeyValue::Logical(false),
                 _ => return None,
             },
-            (KeyType::Number, Encoding::Binary) if self.len == 4 => {
+            (KeyType::Number, KeyEncoding::Binary) if self.len == 4 => {
                 let number = u32::from_be_bytes(*key.first_chunk()?) ^ 0x8000_0000;
                 KeyValue::Integer(i64::from(number.cast_signed()))
             }
-            (KeyType::Number, Encoding::Binary) => KeyValue::Number(double(key)?),
-            (KeyType::Number, Encoding::Text(_)) => {
+            (KeyType::Number, KeyEncoding::Binary) => KeyValue::Number(double(key)?),
+            (KeyType::Number, KeyEncoding::Text(_)) => {
                 let text: String = match key.first()? {
                     b'#'..=b',' => {
                         let digits = key.iter().map(|byte| {
@@ -231,11 +240,11 @@ impl KeyCodec {
                 };
                 KeyValue::Number(text.trim().parse().ok()?)
             }
-            (KeyType::Date, Encoding::Binary) => match double(key)? {
+            (KeyType::Date, KeyEncoding::Binary) => match double(key)? {
                 0.0 => KeyValue::Date(None),
                 julian => KeyValue::Date(Some(julian::unix_days(whole(julian)?)?)),
             },
-            (KeyType::Timestamp, Encoding::Binary) => match double(key)? {
+            (KeyType::Timestamp, KeyEncoding::Binary) => match double(key)? {
                 0.0 => KeyValue::Timestamp(None),
                 julian => {
                     let days = i64::from(julian::unix_days(whole(julian.floor())?)?);
@@ -243,8 +252,8 @@ impl KeyCodec {
                     KeyValue::Timestamp(Some(days * DAY_MS + ms))
                 }
             },
-            (KeyType::Date, Encoding::Text(_)) => KeyValue::Date(civil(key)?),
-            (KeyType::Timestamp, Encoding::Text(_)) => match civil(key)? {
+            (KeyType::Date, KeyEncoding::Text(_)) => KeyValue::Date(civil(key)?),
+            (KeyType::Timestamp, KeyEncoding::Text(_)) => match civil(key)? {
                 None => KeyValue::Timestamp(None),
                 Some(days) => {
                     let [hours, minutes, seconds, ms] = [
@@ -268,16 +277,16 @@ impl KeyCodec {
             )))
         };
         match self.encoding {
-            Encoding::Binary if self.len == 4 => {
+            KeyEncoding::Binary if self.len == 4 => {
                 let whole = number.trunc();
                 if !(f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&whole) {
                     return refuse();
                 }
                 out.extend_from_slice(&((whole as i32).cast_unsigned() ^ 0x8000_0000).to_be_bytes());
             }
-            Encoding::Binary if number.is_nan() => return refuse(),
-            Encoding::Binary => out.extend_from_slice(&sortable(number)),
-            Encoding::Text(decimals) => {
+            KeyEncoding::Binary if number.is_nan() => return refuse(),
+            KeyEncoding::Binary => out.extend_from_slice(&sortable(number)),
+            KeyEncoding::Text(decimals) => {
                 let decimals = usize::from(decimals);
                 let text = match exact {
                     Some(exact) if decimals == 0 => exact.to_string(),
@@ -307,14 +316,14 @@ impl KeyCodec {
 
     fn moment(self, days: Option<i32>, ms: i64, out: &mut Vec<u8>) -> Result<()> {
         match self.encoding {
-            Encoding::Binary => {
+            KeyEncoding::Binary => {
                 let julian = match days {
                     None => 0.0,
                     Some(days) => f64::from(julian::from_unix_days(days).ok_or_else(|| no_day(days))?),
                 };
                 out.extend_from_slice(&sortable(julian + ms as f64 / DAY_MS as f64));
             }
-            Encoding::Text(_) => {
+            KeyEncoding::Text(_) => {
                 match days {
                     None => out.extend_from_slice(b"        "),
                     Some(days) => {
@@ -433,7 +442,7 @@ mod tests {
 
     use super::*;
 
-    fn codec(key_type: KeyType, len: usize, encoding: Encoding) -> KeyCodec {
+    fn codec(key_type: KeyType, len: usize, encoding: KeyEncoding) -> KeyCodec {
         KeyCodec {
             key_type,
             len,
@@ -445,7 +454,7 @@ mod tests {
 
     #[test]
     fn values_become_the_bytes_that_harbour_writes() {
-        let ntx = |len, decimals| codec(KeyType::Number, len, Encoding::Text(decimals));
+        let ntx = |len, decimals| codec(KeyType::Number, len, KeyEncoding::Text(decimals));
         for (codec, value, expected) in [
             (ntx(10, 2), KeyValue::Number(1.5), &b"0000001.50"[..]),
             (ntx(10, 2), KeyValue::Number(-0.01), b",,,,,,,.,+"),
@@ -454,37 +463,37 @@ mod tests {
             (ntx(8, 0), KeyValue::Integer(-5), b",,,,,,,'"),
             (ntx(8, 2), KeyValue::Number(-0.0), b"00000.00"),
             (
-                codec(KeyType::Date, 8, Encoding::Text(0)),
+                codec(KeyType::Date, 8, KeyEncoding::Text(0)),
                 KeyValue::Date(Some(0)),
                 b"19700101",
             ),
             (
-                codec(KeyType::Date, 8, Encoding::Text(0)),
+                codec(KeyType::Date, 8, KeyEncoding::Text(0)),
                 KeyValue::Date(None),
                 b"        ",
             ),
             (
-                codec(KeyType::Number, 8, Encoding::Binary),
+                codec(KeyType::Number, 8, KeyEncoding::Binary),
                 KeyValue::Integer(1),
                 b"\xBF\xF0\0\0\0\0\0\0",
             ),
             (
-                codec(KeyType::Number, 8, Encoding::Binary),
+                codec(KeyType::Number, 8, KeyEncoding::Binary),
                 KeyValue::Number(-0.0),
                 b"\x80\0\0\0\0\0\0\0",
             ),
             (
-                codec(KeyType::Number, 4, Encoding::Binary),
+                codec(KeyType::Number, 4, KeyEncoding::Binary),
                 KeyValue::Integer(-1),
                 b"\x7F\xFF\xFF\xFF",
             ),
             (
-                codec(KeyType::Character, 4, Encoding::Binary),
+                codec(KeyType::Character, 4, KeyEncoding::Binary),
                 KeyValue::Character(b"AB"),
                 b"AB  ",
             ),
             (
-                codec(KeyType::Logical, 1, Encoding::Binary),
+                codec(KeyType::Logical, 1, KeyEncoding::Binary),
                 KeyValue::Logical(true),
                 b"T",
             ),
@@ -495,10 +504,10 @@ mod tests {
             (ntx(4, 0), KeyValue::Integer(12_345)),
             (ntx(8, 0), KeyValue::Number(f64::INFINITY)),
             (ntx(30, 20), KeyValue::Number(1e300)),
-            (codec(KeyType::Number, 4, Encoding::Binary), KeyValue::Number(3e9)),
-            (codec(KeyType::Number, 8, Encoding::Binary), KeyValue::Logical(true)),
+            (codec(KeyType::Number, 4, KeyEncoding::Binary), KeyValue::Number(3e9)),
+            (codec(KeyType::Number, 8, KeyEncoding::Binary), KeyValue::Logical(true)),
             (
-                codec(KeyType::Date, 8, Encoding::Binary),
+                codec(KeyType::Date, 8, KeyEncoding::Binary),
                 KeyValue::Date(Some(i32::MAX)),
             ),
         ] {
@@ -509,11 +518,11 @@ mod tests {
     #[test]
     fn a_type_that_the_key_length_forbids_is_refused() {
         for (key_type, len, encoding) in [
-            (KeyType::Number, 9, Encoding::Binary),
-            (KeyType::Date, 4, Encoding::Binary),
-            (KeyType::Logical, 2, Encoding::Binary),
-            (KeyType::Date, 7, Encoding::Text(0)),
-            (KeyType::Timestamp, 8, Encoding::Text(0)),
+            (KeyType::Number, 9, KeyEncoding::Binary),
+            (KeyType::Date, 4, KeyEncoding::Binary),
+            (KeyType::Logical, 2, KeyEncoding::Binary),
+            (KeyType::Date, 7, KeyEncoding::Text(0)),
+            (KeyType::Timestamp, 8, KeyEncoding::Text(0)),
         ] {
             assert!(
                 KeyCodec {
@@ -530,7 +539,7 @@ mod tests {
 
     #[test]
     fn a_day_is_equal_to_every_moment_of_it() {
-        let codec = codec(KeyType::Timestamp, 8, Encoding::Binary);
+        let codec = codec(KeyType::Timestamp, 8, KeyEncoding::Binary);
         let order = KeyOrder::new(KeyType::Timestamp, &Collation::binary(), false);
         let day = codec.key(&KeyValue::Date(Some(10))).unwrap();
         for (ms, expected) in [
@@ -548,7 +557,7 @@ mod tests {
         #[test]
         fn keys_of_numbers_sort_as_the_numbers_do(a: i32, b: i32) {
             let (x, y) = (f64::from(a) / 100.0, f64::from(b) / 100.0);
-            for codec in [codec(KeyType::Number, 8, Encoding::Binary), codec(KeyType::Number, 12, Encoding::Text(2))] {
+            for codec in [codec(KeyType::Number, 8, KeyEncoding::Binary), codec(KeyType::Number, 12, KeyEncoding::Text(2))] {
                 let [key_a, key_b] = [x, y].map(|n| codec.encode(&KeyValue::Number(n)).unwrap());
                 prop_assert_eq!(key_a.cmp(&key_b), x.total_cmp(&y));
                 prop_assert_eq!(codec.decode(&key_a), Some(KeyValue::Number(x)));
@@ -557,13 +566,13 @@ mod tests {
 
         #[test]
         fn keys_of_moments_come_back(ms in -62_135_596_800_000_i64..253_402_300_800_000) {
-            for (len, encoding) in [(8, Encoding::Binary), (17, Encoding::Text(0))] {
+            for (len, encoding) in [(8, KeyEncoding::Binary), (17, KeyEncoding::Text(0))] {
                 let codec = codec(KeyType::Timestamp, len, encoding);
                 let value = KeyValue::Timestamp(Some(ms));
                 let key = codec.encode(&value).unwrap();
                 prop_assert_eq!(codec.decode(&key), Some(value));
             }
-            for encoding in [Encoding::Binary, Encoding::Text(0)] {
+            for encoding in [KeyEncoding::Binary, KeyEncoding::Text(0)] {
                 let codec = codec(KeyType::Date, 8, encoding);
                 let value = KeyValue::Date(Some(i32::try_from(ms.div_euclid(DAY_MS)).unwrap()));
                 let key = codec.encode(&value).unwrap();

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 use super::collation::Collation;
 use super::cursor::Cursor;
-use super::key::{Encoding, Key, KeyCodec, KeyOrder, KeyType, KeyValue};
+use super::key::{Key, KeyCodec, KeyEncoding, KeyOrder, KeyType, KeyValue};
 use super::page::{KeyBytes, Node};
 use super::positions::Positions;
 use super::tag::Tag;
@@ -38,8 +38,8 @@ impl Order {
             )));
         }
         let encoding = match index.dialect {
-            IndexDialect::Ntx => Encoding::Text(tag.decimals.unwrap_or_default()),
-            IndexDialect::Cdx | IndexDialect::Nsx => Encoding::Binary,
+            IndexDialect::Ntx => KeyEncoding::Text(tag.decimals.unwrap_or_default()),
+            IndexDialect::Cdx | IndexDialect::Nsx => KeyEncoding::Binary,
         };
         let len = tag.key_len;
         let codec = KeyCodec {

@@ -106,6 +106,24 @@ pub enum IndexFault {
         /// The page below.
         below: u64,
     },
+    /// An entry whose record has another key, or is not in the order.
+    #[error("record {recno} stands under key \"{key}\" and {}", belongs(expected.as_deref()))]
+    WrongKey {
+        /// The record.
+        recno: u32,
+        /// The key in the file.
+        key: String,
+        /// The key that its fields give; `None` where the FOR expression leaves the record out.
+        expected: Option<String>,
+    },
+    /// Records that are not in the order: those from `first` to `last` that the FOR expression chooses.
+    #[error("no keys of records {first} to {last}")]
+    MissingKeys {
+        /// The first of them.
+        first: u32,
+        /// The last of them.
+        last: u32,
+    },
     /// A page names another neighbour than the tree has.
     #[error("the page names {found} as its {side} neighbour, and has {expected}")]
     WrongNeighbour {
@@ -174,7 +192,7 @@ impl Index {
 }
 
 /// A file in which everything is wrong gives no longer list.
-const FINDINGS_MAX: usize = 10_000;
+pub(crate) const FINDINGS_MAX: usize = 10_000;
 
 struct Check<'a> {
     index: &'a Index,
@@ -392,12 +410,12 @@ impl Check<'_> {
 /// No page, where 0 is not it.
 const NONE: u32 = u32::MAX;
 
-fn shown(key: &[u8]) -> String {
+pub(crate) fn shown(key: &[u8]) -> String {
     key.escape_ascii().to_string()
 }
 
 /// The finding says the file already.
-fn unreadable(e: &Error) -> IndexFault {
+pub(crate) fn unreadable(e: &Error) -> IndexFault {
     IndexFault::Unreadable(match e {
         Error::Corrupt(corrupt) => {
             format!(
@@ -407,4 +425,11 @@ fn unreadable(e: &Error) -> IndexFault {
         }
         other => other.to_string(),
     })
+}
+
+fn belongs(expected: Option<&str>) -> String {
+    match expected {
+        Some(key) => format!("has \"{key}\""),
+        None => "is not one that the FOR expression chooses".to_owned(),
+    }
 }

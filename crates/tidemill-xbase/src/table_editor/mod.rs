@@ -629,7 +629,7 @@ mod tests {
         editor.flush().unwrap();
         let before: Vec<_> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
         // A folder in the way of the new file stands for one that cannot be written.
-        std::fs::create_dir(folder.path().join("t.fpt.packing")).unwrap();
+        std::fs::create_dir(folder.path().join("t.fpt.new")).unwrap();
         assert!(matches!(editor.pack(), Err(Error::Io { .. })));
         assert_eq!(
             paths
@@ -638,6 +638,6 @@ mod tests {
                 .collect::<Vec<_>>(),
             before
         );
-        assert!(!folder.path().join("t.dbf.packing").exists());
+        assert!(!folder.path().join("t.dbf.new").exists());
     }
 }

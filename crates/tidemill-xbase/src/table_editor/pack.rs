@@ -1,16 +1,15 @@
 //! All records at once: without the deleted ones, or none at all.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{TableEditor, record::put_pointer};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
-use crate::lock::{FileLocks, Sharing, open_shared_or_exclusive};
+use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::{MemoEditor, MemoPlace};
+use crate::sibling::Sibling;
 use crate::storage::DataFile;
 
 /// How many bytes of records are written at once.
@@ -26,16 +25,16 @@ impl TableEditor {
     /// of tables with fields of any type (`V` of SIx) are left as they are.
     ///
     /// # Errors
-    /// [`Error::Misuse`] unless the table is open exclusively, [`Error::Corrupt`] for a memo that cannot be read,
-    /// [`Error::Io`].
+    /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively,
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for a memo that cannot be read, [`Error::Io`](crate::Error::Io).
     pub fn pack(&mut self) -> Result<u32> {
         self.alone("packing")?;
         self.flush()?;
-        let table = Sibling::create(self.path())?;
+        let table = Sibling::create(self.path(), self.path())?;
         let varying = self.fields.iter().any(|f| f.kind == FieldKind::Variant);
         let memo = match &self.memo {
             Some(memo) if memo.dialect() != MemoDialect::FptFlex && !varying => {
-                let sibling = Sibling::create(memo.path())?;
+                let sibling = Sibling::create(memo.path(), memo.path())?;
                 let editor = memo.emptied(sibling.data_file())?;
                 Some((sibling, editor))
             }
@@ -59,7 +58,7 @@ impl TableEditor {
     /// Removes all records for good, and all memos.
     ///
     /// # Errors
-    /// [`Error::Misuse`] unless the table is open exclusively, [`Error::Io`].
+    /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively, [`Error::Io`](crate::Error::Io).
     pub fn zap(&mut self) -> Result<()> {
         self.alone("zapping")?;
         let before = self.record_count;
@@ -140,66 +139,5 @@ impl TableEditor {
             slot.copy_from_slice(&kind);
         }
         Ok(())
-    }
-}
-
-/// A new file that takes the place of an old one; removed unless it does.
-struct Sibling {
-    path: PathBuf,
-    handle: Arc<File>,
-    done: bool,
-}
-
-impl Sibling {
-    fn create(beside: &Path) -> Result<Self> {
-        let mut name = beside.file_name().unwrap_or_default().to_owned();
-        name.push(".packing");
-        let path = beside.with_file_name(name);
-        let io = |action| move |e| (action, e);
-        let created = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .map_err(io("create"))
-            .and_then(|file| {
-                let mode = fs::metadata(beside).map_err(io("open"))?.permissions();
-                file.set_permissions(mode).map_err(io("create"))?;
-                Ok(file)
-            });
-        let file = created.map_err(|(action, e)| Error::io(&path, action, e))?;
-        open_shared_or_exclusive(&file, &path, Sharing::Exclusive, std::time::Duration::ZERO)?;
-        Ok(Self {
-            path,
-            handle: Arc::new(file),
-            done: false,
-        })
-    }
-
-    fn data_file(&self) -> DataFile {
-        DataFile::new(&self.path, Box::new(Arc::clone(&self.handle)))
-    }
-
-    fn replace(mut self, path: &Path) -> Result<Arc<File>> {
-        fs::rename(&self.path, path).map_err(|e| Error::io(path, "replace", e))?;
-        self.done = true;
-        let folder = path
-            .parent()
-            .filter(|p| !p.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        // The new name is on the disk once its folder is; where folders cannot be opened, the system sees to it.
-        if let Ok(folder) = File::open(folder) {
-            folder.sync_all().map_err(|e| Error::io(path, "sync", e))?;
-        }
-        Ok(Arc::clone(&self.handle))
-    }
-}
-
-impl Drop for Sibling {
-    fn drop(&mut self) {
-        if !self.done {
-            let _ = fs::remove_file(&self.path);
-        }
     }
 }

@@ -1,0 +1,117 @@
+//! The checker with the records beside it: does each record have the key that its fields give?
+
+use crate::error::{Error, Result};
+use crate::index::{FINDINGS_MAX, Finding, IndexFault, TreePath, shown, unreadable};
+use crate::table::Table;
+
+use super::{TableIndex, TableOrder};
+
+impl TableIndex {
+    /// Checks every page as [`Index::verify`](crate::index::Index::verify) does, and in the orders whose pages are sound each
+    /// entry against its record: keys that are missing, that the fields do not give, and records that the FOR expression
+    /// leaves out. A sound index gives an empty list.
+    ///
+    /// Entries of a custom order are the program's business, and are not compared. Keys may be missing in a UNIQUE order
+    /// that is sound: when the record that stands for a key gets another one, Clipper, FoxPro and Harbour put no other record
+    /// in its place.
+    ///
+    /// # Errors
+    /// Only when the table cannot be read, not for what the files hold.
+    pub fn verify(&self, table: &Table) -> Result<Vec<Finding>> {
+        let orders: Vec<_> = self.orders.iter().map(|order| order.order.clone()).collect();
+        let mut findings = self.index.verify(&orders, Some(table.record_count()))?;
+        for order in &self.orders {
+            let tag = order.order.tag();
+            let is_sound = findings.iter().all(|finding| finding.tag.as_ref() != Some(&tag.name));
+            if is_sound && !tag.is_custom {
+                let mut check = Check {
+                    order,
+                    findings: &mut findings,
+                };
+                if let Err(e) = check.run(table) {
+                    check.unreadable(e)?;
+                }
+            }
+        }
+        Ok(findings)
+    }
+}
+
+struct Check<'a> {
+    order: &'a TableOrder,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Check<'_> {
+    fn run(&mut self, table: &Table) -> Result<()> {
+        let entries = self.order.keys.entries(table)?;
+        // The key of each record, `None` where it is not in the order.
+        let mut expected: Vec<Option<&[u8]>> = vec![None; table.record_count() as usize];
+        for (key, recno) in entries.iter() {
+            if let Some(slot) = expected.get_mut(recno as usize - 1) {
+                *slot = Some(key);
+            }
+        }
+        let tree = &self.order.order.tree;
+        let mut is_there = vec![false; expected.len()];
+        let mut path = TreePath::default();
+        let mut found = path.first(tree)?;
+        while let Some(step) = path.entry().filter(|_| found) {
+            let (key, recno) = (step.node.key(step.slot), step.node.recno(step.slot));
+            let at = (recno as usize).wrapping_sub(1);
+            let own = expected.get(at).copied().flatten();
+            if let Some(is_there) = is_there.get_mut(at) {
+                *is_there = true;
+            }
+            if own != Some(key) {
+                let (key, expected) = (shown(key), own.map(shown));
+                self.add(tree.offset(step.page), IndexFault::WrongKey { recno, key, expected });
+            }
+            found = path.next(tree)?;
+        }
+        if self.order.order.tag().is_unique {
+            return Ok(());
+        }
+        let is_missing = |(_, recno): &(usize, u32)| is_there.get(*recno as usize - 1) == Some(&false);
+        // Neighbours among the records of the order are told as one.
+        let mut run: Option<(usize, u32, u32)> = None;
+        for (place, recno) in entries.recnos().enumerate().filter(is_missing) {
+            run = match run {
+                Some((last_place, first, _)) if last_place + 1 == place => Some((place, first, recno)),
+                other => {
+                    self.missing(other);
+                    Some((place, recno, recno))
+                }
+            };
+        }
+        self.missing(run);
+        Ok(())
+    }
+
+    fn missing(&mut self, run: Option<(usize, u32, u32)>) {
+        if let Some((_, first, last)) = run {
+            self.add(self.order.order.tag().header, IndexFault::MissingKeys { first, last });
+        }
+    }
+
+    /// What a record holds or a page is a finding; a file that cannot be read is an error.
+    fn unreadable(&mut self, e: Error) -> Result<()> {
+        if let Error::Io { .. } = e {
+            return Err(e);
+        }
+        self.add(self.order.order.tag().header, unreadable(&e));
+        Ok(())
+    }
+
+    fn add(&mut self, page: u64, what: IndexFault) {
+        if self.findings.len() < FINDINGS_MAX {
+            let order = &self.order.order;
+            self.findings.push(Finding {
+                path: order.tree.source.path().to_owned(),
+                page,
+                tag: Some(order.tag().name.clone()),
+                what,
+            });
+        }
+    }
+}

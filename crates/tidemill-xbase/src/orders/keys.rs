@@ -1,0 +1,223 @@
+//! The keys of an order's records.
+
+use std::slice::ChunksExact;
+
+use crate::error::{Error, Result};
+use crate::expression::{Program, Record, RecordBytes, Type, Value};
+use crate::field::Field;
+use crate::index::{IndexDialect, KeyCodec, KeyEncoding, KeyType, KeyValue, Tag};
+use crate::table::Table;
+
+use super::KeySettings;
+
+/// The compiled expressions of an order: which records are in it, and under which key.
+///
+/// A `.NULL.` has a key of nothing but the byte that fills keys up, as Harbour stores it. Expressions over memos are
+/// refused, as Harbour does: an index is made from records alone.
+#[derive(Debug, Clone)]
+pub struct OrderKeys {
+    key: Program,
+    condition: Option<Program>,
+    codec: KeyCodec,
+    /// What becomes of each byte of a key that is stored in capitals.
+    capitals: Option<Box<[u8; 256]>>,
+}
+
+/// The entries of an order as a table's records give them, in the order of the records.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Entries {
+    key_len: usize,
+    keys: Vec<u8>,
+    recnos: Vec<u32>,
+}
+
+impl OrderKeys {
+    /// Compiles the expressions of a tag that is in a file, for the fields of a table.
+    ///
+    /// # Errors
+    /// [`Error::Expression`] with the column of the fault, [`Error::Misuse`] when keys of the tag's length are not of the
+    /// expression's type.
+    pub fn of_tag(tag: &Tag, dialect: IndexDialect, fields: &[Field], settings: &KeySettings) -> Result<Self> {
+        let mut keys = Self::compile(&tag.expression, tag.condition.as_deref(), dialect, fields, settings)?;
+        keys.codec.len = tag.key_len;
+        if let (KeyEncoding::Text(decimals), Some(stored)) = (&mut keys.codec.encoding, tag.decimals) {
+            *decimals = stored;
+        }
+        keys.codec = keys.codec.check(&tag.name)?;
+        if tag.ignores_case && keys.key_type() == KeyType::Character {
+            keys.capitals = Some(Box::new(*settings.environment.letters.upper()));
+        }
+        Ok(keys)
+    }
+
+    /// Compiles the expressions of a new order. Its keys are as long as FoxPro and Harbour make them: see
+    /// [`Program::key_len`] and, for numbers in an NTX file, [`Program::number_width`].
+    ///
+    /// # Errors
+    /// [`Error::Expression`] with the column of the fault.
+    pub fn compile(
+        expression: &str,
+        condition: Option<&str>,
+        dialect: IndexDialect,
+        fields: &[Field],
+        settings: &KeySettings,
+    ) -> Result<Self> {
+        let compile = |text: &str| {
+            let program = Program::compile_key(text, fields, &settings.environment)?;
+            let mut used = program.fields().into_iter().filter_map(|field| fields.get(field));
+            match used.find(|field| field.kind.uses_memo()) {
+                None => Ok(program),
+                Some(memo) => Err(Error::expression(
+                    1,
+                    "fields of the record",
+                    format!("{}, whose values are in the memo file", memo.name),
+                )),
+            }
+        };
+        let key = compile(expression)?;
+        let condition = condition.map(compile).transpose()?;
+        if let Some(condition) = &condition
+            && condition.type_of() != Type::Logical
+        {
+            let found = format!("one of type {}", condition.type_of().letter());
+            return Err(Error::expression(1, "a FOR expression of type L", found));
+        }
+        let key_type = match key.type_of() {
+            Type::Character | Type::Null => KeyType::Character,
+            Type::Number => KeyType::Number,
+            Type::Logical => KeyType::Logical,
+            Type::Date => KeyType::Date,
+            Type::Timestamp => KeyType::Timestamp,
+        };
+        let (width, decimals) = key.number_width();
+        let (len, encoding) = match (dialect, key_type) {
+            (IndexDialect::Ntx, KeyType::Number) => (width, KeyEncoding::Text(decimals)),
+            (IndexDialect::Ntx, KeyType::Timestamp) => (17, KeyEncoding::Text(0)),
+            (IndexDialect::Ntx, _) => (key.key_len(), KeyEncoding::Text(0)),
+            (IndexDialect::Cdx | IndexDialect::Nsx, _) => (key.key_len(), KeyEncoding::Binary),
+        };
+        let codec = KeyCodec {
+            key_type,
+            len,
+            encoding,
+        };
+        Ok(Self {
+            key,
+            condition,
+            codec,
+            capitals: None,
+        })
+    }
+
+    /// The type of the keys.
+    pub fn key_type(&self) -> KeyType {
+        self.codec.key_type
+    }
+
+    /// The length of each key in bytes.
+    pub fn key_len(&self) -> usize {
+        self.codec.len
+    }
+
+    /// The decimals of numbers in an NTX file.
+    pub fn decimals(&self) -> Option<u8> {
+        match self.codec.encoding {
+            KeyEncoding::Text(decimals) if self.key_type() == KeyType::Number => Some(decimals),
+            _ => None,
+        }
+    }
+
+    /// The fields that key and condition use, as places among the fields of the table; each once, in ascending order.
+    pub fn fields(&self) -> Vec<usize> {
+        let mut fields = self.key.fields();
+        fields.extend(self.condition.iter().flat_map(Program::fields));
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+
+    /// The key of a record, of [`OrderKeys::key_len`] bytes; `None` where the condition leaves the record out.
+    ///
+    /// # Errors
+    /// What the record gives as an error, and [`Error::Misuse`] for a number or day that no key can hold.
+    pub fn key(&self, record: &dyn Record) -> Result<Option<Vec<u8>>> {
+        let mut key = Vec::with_capacity(self.key_len());
+        Ok(self.put_key(record, &mut key)?.then_some(key))
+    }
+
+    /// Puts the key of a record behind `keys` and returns whether it has one.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::key`].
+    pub(crate) fn put_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<bool> {
+        if let Some(condition) = &self.condition
+            && !condition.matches(record)?
+        {
+            return Ok(false);
+        }
+        let begin = keys.len();
+        let value = self.key.evaluate_record(record)?;
+        if let Some(value) = key_value(&value) {
+            self.codec.put(&value, keys)?;
+        }
+        keys.resize(begin + self.key_len(), self.codec.trail());
+        if let (Some(capitals), Some(key)) = (&self.capitals, keys.get_mut(begin..)) {
+            for byte in key {
+                *byte = capitals[usize::from(*byte)];
+            }
+        }
+        Ok(true)
+    }
+
+    /// The entries of all records, deleted ones included.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::key`], and when the table cannot be read to its end.
+    pub fn entries(&self, table: &Table) -> Result<Entries> {
+        let mut entries = Entries {
+            key_len: self.key_len(),
+            ..Entries::default()
+        };
+        table.each_record(|record: &RecordBytes<'_>| {
+            if self.put_key(record, &mut entries.keys)? {
+                entries.recnos.push(record.record_no());
+            }
+            Ok(())
+        })?;
+        Ok(entries)
+    }
+}
+
+impl Entries {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.recnos.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.recnos.is_empty()
+    }
+
+    /// The keys and the numbers of their records, from 1.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u32)> {
+        let keys: ChunksExact<'_, u8> = self.keys.chunks_exact(self.key_len.max(1));
+        keys.zip(self.recnos())
+    }
+
+    /// The numbers of the records, from 1 and ascending.
+    pub fn recnos(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.recnos.iter().copied()
+    }
+}
+
+fn key_value<'v>(value: &'v Value<'_>) -> Option<KeyValue<'v>> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Character(text) => KeyValue::Character(text),
+        Value::Number(number) => KeyValue::Number(*number),
+        Value::Logical(value) => KeyValue::Logical(*value),
+        Value::Date(_) => KeyValue::Date(value.unix_days()),
+        Value::Timestamp(_) => KeyValue::Timestamp(value.unix_ms()),
+    })
+}

@@ -1,0 +1,185 @@
+//! The orders of a table: index files joined with the expressions that their headers name.
+//!
+//! [`Index`] knows keys as bytes. Here the key and FOR expressions of its tags are compiled over a table's fields, so that
+//! values are sought, each record's key is known, an index is checked against its records ([`TableIndex::verify`]) and made
+//! anew from them ([`build_index`]).
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tidemill_xbase::index::{Direction, End, KeyValue};
+//! use tidemill_xbase::{KeySettings, OpenOptions, Table, TableIndex};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let orders = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase/ord_cdx.dbf");
+//! let table = Arc::new(Table::open(orders, &OpenOptions::new())?);
+//! let index = TableIndex::production(&table, &KeySettings::new(table.codepage()))?.expect("an index beside it");
+//! let by_number = index.order("T_ID").expect("an order of this name");
+//! let mut cursor = by_number.order().cursor();
+//! assert!(cursor.seek(&by_number.order().key(&KeyValue::Integer(250))?, End::First, false)?);
+//! assert_eq!(cursor.recno(), Some(250));
+//! assert_eq!(index.verify(&table)?, []);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What this module does not do: it changes no index in place, and takes no lock.
+
+mod build;
+mod check;
+mod keys;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::beside::beside;
+use crate::codepage::CodePage;
+use crate::error::{Error, Result};
+use crate::expression::{Environment, Letters};
+use crate::index::{Collation, Index, IndexOptions, Order};
+use crate::table::Table;
+
+pub use build::build_index;
+pub use keys::{Entries, OrderKeys};
+
+/// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must
+/// agree on it.
+#[derive(Debug, Clone)]
+pub struct KeySettings {
+    pub(crate) environment: Environment,
+    pub(crate) collation: Collation,
+}
+
+impl KeySettings {
+    /// ASCII letters, sorted by bytes, for expressions and text in this code page: Clipper's defaults, Harbour's `EN` and
+    /// FoxPro's `MACHINE`.
+    pub fn new(codepage: CodePage) -> Self {
+        Self {
+            environment: Environment::new(codepage),
+            collation: Collation::binary(),
+        }
+    }
+
+    /// The letters of a language and their order, as a Harbour program has them behind `HB_CDPSELECT`. Languages are those of
+    /// [`Collation::languages`].
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a language without a table.
+    pub fn language(codepage: CodePage, language: &str) -> Result<Self> {
+        let (collation, letters) = (Collation::national(language, codepage)?, Collation::letters(language)?);
+        let environment = Environment::new(codepage).letters(Letters::national(codepage, letters));
+        Ok(Self::new(codepage).environment(environment).collation(collation))
+    }
+
+    /// The settings under which expressions are compiled. The order of letters is that of the collation.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = environment.weights(self.collation.weights().cloned());
+        self
+    }
+
+    /// How text keys are sorted.
+    #[must_use]
+    pub fn collation(mut self, collation: Collation) -> Self {
+        self.environment = self.environment.weights(collation.weights().cloned());
+        self.collation = collation;
+        self
+    }
+}
+
+/// An index file with the keys of its orders.
+#[derive(Debug)]
+pub struct TableIndex {
+    index: Index,
+    orders: Vec<TableOrder>,
+}
+
+/// An order of a table's records.
+#[derive(Debug, Clone)]
+pub struct TableOrder {
+    order: Arc<Order>,
+    keys: OrderKeys,
+}
+
+impl TableIndex {
+    /// Opens the index file at `path` and compiles the expressions of its tags for the fields of `table`.
+    ///
+    /// # Errors
+    /// As [`Index::open`]; [`Error::Order`] for an expression that does not compile.
+    pub fn open(path: impl AsRef<Path>, table: &Table, settings: &KeySettings) -> Result<Self> {
+        let options = IndexOptions::new()
+            .codepage(settings.environment.codepage)
+            .access(table.options.access);
+        Self::of(Index::open(path, &options)?, table, settings)
+    }
+
+    /// Opens the production index of a table: the CDX of its name. `None` when there is none.
+    ///
+    /// # Errors
+    /// As [`TableIndex::open`], and [`Error::Unsupported`] when the header says that there is one and no file is found.
+    pub fn production(table: &Table, settings: &KeySettings) -> Result<Option<Self>> {
+        match production_path(table)? {
+            Some(path) => Self::open(path, table, settings).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Joins an index that is open.
+    ///
+    /// # Errors
+    /// As [`TableIndex::open`].
+    pub fn of(index: Index, table: &Table, settings: &KeySettings) -> Result<Self> {
+        let mut orders = Vec::with_capacity(index.tags().len());
+        for tag in index.tags() {
+            let named = |e| Error::order(index.path(), &tag.name, e);
+            let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).map_err(named)?;
+            let order = index
+                .order(&tag.name, keys.key_type(), &settings.collation)
+                .map_err(named)?;
+            orders.push(TableOrder { order, keys });
+        }
+        Ok(Self { index, orders })
+    }
+
+    /// The file.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// The orders, in that of [`Index::tags`].
+    pub fn orders(&self) -> &[TableOrder] {
+        &self.orders
+    }
+
+    /// The order of this name, in any case.
+    pub fn order(&self, name: &str) -> Option<&TableOrder> {
+        let has_name = |order: &&TableOrder| order.order.tag().name.eq_ignore_ascii_case(name);
+        self.orders.iter().find(has_name)
+    }
+}
+
+impl TableOrder {
+    /// The order in the file.
+    pub fn order(&self) -> &Arc<Order> {
+        &self.order
+    }
+
+    /// What its keys are made of.
+    pub fn keys(&self) -> &OrderKeys {
+        &self.keys
+    }
+}
+
+/// Where the production index of a table is: the CDX of its name, in any case. `None` when there is none.
+///
+/// # Errors
+/// [`Error::Unsupported`] when the header says that there is one and no file is found.
+pub fn production_path(table: &Table) -> Result<Option<PathBuf>> {
+    match beside(table.path(), &["cdx"]) {
+        Ok(path) => Ok(Some(path)),
+        Err(names) if table.header().production_index => Err(Error::Unsupported {
+            path: table.path().to_owned(),
+            what: format!("the header says that it has a production index, and there is no {names}; reindex it"),
+        }),
+        Err(_) => Ok(None),
+    }
+}
