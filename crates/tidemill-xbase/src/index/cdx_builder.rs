@@ -96,6 +96,10 @@ impl OrderSpec {
         &self.name
     }
 
+    pub(crate) fn is_custom(&self) -> bool {
+        self.is_custom
+    }
+
     pub(crate) fn expression(&self) -> &str {
         &self.expression
     }

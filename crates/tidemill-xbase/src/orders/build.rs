@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::index::{CdxBuilder, IndexDialect, OrderSpec};
+use crate::index::{CdxBuilder, Direction, Index, IndexDialect, OrderSpec, Tag};
 use crate::sibling::Sibling;
 use crate::table::Table;
 
-use super::{KeySettings, OrderKeys};
+use super::{Entries, KeySettings, OrderKeys};
 
-/// Makes the index file at `path` with these orders of a table's records, in place of the one that is there.
+/// Makes the index file at `path` with these orders of a table's records, in place of the one that is there. Custom orders are
+/// empty: their entries are the program's to add.
 ///
 /// The types and lengths of keys are those of the orders' expressions, whatever the specifications say, and text is sorted in
 /// the order of the settings. The file is written beside the old one, brought to the disk and renamed over it: an error leaves
@@ -22,35 +23,101 @@ use super::{KeySettings, OrderKeys};
 /// [`Error::Io`].
 pub fn build_index(path: impl AsRef<Path>, table: &Table, orders: &[OrderSpec], settings: &KeySettings) -> Result<()> {
     let path = path.as_ref();
-    let bytes = match IndexDialect::from_path(path) {
-        Some(IndexDialect::Cdx) => cdx(path, table, orders, settings)?,
-        Some(IndexDialect::Ntx | IndexDialect::Nsx) | None => {
-            let why = format!("{}: an index that is made is called .cdx", path.display());
-            return Err(Error::Misuse(why));
-        }
-    };
-    let sibling = Sibling::create(path, table.path())?;
-    let file = sibling.data_file();
-    file.write(0, &bytes)?;
-    file.sync()?;
-    sibling.replace(path)?;
-    Ok(())
+    let dialect = IndexDialect::from_path(path).ok_or_else(|| {
+        let why = "an index is called .cdx, .ntx or .nsx";
+        Error::Misuse(format!("{}: {why}", path.display()))
+    })?;
+    Build {
+        path,
+        dialect,
+        table,
+        settings,
+        old: None,
+    }
+    .run(orders)
 }
 
-fn cdx(path: &Path, table: &Table, orders: &[OrderSpec], settings: &KeySettings) -> Result<Vec<u8>> {
-    let mut builder = CdxBuilder::new(table.record_count(), settings.environment.codepage);
-    for order in orders {
-        let mut add = || {
-            let fields = table.fields();
-            let (expression, condition) = (order.expression(), order.for_expression());
-            let keys = OrderKeys::compile(expression, condition, IndexDialect::Cdx, fields, settings)?;
-            let order = order
-                .clone()
-                .keys(keys.key_type(), keys.key_len())
-                .collation(settings.collation.clone());
-            builder.add(&order, keys.entries(table)?.iter())
-        };
-        add().map_err(|e| Error::order(path, order.name(), e))?;
+/// Makes an index file anew from what its headers say.
+pub(crate) fn rebuild_index(old: &Index, table: &Table, settings: &KeySettings) -> Result<()> {
+    let orders: Vec<_> = old.tags().iter().map(OrderSpec::from).collect();
+    Build {
+        path: old.path(),
+        dialect: old.dialect(),
+        table,
+        settings,
+        old: Some(old),
     }
-    builder.finish()
+    .run(&orders)
+}
+
+struct Build<'a> {
+    path: &'a Path,
+    dialect: IndexDialect,
+    table: &'a Table,
+    settings: &'a KeySettings,
+    /// The file that is made anew: it alone knows the entries of its custom orders.
+    old: Option<&'a Index>,
+}
+
+impl Build<'_> {
+    fn run(&self, orders: &[OrderSpec]) -> Result<()> {
+        let bytes = match self.dialect {
+            IndexDialect::Cdx => self.cdx(orders)?,
+            IndexDialect::Ntx | IndexDialect::Nsx => {
+                let why = "an index that is made is a CDX file";
+                return Err(Error::Misuse(format!("{}: {why}", self.path.display())));
+            }
+        };
+        let sibling = Sibling::create(self.path, self.table.path())?;
+        let file = sibling.data_file();
+        file.write(0, &bytes)?;
+        file.sync()?;
+        sibling.replace(self.path)?;
+        Ok(())
+    }
+
+    fn cdx(&self, orders: &[OrderSpec]) -> Result<Vec<u8>> {
+        let mut builder = CdxBuilder::new(self.table.record_count(), self.settings.environment.codepage);
+        for order in orders {
+            let mut add = || {
+                let (keys, entries) = self.entries(order)?;
+                let order = order
+                    .clone()
+                    .keys(keys.key_type(), keys.key_len())
+                    .collation(self.settings.collation.clone());
+                builder.add(&order, entries.iter())
+            };
+            add().map_err(|e| Error::order(self.path, order.name(), e))?;
+        }
+        builder.finish()
+    }
+
+    fn entries(&self, order: &OrderSpec) -> Result<(OrderKeys, Entries)> {
+        let (table, settings) = (self.table, self.settings);
+        let tag = |old: &Index| old.tags().iter().find(|tag| tag.name == order.name()).cloned();
+        let old: Option<(&Index, Tag)> = self.old.and_then(|old| Some((old, tag(old)?)));
+        let keys = match &old {
+            Some((_, tag)) => OrderKeys::of_tag(tag, self.dialect, table.fields(), settings)?,
+            None => {
+                let (expression, condition) = (order.expression(), order.for_expression());
+                OrderKeys::compile(expression, condition, self.dialect, table.fields(), settings)?
+            }
+        };
+        let entries = match old {
+            _ if !order.is_custom() => keys.entries(table)?,
+            None => Entries::none(&keys),
+            Some((old, tag)) => {
+                let mut entries = Entries::none(&keys);
+                let order = old.order(&tag.name, keys.key_type(), &settings.collation)?;
+                for entry in order.walk(Direction::Forward) {
+                    let entry = entry?;
+                    if (1..=table.record_count()).contains(&entry.recno()) {
+                        entries.push(entry.key(), entry.recno());
+                    }
+                }
+                entries
+            }
+        };
+        Ok((keys, entries))
+    }
 }

@@ -23,8 +23,8 @@ pub struct OrderKeys {
     capitals: Option<Box<[u8; 256]>>,
 }
 
-/// The entries of an order as a table's records give them, in the order of the records.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Keys of an order and their records.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entries {
     key_len: usize,
     keys: Vec<u8>,
@@ -169,15 +169,12 @@ impl OrderKeys {
         Ok(true)
     }
 
-    /// The entries of all records, deleted ones included.
+    /// The entries of all records, deleted ones included, in the order of the records.
     ///
     /// # Errors
     /// As [`OrderKeys::key`], and when the table cannot be read to its end.
     pub fn entries(&self, table: &Table) -> Result<Entries> {
-        let mut entries = Entries {
-            key_len: self.key_len(),
-            ..Entries::default()
-        };
+        let mut entries = Entries::none(self);
         table.each_record(|record: &RecordBytes<'_>| {
             if self.put_key(record, &mut entries.keys)? {
                 entries.recnos.push(record.record_no());
@@ -189,6 +186,20 @@ impl OrderKeys {
 }
 
 impl Entries {
+    pub(crate) fn none(keys: &OrderKeys) -> Self {
+        Self {
+            key_len: keys.key_len(),
+            keys: Vec::new(),
+            recnos: Vec::new(),
+        }
+    }
+
+    /// Adds a key of the order's length.
+    pub(crate) fn push(&mut self, key: &[u8], recno: u32) {
+        self.keys.extend_from_slice(key);
+        self.recnos.push(recno);
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.recnos.len()
@@ -205,7 +216,7 @@ impl Entries {
         keys.zip(self.recnos())
     }
 
-    /// The numbers of the records, from 1 and ascending.
+    /// The numbers of the records, from 1.
     pub fn recnos(&self) -> impl ExactSizeIterator<Item = u32> {
         self.recnos.iter().copied()
     }

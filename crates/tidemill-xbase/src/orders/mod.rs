@@ -39,6 +39,7 @@ use crate::index::{Collation, Index, IndexOptions, Order};
 use crate::table::Table;
 
 pub use build::build_index;
+pub(crate) use build::rebuild_index;
 pub use keys::{Entries, OrderKeys};
 
 /// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must

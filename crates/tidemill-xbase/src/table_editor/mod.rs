@@ -14,6 +14,7 @@
 mod batch;
 mod pack;
 mod record;
+mod reindex;
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,0 +1,27 @@
+//! An index file made anew.
+
+use std::path::Path;
+
+use super::TableEditor;
+use crate::error::Result;
+use crate::index::{Index, IndexOptions};
+use crate::orders::{KeySettings, rebuild_index};
+use crate::table::Table;
+
+impl TableEditor {
+    /// Makes an index file of this table anew: the same orders, with the keys that the records have now. A custom order keeps
+    /// those of its entries whose records are there.
+    ///
+    /// The new file takes the place of the old one when it is whole and on the disk; an error leaves that as it was.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively; as [`Index::open`] when the headers of the
+    /// old file cannot be read, since they alone know the expressions; and as [`build_index`](crate::build_index).
+    pub fn reindex(&mut self, index: impl AsRef<Path>, settings: &KeySettings) -> Result<()> {
+        self.alone("reindexing")?;
+        self.flush()?;
+        let table = Table::open(self.path(), &self.options.open)?;
+        let options = IndexOptions::new().codepage(table.codepage());
+        rebuild_index(&Index::open(index, &options)?, &table, settings)
+    }
+}
