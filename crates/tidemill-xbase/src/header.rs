@@ -5,8 +5,10 @@
 //! of the HelpPC reference. docs/formats/dbf.md has the tables. Field descriptors are in `field`.
 
 use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
+use crate::julian;
 use crate::source::Source;
 
 /// The family of programs that a table's version byte points to.
@@ -69,6 +71,20 @@ pub struct Header {
     pub incomplete_transaction: bool,
     /// Whether dBASE IV encrypted the records: offset 15.
     pub encrypted: bool,
+}
+
+impl CivilDate {
+    /// The day by the system's clock, in universal time.
+    pub fn today() -> Self {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let days = i32::try_from(since_epoch.as_secs() / 86_400).unwrap_or_default();
+        let (year, month, day) = julian::civil_from_unix_days(days);
+        Self {
+            year: u16::try_from(year).unwrap_or(u16::MAX),
+            month: u8::try_from(month).unwrap_or(1),
+            day: u8::try_from(day).unwrap_or(1),
+        }
+    }
 }
 
 impl Dialect {

@@ -221,6 +221,11 @@ impl Index {
         self.dialect
     }
 
+    /// The length of its pages in bytes.
+    pub fn page_len(&self) -> u64 {
+        self.format.page_len() as u64
+    }
+
     /// What the headers say, in the order in which the tags were made: by the place of their headers.
     pub fn tags(&self) -> &[Tag] {
         &self.tags

@@ -7,7 +7,7 @@ use prost::Message;
 use prost_types::FileDescriptorSet;
 use tidemill_riegeli::FieldProjection;
 use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions};
-use tidemill_xbase::{Blank, CodePage, Deleted, Dialect};
+use tidemill_xbase::{Blank, CodePage, Deleted, Dialect, KeySettings, Table};
 
 /// Data that is stuck in old places, run, queried, moved and proven.
 #[derive(Debug, Parser)]
@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Cat(CatArgs),
     Verify(VerifyArgs),
     Salvage(SalvageArgs),
+    Reindex(ReindexArgs),
     Tour(TourArgs),
 }
 
@@ -135,15 +136,56 @@ pub(crate) struct SalvageArgs {
 }
 
 /// Read a file to its end and say where it is damaged. Exits with 1 if it is.
+///
+/// Of an xBase table the production index is compared with the records too: each key that is missing, wrong or out of its
+/// place is told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
     /// A file, or a folder of tables; `-` is a Riegeli file on standard input.
     pub(crate) file: String,
+    /// Another index of the table (.cdx, .ntx, .nsx).
+    #[arg(long = "index", value_name = "FILE")]
+    pub(crate) indexes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
     /// How the findings are written.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ReportFormat,
+}
+
+/// Make the indexes of an xBase table anew: the same orders, with the keys that the records have now.
+///
+/// The table is opened for this program alone. An index that is made takes the place of the old one when it is whole.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReindexArgs {
+    /// The table.
+    pub(crate) table: String,
+    /// The index files. Default: the production index, the .cdx of the table's name.
+    pub(crate) indexes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+    #[command(flatten)]
+    pub(crate) tables: TableArgs,
+}
+
+/// How keys of indexes are made and sorted.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct KeyArgs {
+    /// The language of the program that made the indexes, whose letters stand in the order of its alphabet (de, es, ru).
+    /// Default: letters are A to Z, and text is sorted by bytes.
+    #[arg(long)]
+    pub(crate) language: Option<String>,
+}
+
+impl KeyArgs {
+    pub(crate) fn settings(&self, table: &Table) -> tidemill_xbase::Result<KeySettings> {
+        match &self.language {
+            Some(language) => KeySettings::language(table.codepage(), language),
+            None => Ok(KeySettings::new(table.codepage())),
+        }
+    }
 }
 
 /// See it all work on real files: inspect, query, copy, compare; with a report to keep.

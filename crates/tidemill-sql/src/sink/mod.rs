@@ -14,7 +14,6 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use chrono::Datelike;
 use tidemill_riegeli::array_record::ArrayRecordWriterOptions;
 use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
@@ -115,7 +114,7 @@ pub(crate) fn file_sink(
     let create = || File::create_new(path).map_err(Error::io(path, "create"));
     let inner: Box<dyn Sink> = match format {
         Format::Xbase => {
-            let mut create = CreateOptions::new(today());
+            let mut create = CreateOptions::new(CivilDate::today());
             create.codepage = options.codepage;
             create.format = options.dialect;
             let writer = TableWriter::create(path, &FieldSpec::from_schema(schema)?, &create)?;
@@ -165,16 +164,6 @@ pub(crate) fn file_sink(
         file: File::open(path).map_err(Error::io(path, "open"))?,
         path: path.to_path_buf(),
     }))
-}
-
-/// The day that a new table's header names, in universal time.
-fn today() -> CivilDate {
-    let today = chrono::Utc::now().date_naive();
-    CivilDate {
-        year: u16::try_from(today.year()).unwrap_or(1980),
-        month: u8::try_from(today.month()).unwrap_or(1),
-        day: u8::try_from(today.day()).unwrap_or(1),
-    }
 }
 
 /// A sink whose file is synchronised at its end.

@@ -179,7 +179,9 @@ pub fn production_path(table: &Table) -> Result<Option<PathBuf>> {
         Ok(path) => Ok(Some(path)),
         Err(names) if table.header().production_index => Err(Error::Unsupported {
             path: table.path().to_owned(),
-            what: format!("the header says that it has a production index, and there is no {names}; reindex it"),
+            what: format!(
+                "the header says that it has a production index, and there is no {names}; put it beside the table or make it again"
+            ),
         }),
         Err(_) => Ok(None),
     }

@@ -2,6 +2,7 @@
 //!
 //! A description is a value that serde writes as JSON; the text for a person is laid out from the same value.
 
+mod index;
 mod riegeli;
 
 use std::io::{self, Write};
@@ -10,13 +11,23 @@ use anyhow::bail;
 use comfy_table::{Table, presets};
 use serde::Serialize;
 use tidemill_sql::{Format, Location, Names, Session};
+use tidemill_xbase::index::IndexDialect;
 
 use crate::Outcome;
 use crate::args::{InspectArgs, ReportFormat, TableArgs};
 
 pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
-    let folder = session.names().path(&args.file)?.filter(|path| path.is_dir());
+    let path = session.names().path(&args.file)?;
+    if let Some(path) = path.as_ref().filter(|path| IndexDialect::from_path(path).is_some()) {
+        let description = index::describe(path, &args.tables)?;
+        match args.format {
+            ReportFormat::Json => println!("{}", serde_json::to_string(&description)?),
+            ReportFormat::Text => print!("{}", description.text()),
+        }
+        return Ok(Outcome::Done);
+    }
+    let folder = path.filter(|path| path.is_dir());
     let tables = match &folder {
         Some(folder) => Names::tables_in(folder)?,
         None => session.names().table(&args.file)?.parts(),
@@ -71,6 +82,8 @@ pub(crate) struct XbaseDescription {
     header_bytes: u32,
     record_bytes: u32,
     memo: Option<MemoDescription>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<index::IndexDescription>,
     fields: Vec<FieldDescription>,
 }
 
@@ -134,6 +147,7 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
             dialect: memo.dialect().to_string(),
             block_bytes: memo.block_size(),
         }),
+        index: index::production(&table, args)?,
         fields: visible
             .map(|(field, column)| FieldDescription {
                 name: field.name.clone(),
@@ -251,6 +265,9 @@ impl XbaseDescription {
                 ),
             ),
         ]);
+        if let Some(index) = &self.index {
+            text += &lines(&[("index", index.line())]);
+        }
         let rows = self.fields.iter().map(|field| {
             vec![
                 field.name.clone(),
@@ -261,6 +278,9 @@ impl XbaseDescription {
             ]
         });
         text += &table(&["field", "type", "width", "decimals", "as"], rows);
+        if let Some(index) = &self.index {
+            text += &index.table();
+        }
         text
     }
 }

@@ -1,6 +1,9 @@
 //! `tidemill verify`.
 
+mod index;
+
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -8,38 +11,62 @@ use serde_json::json;
 use tidemill_riegeli::{StreamSource, verify_source};
 use tidemill_sql::{Format, Location, Names, Session};
 use tidemill_xbase::Table;
+use tidemill_xbase::index::IndexDialect;
 
 use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
-    let tables = match session.names().path(&args.file)?.filter(|path| path.is_dir()) {
-        Some(folder) => Names::tables_in(&folder)?,
+    let path = session.names().path(&args.file)?;
+    let mut report = Report {
+        format: args.format,
+        outcome: Outcome::Done,
+    };
+    if let Some(index) = path.as_ref().filter(|path| IndexDialect::from_path(path).is_some()) {
+        report.write(&index::verify_alone(index, &args)?)?;
+        return Ok(report.outcome);
+    }
+    let folder = path.filter(|path| path.is_dir());
+    let tables = match &folder {
+        Some(folder) => Names::tables_in(folder)?,
         None => session.names().table(&args.file)?.parts(),
     };
-    if tables.is_empty() {
+    let mut strays = match &folder {
+        Some(folder) => index::indexes_in(folder)?,
+        None => Vec::new(),
+    };
+    if tables.is_empty() && strays.is_empty() {
         bail!("{}: no tables in this folder", args.file);
     }
-    let mut outcome = Outcome::Done;
-    let mut out = io::stdout();
-    for table in tables {
-        let findings = verify(&table, &session, &args).await?;
-        if !findings.damaged.is_empty() {
-            outcome = Outcome::Negative;
-        }
-        match args.format {
-            ReportFormat::Json => writeln!(out, "{}", findings.json())?,
-            ReportFormat::Text => findings.write_text(&table, &mut out)?,
+    for location in tables {
+        if location.format == Format::Xbase {
+            verify_xbase(&location, &args, &mut report, &mut strays)?;
+        } else {
+            report.write(&verify(&location, &session).await?)?;
         }
     }
-    Ok(outcome)
+    for index in strays {
+        report.write(&index::verify_alone(&index, &args)?)?;
+    }
+    Ok(report.outcome)
 }
 
 /// What a file holds and where it is damaged.
 struct Findings {
-    records: u64,
+    file: String,
+    unit: Unit,
+    good: u64,
     damaged: Vec<Damage>,
+    /// What was not looked at.
+    note: Option<String>,
+}
+
+/// What a file is made of.
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    Records,
+    Orders,
 }
 
 /// A range of bytes that can't be read, and why.
@@ -49,33 +76,67 @@ struct Damage {
     why: String,
 }
 
+/// Findings as they are written, and what they add up to.
+struct Report {
+    format: ReportFormat,
+    outcome: Outcome,
+}
+
+impl Report {
+    fn write(&mut self, findings: &Findings) -> io::Result<()> {
+        if !findings.damaged.is_empty() {
+            self.outcome = Outcome::Negative;
+        }
+        let mut out = io::stdout();
+        match self.format {
+            ReportFormat::Json => writeln!(out, "{}", findings.json()),
+            ReportFormat::Text => findings.write_text(&mut out),
+        }
+    }
+}
+
 impl Findings {
+    fn records(file: &Location, good: u64, damaged: Vec<Damage>) -> Self {
+        Self {
+            file: file.to_string(),
+            unit: Unit::Records,
+            good,
+            damaged,
+            note: None,
+        }
+    }
+
     fn json(&self) -> String {
         // Built by hand around serde_json's strings: the order of the keys is part of what scripts may rely on.
         let damaged: Vec<String> = self.damaged.iter().map(Damage::json).collect();
-        format!(
-            r#"{{"records": {}, "damaged": [{}]}}"#,
-            self.records,
-            damaged.join(", ")
-        )
+        let (good, damaged) = (self.good, damaged.join(", "));
+        match self.unit {
+            Unit::Records => format!(r#"{{"records": {good}, "damaged": [{damaged}]}}"#),
+            Unit::Orders => format!(
+                r#"{{"index": {}, "orders": {good}, "damaged": [{damaged}]}}"#,
+                json!(self.file)
+            ),
+        }
     }
 
-    fn write_text(&self, table: &Location, out: &mut impl Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let (file, good) = (&self.file, self.good);
+        let (unit, good_unit) = match self.unit {
+            Unit::Records => ("records", "good records"),
+            Unit::Orders => ("orders", "orders"),
+        };
         match self.damaged.as_slice() {
-            [] => writeln!(out, "{table}: {} records, no damage", self.records),
-            damaged => {
-                writeln!(
-                    out,
-                    "{table}: {} good records, damaged in {} places",
-                    self.records,
-                    damaged.len()
-                )?;
-                for damage in damaged {
-                    writeln!(out, "  bytes {} to {}: {}", damage.begin, damage.end, damage.why)?;
-                }
-                Ok(())
-            }
+            [] => write!(out, "{file}: {good} {unit}, no damage")?,
+            damaged => write!(out, "{file}: {good} {good_unit}, damaged in {} places", damaged.len())?,
         }
+        match &self.note {
+            Some(note) => writeln!(out, " ({note})")?,
+            None => writeln!(out)?,
+        }
+        for damage in &self.damaged {
+            writeln!(out, "  bytes {} to {}: {}", damage.begin, damage.end, damage.why)?;
+        }
+        Ok(())
     }
 }
 
@@ -90,25 +151,39 @@ impl Damage {
     }
 }
 
-async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyhow::Result<Findings> {
+/// A table and its indexes; these are no strays.
+fn verify_xbase(
+    location: &Location,
+    args: &VerifyArgs,
+    report: &mut Report,
+    strays: &mut Vec<PathBuf>,
+) -> anyhow::Result<()> {
+    // Recovering, so that a damaged header is a finding too, and what is behind it is still looked at.
+    let table = match Table::open(location.file()?, &args.tables.xbase().recover(true)) {
+        Ok(table) => Arc::new(table),
+        Err(error) => {
+            report.write(&whole_file(location, &error)?)?;
+            return Ok(());
+        }
+    };
+    let verification = table.verify()?;
+    let damaged = verification.damage.into_iter().map(|found| Damage {
+        begin: found.begin,
+        end: found.end,
+        why: found.why,
+    });
+    let mut findings = Findings::records(location, u64::from(verification.good_records), damaged.collect());
+    let production = index::production(&table, &mut findings);
+    report.write(&findings)?;
+    for path in production.iter().chain(&args.indexes) {
+        strays.retain(|stray| stray != path);
+        report.write(&index::verify(path, &table, args)?)?;
+    }
+    Ok(())
+}
+
+async fn verify(table: &Location, session: &Session) -> anyhow::Result<Findings> {
     Ok(match table.format {
-        // Recovering, so that a damaged header is a finding too, and what is behind it is still looked at.
-        Format::Xbase => match Table::open(table.file()?, &args.tables.xbase().recover(true)) {
-            Ok(opened) => {
-                let verification = Arc::new(opened).verify()?;
-                let damaged = verification.damage.into_iter();
-                let damaged = damaged.map(|found| Damage {
-                    begin: found.begin,
-                    end: found.end,
-                    why: found.why,
-                });
-                Findings {
-                    records: u64::from(verification.good_records),
-                    damaged: damaged.collect(),
-                }
-            }
-            Err(error) => whole_file(table, &error)?,
-        },
         Format::Riegeli | Format::ArrayRecord => {
             let (name, source) = (table.to_string(), table.source().await?);
             let verify = move || match source {
@@ -122,10 +197,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
                 end: region.end,
                 why: region.why,
             });
-            Findings {
-                records: verification.records,
-                damaged: damaged.collect(),
-            }
+            Findings::records(table, verification.records, damaged.collect())
         }
         _ => {
             let counted = async {
@@ -137,10 +209,7 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
                 Ok::<_, tidemill_sql::Error>(records)
             };
             match counted.await {
-                Ok(records) => Findings {
-                    records,
-                    damaged: Vec::new(),
-                },
+                Ok(records) => Findings::records(table, records, Vec::new()),
                 Err(error) => whole_file(table, &error)?,
             }
         }
@@ -150,12 +219,10 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
 /// Damage that keeps the file from being opened at all.
 fn whole_file(table: &Location, error: &dyn std::error::Error) -> anyhow::Result<Findings> {
     let end = table.bytes()?.unwrap_or_default();
-    Ok(Findings {
-        records: 0,
-        damaged: vec![Damage {
-            begin: 0,
-            end,
-            why: error.to_string(),
-        }],
-    })
+    let damage = Damage {
+        begin: 0,
+        end,
+        why: error.to_string(),
+    };
+    Ok(Findings::records(table, 0, vec![damage]))
 }

@@ -25,3 +25,10 @@ fn a_folder_is_a_line_a_table() {
     let folder = Folder::with(&["xbase/ord_cdx.dbf", "riegeli/cpp/text.simple_zstd.riegeli"]);
     assert_snapshot!(folder.run(&["inspect", "."]).done());
 }
+
+#[test]
+fn orders_are_described_with_their_table_and_alone() {
+    let folder = Folder::with(&["xbase/upd_cdx.dbf", "xbase/upd_cdx.cdx"]);
+    assert_snapshot!(folder.run(&["inspect", "upd_cdx.dbf"]).done());
+    assert_snapshot!(folder.run(&["inspect", "upd_cdx.cdx", "--format", "json"]).done());
+}

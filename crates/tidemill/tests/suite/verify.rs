@@ -19,12 +19,87 @@ fn damage_is_told_as_ranges_of_bytes_and_ends_with_1() {
 
 #[test]
 fn a_short_table_is_damaged_where_its_records_end() {
-    let folder = Folder::with(&["xbase/ord_cdx.dbf"]);
-    let whole = folder.run(&["verify", "ord_cdx.dbf"]).done();
+    let folder = Folder::with(&["xbase/ord_ntx.dbf"]);
+    let whole = folder.run(&["verify", "ord_ntx.dbf"]).done();
     assert_snapshot!(whole);
-    let bytes = std::fs::read(folder.file("ord_cdx.dbf")).expect("read");
-    std::fs::write(folder.file("ord_cdx.dbf"), &bytes[..bytes.len() - 1_000]).expect("written");
-    let run = folder.run(&["verify", "ord_cdx.dbf", "--format", "json"]);
+    let bytes = std::fs::read(folder.file("ord_ntx.dbf")).expect("read");
+    std::fs::write(folder.file("ord_ntx.dbf"), &bytes[..bytes.len() - 1_000]).expect("written");
+    let run = folder.run(&["verify", "ord_ntx.dbf", "--format", "json"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_snapshot!(String::from_utf8(run.stdout).expect("UTF-8"));
+}
+
+#[test]
+fn an_index_is_compared_with_the_records_and_made_anew() {
+    let folder = Folder::with(&["xbase/ord_cdx.dbf", "xbase/ord_cdx.cdx", "xbase/ord_ntx_NAME.ntx"]);
+    assert_snapshot!(folder.run(&["verify", "ord_cdx.cdx"]).done(), @"ord_cdx.cdx: 22 orders, no damage");
+    let both = folder.run(&[
+        "verify",
+        "ord_cdx.dbf",
+        "--index",
+        "ord_ntx_NAME.ntx",
+        "--format",
+        "json",
+    ]);
+    assert_snapshot!(both.done(), @r#"
+    {"records": 600, "damaged": []}
+    {"index": "ord_cdx.cdx", "orders": 22, "damaged": []}
+    {"index": "ord_ntx_NAME.ntx", "orders": 1, "damaged": []}
+    "#);
+
+    // A program that knows nothing of the index changes a name.
+    let mut bytes = std::fs::read(folder.file("ord_cdx.dbf")).expect("read");
+    // The header has 226 bytes, a record 47: its flag, ID of 8 bytes, NAME.
+    bytes[226 + 299 * 47 + 9] = b'~';
+    std::fs::write(folder.file("ord_cdx.dbf"), &bytes).expect("written");
+    let run = folder.run(&["verify", "."]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert_snapshot!(String::from_utf8(run.stdout).expect("UTF-8"));
+
+    let made = folder.run(&["reindex", "ord_cdx.dbf"]);
+    assert!(
+        made.stderr.contains("ord_cdx.cdx: 22 orders made anew (T_NAME, "),
+        "{}",
+        made.stderr
+    );
+    made.done();
+    assert_eq!(folder.run(&["verify", "ord_cdx.dbf"]).code, Some(0));
+}
+
+#[test]
+fn an_index_of_another_alphabet_is_named_with_its_language() {
+    let folder = Folder::with(&["xbase/cp850de.dbf", "xbase/cp850de.cdx"]);
+    let verify = ["verify", "cp850de.dbf", "--codepage", "cp850"];
+    let by_bytes = folder.run(&verify);
+    assert_eq!(by_bytes.code, Some(1));
+    let found = String::from_utf8(by_bytes.stdout).expect("UTF-8");
+    assert!(found.contains("order T_TXT: key"), "{found}");
+    folder.run(&[&verify[..], &["--language", "de"]].concat()).done();
+    let unknown = folder.run(&[&verify[..], &["--language", "tlh"]].concat());
+    assert!(unknown.stderr.contains("de, es, ru"), "{}", unknown.stderr);
+}
+
+#[test]
+fn what_cannot_be_indexed_anew_says_why() {
+    let folder = Folder::with(&[
+        "xbase/types_vfp.dbf",
+        "xbase/types_vfp.fpt",
+        "xbase/ord_ntx.dbf",
+        "riegeli/cpp/text.simple_zstd.riegeli",
+    ]);
+    for (table, why) in [
+        ("types_vfp.dbf", "there is no types_vfp.cdx"),
+        ("ord_ntx.dbf", "name the index files"),
+        ("text.simple_zstd.riegeli", "only xBase tables"),
+    ] {
+        let error = folder.run(&["reindex", table]).failed();
+        assert!(error.contains(why), "{error}");
+    }
+    let run = folder.run(&["verify", "types_vfp.dbf"]);
+    assert_eq!(run.code, Some(1));
+    assert!(
+        String::from_utf8(run.stdout)
+            .expect("UTF-8")
+            .contains("there is no types_vfp.cdx")
+    );
 }

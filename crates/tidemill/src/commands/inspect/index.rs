@@ -1,0 +1,119 @@
+//! What an index file is, and which orders it has.
+
+use std::path::Path;
+
+use serde::Serialize;
+use tidemill_xbase::index::{Index, IndexDialect, IndexOptions, Tag};
+use tidemill_xbase::{Table, production_path};
+
+use super::{lines, table};
+use crate::args::TableArgs;
+
+#[derive(Serialize)]
+pub(crate) struct IndexDescription {
+    file: String,
+    format: &'static str,
+    bytes: u64,
+    page_bytes: u64,
+    /// `None` where the table should have the file and it is not there.
+    orders: Option<Vec<OrderDescription>>,
+}
+
+#[derive(Serialize)]
+struct OrderDescription {
+    name: String,
+    expression: String,
+    condition: Option<String>,
+    key_bytes: usize,
+    unique: bool,
+    descending: bool,
+    custom: bool,
+}
+
+pub(crate) fn describe(path: &Path, args: &TableArgs) -> anyhow::Result<IndexDescription> {
+    let mut options = IndexOptions::new();
+    if let Some(codepage) = args.codepage {
+        options = options.codepage(codepage);
+    }
+    let index = Index::open(path, &options)?;
+    Ok(IndexDescription {
+        file: path.display().to_string(),
+        format: match index.dialect() {
+            IndexDialect::Ntx => "ntx",
+            IndexDialect::Nsx => "nsx",
+            _ => "cdx",
+        },
+        bytes: std::fs::metadata(path)?.len(),
+        page_bytes: index.page_len(),
+        orders: Some(index.tags().iter().map(describe_order).collect()),
+    })
+}
+
+/// The production index of a table: the file beside it, or that there should be one.
+pub(crate) fn production(table: &Table, args: &TableArgs) -> anyhow::Result<Option<IndexDescription>> {
+    match production_path(table) {
+        Ok(path) => path.map(|path| describe(&path, args)).transpose(),
+        Err(_) => Ok(Some(IndexDescription {
+            file: table.path().with_extension("cdx").display().to_string(),
+            format: "cdx",
+            bytes: 0,
+            page_bytes: 0,
+            orders: None,
+        })),
+    }
+}
+
+fn describe_order(tag: &Tag) -> OrderDescription {
+    OrderDescription {
+        name: tag.name.clone(),
+        expression: tag.expression.clone(),
+        condition: tag.condition.clone(),
+        key_bytes: tag.key_len,
+        unique: tag.is_unique,
+        descending: tag.is_descending,
+        custom: tag.is_custom,
+    }
+}
+
+impl IndexDescription {
+    pub(crate) fn text(&self) -> String {
+        let mut text = lines(&[
+            ("file", self.file.clone()),
+            ("format", format!("{}, pages of {} bytes", self.format, self.page_bytes)),
+            ("size", format!("{} bytes", self.bytes)),
+        ]);
+        text += &self.table();
+        text
+    }
+
+    /// The file in a line.
+    pub(crate) fn line(&self) -> String {
+        match &self.orders {
+            Some(orders) => format!("{} ({} orders)", self.file, orders.len()),
+            None => format!("{}, which is not there", self.file),
+        }
+    }
+
+    /// Its orders.
+    pub(crate) fn table(&self) -> String {
+        let Some(orders) = &self.orders else {
+            return String::new();
+        };
+        let rows = orders.iter().map(|order| {
+            let kinds = [
+                (order.unique, "unique"),
+                (order.descending, "descending"),
+                (order.custom, "custom"),
+            ];
+            let kinds = kinds.into_iter().filter_map(|(is_so, kind)| is_so.then_some(kind));
+            vec![
+                order.name.clone(),
+                order.expression.clone(),
+                order.condition.clone().unwrap_or_default(),
+                order.key_bytes.to_string(),
+                kinds.collect::<Vec<_>>().join(", "),
+            ]
+        });
+        table(&["order", "by", "for", "key bytes", "kind"], rows)
+    }
+}

@@ -1,0 +1,41 @@
+//! `tidemill reindex`.
+
+use anyhow::bail;
+use tidemill_sql::Format;
+use tidemill_xbase::index::{Index, IndexOptions};
+use tidemill_xbase::{CivilDate, EditOptions, Table, TableEditor, production_path};
+
+use crate::Outcome;
+use crate::args::ReindexArgs;
+
+pub(crate) fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
+    let location = args.tables.session().names().table(&args.table)?;
+    if location.format != Format::Xbase {
+        bail!("{location}: only xBase tables have indexes");
+    }
+    let path = location.file()?;
+    let table = Table::open(path, &args.tables.xbase())?;
+    let settings = args.keys.settings(&table)?;
+    let indexes = match args.indexes {
+        named if !named.is_empty() => named,
+        _ => match production_path(&table)? {
+            Some(production) => vec![production],
+            None => bail!("{location}: no index beside it; name the index files"),
+        },
+    };
+    drop(table);
+    let options = EditOptions::new(CivilDate::today()).open(args.tables.xbase());
+    let mut editor = TableEditor::open(path, &options)?;
+    for index in indexes {
+        editor.reindex(&index, &settings)?;
+        let made = Index::open(&index, &IndexOptions::new())?;
+        let names: Vec<_> = made.tags().iter().map(|tag| tag.name.as_str()).collect();
+        eprintln!(
+            "{}: {} orders made anew ({})",
+            index.display(),
+            names.len(),
+            names.join(", ")
+        );
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,118 @@
+//! Index files: alone, or against the records of their table.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tidemill_xbase::index::{Finding, Index, IndexDialect, IndexOptions};
+use tidemill_xbase::{Error, Table, TableIndex, production_path};
+
+use crate::args::VerifyArgs;
+
+use super::{Damage, Findings, Unit};
+
+/// The index files of a folder, in the order of their names.
+pub(super) fn indexes_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut indexes = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
+        let path = entry?.path();
+        let path = path.strip_prefix("./").map_or_else(|_| path.clone(), Path::to_path_buf);
+        if IndexDialect::from_path(&path).is_some() && path.is_file() {
+            indexes.push(path);
+        }
+    }
+    indexes.sort();
+    Ok(indexes)
+}
+
+/// The production index of a table. That it has none though it should have one is added to what was found in it.
+pub(super) fn production(table: &Table, findings: &mut Findings) -> Option<PathBuf> {
+    production_path(table).unwrap_or_else(|error| {
+        findings.damaged.push(Damage {
+            begin: 28,
+            end: 29,
+            why: error.to_string(),
+        });
+        None
+    })
+}
+
+/// Each page, and each key against its record.
+pub(super) fn verify(path: &Path, table: &Table, args: &VerifyArgs) -> anyhow::Result<Findings> {
+    let settings = args.keys.settings(table)?;
+    match TableIndex::open(path, table, &settings) {
+        Ok(index) => Ok(findings(path, index.index(), index.verify(table)?)),
+        Err(error @ Error::Order { .. }) => {
+            let (findings, error) = (pages(path)?, anyhow::Error::from(error));
+            let note = Some(format!("keys were not compared: {error:#}"));
+            Ok(Findings { note, ..findings })
+        }
+        Err(error) => unreadable(path, error),
+    }
+}
+
+/// Of an index whose table is not named: compared with the table of its name, if there is one.
+pub(super) fn verify_alone(path: &Path, args: &VerifyArgs) -> anyhow::Result<Findings> {
+    let beside = ["dbf", "DBF"].map(|extension| path.with_extension(extension));
+    if let Some(table) = beside.iter().find(|table| table.is_file())
+        && let Ok(table) = Table::open(table, &args.tables.xbase().recover(true))
+    {
+        return verify(path, &table, args);
+    }
+    let note = format!(
+        "keys were not compared: verify TABLE --index {} does it",
+        path.display()
+    );
+    Ok(Findings {
+        note: Some(note),
+        ..pages(path)?
+    })
+}
+
+/// Each page, without the order of its keys.
+fn pages(path: &Path) -> anyhow::Result<Findings> {
+    match Index::open(path, &IndexOptions::new()) {
+        Ok(index) => {
+            let found = index.verify(&[], None)?;
+            Ok(findings(path, &index, found))
+        }
+        Err(error) => unreadable(path, error),
+    }
+}
+
+fn findings(path: &Path, index: &Index, found: Vec<Finding>) -> Findings {
+    let page_len = index.page_len();
+    let damaged = found.into_iter().map(|finding| Damage {
+        begin: finding.page,
+        end: finding.page + page_len,
+        why: match finding.tag {
+            Some(tag) => format!("order {tag}: {}", finding.what),
+            None => finding.what.to_string(),
+        },
+    });
+    Findings {
+        file: path.display().to_string(),
+        unit: Unit::Orders,
+        good: index.tags().len() as u64,
+        damaged: damaged.collect(),
+        note: None,
+    }
+}
+
+/// Headers that keep the file from being opened at all.
+fn unreadable(path: &Path, error: Error) -> anyhow::Result<Findings> {
+    if let Error::Io { .. } = error {
+        return Err(error.into());
+    }
+    Ok(Findings {
+        file: path.display().to_string(),
+        unit: Unit::Orders,
+        good: 0,
+        damaged: vec![Damage {
+            begin: 0,
+            end: fs::metadata(path).map_or(0, |metadata| metadata.len()),
+            why: error.to_string(),
+        }],
+        note: None,
+    })
+}
