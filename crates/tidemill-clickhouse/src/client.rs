@@ -60,7 +60,14 @@ pub use self::{
     tls::{ClientPem, TlsOptions},
     trace::TraceSource,
 };
-use crate::{Error, Result, packet::server::ServerHello, sql_text};
+use crate::{
+    Error, Result,
+    packet::{
+        client::{ClientInfo, Query},
+        server::ServerHello,
+    },
+    sql_text,
+};
 
 /// A client of one or several equal servers. Clones share its connections.
 #[derive(Clone)]
@@ -178,25 +185,36 @@ impl Client {
         self.execute(sql).await.map(drop)
     }
 
-    /// A name for a query that was given none.
-    fn new_query_id(&self) -> String {
-        self.0.manager().query_ids.next()
+    /// A query by the client's options, with a name of its own.
+    fn new_query(&self, text: String) -> Query {
+        let options = self.options();
+        Query {
+            id: self.0.manager().query_ids.next(),
+            text,
+            settings: options.settings.clone(),
+            info: ClientInfo {
+                quota_key: options.quota_key.clone(),
+                ..ClientInfo::default()
+            },
+            ..Query::default()
+        }
     }
 
     /// A connection on which a query has `roles`, and no others. None: those that the user has by default.
     async fn pooled_with(&self, roles: &[String]) -> Result<Pooled> {
-        let mut connection = self.pooled().await?;
-        match session::take_roles(&mut connection, roles).await {
-            // Nothing of the caller's was sent: a connection that turns out to be closed may be replaced.
-            Err(Error::Closed { .. } | Error::Io { .. }) => {
-                drop(connection);
-                self.forget_idle();
-                connection = self.pooled().await?;
-                session::take_roles(&mut connection, roles).await?;
+        let mut is_first = true;
+        loop {
+            let mut connection = self.pooled().await?;
+            match session::take_roles(&mut connection, roles).await {
+                // Nothing of the caller's was sent: a connection that turns out to be closed may be replaced.
+                Err(Error::Closed { .. } | Error::Io { .. }) if is_first => {
+                    is_first = false;
+                    drop(connection);
+                    self.forget_idle();
+                }
+                taken => return taken.map(|()| connection),
             }
-            other => other?,
         }
-        Ok(connection)
     }
 
     /// Closes the connections that nobody uses: where one of them turned out to be closed, the others are not better.

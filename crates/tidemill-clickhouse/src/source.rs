@@ -9,7 +9,7 @@
 
 use std::{
     io::{self, Read},
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use arrow_buffer::Buffer;
@@ -39,17 +39,7 @@ pub trait BlockSource: Send {
     ///
     /// Those of reading.
     fn poll_read(&mut self, context: &mut Context<'_>, out: &mut [u8]) -> Poll<Result<usize>> {
-        match self.poll_fill(context) {
-            Poll::Ready(Ok(available)) => {
-                let count = available.min(out.len());
-                if let (Some(out), Some(bytes)) = (out.get_mut(..count), self.buffered().get(..count)) {
-                    out.copy_from_slice(bytes);
-                }
-                self.consume(count);
-                Poll::Ready(Ok(count))
-            }
-            other => other,
-        }
+        poll_copy(self, context, out)
     }
 
     /// Takes the next `length` bytes as memory that Arrow may keep, if they are all there and begin at a multiple of
@@ -64,6 +54,21 @@ pub trait BlockSource: Send {
     fn remaining(&self) -> Option<u64> {
         None
     }
+}
+
+/// Copies what was received, or what is received now.
+pub(crate) fn poll_copy<S: BlockSource + ?Sized>(
+    source: &mut S,
+    context: &mut Context<'_>,
+    out: &mut [u8],
+) -> Poll<Result<usize>> {
+    let available = ready!(source.poll_fill(context))?;
+    let count = available.min(out.len());
+    if let (Some(out), Some(bytes)) = (out.get_mut(..count), source.buffered().get(..count)) {
+        out.copy_from_slice(bytes);
+    }
+    source.consume(count);
+    Poll::Ready(Ok(count))
 }
 
 /// A source that never waits: [`BlockSource::poll_fill`] and [`BlockSource::poll_read`] are always ready.

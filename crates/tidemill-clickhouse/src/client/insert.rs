@@ -30,7 +30,7 @@ use super::{
 use crate::{
     Block, BlockEncoder, BlockError, Compression, DataType, Error, Result,
     packet::{
-        client::{ClientInfo, Query, Setting, SettingValue},
+        client::{Query, SettingValue},
         server::{BlockKind, ServerPacket},
     },
     rows::RowsBuilder,
@@ -54,22 +54,12 @@ pub struct InsertRequest {
 
 impl InsertRequest {
     pub(super) fn new(client: Client, table: String) -> Self {
-        let options = client.options();
-        let query = Query {
-            id: client.new_query_id(),
-            settings: options.settings.clone(),
-            info: ClientInfo {
-                quota_key: options.quota_key.clone(),
-                ..ClientInfo::default()
-            },
-            ..Query::default()
-        };
         Self {
-            compression: options.compression,
+            compression: client.options().compression,
+            query: client.new_query(String::new()),
             client,
             table,
             columns: Vec::new(),
-            query,
             rows: DEFAULT_ROWS,
             bytes: DEFAULT_BYTES,
             interval: None,
@@ -91,9 +81,7 @@ impl InsertRequest {
 
     /// Sets a setting for this insert, over that of the client.
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<SettingValue>) -> Self {
-        let setting = Setting::new(name, value);
-        self.query.settings.retain(|other| other.name != setting.name);
-        self.query.settings.push(setting);
+        self.query.set(name, value);
         self
     }
 

@@ -143,15 +143,16 @@ async fn open(host: &str, port: u16) -> Result<TcpStream> {
 }
 
 impl deadpool::managed::Manager for Manager {
-    type Type = Transport;
+    /// In a box: it is large, and moves through the states of queries.
+    type Type = Box<Transport>;
     type Error = Error;
 
-    async fn create(&self) -> Result<Transport> {
+    async fn create(&self) -> Result<Box<Transport>> {
         // Its state is large, and would be a part of that of every query.
-        Box::pin(self.connect()).await
+        Box::pin(self.connect()).await.map(Box::new)
     }
 
-    async fn recycle(&self, transport: &mut Transport, _: &Metrics) -> RecycleResult<Error> {
+    async fn recycle(&self, transport: &mut Box<Transport>, _: &Metrics) -> RecycleResult<Error> {
         if !transport.is_idle() {
             return Err(RecycleError::message("in the middle of something, or closed"));
         }

@@ -29,7 +29,7 @@ use crate::{
     Block, BlockEncoder, Compression, Error, Result,
     arrow_type::StringType,
     packet::{
-        client::{ClientInfo, Query, Setting, SettingValue, TraceContext},
+        client::{Query, SettingValue, TraceContext},
         server::{BlockKind, ProfileInfo, Progress, ServerPacket},
     },
 };
@@ -50,21 +50,11 @@ pub struct Request {
 impl Request {
     pub(super) fn new(client: Client, sql: String) -> Self {
         let options = client.options();
-        let query = Query {
-            id: client.new_query_id(),
-            text: sql,
-            settings: options.settings.clone(),
-            info: ClientInfo {
-                quota_key: options.quota_key.clone(),
-                ..ClientInfo::default()
-            },
-            ..Query::default()
-        };
         Self {
             compression: options.compression,
             strings: options.strings,
+            query: client.new_query(sql),
             client,
-            query,
             deadline: None,
             external: Vec::new(),
             roles: Vec::new(),
@@ -79,9 +69,7 @@ impl Request {
 
     /// Sets a setting for this query, over that of the client.
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<SettingValue>) -> Self {
-        let setting = Setting::new(name, value);
-        self.query.settings.retain(|other| other.name != setting.name);
-        self.query.settings.push(setting);
+        self.query.set(name, value);
         self
     }
 
@@ -295,10 +283,12 @@ impl QueryStream {
     async fn send_once(request: &Request, span: &Span, deadline: Option<(Instant, Duration)>) -> Result<Self> {
         let connection = request.client.pooled_with(&request.roles);
         let mut connection = match deadline {
-            Some((until, limit)) => timeout_at(until, connection).await.unwrap_or(Err(Error::Timeout {
-                action: "the query",
-                limit,
-            }))?,
+            Some((until, limit)) => timeout_at(until, Box::pin(connection))
+                .await
+                .unwrap_or(Err(Error::Timeout {
+                    action: "the query",
+                    limit,
+                }))?,
             None => connection.await?,
         };
         record_server(span, || connection.server_address());

@@ -30,7 +30,7 @@ use crate::{
         chunked::Dechunker,
         server::{BlockKind, ServerPacket},
     },
-    source::BlockSource,
+    source::{BlockSource, poll_copy},
     wire::Reader,
 };
 
@@ -623,13 +623,7 @@ impl BlockSource for Plain<'_> {
         if self.0.chunks.is_none() {
             return self.0.poll_socket(context, out);
         }
-        let available = ready!(self.poll_fill(context))?;
-        let count = available.min(out.len());
-        if let (Some(out), Some(bytes)) = (out.get_mut(..count), self.buffered().get(..count)) {
-            out.copy_from_slice(bytes);
-        }
-        self.consume(count);
-        Poll::Ready(Ok(count))
+        poll_copy(self, context, out)
     }
 }
 
@@ -714,13 +708,7 @@ impl BlockSource for Framed<'_> {
                 return Poll::Ready(Ok(out.len()));
             }
         }
-        let available = ready!(self.poll_fill(context))?;
-        let count = available.min(out.len());
-        if let (Some(out), Some(bytes)) = (out.get_mut(..count), self.buffered().get(..count)) {
-            out.copy_from_slice(bytes);
-        }
-        self.consume(count);
-        Poll::Ready(Ok(count))
+        poll_copy(self, context, out)
     }
 }
 

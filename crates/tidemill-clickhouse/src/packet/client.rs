@@ -152,6 +152,15 @@ pub struct Query {
     pub parameters: Vec<(String, String)>,
 }
 
+impl Query {
+    /// Sets a setting, in place of one of the same name.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<SettingValue>) {
+        let setting = Setting::new(name, value);
+        self.settings.retain(|other| other.name != setting.name);
+        self.settings.push(setting);
+    }
+}
+
 /// How far a query is processed.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Stage {
