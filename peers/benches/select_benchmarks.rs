@@ -44,6 +44,7 @@ fn compare(word: &str) -> Result<(), Box<dyn Error>> {
             let contenders = [
                 "tidemill",
                 "tidemill-threads",
+                "socket",
                 "klickhouse",
                 "clickhouse-arrow",
                 "clickhouse-http",
@@ -63,6 +64,12 @@ fn compare(word: &str) -> Result<(), Box<dyn Error>> {
                 ..Usage::default()
             };
             gate("processor, of 40 µs", 1.0, usages.get("tidemill"), Some(&limit));
+            gate(
+                "processor, of the bare socket",
+                2.0,
+                usages.get("tidemill"),
+                usages.get("socket"),
+            );
         }
     }
     for compression in [Compression::None, Compression::Lz4, Compression::Zstd] {

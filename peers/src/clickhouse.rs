@@ -10,6 +10,7 @@ mod http;
 mod klickhouse;
 mod lz4_alone;
 mod official_client;
+mod socket;
 mod tidemill;
 
 use std::{fmt, str::FromStr};
@@ -155,6 +156,7 @@ pub fn run(name: &str, native: &str, http: &str, work: Work) -> Outcome {
         "clickhouse-arrow" => tokio_run(clickhouse_arrow::run(native, work)),
         "clickhouse-http" => tokio_run(http::run(http, work)),
         "lz4" => lz4_alone::run(work),
+        "socket" => socket::run(native, work),
         other => Err(format!("no contender {other}").into()),
     }
 }
