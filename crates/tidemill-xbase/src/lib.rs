@@ -103,6 +103,9 @@ pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
 pub use table_editor::{EditOptions, OpenMode, TableEditor};
 pub use table_writer::{CreateOptions, TableWriter};
-pub use transaction::{Durability, LockRequest, LogOptions, Savepoint, Transaction, TransactionLog};
+pub use transaction::{
+    Durability, LockRequest, LogContents, LogOptions, LoggedChange, LoggedTransaction, Savepoint, Transaction,
+    TransactionLog,
+};
 pub use value::Value;
 pub use verify::Verification;

@@ -34,6 +34,11 @@ impl DataFile {
         }
     }
 
+    /// Bytes that are only read.
+    pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Self {
+        Self::new(path, Box::new(Memory(bytes)))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -68,6 +73,35 @@ impl DataFile {
 
     pub(crate) fn sync(&self) -> Result<()> {
         self.storage.sync().map_err(|e| Error::io(&self.path, "sync", e))
+    }
+}
+
+/// Bytes that cannot be changed.
+#[derive(Debug)]
+struct Memory(Vec<u8>);
+
+impl Storage for Memory {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.len() as u64)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let found = self.0.get(start..).and_then(|rest| rest.get(..buf.len()));
+        buf.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn write_all_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn set_len(&self, _len: u64) -> io::Result<()> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -31,40 +31,18 @@ pub(super) struct LogFile {
 impl LogFile {
     /// Opens a log, or begins one in an empty file, and returns the groups in it.
     pub(super) fn open(path: &Path, storage: Arc<dyn Storage>) -> Result<(Self, Vec<Group>)> {
+        let file = DataFile::new(path, Box::new(storage));
+        let found = Found::read(&file)?;
         let mut log = Self {
-            file: DataFile::new(path, Box::new(storage)),
-            end: GROUPS,
-            next_sequence: 0,
-            next_header: 0,
+            file,
+            end: found.end,
+            next_sequence: found.first_sequence.wrapping_add(found.groups.len() as u64),
+            next_header: found.header.map_or(0, |header| 1 - header),
         };
-        let len = log.file.len()?;
-        let mut area = vec![0; usize::try_from(len.min(GROUPS)).unwrap_or_default()];
-        log.file.read("log header", 0, &mut area)?;
-        let headers = HEADERS.iter().enumerate().filter_map(|(slot, at)| {
-            let sequence = header(area.get(usize::try_from(*at).ok()?..)?)?;
-            Some((sequence, slot))
-        });
-        let Some((sequence, slot)) = headers.max() else {
-            // A crash can cut the first header short, or leave zeros of it; nothing was acknowledged before it was there.
-            let begun =
-                area.iter().zip(&MAGIC).all(|(found, magic)| found == magic) || area.iter().all(|byte| *byte == 0);
-            if len > GROUPS || !begun {
-                let found = area.get(..MAGIC.len()).unwrap_or(&area).escape_ascii().to_string();
-                return Err(Error::corrupt(
-                    path,
-                    "log header",
-                    0,
-                    "a Tidemill log, version 1",
-                    found,
-                ));
-            }
+        if found.header.is_none() {
             log.restart()?;
-            return Ok((log, Vec::new()));
-        };
-        log.next_sequence = sequence;
-        log.next_header = 1 - slot;
-        let groups = log.groups(len)?;
-        Ok((log, groups))
+        }
+        Ok((log, found.groups))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -110,6 +88,15 @@ impl LogFile {
         self.file.sync()
     }
 
+    /// Forgets all groups, and what is behind them, if there is any of it.
+    pub(super) fn forget(&mut self) -> Result<()> {
+        if self.file.len()? == GROUPS {
+            Ok(())
+        } else {
+            self.restart()
+        }
+    }
+
     /// Forgets all groups.
     pub(super) fn restart(&mut self) -> Result<()> {
         self.restart_without_sync()?;
@@ -131,39 +118,83 @@ impl LogFile {
         self.end = GROUPS;
         Ok(())
     }
+}
 
+/// What a log has.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Which header counts; `None` for a log that was only being created.
+    header: Option<usize>,
+    pub(super) first_sequence: u64,
     /// The groups that count, in order.
-    fn groups(&mut self, len: u64) -> Result<Vec<Group>> {
-        let mut groups = Vec::new();
-        loop {
-            let left = len.saturating_sub(self.end);
-            let mut head = [0; GROUP_HEADER];
-            if left < head.len() as u64 {
-                break;
+    pub(super) groups: Vec<Group>,
+    /// Where they end.
+    pub(super) end: u64,
+}
+
+impl Found {
+    /// # Errors
+    /// [`Error::Corrupt`] when the file is no log, or has a sound group that says impossible things.
+    pub(super) fn read(file: &DataFile) -> Result<Self> {
+        let len = file.len()?;
+        let mut area = vec![0; usize::try_from(len.min(GROUPS)).unwrap_or_default()];
+        file.read("log header", 0, &mut area)?;
+        let headers = HEADERS.iter().enumerate().filter_map(|(slot, at)| {
+            let sequence = header(area.get(usize::try_from(*at).ok()?..)?)?;
+            Some((sequence, slot))
+        });
+        let newest = headers.max();
+        if newest.is_none() {
+            // A crash can cut the first header short, or leave zeros of it; nothing was acknowledged before it was there.
+            let begun = area.iter().zip(&MAGIC).all(|(found, magic)| found == magic);
+            if len > GROUPS || !(begun || area.iter().all(|byte| *byte == 0)) {
+                let found = area.get(..MAGIC.len()).unwrap_or(&area).escape_ascii().to_string();
+                let expected = "a Tidemill log, version 1";
+                return Err(Error::corrupt(file.path(), "log header", 0, expected, found));
             }
-            self.file.read("group header", self.end, &mut head)?;
-            let payload_len = u64_at(&head, 16);
-            let room = left - head.len() as u64;
-            let counts = head.starts_with(&GROUP_MAGIC) && u64_at(&head, 8) == self.next_sequence;
-            let (true, Ok(size)) = (counts && payload_len <= room, usize::try_from(payload_len)) else {
-                break;
-            };
-            let mut payload = vec![0; size];
-            self.file.read("group", self.end + head.len() as u64, &mut payload)?;
-            let sum = crc32c::crc32c_append(crc32c::crc32c(head.get(8..).unwrap_or_default()), &payload);
-            if head.get(4..8) != Some(&sum.to_le_bytes()) {
-                break;
-            }
-            // A right sum over a wrong group is no torn write: another program or version wrote it.
-            let group = Group::decode(&payload).map_err(|fault| {
-                let at = self.end + fault.at;
-                Error::corrupt(self.path(), fault.what, at, fault.expected, fault.found)
-            })?;
-            groups.push(group);
-            self.end += head.len() as u64 + payload_len;
-            self.next_sequence = self.next_sequence.wrapping_add(1);
         }
-        Ok(groups)
+        let mut found = Self {
+            header: newest.map(|(_, slot)| slot),
+            first_sequence: newest.map_or(0, |(sequence, _)| sequence),
+            groups: Vec::new(),
+            end: GROUPS,
+        };
+        while let Some((group, group_len)) = found.next(file, len)? {
+            found.groups.push(group);
+            found.end += group_len;
+        }
+        Ok(found)
+    }
+
+    /// The next group and its length; `None` where no sound one follows.
+    fn next(&self, file: &DataFile, len: u64) -> Result<Option<(Group, u64)>> {
+        let left = len.saturating_sub(self.end);
+        let mut head = [0; GROUP_HEADER];
+        if self.header.is_none() || left < head.len() as u64 {
+            return Ok(None);
+        }
+        file.read("group header", self.end, &mut head)?;
+        let (sequence, payload_len) = (u64_at(&head, 8), u64_at(&head, 16));
+        let expected = self.first_sequence.wrapping_add(self.groups.len() as u64);
+        let counts = head.starts_with(&GROUP_MAGIC) && sequence == expected;
+        let (true, Ok(size)) = (
+            counts && payload_len <= left - head.len() as u64,
+            usize::try_from(payload_len),
+        ) else {
+            return Ok(None);
+        };
+        let mut payload = vec![0; size];
+        file.read("group", self.end + head.len() as u64, &mut payload)?;
+        let sum = crc32c::crc32c_append(crc32c::crc32c(head.get(8..).unwrap_or_default()), &payload);
+        if head.get(4..8) != Some(&sum.to_le_bytes()) {
+            return Ok(None);
+        }
+        // A right sum over a wrong group is no torn write: another program or version wrote it.
+        let group = Group::decode(&payload).map_err(|fault| {
+            let at = self.end + fault.at;
+            Error::corrupt(file.path(), fault.what, at, fault.expected, fault.found)
+        })?;
+        Ok(Some((group, head.len() as u64 + payload_len)))
     }
 }
 

@@ -35,6 +35,7 @@
 //! Packing cannot be rolled back and is refused in a transaction. Bytes are redone, not meanings: if a table was changed
 //! between a crash and the opening of its log where the log would write, that is an error and nothing is written.
 
+mod contents;
 mod group;
 mod kept_locks;
 mod log_file;
@@ -48,6 +49,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub use contents::{LogContents, LoggedChange, LoggedTransaction};
 pub(crate) use kept_locks::{KeptLocks, LockOrder};
 pub(crate) use state::LoggedFile;
 
@@ -241,7 +243,7 @@ impl TransactionLog {
         let (mut file, groups) = LogFile::open(&path, disk.storage(&path, Arc::clone(&handle)))?;
         let recovered = groups.len();
         recovery::redo(&groups, &folder, &path, &*disk, options.lock_timeout)?;
-        file.restart()?;
+        file.forget()?;
         disk.sync_folder(&folder)?;
         Ok(Self {
             shared: Arc::new(Shared {
