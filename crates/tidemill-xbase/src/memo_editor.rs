@@ -70,6 +70,10 @@ impl MemoEditor {
         self.file.path()
     }
 
+    pub(crate) fn file(&self) -> &DataFile {
+        &self.file
+    }
+
     pub(crate) fn dialect(&self) -> MemoDialect {
         self.dialect
     }

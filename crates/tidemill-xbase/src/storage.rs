@@ -23,20 +23,24 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct DataFile {
     path: PathBuf,
-    storage: Box<dyn Storage>,
+    storage: Arc<dyn Storage>,
 }
 
 impl DataFile {
     pub(crate) fn new(path: &Path, storage: Box<dyn Storage>) -> Self {
         Self {
             path: path.to_owned(),
-            storage,
+            storage: Arc::from(storage),
         }
     }
 
     /// Bytes that are only read.
     pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Self {
         Self::new(path, Box::new(Memory(bytes)))
+    }
+
+    pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
     }
 
     pub(crate) fn path(&self) -> &Path {

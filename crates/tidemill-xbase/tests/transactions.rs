@@ -121,6 +121,38 @@ fn savepoints_nest_and_each_can_be_gone_back_to() {
 }
 
 #[test]
+fn scans_of_the_own_table_see_the_transaction_and_others_do_not() {
+    let shop = Shop::new();
+    let log = shop.log(Durability::Group(100));
+    for mode in [OpenMode::Exclusive, OpenMode::Shared] {
+        let mut table = shop.edit(&log, "stock", mode);
+        let before = table.record_count() as usize;
+        let seen = |table: &mut TableEditor| shown(&Arc::new(table.table().unwrap()));
+        let transaction = log.begin().unwrap();
+        let record = table
+            .append_values(&[(0, Value::Text("lamp")), (1, Value::Text("note"))])
+            .unwrap();
+        assert_eq!(seen(&mut table)[before..], [" lamp|note"]);
+        assert_eq!(shop.rows("stock").len(), before);
+        table
+            .replace(record, &[(1, Value::Text(&"long ".repeat(200)))])
+            .unwrap();
+        table.delete(record).unwrap();
+        assert_eq!(seen(&mut table)[before..], [format!("*lamp|{}", "long ".repeat(200))]);
+        transaction.rollback().unwrap();
+        assert_eq!(seen(&mut table).len(), before);
+        table.append_values(&[(1, Value::Text("kept"))]).unwrap();
+        let now = table.table().unwrap();
+        assert!(!now.is_current().unwrap());
+        assert_eq!(shown(&Arc::new(now))[before..], [" |kept"]);
+        // Alone, others see a group commit only later.
+        let visible = before + usize::from(mode == OpenMode::Shared);
+        assert_eq!(shop.rows("stock").len(), visible, "{mode:?}");
+    }
+    assert_eq!(shop.rows("stock"), [" |kept", " |kept"]);
+}
+
+#[test]
 fn a_change_that_is_refused_in_a_transaction_takes_only_itself_back() {
     let shop = Shop::new();
     let log = shop.log(Durability::Commit);
@@ -375,7 +407,10 @@ impl Shop {
 }
 
 fn rows(path: &Path) -> Vec<String> {
-    let table = Arc::new(Table::open(path, &OpenOptions::new()).unwrap());
+    shown(&Arc::new(Table::open(path, &OpenOptions::new()).unwrap()))
+}
+
+fn shown(table: &Arc<Table>) -> Vec<String> {
     assert_eq!(table.verify().unwrap().damage, []);
     let read = |deleted| -> Vec<RecordBatch> {
         table

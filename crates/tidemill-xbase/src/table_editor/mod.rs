@@ -223,6 +223,18 @@ impl TableEditor {
         &self.header
     }
 
+    /// The table as it is seen here, to scan: with what the transaction under way has changed, and with commits that the log
+    /// has not yet brought into the files. Its reads see later changes too, and it is never current; records that are
+    /// rolled back or packed away later are an error when they are read.
+    ///
+    /// # Errors
+    /// As [`TableEditor::flush`] and [`Table::open`].
+    pub fn table(&mut self) -> Result<Table> {
+        self.flush()?;
+        let memo = self.memo.as_ref().map(MemoEditor::file);
+        Table::edited(&self.file, memo, self.codepage, &self.options.open)
+    }
+
     /// The number of records, deleted ones included, as of the last [`TableEditor::refresh`] or change by this handle.
     pub fn record_count(&self) -> u32 {
         self.record_count.load(Ordering::Relaxed)
