@@ -74,6 +74,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Extension("cdx"),
     },
     Target {
+        name: "xbase_log",
+        engine: "tidemill-xbase",
+        corpus: "xbase/logs",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "xbase_ntx",
         engine: "tidemill-xbase",
         corpus: "xbase",

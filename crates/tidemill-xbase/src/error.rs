@@ -87,6 +87,9 @@ pub enum Error {
     /// Somebody else holds a lock that is needed.
     #[error(transparent)]
     Locked(Box<LockRefused>),
+    /// A log cannot bring a table back to what was committed; the log is left as it is.
+    #[error(transparent)]
+    Recovery(Box<NotRecovered>),
     /// The caller asked for something that makes no sense for this table.
     #[error("{0}")]
     Misuse(String),
@@ -137,6 +140,21 @@ pub struct BadExpression {
     pub expected: String,
     /// What stands there.
     pub found: String,
+}
+
+/// Which file a log cannot bring back to what was committed, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{}: cannot recover {}: it {why}; put the file back as it was, or remove the log to give up what it still has to write",
+    log.display(), path.display()
+)]
+pub struct NotRecovered {
+    /// The log.
+    pub log: PathBuf,
+    /// The file that the log would have to change.
+    pub path: PathBuf,
+    /// What is wrong with the file.
+    pub why: String,
 }
 
 impl Error {

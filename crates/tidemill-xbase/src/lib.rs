@@ -85,12 +85,13 @@ mod storage;
 mod table;
 mod table_editor;
 mod table_writer;
+mod transaction;
 mod value;
 mod verify;
 
 pub use codepage::CodePage;
 pub use damage::Damage;
-pub use error::{BadExpression, BadValue, Corrupt, Error, Result};
+pub use error::{BadExpression, BadValue, Corrupt, Error, NotRecovered, Result};
 pub use field::{Autoincrement, Field, FieldKind};
 pub use field_spec::FieldSpec;
 pub use header::{CivilDate, Dialect, Header};
@@ -102,5 +103,9 @@ pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
 pub use table_editor::{EditOptions, OpenMode, TableEditor};
 pub use table_writer::{CreateOptions, TableWriter};
+pub use transaction::{
+    Durability, LockRequest, LogContents, LogOptions, LoggedChange, LoggedTransaction, Savepoint, Transaction,
+    TransactionLog,
+};
 pub use value::Value;
 pub use verify::Verification;

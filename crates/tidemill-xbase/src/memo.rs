@@ -58,7 +58,13 @@ pub struct Memo {
 
 impl Memo {
     pub(crate) fn open(path: &Path, access: Access, header: &Header) -> Result<Self> {
-        let extension = path
+        Self::named(Source::open(path, access)?, header)
+    }
+
+    /// A memo file of the family that its name tells.
+    pub(crate) fn named(source: Source, header: &Header) -> Result<Self> {
+        let extension = source
+            .path()
             .extension()
             .and_then(OsStr::to_str)
             .unwrap_or_default()
@@ -68,7 +74,7 @@ impl Memo {
             "smt" => Family::Smt,
             _ => Family::Fpt,
         };
-        Self::new(Source::open(path, access)?, family, header)
+        Self::new(source, family, header)
     }
 
     /// A memo file in memory, of the family that tables with this header use.

@@ -7,17 +7,16 @@
 //! Blocks that a longer value leaves behind are not entered into the lists of free blocks that SIx, FlexFile and
 //! dBASE IV keep, nor are those lists drawn from; packing the table wins the room back.
 
-use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::header::u32_at;
-use crate::lock::{FileLocks, LockKind, LockScheme, LockSubject};
+use crate::lock::{LockKind, LockScheme, LockSubject};
 use crate::memo::{Memo, MemoDialect};
 use crate::memo_writer::Frame;
 use crate::storage::DataFile;
+use crate::transaction::KeptLocks;
 
 #[derive(Debug)]
 pub(crate) struct MemoEditor {
@@ -25,7 +24,7 @@ pub(crate) struct MemoEditor {
     dialect: MemoDialect,
     block_size: u64,
     /// Taken around each change where others have the file open too.
-    locks: Option<(FileLocks, LockScheme, Duration)>,
+    locks: Option<(KeptLocks, LockScheme, Duration)>,
 }
 
 /// Where a value lies.
@@ -47,13 +46,32 @@ impl MemoEditor {
     }
 
     /// Locks the file around each change from now on.
-    pub(crate) fn share(&mut self, file: Arc<File>, scheme: LockScheme, timeout: Duration) -> Result<()> {
-        self.locks = Some((FileLocks::new(file, self.file.path())?, scheme, timeout));
-        Ok(())
+    pub(crate) fn share(&mut self, locks: KeptLocks, scheme: LockScheme, timeout: Duration) {
+        self.locks = Some((locks, scheme, timeout));
+    }
+
+    /// Locks the file until [`MemoEditor::unlock`]. Alone, nothing needs a lock.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], [`Error::Io`].
+    pub(crate) fn lock(&self) -> Result<()> {
+        self.locks.as_ref().map_or(Ok(()), |(locks, scheme, timeout)| {
+            locks.lock(LockSubject::Memo, scheme.memo(), LockKind::Exclusive, *timeout)
+        })
+    }
+
+    fn unlock(&self) -> Result<()> {
+        self.locks
+            .as_ref()
+            .map_or(Ok(()), |(locks, ..)| locks.unlock(LockSubject::Memo))
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    pub(crate) fn file(&self) -> &DataFile {
+        &self.file
     }
 
     pub(crate) fn dialect(&self) -> MemoDialect {
@@ -74,13 +92,9 @@ impl MemoEditor {
             Ok(frame) => frame,
             Err(expected) => return Ok(Err(expected)),
         };
-        let Some((locks, scheme, timeout)) = &self.locks else {
-            return self.write(old, &frame);
-        };
-        let range = scheme.memo();
-        locks.lock(LockSubject::Memo, range, LockKind::Exclusive, *timeout)?;
+        self.lock()?;
         let written = self.write(old, &frame);
-        locks.unlock(range)?;
+        self.unlock()?;
         written
     }
 
@@ -293,6 +307,9 @@ struct Counter {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::sync::Arc;
+
     use super::*;
 
     fn dbase4(blocks: &[(usize, [u32; 2])], len: usize) -> (tempfile::NamedTempFile, MemoEditor) {

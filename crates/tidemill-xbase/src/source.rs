@@ -1,4 +1,4 @@
-//! Where the bytes of a file come from: positional reads, a mapping, or memory.
+//! Where the bytes of a file come from: positional reads, a mapping, memory, or what a transaction makes of a file.
 //!
 //! Positional reads are the default because another program may shorten a table while it is read: a read behind the end
 //! is then an error, where a mapped page would kill the process. This module knows nothing about formats.
@@ -6,12 +6,14 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use memmap2::Mmap;
 
 use crate::error::{Error, Result};
 use crate::stamp::FileStamp;
+use crate::storage::{DataFile, Storage};
 
 /// How a file's bytes are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,6 +38,8 @@ pub(crate) struct Source {
 #[derive(Debug)]
 enum Bytes {
     File(File),
+    /// As its editor sees it.
+    Edited(Arc<dyn Storage>),
     Mapped(Mmap),
     Memory(Vec<u8>),
 }
@@ -56,6 +60,16 @@ impl Source {
             len: meta.len(),
             stamp: Some(FileStamp::new(&meta, SystemTime::now())),
             bytes,
+        })
+    }
+
+    /// A file that is open for changes, as it is seen there.
+    pub(crate) fn edited(file: &DataFile) -> Result<Self> {
+        Ok(Self {
+            path: file.path().to_owned(),
+            len: file.len()?,
+            stamp: None,
+            bytes: Bytes::Edited(Arc::clone(file.storage())),
         })
     }
 
@@ -88,6 +102,7 @@ impl Source {
     pub(crate) fn len_now(&self) -> Result<u64> {
         match &self.bytes {
             Bytes::File(file) => Ok(file.metadata().map_err(|e| Error::io(&self.path, "read", e))?.len()),
+            Bytes::Edited(storage) => storage.len().map_err(|e| Error::io(&self.path, "read", e)),
             Bytes::Mapped(_) | Bytes::Memory(_) => Ok(self.len),
         }
     }
@@ -95,7 +110,7 @@ impl Source {
     /// Whether the path certainly still names the bytes that were opened.
     pub(crate) fn is_current(&self) -> Result<bool> {
         let Some(stamp) = &self.stamp else {
-            return Ok(true);
+            return Ok(!matches!(self.bytes, Bytes::Edited(_)));
         };
         let meta = std::fs::metadata(&self.path).map_err(|e| Error::io(&self.path, "read", e))?;
         Ok(stamp.vouches_for(&FileStamp::new(&meta, SystemTime::now())))
@@ -103,7 +118,7 @@ impl Source {
 
     /// Whether [`Source::read`] lends the file's own bytes, so that large windows cost nothing.
     pub(crate) fn lends(&self) -> bool {
-        !matches!(self.bytes, Bytes::File(_))
+        !matches!(self.bytes, Bytes::File(_) | Bytes::Edited(_))
     }
 
     /// Exactly `len` bytes at `offset`: lent where they are in memory, else read into `window`, which is reused.
@@ -118,17 +133,29 @@ impl Source {
         match &self.bytes {
             Bytes::Mapped(map) => slice(map, offset, len).ok_or_else(|| self.too_short(what, offset, len, left)),
             Bytes::Memory(all) => slice(all, offset, len).ok_or_else(|| self.too_short(what, offset, len, left)),
-            Bytes::File(file) => {
-                window.resize(len, 0);
-                match read_exact_at(file, window, offset) {
-                    Ok(()) => Ok(window),
-                    Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
-                        let left = self.len_now()?.saturating_sub(offset);
-                        Err(self.too_short(what, offset, len, left))
-                    }
-                    Err(e) => Err(Error::io(&self.path, "read", e)),
-                }
+            Bytes::File(file) => self.read_into(what, offset, len, window, |buf| read_exact_at(file, buf, offset)),
+            Bytes::Edited(storage) => {
+                self.read_into(what, offset, len, window, |buf| storage.read_exact_at(buf, offset))
             }
+        }
+    }
+
+    fn read_into<'a>(
+        &self,
+        what: &str,
+        offset: u64,
+        len: usize,
+        window: &'a mut Vec<u8>,
+        read: impl FnOnce(&mut [u8]) -> io::Result<()>,
+    ) -> Result<&'a [u8]> {
+        window.resize(len, 0);
+        match read(window) {
+            Ok(()) => Ok(window),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                let left = self.len_now()?.saturating_sub(offset);
+                Err(self.too_short(what, offset, len, left))
+            }
+            Err(e) => Err(Error::io(&self.path, "read", e)),
         }
     }
 

@@ -23,15 +23,24 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct DataFile {
     path: PathBuf,
-    storage: Box<dyn Storage>,
+    storage: Arc<dyn Storage>,
 }
 
 impl DataFile {
     pub(crate) fn new(path: &Path, storage: Box<dyn Storage>) -> Self {
         Self {
             path: path.to_owned(),
-            storage,
+            storage: Arc::from(storage),
         }
+    }
+
+    /// Bytes that are only read.
+    pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Self {
+        Self::new(path, Box::new(Memory(bytes)))
+    }
+
+    pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -68,6 +77,57 @@ impl DataFile {
 
     pub(crate) fn sync(&self) -> Result<()> {
         self.storage.sync().map_err(|e| Error::io(&self.path, "sync", e))
+    }
+}
+
+/// Bytes that cannot be changed.
+#[derive(Debug)]
+struct Memory(Vec<u8>);
+
+impl Storage for Memory {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.len() as u64)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let found = self.0.get(start..).and_then(|rest| rest.get(..buf.len()));
+        buf.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn write_all_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn set_len(&self, _len: u64) -> io::Result<()> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Storage for Arc<dyn Storage> {
+    fn len(&self) -> io::Result<u64> {
+        (**self).len()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        (**self).read_exact_at(buf, offset)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        (**self).write_all_at(bytes, offset)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        (**self).set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        (**self).sync()
     }
 }
 

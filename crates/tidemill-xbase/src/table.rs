@@ -15,6 +15,7 @@ use crate::header::{Dialect, Header};
 use crate::memo::{self, Memo};
 use crate::scan::{Batches, Scan};
 use crate::source::{Access, Source};
+use crate::storage::DataFile;
 
 /// What blank numbers, starred numbers and undecided logicals become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -134,6 +135,22 @@ impl Table {
             Ok(Memo::from_bytes(bytes, header))
         };
         Self::new(source, header, options.codepage, memo, options)
+    }
+
+    /// A table that is open for changes, as it is seen there.
+    pub(crate) fn edited(
+        file: &DataFile,
+        memo: Option<&DataFile>,
+        codepage: CodePage,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let source = Source::edited(file)?;
+        let header = Header::read(&source)?;
+        let memo = |header: &Header| {
+            let memo = memo.ok_or_else(|| "a memo file, which was not there".to_owned())?;
+            Ok(Source::edited(memo).and_then(|source| Memo::named(source, header)))
+        };
+        Self::new(source, header, Some(codepage), memo, options)
     }
 
     fn new(

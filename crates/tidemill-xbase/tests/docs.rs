@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use arrow_cast::display::array_value_to_string;
 use tidemill_xbase::index::{Collation, Direction, Index, IndexDialect, IndexOptions, KeyType};
-use tidemill_xbase::{CodePage, Deleted, MemoDialect, OpenOptions, Scan, Table};
+use tidemill_xbase::{
+    CivilDate, CodePage, CreateOptions, Deleted, Dialect, Durability, EditOptions, FieldSpec, LogContents, LogOptions,
+    MemoDialect, OpenOptions, Scan, Table, TableEditor, TableWriter, TransactionLog, Value,
+};
 
 const FIRST: &str = "Müller|12.5|2026-11-21|true|paid in März\r\n";
 const SECOND: &str = "Smith||||";
@@ -67,6 +70,49 @@ fn the_index_files_are_decoded_from_their_page() {
         assert_eq!(entries.collect::<Vec<_>>(), ["Berlin   2", "Bonn     1"], "{dump}");
         assert_eq!(index.verify(&[order], Some(2)).unwrap(), [], "{dump}");
     }
+}
+
+#[test]
+fn the_log_of_the_page_is_what_a_transaction_writes_and_says_what_it_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.dbf");
+    let today = CivilDate {
+        year: 2026,
+        month: 11,
+        day: 21,
+    };
+    let mut options = CreateOptions::new(today);
+    options.format = Dialect::Dbase3;
+    let table = TableWriter::create(&path, &[FieldSpec::new("NAME", 'C', 5, 0)], &options);
+    table.unwrap().finish().unwrap();
+    let group = LogOptions::new().durability(Durability::Group(2));
+    let log = TransactionLog::open(folder.path().join("t.tmlog"), &group).unwrap();
+    let mut table = TableEditor::open(&path, &EditOptions::new(today).log(&log)).unwrap();
+    table.append_values(&[(0, Value::Text("Smith"))]).unwrap();
+
+    let dump = hexdump("tidemill-log.md", "```hexdump\n");
+    assert_eq!(std::fs::read(log.path()).unwrap(), dump);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase/logs/version1.tmlog");
+    assert_eq!(
+        std::fs::read(corpus).unwrap(),
+        dump,
+        "what version 1 wrote is what it writes"
+    );
+    let contents = LogContents::read(log.path()).unwrap();
+    assert_eq!(contents, LogContents::from_bytes(dump).unwrap());
+    assert_eq!((contents.used_bytes, contents.torn_bytes), (1138, 0));
+    let [transaction] = contents.transactions.as_slice() else {
+        panic!("one transaction")
+    };
+    let [change] = transaction.files.as_slice() else {
+        panic!("one file")
+    };
+    assert_eq!((transaction.sequence, change.path.to_str()), (0, Some("t.dbf")));
+    assert_eq!((change.shared, change.old_len, change.new_len), (false, 66, 72));
+    assert_eq!(
+        (change.ranges.as_slice(), change.locks.len()),
+        ([1..8, 65..72].as_slice(), 0)
+    );
 }
 
 /// The bytes of a dump: an offset, two blanks, hexadecimal pairs; what no line covers is zero.

@@ -102,6 +102,10 @@ impl FileLocks {
         })
     }
 
+    pub(crate) fn identity(&self) -> &FileIdentity {
+        &self.identity
+    }
+
     /// Takes a range, or changes the kind of one that this handle holds already.
     ///
     /// # Errors
@@ -202,16 +206,16 @@ fn retry(
 }
 
 /// The same for every opening of one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg(unix)]
-struct FileIdentity {
+pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,
 }
 
 #[cfg(unix)]
 impl FileIdentity {
-    fn of(file: &File, _path: &Path) -> io::Result<Self> {
+    pub(crate) fn of(file: &File, _path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt;
         let meta = file.metadata()?;
         Ok(Self {
@@ -222,13 +226,13 @@ impl FileIdentity {
 }
 
 /// The same for every opening of one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg(not(unix))]
-struct FileIdentity(PathBuf);
+pub(crate) struct FileIdentity(PathBuf);
 
 #[cfg(not(unix))]
 impl FileIdentity {
-    fn of(_file: &File, path: &Path) -> io::Result<Self> {
+    pub(crate) fn of(_file: &File, path: &Path) -> io::Result<Self> {
         path.canonicalize().map(Self)
     }
 }

@@ -28,7 +28,7 @@ impl TableEditor {
             let (given, wanted) = (batch.num_columns(), self.fields.len());
             return Err(self.misuse(&format!("{given} columns for {wanted} fields")));
         }
-        self.under_header_lock(|table| table.append_batch_locked(batch))
+        self.as_one(|table| table.under_header_lock(|table| table.append_batch_locked(batch)))
     }
 
     fn append_batch_locked(&mut self, batch: &RecordBatch) -> Result<Range<u32>> {

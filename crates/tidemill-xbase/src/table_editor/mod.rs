@@ -8,7 +8,7 @@
 //! # What this module does not do
 //!
 //! It keeps no indexes: a table with a production index needs a reindex after a change here. Several changes are not one
-//! transaction: a crash between two writes of one call can leave a memo without a record that points at it, though never
+//! transaction unless the table has a log: without one, a crash between two writes of one call can leave a memo without a record that points at it, though never
 //! a record that points at nothing.
 
 mod batch;
@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::codepage::CodePage;
@@ -30,6 +31,7 @@ use crate::lock::{FileLocks, LockKind, LockScheme, LockSubject, Sharing, TableLo
 use crate::memo_editor::MemoEditor;
 use crate::storage::DataFile;
 use crate::table::{OpenOptions, Table};
+use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
 use crate::value::Format;
 
 /// Who else may have the table open.
@@ -52,6 +54,7 @@ pub struct EditOptions {
     lock_timeout: Duration,
     today: CivilDate,
     open: OpenOptions,
+    log: Option<TransactionLog>,
 }
 
 impl EditOptions {
@@ -63,6 +66,7 @@ impl EditOptions {
             lock_timeout: Duration::from_secs(1),
             today,
             open: OpenOptions::new(),
+            log: None,
         }
     }
 
@@ -91,6 +95,14 @@ impl EditOptions {
     #[must_use]
     pub fn open(mut self, open: OpenOptions) -> Self {
         self.open = open;
+        self
+    }
+
+    /// The log that changes go through, so that a change is made as a whole or not at all, and several changes in one
+    /// [`Transaction`](crate::Transaction). Default: none, changes go straight to the files.
+    #[must_use]
+    pub fn log(mut self, log: &TransactionLog) -> Self {
+        self.log = Some(log.clone());
         self
     }
 }
@@ -126,7 +138,7 @@ impl EditOptions {
 #[derive(Debug)]
 pub struct TableEditor {
     file: DataFile,
-    locks: FileLocks,
+    locks: KeptLocks,
     memo: Option<MemoEditor>,
     memo_looked_for: String,
     header: Header,
@@ -135,9 +147,8 @@ pub struct TableEditor {
     codepage: CodePage,
     ranges: TableLocks,
     options: EditOptions,
-    record_count: u32,
-    locked: BTreeSet<u32>,
-    file_locked: bool,
+    /// Goes back when a transaction is rolled back.
+    record_count: Arc<AtomicU32>,
     /// Whether the header on disk still has an older count or day.
     header_stale: bool,
 }
@@ -154,34 +165,43 @@ impl TableEditor {
             let why = "a table is not changed while recovering";
             return Err(Error::Misuse(format!("{}: {why}", path.display())));
         }
+        if let Some(log) = &options.log {
+            // A table that was closed is open as long as the log has to write to it.
+            log.settle()?;
+        }
         let handle = open_file(path, options)?;
         let table = Table::open(path, &options.open)?;
         let header = table.header().clone();
         if header.record_len == 0 {
             return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));
         }
+        let locks = KeptLocks::of_table(FileLocks::new(Arc::clone(&handle), path)?, options.log.as_ref());
         let memo = table.memo().map(|memo| {
             let file = open_file(memo.path(), options)?;
-            let mut editor = MemoEditor::new(memo, DataFile::new(memo.path(), Box::new(Arc::clone(&file))));
+            let mut editor = MemoEditor::new(memo, data_file(memo.path(), &file, options)?);
             if options.mode != OpenMode::Exclusive {
-                editor.share(file, options.scheme, options.lock_timeout)?;
+                let (own, table) = (FileLocks::new(file, memo.path())?, locks.table().clone());
+                let locks = KeptLocks::of_companion(own, table, options.log.as_ref());
+                editor.share(locks, options.scheme, options.lock_timeout);
             }
             Ok::<_, Error>(editor)
         });
+        let record_count = Arc::new(AtomicU32::new(header.record_count));
+        if let Some(log) = &options.log {
+            log.remember(&record_count);
+        }
         let mut editor = Self {
-            locks: FileLocks::new(Arc::clone(&handle), path)?,
-            file: DataFile::new(path, Box::new(handle)),
+            file: data_file(path, &handle, options)?,
             memo: memo.transpose()?,
+            locks,
             memo_looked_for: table.memo_looked_for().to_owned(),
             fields: table.fields().to_vec(),
             null_flags: table.fields.null_flags,
             codepage: table.codepage(),
             ranges: options.scheme.table(&header),
             options: options.clone(),
-            record_count: header.record_count,
+            record_count,
             header,
-            locked: BTreeSet::new(),
-            file_locked: false,
             header_stale: false,
         };
         editor.refresh()?;
@@ -203,9 +223,21 @@ impl TableEditor {
         &self.header
     }
 
+    /// The table as it is seen here, to scan: with what the transaction under way has changed, and with commits that the log
+    /// has not yet brought into the files. Its reads see later changes too, and it is never current; records that are
+    /// rolled back or packed away later are an error when they are read.
+    ///
+    /// # Errors
+    /// As [`TableEditor::flush`] and [`Table::open`].
+    pub fn table(&mut self) -> Result<Table> {
+        self.flush()?;
+        let memo = self.memo.as_ref().map(MemoEditor::file);
+        Table::edited(&self.file, memo, self.codepage, &self.options.open)
+    }
+
     /// The number of records, deleted ones included, as of the last [`TableEditor::refresh`] or change by this handle.
     pub fn record_count(&self) -> u32 {
-        self.record_count
+        self.record_count.load(Ordering::Relaxed)
     }
 
     /// Looks how many records there are now, since others may have appended some, and returns their number.
@@ -217,8 +249,8 @@ impl TableEditor {
     pub fn refresh(&mut self) -> Result<u32> {
         if self.options.mode != OpenMode::Exclusive {
             let count = self.count_in_file()?;
-            if count < self.record_count {
-                let (expected, at) = (format!("{} records", self.record_count), self.file.len()?);
+            if count < self.record_count() {
+                let (expected, at) = (format!("{} records", self.record_count()), self.file.len()?);
                 return Err(Error::corrupt(
                     self.path(),
                     "records",
@@ -227,9 +259,9 @@ impl TableEditor {
                     format!("{count}: another program shortened the table"),
                 ));
             }
-            self.record_count = count;
+            self.count(count);
         }
-        Ok(self.record_count)
+        Ok(self.record_count())
     }
 
     /// Locks one record and waits for it until the timeout. Records need not exist yet. Alone, nothing needs a lock.
@@ -237,13 +269,10 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Locked`], [`Error::Io`].
     pub fn lock_record(&mut self, record: u32) -> Result<()> {
-        if self.options.mode == OpenMode::Exclusive || self.file_locked || self.locked.contains(&record) {
+        if self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::File) {
             return Ok(());
         }
-        let range = self.ranges.record(record);
-        self.lock(LockSubject::Record(record), range)?;
-        self.locked.insert(record);
-        Ok(())
+        self.lock(LockSubject::Record(record), self.ranges.record(record))
     }
 
     /// Locks several records, each once and in ascending order whatever the order given, so that two programs that do so
@@ -252,7 +281,8 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Locked`], [`Error::Io`]; no further record is locked then.
     pub fn lock_records(&mut self, records: impl IntoIterator<Item = u32>) -> Result<()> {
-        let wanted: BTreeSet<u32> = records.into_iter().filter(|r| !self.locked.contains(r)).collect();
+        let held = |record: &u32| self.locks.holds(LockSubject::Record(*record));
+        let wanted: BTreeSet<u32> = records.into_iter().filter(|record| !held(record)).collect();
         let mut taken = Vec::with_capacity(wanted.len());
         for record in wanted {
             if let Err(e) = self.lock_record(record) {
@@ -269,38 +299,30 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Locked`]; no record is locked then. [`Error::Io`].
     pub fn lock_file(&mut self) -> Result<()> {
-        if self.options.mode == OpenMode::Exclusive || self.file_locked {
+        if self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::File) {
             return Ok(());
         }
         self.unlock_all()?;
-        self.lock(LockSubject::File, self.ranges.file())?;
-        self.file_locked = true;
-        Ok(())
+        self.lock(LockSubject::File, self.ranges.file())
     }
 
-    /// Gives the lock of one record back. One that is not held is no error.
+    /// Gives the lock of one record back, at its end where there is a transaction. One that is not held is no error.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn unlock_record(&mut self, record: u32) -> Result<()> {
-        if self.locked.remove(&record) {
-            self.locks.unlock(self.ranges.record(record))?;
-        }
-        Ok(())
+        self.locks.unlock(LockSubject::Record(record))
     }
 
-    /// Gives the locks of all records back.
+    /// Gives the locks of all records back, at its end where there is a transaction.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn unlock_all(&mut self) -> Result<()> {
-        for record in std::mem::take(&mut self.locked) {
-            self.locks.unlock(self.ranges.record(record))?;
+        for record in self.locks.records() {
+            self.locks.unlock(LockSubject::Record(record))?;
         }
-        if std::mem::take(&mut self.file_locked) {
-            self.locks.unlock(self.ranges.file())?;
-        }
-        Ok(())
+        self.locks.unlock(LockSubject::File)
     }
 
     /// Writes the header if need be: alone it is written here and not with each record.
@@ -309,22 +331,66 @@ impl TableEditor {
     /// [`Error::Io`].
     pub fn flush(&mut self) -> Result<()> {
         if self.header_stale {
-            self.under_header_lock(Self::write_header)?;
+            self.as_one(|table| table.under_header_lock(Self::write_header))?;
         }
         Ok(())
     }
 
-    /// Brings every change to the disk: when this returns, they outlive a power cut.
+    /// Brings every change to the disk: when this returns, they outlive a power cut. With a log, that is what is committed.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn sync(&mut self) -> Result<()> {
         self.flush()?;
+        if let Some(log) = &self.options.log {
+            return log.settle();
+        }
         // Memos first: a record on the disk then never points at a memo that is not.
         if let Some(memo) = &self.memo {
             memo.sync()?;
         }
         self.file.sync()
+    }
+
+    /// Where this table stands in the order in which transactions lock tables.
+    pub(crate) fn lock_order(&self) -> LockOrder {
+        self.locks.order(LockSubject::Header)
+    }
+
+    /// Takes locks in the order of transactions: the header, then records, then the memo file.
+    pub(crate) fn lock_for_transaction(&mut self, records: Vec<u32>, appends: bool, memos: bool) -> Result<()> {
+        if self.options.mode == OpenMode::Exclusive {
+            return Ok(());
+        }
+        if appends {
+            self.lock(LockSubject::Header, self.ranges.header())?;
+        }
+        self.lock_records(records)?;
+        match &self.memo {
+            Some(memo) if memos => memo.lock(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does something as a whole or not at all, where there is a log.
+    fn as_one<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        match self.options.log.clone() {
+            Some(log) => log.statement(|| work(self)),
+            None => work(self),
+        }
+    }
+
+    /// Brings all changes into the files, for what cannot be rolled back.
+    fn committed(&mut self, what: &str) -> Result<()> {
+        if let Some(log) = &self.options.log {
+            log.outside(what)?;
+        }
+        self.flush()?;
+        self.options.log.as_ref().map_or(Ok(()), TransactionLog::checkpoint)
+    }
+
+    fn count(&self, records: u32) {
+        self.record_count.store(records, Ordering::Relaxed);
     }
 
     fn lock(&self, subject: LockSubject, range: crate::lock::LockRange) -> Result<()> {
@@ -344,7 +410,7 @@ impl TableEditor {
         let range = self.ranges.header();
         self.lock(LockSubject::Header, range)?;
         let done = work(self);
-        let unlocked = self.locks.unlock(range);
+        let unlocked = self.locks.unlock(LockSubject::Header);
         let done = done?;
         unlocked.map(|()| done)
     }
@@ -352,16 +418,16 @@ impl TableEditor {
     /// Writes the day and the record count. The rest of the header stays as it is.
     fn write_header(&mut self) -> Result<()> {
         if self.options.mode != OpenMode::Exclusive {
-            self.record_count = self.count_in_file()?.max(self.record_count);
+            self.count(self.count_in_file()?.max(self.record_count()));
         }
         let CivilDate { year, month, day } = self.options.today;
         let year = u8::try_from(year.saturating_sub(1900)).unwrap_or_default();
         if self.header.dialect == Dialect::Dbase2 {
-            let count = u16::try_from(self.record_count).unwrap_or(u16::MAX);
+            let count = u16::try_from(self.record_count()).unwrap_or(u16::MAX);
             let [low, high] = count.to_le_bytes();
             self.file.write(1, &[low, high, month, day, year])?;
         } else {
-            let [a, b, c, d] = self.record_count.to_le_bytes();
+            let [a, b, c, d] = self.record_count().to_le_bytes();
             self.file.write(1, &[year, month, day, a, b, c, d])?;
         }
         self.header_stale = false;
@@ -424,8 +490,11 @@ impl TableEditor {
 
 impl Drop for TableEditor {
     fn drop(&mut self) {
-        // Who wants to know whether this works calls `flush` before.
+        // Who wants to know whether this works calls `flush` and `sync` before.
         let _ = self.flush();
+        if let Some(log) = &self.options.log {
+            let _ = log.settle();
+        }
     }
 }
 
@@ -440,6 +509,18 @@ fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
     };
     open_shared_or_exclusive(&file, path, sharing, options.lock_timeout)?;
     Ok(Arc::new(file))
+}
+
+/// A file of the table as it is read and written: through the log where there is one.
+fn data_file(path: &Path, handle: &Arc<File>, options: &EditOptions) -> Result<DataFile> {
+    let sharing = match options.mode {
+        OpenMode::Exclusive => Sharing::Exclusive,
+        OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
+    };
+    Ok(match &options.log {
+        Some(log) => DataFile::new(path, Box::new(log.attach(path, handle, sharing)?)),
+        None => DataFile::new(path, Box::new(Arc::clone(handle))),
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! All records at once: without the deleted ones, or none at all.
 
-use std::sync::Arc;
-
-use super::{TableEditor, record::put_pointer};
+use super::{TableEditor, data_file, record::put_pointer};
 use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
@@ -11,6 +9,7 @@ use crate::memo::MemoDialect;
 use crate::memo_editor::{MemoEditor, MemoPlace};
 use crate::sibling::Sibling;
 use crate::storage::DataFile;
+use crate::transaction::KeptLocks;
 
 /// How many bytes of records are written at once.
 const CHUNK: usize = 1 << 20;
@@ -29,7 +28,7 @@ impl TableEditor {
     /// [`Error::Corrupt`](crate::Error::Corrupt) for a memo that cannot be read, [`Error::Io`](crate::Error::Io).
     pub fn pack(&mut self) -> Result<u32> {
         self.alone("packing")?;
-        self.flush()?;
+        self.committed("packing")?;
         let table = Sibling::create(self.path(), self.path())?;
         let varying = self.fields.iter().any(|f| f.kind == FieldKind::Variant);
         let memo = match &self.memo {
@@ -45,13 +44,13 @@ impl TableEditor {
             editor.sync()?;
             let path = old.path().to_owned();
             let handle = sibling.replace(&path)?;
-            self.memo = Some(editor.moved(DataFile::new(&path, Box::new(handle))));
+            self.memo = Some(editor.moved(data_file(&path, &handle, &self.options)?));
         }
         let path = self.path().to_owned();
         let handle = table.replace(&path)?;
-        self.locks = FileLocks::new(Arc::clone(&handle), &path)?;
-        self.file = DataFile::new(&path, Box::new(handle));
-        self.record_count = kept;
+        self.file = data_file(&path, &handle, &self.options)?;
+        self.locks = KeptLocks::of_table(FileLocks::new(handle, &path)?, self.options.log.as_ref());
+        self.count(kept);
         Ok(kept)
     }
 
@@ -61,11 +60,15 @@ impl TableEditor {
     /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively, [`Error::Io`](crate::Error::Io).
     pub fn zap(&mut self) -> Result<()> {
         self.alone("zapping")?;
-        let before = self.record_count;
-        self.record_count = 0;
+        self.as_one(Self::zap_alone)
+    }
+
+    fn zap_alone(&mut self) -> Result<()> {
+        let before = self.record_count();
+        self.count(0);
         // From here on no record is there, whatever happens next.
         if let Err(e) = self.write_header() {
-            self.record_count = before;
+            self.count(before);
             return Err(e);
         }
         let end = u64::from(self.header.header_len);
@@ -83,7 +86,7 @@ impl TableEditor {
         let stride = self.header.record_len as usize;
         let memo_fields: Vec<&Field> = self.fields.iter().filter(|f| f.kind.uses_memo()).collect();
         let (mut out, mut at, mut kept) = (header, 0, 0u32);
-        for record in 1..=self.record_count {
+        for record in 1..=self.record_count() {
             let mut bytes = self.record_bytes(record)?;
             if bytes.first() == Some(&b'*') {
                 continue;

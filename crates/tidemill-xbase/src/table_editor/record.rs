@@ -30,7 +30,7 @@ impl TableEditor {
     /// As [`TableEditor::append`] and [`TableEditor::replace`]; nothing is appended then.
     pub fn append_values(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
         self.writable()?;
-        self.under_header_lock(|table| table.append_locked(values))
+        self.as_one(|table| table.under_header_lock(|table| table.append_locked(values)))
     }
 
     /// Replaces the values of fields, each given by its index in [`TableEditor::fields`]. Others keep their bytes.
@@ -41,9 +41,11 @@ impl TableEditor {
     /// table that is open for reading only. [`Error::MissingMemo`], [`Error::Io`].
     pub fn replace(&mut self, record: u32, values: &[(usize, Value<'_>)]) -> Result<()> {
         let before = self.record_to_change(record)?;
-        let mut after = before.clone();
-        self.fill(record, &mut after, values)?;
-        self.rewrite(record, &before, after)
+        self.as_one(|table| {
+            let mut after = before.clone();
+            table.fill(record, &mut after, values)?;
+            table.rewrite(record, &before, after)
+        })
     }
 
     /// Marks a record as deleted.
@@ -76,8 +78,8 @@ impl TableEditor {
     /// [`Error::Misuse`] for a record that is not there, [`Error::Io`], and [`Error::Corrupt`] when another program
     /// shortened the table.
     pub fn record_bytes(&self, record: u32) -> Result<Vec<u8>> {
-        if record == 0 || record > self.record_count {
-            return Err(self.misuse(&format!("no record {record} among {}", self.record_count)));
+        if record == 0 || record > self.record_count() {
+            return Err(self.misuse(&format!("no record {record} among {}", self.record_count())));
         }
         let mut bytes = vec![0; self.header.record_len as usize];
         self.file
@@ -87,7 +89,7 @@ impl TableEditor {
 
     fn append_locked(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
         let record = self.next_record(1)?;
-        let had_lock = self.locked.contains(&record);
+        let had_lock = self.locks.holds(LockSubject::Record(record));
         self.lock_record(record)?;
         let appended = self.append_at(record, values);
         if appended.is_err() && !had_lock {
@@ -110,15 +112,16 @@ impl TableEditor {
         let offset = self.record_offset(first);
         let mut written = self.file.write(offset, &bytes);
         if written.is_ok() {
-            self.record_count = first - 1 + count;
+            self.count(first - 1 + count);
             self.header_stale = true;
-            if self.options.mode != OpenMode::Exclusive {
+            // What is rolled back must not depend on a header that is written later.
+            if self.options.mode != OpenMode::Exclusive || self.options.log.is_some() {
                 written = self.write_header();
             }
         }
         if written.is_err() {
             // Without its end-of-file byte the file would still be as long as before.
-            self.record_count = first - 1;
+            self.count(first - 1);
             let _ = self.file.write(offset, &[END_OF_FILE]);
             let _ = self.file.set_len(offset + 1);
         }
@@ -134,8 +137,8 @@ impl TableEditor {
             Dialect::Dbase2 => u32::from(u16::MAX),
             _ => u32::MAX,
         };
-        let last = self.record_count.checked_add(count).filter(|last| *last <= most);
-        last.map(|_| self.record_count + 1)
+        let last = self.record_count().checked_add(count).filter(|last| *last <= most);
+        last.map(|_| self.record_count() + 1)
             .ok_or_else(|| self.misuse(&format!("the format holds {most} records at most")))
     }
 
@@ -145,18 +148,17 @@ impl TableEditor {
         if let Some(first) = after.first_mut() {
             *first = flag;
         }
-        self.rewrite(record, &before, after)
+        self.as_one(|table| table.rewrite(record, &before, after))
     }
 
     /// The bytes of a record, once it is sure that it may be changed.
     fn record_to_change(&mut self, record: u32) -> Result<Vec<u8>> {
         self.writable()?;
-        if record > self.record_count {
+        if record > self.record_count() {
             self.refresh()?;
         }
-        let alone = self.options.mode == OpenMode::Exclusive;
-        if !alone && !self.file_locked && !self.locked.contains(&record) {
-            let subject = LockSubject::Record(record);
+        let (alone, subject) = (self.options.mode == OpenMode::Exclusive, LockSubject::Record(record));
+        if !alone && !self.locks.holds(LockSubject::File) && !self.locks.holds(subject) {
             return Err(self.misuse(&format!("{subject} is not locked, and others have the table open")));
         }
         self.record_bytes(record)

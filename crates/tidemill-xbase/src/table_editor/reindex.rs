@@ -19,7 +19,7 @@ impl TableEditor {
     /// old file cannot be read, since they alone know the expressions; and as [`build_index`](crate::build_index).
     pub fn reindex(&mut self, index: impl AsRef<Path>, settings: &KeySettings) -> Result<()> {
         self.alone("reindexing")?;
-        self.flush()?;
+        self.committed("reindexing")?;
         let table = Table::open(self.path(), &self.options.open)?;
         let options = IndexOptions::new().codepage(table.codepage());
         rebuild_index(&Index::open(index, &options)?, &table, settings)

@@ -1,0 +1,668 @@
+//! What a log knows while it is open: the layers over the files, and how they get into the log and the files.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+
+use super::group::{FileChange, Group};
+use super::kept_locks::{HeldLocks, LockOrder};
+use super::log_file::{AppendError, LogFile, name_in_log};
+use super::overlay::FileOverlay;
+use super::{Durability, LogOptions, TransactionLog};
+use crate::error::{Error, Result};
+use crate::lock::{FileIdentity, LockSubject, Sharing};
+use crate::storage::Storage;
+
+/// A file whose changes go through the log. It is a storage like any other, so that whoever writes tables, memos and
+/// indexes need not know.
+#[derive(Debug)]
+pub(crate) struct LoggedFile {
+    log: TransactionLog,
+    slot: Arc<Slot>,
+}
+
+/// A file that is open in this log, however many handles there are on it.
+#[derive(Debug)]
+pub(super) struct Slot {
+    path: PathBuf,
+    identity: FileIdentity,
+    sharing: Sharing,
+    storage: Arc<dyn Storage>,
+}
+
+/// What was written to all files, above what is below.
+#[derive(Debug, Default)]
+struct Layer {
+    /// The savepoint that began it.
+    savepoint: Option<u64>,
+    files: BTreeMap<PathBuf, (Arc<Slot>, FileOverlay)>,
+    /// Numbers as they were when the layer began.
+    numbers: Vec<(Weak<AtomicU32>, u32)>,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    log: LogFile,
+    folder: PathBuf,
+    durability: Durability,
+    checkpoint_bytes: u64,
+    slots: Vec<Weak<Slot>>,
+    numbers: Vec<Weak<AtomicU32>>,
+    locks: Vec<Weak<HeldLocks>>,
+    /// Committed and in the log, but neither on the disk nor in the files.
+    waiting: Layer,
+    waiting_commits: u32,
+    /// What the transaction wrote, a layer for each savepoint and for a statement that is under way; none without one.
+    layers: Vec<Layer>,
+    /// Whether [`TransactionLog::begin`] began the transaction, and not a statement.
+    explicit: bool,
+    begun: u64,
+    savepoints: u64,
+    statements: usize,
+    /// What to unlock at the end of the transaction.
+    to_unlock: Vec<(Arc<HeldLocks>, LockSubject)>,
+    /// Of the locks that are held, the last in the order of all.
+    last_lock: Option<LockOrder>,
+    /// Written since the log was emptied, and perhaps not on the disk.
+    unsynced: BTreeMap<PathBuf, Arc<Slot>>,
+    /// Why nothing goes any more.
+    broken: Option<String>,
+}
+
+impl State {
+    pub(super) fn new(log: LogFile, folder: PathBuf, options: &LogOptions) -> Self {
+        Self {
+            log,
+            folder,
+            durability: options.durability,
+            checkpoint_bytes: options.checkpoint_bytes,
+            slots: Vec::new(),
+            numbers: Vec::new(),
+            locks: Vec::new(),
+            waiting: Layer::default(),
+            waiting_commits: 0,
+            layers: Vec::new(),
+            explicit: false,
+            begun: 0,
+            savepoints: 0,
+            statements: 0,
+            to_unlock: Vec::new(),
+            last_lock: None,
+            unsynced: BTreeMap::new(),
+            broken: None,
+        }
+    }
+
+    pub(super) fn attach(
+        &mut self,
+        path: &Path,
+        file: &File,
+        sharing: Sharing,
+        storage: Arc<dyn Storage>,
+    ) -> Result<Arc<Slot>> {
+        let identity = FileIdentity::of(file, path).map_err(|e| Error::io(path, "open", e))?;
+        self.slots.retain(|slot| slot.strong_count() > 0);
+        let known = self
+            .slots
+            .iter()
+            .filter_map(Weak::upgrade)
+            .find(|slot| slot.identity == identity);
+        if let Some(slot) = known {
+            return Ok(slot);
+        }
+        let slot = Arc::new(Slot {
+            path: path.to_owned(),
+            identity,
+            sharing,
+            storage,
+        });
+        self.slots.push(Arc::downgrade(&slot));
+        Ok(slot)
+    }
+
+    pub(super) fn remember(&mut self, number: &Arc<AtomicU32>) {
+        self.numbers.retain(|number| number.strong_count() > 0);
+        self.numbers.push(Arc::downgrade(number));
+    }
+
+    pub(super) fn remember_locks(&mut self, locks: &Arc<HeldLocks>) {
+        self.locks.retain(|locks| locks.strong_count() > 0);
+        self.locks.push(Arc::downgrade(locks));
+    }
+
+    pub(super) fn begin(&mut self) -> Result<u64> {
+        self.sound()?;
+        if !self.layers.is_empty() {
+            return Err(self.misuse("a transaction has begun already"));
+        }
+        self.begun += 1;
+        self.explicit = true;
+        self.last_lock = self
+            .locks
+            .iter()
+            .filter_map(Weak::upgrade)
+            .filter_map(|locks| locks.last())
+            .max();
+        self.push_layer(None);
+        Ok(self.begun)
+    }
+
+    /// Whether a transaction has begun that holds on to every lock.
+    pub(super) fn keeps_locks(&self) -> bool {
+        self.explicit && !self.layers.is_empty()
+    }
+
+    /// Whether waiting for this lock can never be waiting in a circle.
+    pub(super) fn may_wait_for(&self, order: &LockOrder) -> bool {
+        self.last_lock.as_ref().is_none_or(|last| last < order)
+    }
+
+    /// Leaves giving a lock back to the end of the transaction; false where there is none.
+    pub(super) fn keep(&mut self, locks: &Arc<HeldLocks>, subject: LockSubject) -> bool {
+        if self.layers.is_empty() {
+            return false;
+        }
+        if locks.mark(subject) {
+            self.last_lock = self.last_lock.take().max(Some(locks.order(subject)));
+            self.to_unlock.push((Arc::clone(locks), subject));
+        }
+        true
+    }
+
+    pub(super) fn outside(&self, what: &str) -> Result<()> {
+        if self.layers.is_empty() {
+            return Ok(());
+        }
+        Err(self.misuse(&format!("{what} is not possible in a transaction")))
+    }
+
+    /// Begins a statement and returns how many layers there were.
+    pub(super) fn enter(&mut self) -> Result<usize> {
+        self.sound()?;
+        let depth = self.layers.len();
+        self.explicit &= depth > 0;
+        self.push_layer(None);
+        self.statements += 1;
+        Ok(depth)
+    }
+
+    /// Ends a statement that was done.
+    pub(super) fn leave(&mut self, depth: usize) -> Result<()> {
+        self.statements = self.statements.saturating_sub(1);
+        if self.layers.len() <= depth {
+            return Err(self.misuse("the transaction ended while a table was being changed"));
+        }
+        if depth == 0 {
+            return self.commit();
+        }
+        self.join(depth);
+        Ok(())
+    }
+
+    /// Ends a statement that was not done.
+    pub(super) fn abandon(&mut self, depth: usize) {
+        self.statements = self.statements.saturating_sub(1);
+        self.drop_layers(depth);
+        if depth == 0 {
+            // What cannot be unlocked is when its file is closed.
+            let _ = self.end();
+        }
+    }
+
+    pub(super) fn savepoint(&mut self) -> Result<u64> {
+        self.at_rest()?;
+        self.savepoints += 1;
+        self.push_layer(Some(self.savepoints));
+        Ok(self.savepoints)
+    }
+
+    pub(super) fn rollback_to(&mut self, savepoint: u64) -> Result<()> {
+        let depth = self.depth_of(savepoint)?;
+        self.drop_layers(depth);
+        self.push_layer(Some(savepoint));
+        Ok(())
+    }
+
+    pub(super) fn release(&mut self, savepoint: u64) -> Result<()> {
+        let depth = self.depth_of(savepoint)?;
+        self.join(depth);
+        Ok(())
+    }
+
+    pub(super) fn rollback(&mut self) -> Result<()> {
+        self.drop_layers(0);
+        self.end()
+    }
+
+    /// Puts what the transaction wrote into the log and the files; an error leaves both as they were.
+    pub(super) fn commit(&mut self) -> Result<()> {
+        let committed = self
+            .sound()
+            .and_then(|()| self.at_rest())
+            .and_then(|()| self.commit_layers());
+        if committed.is_err() {
+            self.drop_layers(0);
+        }
+        let ended = self.end();
+        committed?;
+        ended
+    }
+
+    fn commit_layers(&mut self) -> Result<()> {
+        self.join(1);
+        let Some(layer) = self.layers.first_mut() else {
+            return Ok(());
+        };
+        layer.files.retain(|_, (_, overlay)| !overlay.is_empty());
+        if layer.files.is_empty() {
+            return Ok(());
+        }
+        let shared = layer.files.values().any(|(slot, _)| slot.sharing == Sharing::Shared);
+        let later = match self.durability {
+            Durability::Group(most) if !shared && most > 1 => Some(most),
+            _ => None,
+        };
+        if self.waiting_commits > 0 && later.is_none_or(|most| self.waiting_commits >= most) {
+            self.write_waiting()?;
+        }
+        let group = self.group()?;
+        let before = self.log.len();
+        let durable = later.is_none() && self.durability != Durability::None;
+        self.log.append(&group, durable).map_err(|e| match e {
+            AppendError::Undone(e) => e,
+            AppendError::Unknown(e) => {
+                self.broken = Some(format!("a commit failed ({e}), and taking it back failed too"));
+                e
+            }
+        })?;
+        let Some(layer) = self.layers.pop() else {
+            return Ok(());
+        };
+        if later.is_some() {
+            self.waiting.absorb(layer);
+            self.waiting_commits += 1;
+            return Ok(());
+        }
+        if let Err(e) = layer.write_to_files() {
+            self.layers.push(layer);
+            return Err(self.take_back(&group, before, e));
+        }
+        // From here on the transaction is committed whatever happens; the next one hears of it.
+        if let Err(e) = layer.cut_files() {
+            self.distrust(e);
+            return Ok(());
+        }
+        self.written(layer);
+        if shared || self.log.len() >= self.checkpoint_bytes {
+            // The transaction is committed, so a failure here only leaves it in the log. Beside others that is not
+            // harmless: they may change what a later recovery would write.
+            let emptied = self.empty_log();
+            if let (Err(e), true) = (emptied, shared) {
+                self.broken = Some(format!(
+                    "a transaction is committed, but its tables are not on the disk ({e})"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes back what was in the files, after the error `e`, which it returns.
+    fn take_back(&mut self, group: &Group, before: u64, e: Error) -> Error {
+        let layer = self.layers.first();
+        let files = layer
+            .into_iter()
+            .flat_map(|layer| layer.files.values())
+            .zip(&group.files);
+        let undone = files.into_iter().try_for_each(|((slot, _), change)| slot.undo(change));
+        if let Err(second) = undone.and_then(|()| self.log.take_back(before)) {
+            self.broken = Some(format!(
+                "a commit failed ({e}), and taking it back failed too ({second})"
+            ));
+        }
+        e
+    }
+
+    /// What the first layer changes in the files, in the order of its files.
+    fn group(&mut self) -> Result<Group> {
+        let mut group = Group::default();
+        let (waiting, locks) = (&self.waiting, &self.locks);
+        let Some(layer) = self.layers.first_mut() else {
+            return Ok(group);
+        };
+        for (path, (slot, overlay)) in &mut layer.files {
+            let below = waiting.files.get(path).map(|(_, overlay)| overlay);
+            let old_len = len_over(slot, below)?;
+            overlay.fill_holes(old_len);
+            let mut change = FileChange {
+                path: name_in_log(&self.folder, path),
+                shared: slot.sharing == Sharing::Shared,
+                old_len,
+                new_len: overlay.len(old_len),
+                locks: locks
+                    .iter()
+                    .filter_map(Weak::upgrade)
+                    .filter(|held| *held.identity() == slot.identity)
+                    .flat_map(|held| held.held_ranges())
+                    .collect(),
+                pieces: Vec::new(),
+            };
+            change.locks.sort_unstable();
+            for (offset, after) in overlay.extents() {
+                let there = usize::try_from(old_len.saturating_sub(offset)).unwrap_or(usize::MAX);
+                let mut before = vec![0; after.len().min(there)];
+                read_over(slot, below, offset, &mut before).map_err(|e| Error::io(path, "read", e))?;
+                change.push(offset, &before, after);
+            }
+            group.files.push(change);
+        }
+        Ok(group)
+    }
+
+    /// Brings commits that wait for others to the disk and into the files.
+    fn write_waiting(&mut self) -> Result<()> {
+        if self.waiting_commits == 0 {
+            return Ok(());
+        }
+        if let Err(e) = self.log.sync() {
+            return Err(self.distrust(e));
+        }
+        self.waiting.write_to_files()?;
+        self.waiting.cut_files()?;
+        self.waiting_commits = 0;
+        let layer = std::mem::take(&mut self.waiting);
+        self.written(layer);
+        if self.log.len() >= self.checkpoint_bytes {
+            self.empty_log()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn checkpoint(&mut self) -> Result<()> {
+        self.sound()?;
+        self.write_waiting()?;
+        self.empty_log()
+    }
+
+    /// [`State::checkpoint`] unless a transaction is under way.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        if self.layers.is_empty() {
+            self.checkpoint()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Brings the files to the disk and empties the log.
+    fn empty_log(&mut self) -> Result<()> {
+        let sync = |slot: &Arc<Slot>| slot.storage.sync().map_err(|e| Error::io(&slot.path, "sync", e));
+        let emptied = match self.durability {
+            _ if self.log.len() == 0 => Ok(()),
+            Durability::None => self.log.restart_without_sync(),
+            _ => self
+                .unsynced
+                .values()
+                .try_for_each(sync)
+                .and_then(|()| self.log.restart()),
+        };
+        emptied.map_err(|e| self.distrust(e))?;
+        self.unsynced.clear();
+        Ok(())
+    }
+
+    /// Lets nothing go any more after the error `e`, which it returns. A system that could not bring a file to the disk may
+    /// have forgotten what it should have written, and say at the next attempt that all is well; the log knows better.
+    fn distrust(&mut self, e: Error) -> Error {
+        self.broken = Some(format!("what is committed could not be brought into the files ({e})"));
+        e
+    }
+
+    fn written(&mut self, layer: Layer) {
+        let slots = layer.files.into_iter().map(|(path, (slot, _))| (path, slot));
+        self.unsynced.extend(slots);
+    }
+
+    /// Ends the transaction and gives the locks back that it kept.
+    fn end(&mut self) -> Result<()> {
+        self.layers.clear();
+        self.explicit = false;
+        let mut first = Ok(());
+        for (locks, subject) in std::mem::take(&mut self.to_unlock) {
+            first = first.and(locks.unlock(subject));
+        }
+        first
+    }
+
+    fn push_layer(&mut self, savepoint: Option<u64>) {
+        let numbers = self.numbers.iter().filter_map(|weak| {
+            let number = weak.upgrade()?;
+            Some((Weak::clone(weak), number.load(Ordering::Relaxed)))
+        });
+        self.layers.push(Layer {
+            savepoint,
+            files: BTreeMap::new(),
+            numbers: numbers.collect(),
+        });
+    }
+
+    /// Makes one layer of the one below `depth` and all from there on.
+    fn join(&mut self, depth: usize) {
+        while self.layers.len() > depth.max(1) {
+            if let (Some(above), Some(below)) = (self.layers.pop(), self.layers.last_mut()) {
+                below.absorb(above);
+            }
+        }
+    }
+
+    /// Forgets the layers from `depth` on, and what changed in memory with them.
+    fn drop_layers(&mut self, depth: usize) {
+        for layer in self.layers.drain(depth.min(self.layers.len())..).rev() {
+            for (weak, number) in layer.numbers {
+                if let Some(slot) = weak.upgrade() {
+                    slot.store(number, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    fn depth_of(&self, savepoint: u64) -> Result<usize> {
+        self.at_rest()?;
+        let depth = self.layers.iter().position(|layer| layer.savepoint == Some(savepoint));
+        depth.ok_or_else(|| self.misuse("the savepoint has ended"))
+    }
+
+    fn at_rest(&self) -> Result<()> {
+        if self.statements > 0 {
+            return Err(self.misuse("another thread is changing a table"));
+        }
+        Ok(())
+    }
+
+    fn sound(&self) -> Result<()> {
+        match &self.broken {
+            Some(why) => Err(self.misuse(&format!("{why}; open the log again"))),
+            None => Ok(()),
+        }
+    }
+
+    fn misuse(&self, why: &str) -> Error {
+        Error::Misuse(format!("{}: {why}", self.log.path().display()))
+    }
+
+    fn overlays(&self, path: &Path) -> impl Iterator<Item = &FileOverlay> {
+        let layers = std::iter::once(&self.waiting).chain(&self.layers);
+        layers.filter_map(move |layer| layer.files.get(path).map(|(_, overlay)| overlay))
+    }
+
+    /// What the newest layer writes to a file, and how long the file is below that layer.
+    fn newest(&mut self, slot: &Arc<Slot>) -> io::Result<(&mut FileOverlay, u64)> {
+        let (waiting, layers) = (&self.waiting, self.layers.split_last_mut());
+        let Some((layer, lower)) = layers else {
+            return Err(io::Error::other(
+                "a file with a log is written outside of a transaction",
+            ));
+        };
+        let lower = std::iter::once(waiting).chain(&*lower);
+        let lower = lower.filter_map(|layer| layer.files.get(&slot.path));
+        let below = lower.fold(slot.storage.len()?, |len, (_, overlay)| overlay.len(len));
+        let (_, overlay) = layer
+            .files
+            .entry(slot.path.clone())
+            .or_insert_with(|| (Arc::clone(slot), FileOverlay::default()));
+        Ok((overlay, below))
+    }
+}
+
+impl Layer {
+    fn absorb(&mut self, above: Self) {
+        for (path, (slot, overlay)) in above.files {
+            match self.files.get_mut(&path) {
+                Some((_, below)) => below.absorb(overlay),
+                None => {
+                    self.files.insert(path, (slot, overlay));
+                }
+            }
+        }
+    }
+
+    /// Writes all files, first what may need room on the disk. Those that become shorter keep their ends until
+    /// [`Layer::cut_files`], so that what fails here can be taken back.
+    fn write_to_files(&self) -> Result<()> {
+        for (path, (slot, overlay)) in &self.files {
+            let io = |e| Error::io(path, "write", e);
+            let old_len = slot.storage.len().map_err(io)?;
+            let extents: Vec<_> = overlay.extents().collect();
+            let (inside, behind): (Vec<_>, Vec<_>) = extents
+                .into_iter()
+                .partition(|(start, bytes)| start + bytes.len() as u64 <= old_len);
+            for (start, bytes) in behind.into_iter().chain(inside) {
+                slot.storage.write_all_at(bytes, start).map_err(io)?;
+            }
+            let (len, new_len) = (slot.storage.len().map_err(io)?, overlay.len(old_len));
+            if len < new_len {
+                slot.storage.set_len(new_len).map_err(io)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cut_files(&self) -> Result<()> {
+        for (path, (slot, overlay)) in &self.files {
+            let io = |e| Error::io(path, "write", e);
+            let len = slot.storage.len().map_err(io)?;
+            let new_len = overlay.len(len);
+            if new_len < len {
+                slot.storage.set_len(new_len).map_err(io)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Slot {
+    /// Writes what was there before a change, and makes the file as long as it was.
+    fn undo(&self, change: &FileChange) -> Result<()> {
+        let io = |e| Error::io(&self.path, "write", e);
+        for piece in &change.pieces {
+            if !piece.before.is_empty() {
+                self.storage.write_all_at(&piece.before, piece.offset).map_err(io)?;
+            }
+        }
+        match self.storage.len().map_err(io)? {
+            len if len > change.old_len => self.storage.set_len(change.old_len).map_err(io),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn len_over(slot: &Slot, overlay: Option<&FileOverlay>) -> Result<u64> {
+    let len = slot.storage.len().map_err(|e| Error::io(&slot.path, "read", e))?;
+    Ok(overlay.map_or(len, |overlay| overlay.len(len)))
+}
+
+/// Fills `buf` from a file with overlays above it; the caller has checked the length.
+fn read_over<'a>(
+    slot: &Slot,
+    overlays: impl IntoIterator<Item = &'a FileOverlay>,
+    offset: u64,
+    buf: &mut [u8],
+) -> io::Result<()> {
+    let there = slot.storage.len()?.saturating_sub(offset);
+    let there = usize::try_from(there).unwrap_or(usize::MAX).min(buf.len());
+    let (from_file, behind) = buf.split_at_mut(there);
+    behind.fill(0);
+    if !from_file.is_empty() {
+        slot.storage.read_exact_at(from_file, offset)?;
+    }
+    overlays.into_iter().for_each(|overlay| overlay.read_over(offset, buf));
+    Ok(())
+}
+
+impl LoggedFile {
+    pub(super) fn new(log: TransactionLog, slot: Arc<Slot>) -> Self {
+        Self { log, slot }
+    }
+
+    /// Writes in a transaction of its own where none is under way.
+    fn change(&self, write: impl FnOnce(&mut FileOverlay, u64)) -> io::Result<()> {
+        let mut state = self.log.state();
+        if !state.layers.is_empty() {
+            let (overlay, below) = state.newest(&self.slot)?;
+            write(overlay, below);
+            return Ok(());
+        }
+        let depth = state.enter().map_err(io::Error::other)?;
+        let done = state.newest(&self.slot).map(|(overlay, below)| write(overlay, below));
+        match done {
+            Ok(()) => state.leave(depth).map_err(|e| match e {
+                Error::Io { source, .. } => source,
+                e => io::Error::other(e),
+            }),
+            Err(e) => {
+                state.abandon(depth);
+                Err(e)
+            }
+        }
+    }
+}
+
+impl Storage for LoggedFile {
+    fn len(&self) -> io::Result<u64> {
+        let state = self.log.state();
+        let len = self.slot.storage.len()?;
+        Ok(state
+            .overlays(&self.slot.path)
+            .fold(len, |len, overlay| overlay.len(len)))
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let state = self.log.state();
+        let mut overlays = state.overlays(&self.slot.path).peekable();
+        if overlays.peek().is_none() {
+            return self.slot.storage.read_exact_at(buf, offset);
+        }
+        let len = self.slot.storage.len()?;
+        let len = state
+            .overlays(&self.slot.path)
+            .fold(len, |len, overlay| overlay.len(len));
+        if offset.checked_add(buf.len() as u64).is_none_or(|end| end > len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        read_over(&self.slot, overlays, offset, buf)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.change(|overlay, _| overlay.write(offset, bytes))
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.change(|overlay, below| overlay.set_len(len, below))
+    }
+
+    /// What is committed is brought to the disk with the log, so there is nothing to do in a transaction.
+    fn sync(&self) -> io::Result<()> {
+        self.log.settle().map_err(io::Error::other)
+    }
+}
