@@ -60,7 +60,9 @@
 //!
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
 
+pub mod aof;
 mod beside;
+mod bitmap;
 mod codepage;
 mod column;
 mod damage;
@@ -72,6 +74,7 @@ mod field_spec;
 mod header;
 pub mod index;
 mod julian;
+mod kernels;
 mod lock;
 mod memo;
 mod memo_editor;
@@ -88,6 +91,7 @@ mod table_writer;
 mod value;
 mod verify;
 
+pub use bitmap::{Bitmap, Members};
 pub use codepage::CodePage;
 pub use damage::Damage;
 pub use error::{BadExpression, BadValue, Corrupt, Error, Result};

@@ -1,0 +1,476 @@
+//! A part of a condition that no `.AND.`, `.OR.` or `.NOT.` divides, and the kernel that answers it.
+
+use crate::bitmap::Bitmap;
+use crate::error::Result;
+use crate::expression::{
+    BinaryOperator, DAY_MS, Environment, Node, NodeKind, Program, Syntax, Type, Value, find, relates, scaled,
+    substring_of, texts_relate, unix_days,
+};
+use crate::digits::Number;
+use crate::field::{Field, FieldKind};
+use crate::kernels::number::{DoubleTest, NumberCell, NumberTest, written};
+use crate::kernels::text::{TextCell, TextTest, ranked, upper};
+use crate::kernels::{Block, Understood};
+use crate::table::Table;
+
+/// A leaf of a filter.
+#[derive(Debug, Clone)]
+pub(super) struct Leaf {
+    pub(super) syntax: Syntax,
+    pub(super) program: Program,
+    pub(super) test: Option<Test>,
+    /// The byte of a record and its bit that say that the leaf's field is NULL, where it can be.
+    pub(super) null: Option<(usize, u8)>,
+}
+
+/// What a kernel can answer.
+#[derive(Debug, Clone)]
+pub(super) enum Test {
+    /// The same for every record; `None` is `.NULL.`.
+    Constant(Option<bool>),
+    /// What it is for records with the deletion flag, and for those without.
+    Deleted { deleted: bool, other: bool },
+    /// What it is for true and for false in the byte at `at`.
+    Logical { at: usize, yes: bool, no: bool },
+    Text { test: TextTest, is_outside: bool },
+    /// A text compared in ways that no word can.
+    Cell {
+        cell: TextCell,
+        relation: Relation,
+    },
+    Number(NumberTest),
+    Double(DoubleTest),
+}
+
+/// How the text of a record stands to a constant one.
+#[derive(Debug, Clone)]
+pub(super) enum Relation {
+    Compared(BinaryOperator, Vec<u8>),
+    /// The constant is in the text.
+    Holds(Vec<u8>),
+    /// The text is in the constant.
+    IsIn(Vec<u8>),
+}
+
+impl Leaf {
+    pub(super) fn new(syntax: &Syntax, table: &Table, environment: &Environment) -> Result<Self> {
+        let program = Program::from_syntax(syntax, table.fields(), environment)?;
+        let recogniser = Recogniser {
+            table,
+            program: &program,
+            environment,
+        };
+        let test = recogniser.test(&program.root);
+        Ok(Self {
+            syntax: syntax.clone(),
+            null: recogniser.null(),
+            test,
+            program,
+        })
+    }
+
+    /// Answers by a kernel: which records fulfil it, and which are NULL where any can be. `None` where no kernel knows the
+    /// leaf, or not every cell of the block.
+    pub(super) fn run(&self, block: &Block<'_>, is_true: &mut [u64], is_null: &mut Option<Vec<u64>>) -> Option<()> {
+        match self.test.as_ref()? {
+            Test::Constant(Some(value)) => is_true.fill(if *value { u64::MAX } else { 0 }),
+            Test::Constant(None) => *is_null = Some(vec![u64::MAX; is_true.len()]),
+            Test::Deleted { deleted, other } => {
+                block.deleted(is_true);
+                choose(is_true, *deleted, *other);
+            }
+            Test::Logical { at, yes, no } => {
+                let mut all = true;
+                block.collect(is_true, |record| match record.get(*at) {
+                    Some(b'T' | b't' | b'Y' | b'y') => true,
+                    Some(b'F' | b'f' | b'N' | b'n' | b' ' | b'?' | 0) => false,
+                    _ => {
+                        all = false;
+                        false
+                    }
+                });
+                choose(is_true, *yes, *no);
+                all.then_some(())?;
+            }
+            Test::Text { test, is_outside } => {
+                test.run(block, is_true);
+                choose(is_true, !is_outside, *is_outside);
+            }
+            Test::Cell { cell, relation } => self.compare(cell, relation, block, is_true),
+            Test::Number(test) => (test.run(block, is_true) == Understood::Yes).then_some(())?,
+            Test::Double(test) => test.run(block, is_true),
+        }
+        if let Some((at, mask)) = self.null {
+            let mut nulls = vec![0; is_true.len()];
+            block.collect(&mut nulls, |record| record.get(at).is_some_and(|flags| flags & mask != 0));
+            for (word, null) in is_true.iter_mut().zip(&nulls) {
+                *word &= !null;
+            }
+            *is_null = Some(nulls);
+        }
+        Some(())
+    }
+
+    fn compare(&self, cell: &TextCell, relation: &Relation, block: &Block<'_>, is_true: &mut [u64]) {
+        let environment = &self.program.environment;
+        let test = |text: &[u8]| match relation {
+            Relation::Compared(operator, constant) => texts_relate(*operator, text, constant, environment),
+            Relation::Holds(constant) => find(constant, text).is_some(),
+            Relation::IsIn(constant) => find(text, constant).is_some(),
+        };
+        match &cell.map {
+            None => block.collect(is_true, |record| test(cell.stored(record))),
+            Some(map) => {
+                let mut mapped = Vec::with_capacity(cell.len);
+                block.collect(is_true, |record| {
+                    mapped.clear();
+                    mapped.extend(cell.stored(record).iter().map(|byte| map[usize::from(*byte)]));
+                    test(&mapped)
+                });
+            }
+        }
+    }
+
+    /// The leaf for all records at once, where it depends on none of them.
+    pub(super) fn constant(&self, len: u32) -> Option<Bitmap> {
+        match self.test {
+            Some(Test::Constant(Some(true))) => Some(Bitmap::full(len)),
+            Some(Test::Constant(_)) => Some(Bitmap::new(len)),
+            _ => None,
+        }
+    }
+
+    /// One test for two leaves on the same numbers, both of which must be fulfilled: BETWEEN.
+    pub(super) fn narrowed_by(&self, other: &Self) -> Option<Self> {
+        let (Some(Test::Number(a)), Some(Test::Number(b))) = (&self.test, &other.test) else {
+            return None;
+        };
+        if self.program.fields() != other.program.fields() || a.is_outside || b.is_outside {
+            return None;
+        }
+        let test = NumberTest {
+            low: a.low.max(b.low),
+            high: a.high.min(b.high),
+            ..a.clone()
+        };
+        Some(Self {
+            test: Some(Test::Number(test)),
+            ..self.clone()
+        })
+    }
+}
+
+/// What bits that are set become, and what those that are not.
+fn choose(words: &mut [u64], set: bool, unset: bool) {
+    match (set, unset) {
+        (true, false) => {}
+        (false, true) => words.iter_mut().for_each(|word| *word = !*word),
+        (both, _) => words.fill(if both { u64::MAX } else { 0 }),
+    }
+}
+
+struct Recogniser<'a> {
+    table: &'a Table,
+    program: &'a Program,
+    environment: &'a Environment,
+}
+
+impl Recogniser<'_> {
+    /// The NULL bit of the one field that a kernel looks at.
+    fn null(&self) -> Option<(usize, u8)> {
+        let field = self.table.fields().get(*self.program.fields().first()?)?;
+        let (bit, (offset, width)) = (field.null_bit?, self.table.fields.null_flags?);
+        let at = usize::from(bit / 8);
+        (at < width).then_some((offset + at, 1 << (bit % 8)))
+    }
+
+    fn test(&self, node: &Node) -> Option<Test> {
+        match &node.kind {
+            NodeKind::Constant(Value::Logical(value)) => Some(Test::Constant(Some(*value))),
+            NodeKind::Constant(Value::Null) => Some(Test::Constant(None)),
+            NodeKind::Deleted => Some(Test::Deleted {
+                deleted: true,
+                other: false,
+            }),
+            NodeKind::Field(slot) => Some(Test::Logical {
+                at: self.field(*slot).filter(|field| field.kind == FieldKind::Logical)?.offset,
+                yes: true,
+                no: false,
+            }),
+            NodeKind::Binary(BinaryOperator::Contains, left, right) => match (left.constant(), right.constant()) {
+                (Some(Value::Character(needle)), None) => Some(Test::Cell {
+                    cell: self.text(right)?,
+                    relation: Relation::Holds(needle.to_vec()),
+                }),
+                (None, Some(Value::Character(text))) => Some(Test::Cell {
+                    cell: self.text(left)?,
+                    relation: Relation::IsIn(text.to_vec()),
+                }),
+                _ => None,
+            },
+            NodeKind::Binary(operator, left, right) => match (left.constant(), right.constant()) {
+                (None, Some(constant)) => self.compared(left, *operator, constant),
+                // Texts do not compare alike from both sides.
+                (Some(constant), None) if right.type_of != Type::Character => {
+                    self.compared(right, turned(*operator), constant)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn field(&self, slot: usize) -> Option<&Field> {
+        self.table.fields().get(self.program.slots.get(slot)?.index)
+    }
+
+    fn compared(&self, node: &Node, operator: BinaryOperator, constant: &Value<'_>) -> Option<Test> {
+        if !is_comparison(operator) {
+            return None;
+        }
+        match constant {
+            Value::Logical(constant) => {
+                let holds = |value: bool| relates(operator, value.cmp(constant));
+                match self.test(node)? {
+                    Test::Deleted { .. } => Some(Test::Deleted {
+                        deleted: holds(true),
+                        other: holds(false),
+                    }),
+                    Test::Logical { at, .. } => Some(Test::Logical {
+                        at,
+                        yes: holds(true),
+                        no: holds(false),
+                    }),
+                    _ => None,
+                }
+            }
+            Value::Character(constant) => self.compared_text(self.text(node)?, operator, constant),
+            _ => {
+                let NodeKind::Field(slot) = node.kind else {
+                    return None;
+                };
+                self.compared_field(self.field(slot)?, operator, constant)
+            }
+        }
+    }
+
+    fn compared_field(&self, field: &Field, operator: BinaryOperator, constant: &Value<'_>) -> Option<Test> {
+        match (field.kind, constant) {
+            (FieldKind::Double | FieldKind::DoubleDbase7, Value::Number(constant)) => {
+                double_test(field, operator, *constant).map(Test::Double)
+            }
+            (_, Value::Number(constant)) if constant.is_finite() => {
+                let cell = NumberCell::new(field, self.table.stride())?;
+                let value = |number| scaled(number, cell.decimals());
+                let equal = first(|n| value(n) >= *constant)..first(|n| value(n) > *constant);
+                Some(Test::Number(number_test(cell, operator, equal)))
+            }
+            (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked, Value::Date(_) | Value::Timestamp(_)) => {
+                let number = match (constant.day(), unix_days(constant.day())) {
+                    (0, _) => 0,
+                    (_, Some(days)) => match written(days) {
+                        Number::Value(number) => i128::from(number),
+                        _ => return None,
+                    },
+                    (_, None) => return None,
+                };
+                let cell = NumberCell::new(field, self.table.stride())?;
+                Some(Test::Number(number_test(cell, operator, number..number + 1)))
+            }
+            (FieldKind::Time | FieldKind::Timestamp, Value::Date(_) | Value::Timestamp(_)) => {
+                let equal = match constant {
+                    Value::Timestamp(ms) => i128::from(*ms)..i128::from(*ms) + 1,
+                    day => {
+                        let (day, length) = (i128::from(day.day()), i128::from(DAY_MS));
+                        day * length..(day + 1) * length
+                    }
+                };
+                let cell = NumberCell::new(field, self.table.stride())?;
+                Some(Test::Number(number_test(cell, operator, equal)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A text that lies at one place of every record.
+    fn text(&self, node: &Node) -> Option<TextCell> {
+        match &node.kind {
+            NodeKind::Field(slot) => {
+                let field = self.field(*slot)?;
+                matches!(field.kind, FieldKind::Character | FieldKind::CharacterBinary).then(|| TextCell {
+                    at: field.offset,
+                    len: field.width,
+                    map: None,
+                })
+            }
+            NodeKind::Call(function, arguments) => {
+                let (inner, rest) = arguments.split_first()?;
+                let cell = self.text(inner)?;
+                let number = |node: &Node| match node.constant() {
+                    Some(value @ Value::Number(_)) => Some(value.integer()),
+                    _ => None,
+                };
+                let part = match (function.name, rest) {
+                    ("UPPER", _) => return Some(seen_through(cell, self.environment.letters.upper())),
+                    ("LOWER", _) => return Some(seen_through(cell, self.environment.letters.lower())),
+                    ("LEFT", [len]) => 0..cell.len.min(usize::try_from(number(len)?).unwrap_or(0)),
+                    ("SUBSTR", [from]) => substring_of(cell.len, number(from)?, i64::MAX),
+                    ("SUBSTR", [from, len]) => substring_of(cell.len, number(from)?, number(len)?),
+                    _ => return None,
+                };
+                Some(TextCell {
+                    at: cell.at + part.start,
+                    len: part.len(),
+                    map: cell.map,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn compared_text(&self, cell: TextCell, operator: BinaryOperator, constant: &[u8]) -> Option<Test> {
+        use BinaryOperator as B;
+        let (stride, exact) = (self.table.stride(), self.environment.exact);
+        let is_outside = operator == B::NotEqual;
+        let test = match operator {
+            B::ExactlyEqual if constant.len() != cell.len => TextTest::Always(false),
+            B::ExactlyEqual => TextTest::begins(&cell, constant, stride),
+            B::Equal | B::NotEqual if exact => {
+                let blanks = constant.iter().rev().take_while(|byte| **byte == b' ').count();
+                let mut whole = constant.get(..constant.len() - blanks)?.to_vec();
+                if whole.len() > cell.len {
+                    TextTest::Always(false)
+                } else {
+                    whole.resize(cell.len, b' ');
+                    TextTest::begins(&cell, &whole, stride)
+                }
+            }
+            B::Equal | B::NotEqual if constant.len() > cell.len => TextTest::Always(false),
+            B::Equal | B::NotEqual => TextTest::begins(&cell, constant, stride),
+            _ => match self.ordered_text(&cell, operator, constant) {
+                Some(test) => test,
+                None => {
+                    let relation = Relation::Compared(operator, constant.to_vec());
+                    return Some(Test::Cell { cell, relation });
+                }
+            },
+        };
+        Some(Test::Text { test, is_outside })
+    }
+
+    /// `<` and its kin as bounds of one word.
+    fn ordered_text(&self, cell: &TextCell, operator: BinaryOperator, constant: &[u8]) -> Option<TextTest> {
+        use BinaryOperator as B;
+        if self.environment.exact || self.environment.weights.is_some() {
+            return None;
+        }
+        if constant.is_empty() {
+            // Every text begins with it.
+            return Some(TextTest::Always(matches!(operator, B::LessOrEqual | B::GreaterOrEqual)));
+        }
+        let len = constant.len().min(cell.len);
+        let bound = ranked(constant.get(..len)?)?;
+        let (mask, step) = (upper(len)?, upper(len)? & upper(len)?.wrapping_neg());
+        // A cell that is shorter than the constant and begins it comes before it.
+        let ends_early = cell.len < constant.len();
+        let (low, high) = match (operator, ends_early) {
+            (B::Less, false) => (Some(0), bound.checked_sub(step)),
+            (B::Less | B::LessOrEqual, _) => (Some(0), Some(bound)),
+            (B::Greater, _) | (B::GreaterOrEqual, true) => (bound.checked_add(step), Some(mask)),
+            (B::GreaterOrEqual, false) => (Some(bound), Some(mask)),
+            _ => return None,
+        };
+        match (low, high) {
+            (Some(low), Some(high)) => TextTest::between(cell, len, low, high, self.table.stride()),
+            _ => Some(TextTest::Always(false)),
+        }
+    }
+}
+
+fn seen_through(mut cell: TextCell, letters: &[u8; 256]) -> TextCell {
+    let before = cell.map.take();
+    let map = (0..=u8::MAX).map(|byte| letters[usize::from(before.as_ref().map_or(byte, |map| map[usize::from(byte)]))]);
+    let mut table = Box::new([0; 256]);
+    for (place, byte) in table.iter_mut().zip(map) {
+        *place = byte;
+    }
+    cell.map = Some(table);
+    cell
+}
+
+fn is_comparison(operator: BinaryOperator) -> bool {
+    use BinaryOperator as B;
+    matches!(
+        operator,
+        B::Equal | B::ExactlyEqual | B::NotEqual | B::Less | B::LessOrEqual | B::Greater | B::GreaterOrEqual
+    )
+}
+
+/// The operator that says the same with the sides exchanged.
+fn turned(operator: BinaryOperator) -> BinaryOperator {
+    use BinaryOperator as B;
+    match operator {
+        B::Less => B::Greater,
+        B::LessOrEqual => B::GreaterOrEqual,
+        B::Greater => B::Less,
+        B::GreaterOrEqual => B::LessOrEqual,
+        other => other,
+    }
+}
+
+/// A comparison with what the numbers `equal` stand for.
+fn number_test(cell: NumberCell, operator: BinaryOperator, equal: std::ops::Range<i128>) -> NumberTest {
+    use BinaryOperator as B;
+    let (least, most) = (i128::from(i64::MIN), i128::from(i64::MAX));
+    let (low, high) = match operator {
+        B::Less => (least, equal.start - 1),
+        B::LessOrEqual => (least, equal.end - 1),
+        B::Greater => (equal.end, most),
+        B::GreaterOrEqual => (equal.start, most),
+        _ => (equal.start, equal.end - 1),
+    };
+    let is_empty = low > high || low > most || high < least;
+    let clamped = |n: i128| i64::try_from(n.clamp(least, most)).unwrap_or_default();
+    NumberTest {
+        cell,
+        low: if is_empty { 1 } else { clamped(low) },
+        high: if is_empty { 0 } else { clamped(high) },
+        is_outside: operator == B::NotEqual,
+    }
+}
+
+/// The first whole number from the least of 64 bits on that has a property which all behind it have too; one behind the
+/// last when none has it.
+fn first(mut has: impl FnMut(i128) -> bool) -> i128 {
+    let (mut low, mut high) = (i128::from(i64::MIN), i128::from(i64::MAX) + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if has(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}
+
+fn double_test(field: &Field, operator: BinaryOperator, constant: f64) -> Option<DoubleTest> {
+    use BinaryOperator as B;
+    if !constant.is_finite() || field.width != 8 {
+        return None;
+    }
+    let (low, high) = match operator {
+        B::Less => (f64::NEG_INFINITY, constant.next_down()),
+        B::LessOrEqual => (f64::NEG_INFINITY, constant),
+        B::Greater => (constant.next_up(), f64::INFINITY),
+        B::GreaterOrEqual => (constant, f64::INFINITY),
+        _ => (constant, constant),
+    };
+    Some(DoubleTest {
+        at: field.offset,
+        sorts: field.kind == FieldKind::DoubleDbase7,
+        low,
+        high,
+        is_outside: operator == B::NotEqual,
+    })
+}
