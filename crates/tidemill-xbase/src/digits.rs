@@ -33,11 +33,13 @@ pub(crate) struct Shape<W> {
 /// A number in its usual form, not yet read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plain<W> {
-    /// The first character highest.
-    pub(crate) text: W,
-    /// Not 0 when the form is another: a sign, no point, anything else. The text then means nothing.
-    pub(crate) fault: W,
-    /// A bit in each byte that was blank, the first character lowest.
+    /// The first one highest.
+    pub(crate) digits: W,
+    /// Says with `bytes`, to [`Shape::is_plain`], that the form is another: a sign, no point, anything else. The digits then
+    /// mean nothing.
+    pub(crate) excess: W,
+    pub(crate) bytes: W,
+    /// A bit in each byte of the leading blanks, the first character lowest.
     pub(crate) blanks: W,
 }
 
@@ -119,36 +121,39 @@ macro_rules! shape {
                 }
             }
 
-            /// The bytes that end where the field ends as a text whose order is that of the numbers: no sign, zeros for
+            /// The bytes that end where the field ends as digits whose order is that of the numbers: no sign, zeros for
             /// leading blanks and for the point.
             #[inline(always)]
             pub(crate) fn plain(&self, bytes: [u8; $bytes]) -> Plain<$word> {
-                const TENS: $word = <$word>::MAX / 255 * 0x10;
-                const ZEROS: $word = <$word>::MAX / 255 * 0x30;
-                const UPPER: $word = <$word>::MAX / 255 * 0xF0;
+                const ONES: $word = <$word>::MAX / 255;
                 let point = !(self.whole | self.fraction);
-                let word = <$word>::from_le_bytes(bytes);
-                let word = (word & self.keep) | (self.blanks & !self.keep);
-                let word = word ^ (point & (<$word>::MAX / 255 * 0x1E));
-                // Blanks lack the bit of 16. They come first, and have no other bit that digits lack.
-                let blanks = !word & TENS;
-                let text = word | TENS;
-                let above = text.wrapping_add(<$word>::MAX / 255 * 6);
-                let fault = (word & (blanks - (blanks >> 4)))
-                    | (blanks & !((blanks << 8) | 0x10))
-                    | (((text ^ ZEROS) | (above ^ ZEROS)) & UPPER)
-                    | ((word ^ ZEROS) & point);
+                // Bytes that become 0 when they are what they should be; a blank is the bit of 16 then.
+                let usual = (ONES * u8::from(b'0') as $word) ^ (point & (ONES * (b'0' ^ b'.') as $word));
+                let usual = usual & self.keep | ONES * 0x10 & !self.keep;
+                let bytes = (<$word>::from_le_bytes(bytes) & self.keep) ^ usual;
+                // The bits below the first byte that is no blank.
+                let blanks = bytes ^ (ONES * 0x10);
+                let blanks = blanks.wrapping_sub(1) & !blanks & (ONES * 0x10);
+                let digits = bytes ^ blanks;
                 Plain {
-                    text: text.swap_bytes(),
-                    fault,
+                    digits: digits.swap_bytes(),
+                    // The highest bit of a byte that is above 9 is set here, or set when 0x76 is added.
+                    excess: digits | digits.wrapping_add(ONES * 0x76),
+                    bytes,
                     blanks,
                 }
             }
 
-            /// The text of [`Shape::plain`] for a number that is not below 0; `None` for more digits than it has.
-            pub(crate) fn plain_text(&self, number: i64) -> Option<$word> {
+            /// Whether bits that were collected of [`Plain::excess`] and [`Plain::bytes`] say that all were in that form.
+            #[inline(always)]
+            pub(crate) fn is_plain(&self, excess: $word, bytes: $word) -> bool {
+                excess & (<$word>::MAX / 255 * 0x80) == 0 && bytes & !(self.whole | self.fraction) == 0
+            }
+
+            /// The digits of [`Shape::plain`] for a number that is not below 0; `None` for more than it has.
+            pub(crate) fn plain_digits(&self, number: i64) -> Option<$word> {
                 let fraction = if self.whole == 0 { 0 } else { ($bytes * 8 - 8 - self.point) / 8 };
-                let (mut text, mut left): ($word, _) = (0, u64::try_from(number).ok()?);
+                let (mut digits, mut left): ($word, _) = (0, u64::try_from(number).ok()?);
                 for place in 0..$bytes {
                     let digit = if self.whole != 0 && place == fraction {
                         0
@@ -157,9 +162,9 @@ macro_rules! shape {
                         left /= 10;
                         digit
                     };
-                    text |= <$word>::from(b'0' | u8::try_from(digit).ok()?) << (8 * place);
+                    digits |= <$word>::from(digit) << (8 * place);
                 }
-                (left == 0).then_some(text)
+                (left == 0).then_some(digits)
             }
         }
     };
@@ -388,31 +393,33 @@ mod tests {
         }
 
         #[test]
-        fn plain_texts_order_as_numbers_do(text in "[ 0-9.*!/,-]{8}|[ ]{0,7}[0-9]{0,7}\\.?[0-9]{2}", decimals in 0u8..4) {
+        fn plain_digits_order_as_numbers_do(text in "[ 0-9.*!/,-]{8}|[ ]{0,7}[0-9]{0,7}\\.?[0-9]{2}", decimals in 0u8..4) {
             let Some(bytes) = text.as_bytes().last_chunk::<8>() else { return Ok(()) };
             for width in 1 + usize::from(decimals)..=8 {
                 let Some(shape) = Shape::<u64>::new(width, decimals) else { continue };
                 let plain = shape.plain(*bytes);
+                let is_plain = shape.is_plain(plain.excess, plain.bytes);
                 let number = match shape.parse(*bytes) {
                     Number::Value(number) => Some(number),
                     Number::Blank if decimals == 0 => Some(0),
                     _ => None,
                 };
                 match number.filter(|n| *n >= 0) {
-                    Some(number) if plain.fault == 0 => {
-                        prop_assert_eq!(Some(plain.text), shape.plain_text(number), "{:?} {}", &text, width);
+                    Some(number) if is_plain => {
+                        prop_assert_eq!(Some(plain.digits), shape.plain_digits(number), "{:?} {}", &text, width);
                     }
                     // A sign before a zero.
                     Some(number) => prop_assert!(number == 0 && text.contains('-'), "{text:?} {width}"),
-                    None => prop_assert!(plain.fault != 0, "{text:?} {width}"),
+                    None => prop_assert!(!is_plain, "{text:?} {width}"),
                 }
                 let mut wide = [b'7'; 16];
                 wide[8..].copy_from_slice(bytes);
                 let Some(shape) = Shape::<u128>::new(width, decimals) else { continue };
                 let both = shape.plain(wide);
-                prop_assert_eq!(both.fault == 0, plain.fault == 0, "{:?} {}", &text, width);
-                if let (0, Some(number)) = (both.fault, number) {
-                    prop_assert_eq!(Some(both.text), shape.plain_text(number), "{:?} {}", &text, width);
+                let both_plain = shape.is_plain(both.excess, both.bytes);
+                prop_assert_eq!(both_plain, is_plain, "{:?} {}", &text, width);
+                if let (true, Some(number)) = (both_plain, number) {
+                    prop_assert_eq!(Some(both.digits), shape.plain_digits(number), "{:?} {}", &text, width);
                 }
             }
         }

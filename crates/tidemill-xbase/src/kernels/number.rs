@@ -205,6 +205,21 @@ pub(crate) fn written(days: i32) -> Number<i64> {
     Number::Value(i64::from(year) * 10_000 + i64::from(month) * 100 + i64::from(day))
 }
 
+/// What tells of some cells whether they have their usual form.
+#[derive(Default)]
+struct Seen<W> {
+    excess: W,
+    bytes: W,
+}
+
+impl<W: std::ops::BitOrAssign> Seen<W> {
+    #[inline(always)]
+    fn see(&mut self, excess: W, bytes: W) {
+        self.excess |= excess;
+        self.bytes |= bytes;
+    }
+}
+
 /// Whether the number of a record lies between two, both included; a blank one is 0.
 #[derive(Debug, Clone)]
 pub(crate) struct NumberTest {
@@ -220,19 +235,29 @@ impl NumberTest {
     pub(crate) fn run(&self, block: &Block<'_>, out: &mut [u64]) -> Understood {
         match &self.cell.form {
             Form::Short(shape, load) => {
-                let [low, high] = self.bounds(|number| shape.plain_text(number)).unwrap_or([u64::MAX; 2]);
-                self.run_plain::<8>(block, out, load.at, |word| {
-                    let plain = shape.plain((u64::from_le_bytes(word) << load.shift).to_le_bytes());
-                    (plain.text.wrapping_sub(low) <= high - low, plain.fault)
-                })
+                let [low, high] = self.bounds(|number| shape.plain_digits(number)).unwrap_or([u64::MAX; 2]);
+                let span = high - low;
+                match load.shift {
+                    0 => self.run_plain::<8, _>(block, out, load.at, |word, seen| {
+                        let plain = shape.plain(word);
+                        seen.see(plain.excess, plain.bytes);
+                        plain.digits.wrapping_sub(low) <= span
+                    }, |seen| shape.is_plain(seen.excess, seen.bytes)),
+                    shift => self.run_plain::<8, _>(block, out, load.at, |word, seen| {
+                        let plain = shape.plain((u64::from_le_bytes(word) << shift).to_le_bytes());
+                        seen.see(plain.excess, plain.bytes);
+                        plain.digits.wrapping_sub(low) <= span
+                    }, |seen| shape.is_plain(seen.excess, seen.bytes)),
+                }
             }
             Form::Long(shape, load) => {
-                let [low, high] = self.bounds(|number| shape.plain_text(number)).unwrap_or([u128::MAX; 2]);
-                self.run_plain::<16>(block, out, load.at, |word| {
+                let [low, high] = self.bounds(|number| shape.plain_digits(number)).unwrap_or([u128::MAX; 2]);
+                let span = high - low;
+                self.run_plain::<16, _>(block, out, load.at, |word, seen| {
                     let plain = shape.plain((u128::from_le_bytes(word) << load.shift).to_le_bytes());
-                    let fault = u64::from(plain.fault != 0);
-                    (plain.text.wrapping_sub(low) <= high - low, fault)
-                })
+                    seen.see(plain.excess, plain.bytes);
+                    plain.digits.wrapping_sub(low) <= span
+                }, |seen| shape.is_plain(seen.excess, seen.bytes))
             }
             Form::Date(load) => {
                 let text = |number: i64| {
@@ -240,10 +265,11 @@ impl NumberTest {
                     text.try_into().ok().map(u64::from_be_bytes)
                 };
                 let [low, high] = self.bounds(text).unwrap_or([u64::MAX; 2]);
-                self.run_plain::<8>(block, out, load.at, |word| {
+                self.run_plain::<8, _>(block, out, load.at, |word, seen: &mut Seen<bool>| {
                     let (text, is_day) = plain_day(word);
-                    (text.wrapping_sub(low) <= high - low, u64::from(!is_day))
-                })
+                    seen.see(!is_day, false);
+                    text.wrapping_sub(low) <= high - low
+                }, |seen| !seen.excess)
             }
             _ => self.run_any(block, out),
         }
@@ -263,24 +289,21 @@ impl NumberTest {
         Some([low, text(high)?])
     }
 
-    /// As `test` says, which also says whether it knew the form; 64 records with one that it did not know are read anew.
+    /// As `test` says; 64 records with one whose form it did not know are read anew.
     #[inline(always)]
-    fn run_plain<const N: usize>(
+    fn run_plain<const N: usize, W: Default>(
         &self,
         block: &Block<'_>,
         out: &mut [u64],
         at: usize,
-        test: impl Fn([u8; N]) -> (bool, u64),
+        test: impl Fn([u8; N], &mut Seen<W>) -> bool,
+        is_plain: impl Fn(&Seen<W>) -> bool,
     ) -> Understood {
         let mut understood = Understood::Yes;
         for (word, part) in out.iter_mut().zip(block.words()) {
-            let mut fault = 0;
-            part.collect_words::<N>(std::slice::from_mut(word), at, |bytes| {
-                let (is_within, its_fault) = test(bytes);
-                fault |= its_fault;
-                is_within
-            });
-            if fault != 0 {
+            let mut seen = Seen::default();
+            part.collect_words::<N>(std::slice::from_mut(word), at, |bytes| test(bytes, &mut seen));
+            if !is_plain(&seen) {
                 if self.run_any(&part, std::slice::from_mut(word)) == Understood::No {
                     understood = Understood::No;
                 }
