@@ -32,5 +32,13 @@
 mod evaluate;
 mod filter;
 mod leaf;
+mod ordered;
+mod ranges;
+mod selection;
+mod steps;
 
 pub use filter::Filter;
+pub use ordered::OrderedRecords;
+pub use ranges::FilterOrders;
+pub use selection::{Aof, Customize};
+pub use steps::OptimizationLevel;

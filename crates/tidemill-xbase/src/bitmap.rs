@@ -167,6 +167,24 @@ impl Bitmap {
         None
     }
 
+    /// The member that lies `count` members behind a record, or before it when that is negative; the record itself for 0.
+    /// The record need not be a member. `None` when there are not so many.
+    pub fn skip(&self, recno: u32, count: i64) -> Option<u32> {
+        match count {
+            0 => self.contains(recno).then_some(recno),
+            1 => self.next(recno),
+            -1 => self.previous(recno),
+            _ => {
+                let before = if count > 0 {
+                    self.rank(recno)
+                } else {
+                    self.rank(recno.saturating_sub(1)) + 1
+                };
+                self.select(u32::try_from(i64::from(before).checked_add(count)?).ok()?)
+            }
+        }
+    }
+
     /// The members in the order of the table.
     pub fn iter(&self) -> Members<'_> {
         Members {
@@ -276,7 +294,11 @@ fn place(recno: u32) -> Option<(usize, u64)> {
 }
 
 fn member(word: usize, bit: u32) -> Option<u32> {
-    u32::try_from(word).ok()?.checked_mul(64)?.checked_add(bit)?.checked_add(1)
+    u32::try_from(word)
+        .ok()?
+        .checked_mul(64)?
+        .checked_add(bit)?
+        .checked_add(1)
 }
 
 fn count(words: &[u64]) -> u32 {
@@ -309,7 +331,10 @@ mod tests {
             let mut none = full.clone();
             none.invert();
             assert!(none.is_empty());
-            assert_eq!((none.first(), none.last(), none.select(1), none.rank(u32::MAX)), (None, None, None, 0));
+            assert_eq!(
+                (none.first(), none.last(), none.select(1), none.rank(u32::MAX)),
+                (None, None, None, 0)
+            );
             none.set(len + 70, true);
             assert_eq!((none.len(), none.count(), none.first()), (len + 70, 1, Some(len + 70)));
         }
@@ -332,6 +357,15 @@ mod tests {
             prop_assert_eq!(set.select(probe), probe.checked_sub(1).and_then(|n| members.iter().nth(n as usize).copied()));
             for (number, member) in (1..).zip(&members) {
                 prop_assert_eq!((set.select(number), set.rank(*member)), (Some(*member), number));
+            }
+            for count in -5..=5_i64 {
+                let steps = count.unsigned_abs() as usize;
+                let expected = match count {
+                    0 => members.get(&probe).copied(),
+                    1.. => members.range(probe + 1..).nth(steps - 1).copied(),
+                    _ => members.range(..probe).rev().nth(steps - 1).copied(),
+                };
+                prop_assert_eq!(set.skip(probe, count), expected, "{} {}", probe, count);
             }
             set.unite(&other);
             prop_assert_eq!(set.iter().collect::<BTreeSet<_>>(), &members | &others);

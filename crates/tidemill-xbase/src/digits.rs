@@ -152,7 +152,11 @@ macro_rules! shape {
 
             /// The digits of [`Shape::plain`] for a number that is not below 0; `None` for more than it has.
             pub(crate) fn plain_digits(&self, number: i64) -> Option<$word> {
-                let fraction = if self.whole == 0 { 0 } else { ($bytes * 8 - 8 - self.point) / 8 };
+                let fraction = if self.whole == 0 {
+                    0
+                } else {
+                    ($bytes * 8 - 8 - self.point) / 8
+                };
                 let (mut digits, mut left): ($word, _) = (0, u64::try_from(number).ok()?);
                 for place in 0..$bytes {
                     let digit = if self.whole != 0 && place == fraction {

@@ -16,8 +16,8 @@ use crate::memo::MemoReader;
 use crate::scan::{Deleted, Scan};
 use crate::table::Table;
 
-use super::filter::Plan;
 use super::leaf::Leaf;
+use super::steps::Step;
 
 /// What a condition is for each record of a block.
 #[derive(Debug)]
@@ -95,17 +95,32 @@ impl Word {
 }
 
 /// The bits of a block. Those behind the last record do not count.
-pub(super) fn evaluate(plan: &Plan, table: &Arc<Table>, block: &Block<'_>) -> Result<Bits> {
-    match plan {
-        Plan::Leaf(leaf) => evaluate_leaf(leaf, table, block),
-        Plan::Not(operand) => Ok(evaluate(operand, table, block)?.not()),
-        Plan::And(left, right) => Ok(evaluate(left, table, block)?.and(&evaluate(right, table, block)?)),
-        Plan::Or(left, right) => Ok(evaluate(left, table, block)?.or(&evaluate(right, table, block)?)),
+pub(super) fn evaluate(step: &Step<'_>, table: &Arc<Table>, block: &Block<'_>) -> Result<Bits> {
+    match step {
+        Step::Set(bitmap) => {
+            let from = block.first as usize / 64;
+            let words = bitmap.words().get(from..from + words_of(block)).unwrap_or_default();
+            Ok(Bits {
+                is_true: words.to_vec(),
+                is_null: None,
+            })
+        }
+        Step::Leaf(leaf) => evaluate_leaf(leaf, table, block),
+        Step::Not(operand) => Ok(evaluate(operand, table, block)?.not()),
+        Step::And(left, right) => {
+            let left = evaluate(left, table, block)?;
+            // What an order has ruled out need not be looked at.
+            if left.is_null.is_none() && left.is_true.iter().all(|word| *word == 0) {
+                return Ok(left);
+            }
+            Ok(left.and(&evaluate(right, table, block)?))
+        }
+        Step::Or(left, right) => Ok(evaluate(left, table, block)?.or(&evaluate(right, table, block)?)),
     }
 }
 
 fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<Bits> {
-    let mut bits = Bits::new((block.len as usize).div_ceil(64));
+    let mut bits = Bits::new(words_of(block));
     if leaf.run(block, &mut bits.is_true, &mut bits.is_null).is_some() {
         return Ok(bits);
     }
@@ -114,7 +129,10 @@ fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<B
     }
     // The column form takes a blank of a nullable field for NULL, and reads what the row form need not.
     let can_be_null = leaf.program.slots.iter().any(|slot| slot.nullable);
-    if leaf.test.is_none() && !can_be_null && let Ok(bits) = by_columns(&leaf.program, table, block) {
+    if leaf.test.is_none()
+        && !can_be_null
+        && let Ok(bits) = by_columns(&leaf.program, table, block)
+    {
         return Ok(bits);
     }
     by_records(&leaf.program, table, block)
@@ -123,19 +141,24 @@ fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<B
 /// Whether values are needed that are not in the record.
 pub(super) fn uses_memo(program: &Program, table: &Table) -> bool {
     let fields = table.fields();
-    program.fields().into_iter().any(|index| fields.get(index).is_some_and(|field| field.kind.uses_memo()))
+    program
+        .fields()
+        .into_iter()
+        .any(|index| fields.get(index).is_some_and(|field| field.kind.uses_memo()))
 }
 
 /// Record by record.
 fn by_records(program: &Program, table: &Table, block: &Block<'_>) -> Result<Bits> {
     let mut values = Vec::with_capacity(block.len as usize);
     for (recno, record) in (block.first + 1..).zip(block.records()) {
-        values.push(match program.evaluate_record(&RecordBytes::new(table, recno, record))? {
-            Value::Logical(value) => Some(value),
-            _ => None,
-        });
+        values.push(
+            match program.evaluate_record(&RecordBytes::new(table, recno, record))? {
+                Value::Logical(value) => Some(value),
+                _ => None,
+            },
+        );
     }
-    Ok(from_values(values.into_iter(), values_len(block)))
+    Ok(from_values(values.into_iter(), words_of(block)))
 }
 
 /// Over the columns of the block.
@@ -208,19 +231,21 @@ fn by_scan(program: &Program, table: &Arc<Table>, block: &Block<'_>) -> Result<B
     }
     if values.len() != block.len as usize {
         let (expected, found) = (block.len, values.len());
-        return Err(Error::Misuse(format!("{expected} records were to be read and {found} were")));
+        return Err(Error::Misuse(format!(
+            "{expected} records were to be read and {found} were"
+        )));
     }
-    Ok(from_values(values.into_iter(), values_len(block)))
+    Ok(from_values(values.into_iter(), words_of(block)))
 }
 
 fn from_array(array: &ArrayRef, block: &Block<'_>) -> Bits {
     match array.as_boolean_opt() {
-        Some(array) => from_values(array.iter(), values_len(block)),
-        None => from_values(std::iter::repeat_n(None, block.len as usize), values_len(block)),
+        Some(array) => from_values(array.iter(), words_of(block)),
+        None => from_values(std::iter::repeat_n(None, block.len as usize), words_of(block)),
     }
 }
 
-fn values_len(block: &Block<'_>) -> usize {
+fn words_of(block: &Block<'_>) -> usize {
     (block.len as usize).div_ceil(64)
 }
 

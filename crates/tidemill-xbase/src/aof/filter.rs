@@ -4,27 +4,19 @@ use std::sync::Arc;
 
 use crate::bitmap::Bitmap;
 use crate::error::{Error, Result};
-use crate::expression::{BinaryOperator, Environment, Program, RecordBytes, Syntax, SyntaxKind, Type, UnaryOperator, parse};
+use crate::expression::{Environment, Program, RecordBytes, Syntax, Type, parse};
 use crate::kernels::Block;
 use crate::table::Table;
 
 use super::evaluate::{evaluate, uses_memo};
-use super::leaf::Leaf;
+use super::ranges::FilterOrders;
+use super::steps::{OptimizationLevel, Plan};
 
 /// A condition compiled for the fields of a table. It is `Send` and `Sync`, and good for every handle of that table.
 #[derive(Debug, Clone)]
 pub struct Filter {
     program: Program,
     plan: Plan,
-}
-
-/// The condition, cut at its logical operators.
-#[derive(Debug, Clone)]
-pub(super) enum Plan {
-    Leaf(Leaf),
-    Not(Box<Plan>),
-    And(Box<Plan>, Box<Plan>),
-    Or(Box<Plan>, Box<Plan>),
 }
 
 impl Filter {
@@ -61,12 +53,37 @@ impl Filter {
     /// # Errors
     /// When the table cannot be read, and for a field whose bytes are none of its values.
     pub fn bitmap(&self, table: &Arc<Table>) -> Result<Bitmap> {
-        let mut words = Vec::with_capacity((table.record_count() as usize).div_ceil(64));
-        table.visit_blocks(0..table.record_count(), |block| {
-            words.extend(evaluate(&self.plan, table, &block)?.is_true);
+        self.bitmap_by(table, &FilterOrders::none())
+    }
+
+    /// As [`Filter::bitmap`], with the leaves that an order can answer from that order. The table is read only when there are
+    /// others.
+    ///
+    /// # Errors
+    /// As [`Filter::bitmap`], and [`Error::Corrupt`] for an index that cannot be read.
+    pub fn bitmap_by(&self, table: &Arc<Table>, orders: &FilterOrders) -> Result<Bitmap> {
+        let len = table.record_count();
+        let step = self.plan.step(table, orders)?;
+        if !step.reads_records() {
+            let all = Block {
+                bytes: &[],
+                stride: table.stride(),
+                first: 0,
+                len,
+            };
+            return Ok(Bitmap::from_words(evaluate(&step, table, &all)?.is_true, len));
+        }
+        let mut words = Vec::with_capacity((len as usize).div_ceil(64));
+        table.visit_blocks(0..len, |block| {
+            words.extend(evaluate(&step, table, &block)?.is_true);
             Ok(())
         })?;
-        Ok(Bitmap::from_words(words, table.record_count()))
+        Ok(Bitmap::from_words(words, len))
+    }
+
+    /// How far orders answer the condition.
+    pub fn level(&self, table: &Table, orders: &FilterOrders) -> OptimizationLevel {
+        self.plan.level(table, orders)
     }
 
     /// Whether one record fulfils the condition, given its bytes, which begin with the deletion flag.
@@ -87,34 +104,8 @@ impl Filter {
             first: recno.saturating_sub(1),
             len: 1,
         };
-        let bits = evaluate(&self.plan, table, &block)?;
+        let step = self.plan.step(table, &FilterOrders::none())?;
+        let bits = evaluate(&step, table, &block)?;
         Ok(bits.is_true.first().is_some_and(|word| word & 1 != 0))
-    }
-}
-
-impl Plan {
-    fn new(syntax: &Syntax, table: &Table, environment: &Environment) -> Result<Self> {
-        Ok(match &syntax.kind {
-            SyntaxKind::Unary(UnaryOperator::Not, operand) => Self::Not(Box::new(Self::new(operand, table, environment)?)),
-            SyntaxKind::Binary(operator @ (BinaryOperator::And | BinaryOperator::Or), left, right) => {
-                let left = Self::new(left, table, environment)?;
-                let right = Self::new(right, table, environment)?;
-                match operator {
-                    BinaryOperator::Or => Self::Or(Box::new(left), Box::new(right)),
-                    _ => left.and(right),
-                }
-            }
-            _ => Self::Leaf(Leaf::new(syntax, table, environment)?),
-        })
-    }
-
-    /// Both: one leaf where they are bounds of the same field.
-    fn and(self, other: Self) -> Self {
-        if let (Self::Leaf(left), Self::Leaf(right)) = (&self, &other)
-            && let Some(both) = left.narrowed_by(right)
-        {
-            return Self::Leaf(both);
-        }
-        Self::And(Box::new(self), Box::new(other))
     }
 }

@@ -1,12 +1,13 @@
 //! A part of a condition that no `.AND.`, `.OR.` or `.NOT.` divides, and the kernel that answers it.
 
-use crate::bitmap::Bitmap;
+use std::borrow::Cow;
+
+use crate::digits::Number;
 use crate::error::Result;
 use crate::expression::{
     BinaryOperator, DAY_MS, Environment, Node, NodeKind, Program, Syntax, Type, Value, find, relates, scaled,
     substring_of, texts_relate, unix_days,
 };
-use crate::digits::Number;
 use crate::field::{Field, FieldKind};
 use crate::kernels::number::{DoubleTest, NumberCell, NumberTest, written};
 use crate::kernels::text::{TextCell, TextTest, ranked, upper};
@@ -18,9 +19,30 @@ use crate::table::Table;
 pub(super) struct Leaf {
     pub(super) syntax: Syntax,
     pub(super) program: Program,
+    /// What it compares, where a kernel or an order can answer it.
+    pub(super) compared: Option<Compared>,
     pub(super) test: Option<Test>,
     /// The byte of a record and its bit that say that the leaf's field is NULL, where it can be.
     pub(super) null: Option<(usize, u8)>,
+}
+
+/// A field and what it is compared with.
+#[derive(Debug, Clone)]
+pub(super) enum Compared {
+    /// The deletion flag: what the leaf is for records with it, and for those without.
+    Deleted {
+        deleted: bool,
+        other: bool,
+    },
+    /// A logical field at `at`: what the leaf is for true and for false.
+    Logical {
+        at: usize,
+        yes: bool,
+        no: bool,
+    },
+    Text(TextCell, BinaryOperator, Vec<u8>),
+    /// A number, day or moment in the field with this index.
+    Field(usize, BinaryOperator, Value<'static>),
 }
 
 /// What a kernel can answer.
@@ -28,11 +50,19 @@ pub(super) struct Leaf {
 pub(super) enum Test {
     /// The same for every record; `None` is `.NULL.`.
     Constant(Option<bool>),
-    /// What it is for records with the deletion flag, and for those without.
-    Deleted { deleted: bool, other: bool },
-    /// What it is for true and for false in the byte at `at`.
-    Logical { at: usize, yes: bool, no: bool },
-    Text { test: TextTest, is_outside: bool },
+    Deleted {
+        deleted: bool,
+        other: bool,
+    },
+    Logical {
+        at: usize,
+        yes: bool,
+        no: bool,
+    },
+    Text {
+        test: TextTest,
+        is_outside: bool,
+    },
     /// A text compared in ways that no word can.
     Cell {
         cell: TextCell,
@@ -59,11 +89,17 @@ impl Leaf {
             table,
             program: &program,
             environment,
+            takes_first: false,
         };
-        let test = recogniser.test(&program.root);
+        let compared = recogniser.compared(&program.root);
+        let test = match &compared {
+            Some(compared) => recogniser.test(compared),
+            None => recogniser.uncompared(&program.root),
+        };
         Ok(Self {
             syntax: syntax.clone(),
             null: recogniser.null(),
+            compared,
             test,
             program,
         })
@@ -102,7 +138,9 @@ impl Leaf {
         }
         if let Some((at, mask)) = self.null {
             let mut nulls = vec![0; is_true.len()];
-            block.collect(&mut nulls, |record| record.get(at).is_some_and(|flags| flags & mask != 0));
+            block.collect(&mut nulls, |record| {
+                record.get(at).is_some_and(|flags| flags & mask != 0)
+            });
             for (word, null) in is_true.iter_mut().zip(&nulls) {
                 *word &= !null;
             }
@@ -131,13 +169,9 @@ impl Leaf {
         }
     }
 
-    /// The leaf for all records at once, where it depends on none of them.
-    pub(super) fn constant(&self, len: u32) -> Option<Bitmap> {
-        match self.test {
-            Some(Test::Constant(Some(true))) => Some(Bitmap::full(len)),
-            Some(Test::Constant(_)) => Some(Bitmap::new(len)),
-            _ => None,
-        }
+    /// Whether it is the same for every record.
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(self.test, Some(Test::Constant(_)))
     }
 
     /// One test for two leaves on the same numbers, both of which must be fulfilled: BETWEEN.
@@ -173,6 +207,58 @@ struct Recogniser<'a> {
     table: &'a Table,
     program: &'a Program,
     environment: &'a Environment,
+    /// Whether a sum of texts is as good as the first of them.
+    takes_first: bool,
+}
+
+/// What a key is made of, as far as comparisons of fields are concerned.
+#[derive(Debug, Clone)]
+pub(super) enum KeyCell {
+    Deleted,
+    Logical {
+        at: usize,
+    },
+    /// The beginning of the key.
+    Text(TextCell),
+    /// The field with this index.
+    Field(usize),
+}
+
+impl KeyCell {
+    /// `None` where no leaf could be compared with keys of this program.
+    pub(super) fn new(program: &Program, table: &Table) -> Option<Self> {
+        let recogniser = Recogniser {
+            table,
+            program,
+            environment: &program.environment,
+            takes_first: true,
+        };
+        if program.slots.iter().any(|slot| slot.nullable) {
+            return None;
+        }
+        match (recogniser.compared(&program.root), &program.root.kind) {
+            (
+                Some(Compared::Deleted {
+                    deleted: true,
+                    other: false,
+                }),
+                _,
+            ) => Some(Self::Deleted),
+            (
+                Some(Compared::Logical {
+                    at,
+                    yes: true,
+                    no: false,
+                }),
+                _,
+            ) => Some(Self::Logical { at }),
+            (None, NodeKind::Field(slot)) if program.root.type_of != Type::Character => {
+                Some(Self::Field(program.slots.get(*slot)?.index))
+            }
+            (None, _) => recogniser.text(&program.root).map(Self::Text),
+            _ => None,
+        }
+    }
 }
 
 impl Recogniser<'_> {
@@ -184,59 +270,46 @@ impl Recogniser<'_> {
         (at < width).then_some((offset + at, 1 << (bit % 8)))
     }
 
-    fn test(&self, node: &Node) -> Option<Test> {
+    /// The comparison that a node is.
+    fn compared(&self, node: &Node) -> Option<Compared> {
         match &node.kind {
-            NodeKind::Constant(Value::Logical(value)) => Some(Test::Constant(Some(*value))),
-            NodeKind::Constant(Value::Null) => Some(Test::Constant(None)),
-            NodeKind::Deleted => Some(Test::Deleted {
+            NodeKind::Deleted => Some(Compared::Deleted {
                 deleted: true,
                 other: false,
             }),
-            NodeKind::Field(slot) => Some(Test::Logical {
-                at: self.field(*slot).filter(|field| field.kind == FieldKind::Logical)?.offset,
+            NodeKind::Field(slot) => Some(Compared::Logical {
+                at: self
+                    .field(*slot)
+                    .filter(|field| field.kind == FieldKind::Logical)?
+                    .offset,
                 yes: true,
                 no: false,
             }),
-            NodeKind::Binary(BinaryOperator::Contains, left, right) => match (left.constant(), right.constant()) {
-                (Some(Value::Character(needle)), None) => Some(Test::Cell {
-                    cell: self.text(right)?,
-                    relation: Relation::Holds(needle.to_vec()),
-                }),
-                (None, Some(Value::Character(text))) => Some(Test::Cell {
-                    cell: self.text(left)?,
-                    relation: Relation::IsIn(text.to_vec()),
-                }),
-                _ => None,
-            },
-            NodeKind::Binary(operator, left, right) => match (left.constant(), right.constant()) {
-                (None, Some(constant)) => self.compared(left, *operator, constant),
-                // Texts do not compare alike from both sides.
-                (Some(constant), None) if right.type_of != Type::Character => {
-                    self.compared(right, turned(*operator), constant)
+            NodeKind::Binary(operator, left, right) if is_comparison(*operator) => {
+                match (left.constant(), right.constant()) {
+                    (None, Some(constant)) => self.compared_with(left, *operator, constant),
+                    // Texts do not compare alike from both sides.
+                    (Some(constant), None) if right.type_of != Type::Character => {
+                        self.compared_with(right, turned(*operator), constant)
+                    }
+                    _ => None,
                 }
-                _ => None,
-            },
+            }
             _ => None,
         }
     }
 
-    fn field(&self, slot: usize) -> Option<&Field> {
-        self.table.fields().get(self.program.slots.get(slot)?.index)
-    }
-
-    fn compared(&self, node: &Node, operator: BinaryOperator, constant: &Value<'_>) -> Option<Test> {
-        if !is_comparison(operator) {
-            return None;
-        }
+    fn compared_with(&self, node: &Node, operator: BinaryOperator, constant: &Value<'static>) -> Option<Compared> {
         match constant {
+            Value::Null => None,
             Value::Logical(constant) => {
                 let holds = |value: bool| relates(operator, value.cmp(constant));
-                match self.test(node)? {
-                    Test::Deleted { .. } => Some(Test::Deleted {
+                match self.compared(node)? {
+                    Compared::Deleted { .. } => Some(Compared::Deleted {
                         deleted: holds(true),
                         other: holds(false),
                     }),
-                    Test::Logical { at, .. } => Some(Test::Logical {
+                    Compared::Logical { at, .. } => Some(Compared::Logical {
                         at,
                         yes: holds(true),
                         no: holds(false),
@@ -244,14 +317,53 @@ impl Recogniser<'_> {
                     _ => None,
                 }
             }
-            Value::Character(constant) => self.compared_text(self.text(node)?, operator, constant),
-            _ => {
-                let NodeKind::Field(slot) = node.kind else {
-                    return None;
-                };
-                self.compared_field(self.field(slot)?, operator, constant)
+            Value::Character(constant) => Some(Compared::Text(self.text(node)?, operator, constant.to_vec())),
+            _ => match node.kind {
+                NodeKind::Field(slot) => {
+                    let index = self.program.slots.get(slot)?.index;
+                    Some(Compared::Field(index, operator, constant.clone()))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// The kernel for a comparison.
+    fn test(&self, compared: &Compared) -> Option<Test> {
+        match compared {
+            Compared::Deleted { deleted, other } => Some(Test::Deleted {
+                deleted: *deleted,
+                other: *other,
+            }),
+            Compared::Logical { at, yes, no } => Some(Test::Logical {
+                at: *at,
+                yes: *yes,
+                no: *no,
+            }),
+            Compared::Text(cell, operator, constant) => self.compared_text(cell.clone(), *operator, constant),
+            Compared::Field(index, operator, constant) => {
+                self.compared_field(self.table.fields().get(*index)?, *operator, constant)
             }
         }
+    }
+
+    /// The kernel for what is no comparison.
+    fn uncompared(&self, node: &Node) -> Option<Test> {
+        let (cell, relation) = match &node.kind {
+            NodeKind::Constant(Value::Logical(value)) => return Some(Test::Constant(Some(*value))),
+            NodeKind::Constant(Value::Null) => return Some(Test::Constant(None)),
+            NodeKind::Binary(BinaryOperator::Contains, left, right) => match (left.constant(), right.constant()) {
+                (Some(Value::Character(needle)), None) => (self.text(right)?, Relation::Holds(needle.to_vec())),
+                (None, Some(Value::Character(text))) => (self.text(left)?, Relation::IsIn(text.to_vec())),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Test::Cell { cell, relation })
+    }
+
+    fn field(&self, slot: usize) -> Option<&Field> {
+        self.table.fields().get(self.program.slots.get(slot)?.index)
     }
 
     fn compared_field(&self, field: &Field, operator: BinaryOperator, constant: &Value<'_>) -> Option<Test> {
@@ -303,6 +415,8 @@ impl Recogniser<'_> {
                     map: None,
                 })
             }
+            // The first part of a key is at the same place whatever stands behind it.
+            NodeKind::Binary(BinaryOperator::Plus, first, _) if self.takes_first => self.text(first),
             NodeKind::Call(function, arguments) => {
                 let (inner, rest) = arguments.split_first()?;
                 let cell = self.text(inner)?;
@@ -330,23 +444,14 @@ impl Recogniser<'_> {
 
     fn compared_text(&self, cell: TextCell, operator: BinaryOperator, constant: &[u8]) -> Option<Test> {
         use BinaryOperator as B;
-        let (stride, exact) = (self.table.stride(), self.environment.exact);
         let is_outside = operator == B::NotEqual;
         let test = match operator {
-            B::ExactlyEqual if constant.len() != cell.len => TextTest::Always(false),
-            B::ExactlyEqual => TextTest::begins(&cell, constant, stride),
-            B::Equal | B::NotEqual if exact => {
-                let blanks = constant.iter().rev().take_while(|byte| **byte == b' ').count();
-                let mut whole = constant.get(..constant.len() - blanks)?.to_vec();
-                if whole.len() > cell.len {
-                    TextTest::Always(false)
-                } else {
-                    whole.resize(cell.len, b' ');
-                    TextTest::begins(&cell, &whole, stride)
+            B::Equal | B::ExactlyEqual | B::NotEqual => {
+                match equal_beginning(&cell, operator, constant, self.environment) {
+                    Some(beginning) => TextTest::begins(&cell, &beginning, self.table.stride()),
+                    None => TextTest::Always(false),
                 }
             }
-            B::Equal | B::NotEqual if constant.len() > cell.len => TextTest::Always(false),
-            B::Equal | B::NotEqual => TextTest::begins(&cell, constant, stride),
             _ => match self.ordered_text(&cell, operator, constant) {
                 Some(test) => test,
                 None => {
@@ -387,9 +492,32 @@ impl Recogniser<'_> {
     }
 }
 
+/// How a text begins that equals a constant, or does under `<>` not; `None` where none can.
+pub(super) fn equal_beginning<'c>(
+    cell: &TextCell,
+    operator: BinaryOperator,
+    constant: &'c [u8],
+    environment: &Environment,
+) -> Option<Cow<'c, [u8]>> {
+    match operator {
+        BinaryOperator::ExactlyEqual => (constant.len() == cell.len).then_some(Cow::Borrowed(constant)),
+        _ if environment.exact => {
+            let blanks = constant.iter().rev().take_while(|byte| **byte == b' ').count();
+            let mut whole = constant.get(..constant.len() - blanks)?.to_vec();
+            if whole.len() > cell.len {
+                return None;
+            }
+            whole.resize(cell.len, b' ');
+            Some(Cow::Owned(whole))
+        }
+        _ => (constant.len() <= cell.len).then_some(Cow::Borrowed(constant)),
+    }
+}
+
 fn seen_through(mut cell: TextCell, letters: &[u8; 256]) -> TextCell {
     let before = cell.map.take();
-    let map = (0..=u8::MAX).map(|byte| letters[usize::from(before.as_ref().map_or(byte, |map| map[usize::from(byte)]))]);
+    let map =
+        (0..=u8::MAX).map(|byte| letters[usize::from(before.as_ref().map_or(byte, |map| map[usize::from(byte)]))]);
     let mut table = Box::new([0; 256]);
     for (place, byte) in table.iter_mut().zip(map) {
         *place = byte;

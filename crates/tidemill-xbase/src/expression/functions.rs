@@ -13,8 +13,8 @@ mod number;
 mod transform;
 mod value;
 
-pub(crate) use character::substring_of;
 pub(super) use character::substring;
+pub(crate) use character::substring_of;
 
 use super::environment::Environment;
 use super::format::Shape;

@@ -27,6 +27,7 @@ pub(crate) struct Sequence {
     records: Box<[u32]>,
     /// For record n the place in `records`, at n - 1; [`NOWHERE`] for records that the order has not.
     places: Box<[u32]>,
+    has_repeats: bool,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -49,10 +50,17 @@ impl Sequence {
                 *slot = place;
             }
         }
+        let placed = places.iter().filter(|place| **place != NOWHERE).count();
         Ok(Self {
+            has_repeats: placed != records.len(),
             records: records.into(),
             places: places.into(),
         })
+    }
+
+    /// Whether a record has several entries.
+    pub(crate) fn has_repeats(&self) -> bool {
+        self.has_repeats
     }
 
     /// The number of entries.
@@ -87,7 +95,11 @@ impl Order {
     ) -> Result<()> {
         let tree = &self.tree;
         // Bounds are in the order of the values.
-        let (first, last) = if tree.order.is_reversed() { (high, low) } else { (low, high) };
+        let (first, last) = if tree.order.is_reversed() {
+            (high, low)
+        } else {
+            (low, high)
+        };
         let is_outside = |bound: Option<&Bound>, outside: Ordering, stored: &[u8]| {
             bound.is_some_and(|bound| {
                 let order = tree.order.probe(&bound.key, stored);

@@ -74,7 +74,12 @@ impl<'a> Block<'a> {
         at: usize,
         mut test: impl FnMut([u8; N]) -> bool,
     ) {
-        self.collect(out, |record| record.get(at..).and_then(|rest| rest.first_chunk()).is_some_and(|word| test(*word)));
+        self.collect(out, |record| {
+            record
+                .get(at..)
+                .and_then(|rest| rest.first_chunk())
+                .is_some_and(|word| test(*word))
+        });
     }
 
     /// Whether each record is deleted.
@@ -96,7 +101,9 @@ impl Table {
         /// A block and the words that are made of it fit into the second level.
         const BLOCK_BYTES: usize = 128 << 10;
         let stride = self.stride();
-        let per_block = u32::try_from(BLOCK_BYTES / stride / 64 * 64).unwrap_or(u32::MAX).max(64);
+        let per_block = u32::try_from(BLOCK_BYTES / stride / 64 * 64)
+            .unwrap_or(u32::MAX)
+            .max(64);
         let per_window = self.window_records(8192).max(per_block) / per_block * per_block;
         let (mut next, end) = (records.start, records.end.min(self.record_count()));
         let mut window = Vec::new();

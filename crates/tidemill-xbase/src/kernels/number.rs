@@ -235,29 +235,51 @@ impl NumberTest {
     pub(crate) fn run(&self, block: &Block<'_>, out: &mut [u64]) -> Understood {
         match &self.cell.form {
             Form::Short(shape, load) => {
-                let [low, high] = self.bounds(|number| shape.plain_digits(number)).unwrap_or([u64::MAX; 2]);
+                let [low, high] = self
+                    .bounds(|number| shape.plain_digits(number))
+                    .unwrap_or([u64::MAX; 2]);
                 let span = high - low;
                 match load.shift {
-                    0 => self.run_plain::<8, _>(block, out, load.at, |word, seen| {
-                        let plain = shape.plain(word);
-                        seen.see(plain.excess, plain.bytes);
-                        plain.digits.wrapping_sub(low) <= span
-                    }, |seen| shape.is_plain(seen.excess, seen.bytes)),
-                    shift => self.run_plain::<8, _>(block, out, load.at, |word, seen| {
-                        let plain = shape.plain((u64::from_le_bytes(word) << shift).to_le_bytes());
-                        seen.see(plain.excess, plain.bytes);
-                        plain.digits.wrapping_sub(low) <= span
-                    }, |seen| shape.is_plain(seen.excess, seen.bytes)),
+                    0 => self.run_plain::<8, _>(
+                        block,
+                        out,
+                        load.at,
+                        |word, seen| {
+                            let plain = shape.plain(word);
+                            seen.see(plain.excess, plain.bytes);
+                            plain.digits.wrapping_sub(low) <= span
+                        },
+                        |seen| shape.is_plain(seen.excess, seen.bytes),
+                    ),
+                    shift => self.run_plain::<8, _>(
+                        block,
+                        out,
+                        load.at,
+                        |word, seen| {
+                            let plain = shape.plain((u64::from_le_bytes(word) << shift).to_le_bytes());
+                            seen.see(plain.excess, plain.bytes);
+                            plain.digits.wrapping_sub(low) <= span
+                        },
+                        |seen| shape.is_plain(seen.excess, seen.bytes),
+                    ),
                 }
             }
             Form::Long(shape, load) => {
-                let [low, high] = self.bounds(|number| shape.plain_digits(number)).unwrap_or([u128::MAX; 2]);
+                let [low, high] = self
+                    .bounds(|number| shape.plain_digits(number))
+                    .unwrap_or([u128::MAX; 2]);
                 let span = high - low;
-                self.run_plain::<16, _>(block, out, load.at, |word, seen| {
-                    let plain = shape.plain((u128::from_le_bytes(word) << load.shift).to_le_bytes());
-                    seen.see(plain.excess, plain.bytes);
-                    plain.digits.wrapping_sub(low) <= span
-                }, |seen| shape.is_plain(seen.excess, seen.bytes))
+                self.run_plain::<16, _>(
+                    block,
+                    out,
+                    load.at,
+                    |word, seen| {
+                        let plain = shape.plain((u128::from_le_bytes(word) << load.shift).to_le_bytes());
+                        seen.see(plain.excess, plain.bytes);
+                        plain.digits.wrapping_sub(low) <= span
+                    },
+                    |seen| shape.is_plain(seen.excess, seen.bytes),
+                )
             }
             Form::Date(load) => {
                 let text = |number: i64| {
@@ -265,11 +287,17 @@ impl NumberTest {
                     text.try_into().ok().map(u64::from_be_bytes)
                 };
                 let [low, high] = self.bounds(text).unwrap_or([u64::MAX; 2]);
-                self.run_plain::<8, _>(block, out, load.at, |word, seen: &mut Seen<bool>| {
-                    let (text, is_day) = plain_day(word);
-                    seen.see(!is_day, false);
-                    text.wrapping_sub(low) <= high - low
-                }, |seen| !seen.excess)
+                self.run_plain::<8, _>(
+                    block,
+                    out,
+                    load.at,
+                    |word, seen: &mut Seen<bool>| {
+                        let (text, is_day) = plain_day(word);
+                        seen.see(!is_day, false);
+                        text.wrapping_sub(low) <= high - low
+                    },
+                    |seen| !seen.excess,
+                )
             }
             _ => self.run_any(block, out),
         }

@@ -6,7 +6,7 @@
 use super::Block;
 
 /// Some bytes of a record that are text: a field, or a part of it, perhaps seen through a table of letters.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextCell {
     /// The offset in the record.
     pub(crate) at: usize,
@@ -35,12 +35,7 @@ pub(crate) enum TextTest {
     /// The cell begins with these bytes.
     Begins(TextCell, Vec<u8>),
     /// These bits of eight bytes as a number of which the first byte is the highest.
-    Between {
-        at: usize,
-        mask: u64,
-        low: u64,
-        high: u64,
-    },
+    Between { at: usize, mask: u64, low: u64, high: u64 },
 }
 
 impl TextTest {
@@ -95,7 +90,9 @@ impl TextTest {
             Self::Words([(at, mask, expected), (other_at, other_mask, other)]) => {
                 block.collect_words::<8>(out, *at, |word| u64::from_le_bytes(word) & mask == *expected);
                 let mut others = vec![0; out.len()];
-                block.collect_words::<8>(&mut others, *other_at, |word| u64::from_le_bytes(word) & other_mask == *other);
+                block.collect_words::<8>(&mut others, *other_at, |word| {
+                    u64::from_le_bytes(word) & other_mask == *other
+                });
                 for (word, other) in out.iter_mut().zip(others) {
                     *word &= other;
                 }
@@ -105,12 +102,17 @@ impl TextTest {
                 Some(map) => block.collect(out, |record| {
                     let stored = cell.stored(record);
                     stored.len() >= expected.len()
-                        && stored.iter().zip(expected).all(|(byte, wanted)| map[usize::from(*byte)] == *wanted)
+                        && stored
+                            .iter()
+                            .zip(expected)
+                            .all(|(byte, wanted)| map[usize::from(*byte)] == *wanted)
                 }),
             },
             Self::Between { at, mask, low, high } => {
                 let (mask, low, span) = (*mask, *low, high - low);
-                block.collect_words::<8>(out, *at, |word| (u64::from_be_bytes(word) & mask).wrapping_sub(low) <= span);
+                block.collect_words::<8>(out, *at, |word| {
+                    (u64::from_be_bytes(word) & mask).wrapping_sub(low) <= span
+                });
             }
         }
     }

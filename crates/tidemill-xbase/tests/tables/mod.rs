@@ -115,7 +115,11 @@ impl RandomTable {
         let column = random.pick(&self.columns);
         let name = &column.name;
         match random.below(12) {
-            0 => return random.pick(&["DELETED()", "DELETED() = .F.", ".T.", ".NULL.", "RECNO() > 20"]).to_string(),
+            0 => {
+                return random
+                    .pick(&["DELETED()", "DELETED() = .F.", ".T.", ".NULL.", "RECNO() > 20"])
+                    .to_string();
+            }
             1 => return format!("EMPTY({name})"),
             2 => return format!("ISNULL({name})"),
             _ => {}
@@ -211,18 +215,27 @@ fn cell(random: &mut Random, column: &Column, damage: bool) -> Vec<u8> {
         }
         b'L' => vec![*random.pick(b"TtYyFfNn? \0")],
         b'D' => date(random).unwrap_or("        ".to_owned()).into_bytes(),
-        b'I' => i32::try_from(random.below(9)).map(|n| (n - 4).to_le_bytes().to_vec()).unwrap(),
+        b'I' => i32::try_from(random.below(9))
+            .map(|n| (n - 4).to_le_bytes().to_vec())
+            .unwrap(),
         b'B' => match random.below(8) {
             0 => f64::NAN.to_le_bytes().to_vec(),
             1 => (-0.0_f64).to_le_bytes().to_vec(),
             2 => f64::INFINITY.to_le_bytes().to_vec(),
-            n => (f64::from(u32::try_from(n).unwrap()) / 2.0 - 2.0).to_le_bytes().to_vec(),
+            n => (f64::from(u32::try_from(n).unwrap()) / 2.0 - 2.0)
+                .to_le_bytes()
+                .to_vec(),
         },
-        b'Y' => i64::try_from(random.below(40_000)).map(|n| (n / 5000 * 5000 - 20_000).to_le_bytes().to_vec()).unwrap(),
+        b'Y' => i64::try_from(random.below(40_000))
+            .map(|n| (n / 5000 * 5000 - 20_000).to_le_bytes().to_vec())
+            .unwrap(),
         _ => match random.below(5) {
             0 => vec![0; 8],
             n => {
-                let (day, ms) = (2_460_000 + u32::try_from(n).unwrap(), u32::try_from(random.below(3)).unwrap() * 43_200_000);
+                let (day, ms) = (
+                    2_460_000 + u32::try_from(n).unwrap(),
+                    u32::try_from(random.below(3)).unwrap() * 43_200_000,
+                );
                 [day.to_le_bytes(), ms.to_le_bytes()].concat()
             }
         },
@@ -248,11 +261,17 @@ fn number(random: &mut Random, width: usize, decimals: u8) -> String {
         1 => format!("-{:.*}", usize::from(decimals), 1.5),
         _ => format!("{:.*}", usize::from(decimals), random.below(40) as f64 / 4.0),
     };
-    if text.len() <= width { text } else { "1".repeat(width.min(1)) }
+    if text.len() <= width {
+        text
+    } else {
+        "1".repeat(width.min(1))
+    }
 }
 
 fn date(random: &mut Random) -> Option<String> {
-    let day = *random.pick(&["20240131", "20240229", "19991231", "20000101", "00010101", "99991231", ""]);
+    let day = *random.pick(&[
+        "20240131", "20240229", "19991231", "20000101", "00010101", "99991231", "",
+    ]);
     (!day.is_empty()).then(|| day.to_owned())
 }
 
@@ -260,7 +279,9 @@ fn constant(random: &mut Random, column: &Column) -> String {
     match column.letter {
         b'C' => {
             let letters = random.below(column.width as u64 + 2);
-            let text: String = (0..letters).map(|_| *random.pick(&['a', 'A', 'b', 'B', ' ', 'ä', 'Ä'])).collect();
+            let text: String = (0..letters)
+                .map(|_| *random.pick(&['a', 'A', 'b', 'B', ' ', 'ä', 'Ä']))
+                .collect();
             format!("'{text}'")
         }
         b'D' | b'T' => match (random.below(3), date(random)) {
