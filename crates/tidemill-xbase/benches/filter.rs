@@ -10,9 +10,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tidemill_xbase::aof::Filter;
+use tidemill_xbase::aof::{Filter, FilterOrders, OrderedRecords};
 use tidemill_xbase::expression::Environment;
-use tidemill_xbase::{Access, OpenOptions, Table};
+use tidemill_xbase::index::OrderSpec;
+use tidemill_xbase::{Access, KeySettings, OpenOptions, Table, TableIndex, build_index};
 
 const STRIDE: usize = 21;
 
@@ -56,6 +57,72 @@ fn main() {
             });
             report(rows, condition, time, read);
         }
+        by_orders(rows, &table, &environment, read);
+    }
+}
+
+/// Filters that orders answer, and walks through their records.
+fn by_orders(rows: usize, table: &Arc<Table>, environment: &Environment, read: Duration) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bench.cdx");
+    let specs = ["ID", "TAG", "AMT"].map(|field| OrderSpec::new(field, field));
+    let settings = KeySettings::new(table.codepage());
+    build_index(&path, table, &specs, &settings).expect("an index");
+    let open = || TableIndex::open(&path, table, &settings).expect("an index");
+    for condition in [
+        "TAG = 'AAAA'",
+        "ID >= 10000 .AND. ID <= 20000",
+        "AMT >= 100 .AND. AMT <= 500",
+    ] {
+        let filter = Filter::new(condition, table, environment).expect("a filter");
+        let index = open();
+        let orders = FilterOrders::new(table, index.orders()).expect("orders");
+        let first = shortest_of(7, || {
+            // Its pages are decoded anew, and counting them is not part of it.
+            let index = open();
+            let orders = FilterOrders::new(table, index.orders()).expect("orders");
+            let begin = Instant::now();
+            black_box(filter.bitmap_by(table, &orders).expect("a bitmap"));
+            begin.elapsed()
+        });
+        report(rows, &format!("{condition} by order, first"), first, read);
+        let time = shortest(|| {
+            black_box(filter.bitmap_by(table, &orders).expect("a bitmap"));
+        });
+        report(rows, &format!("{condition} by order"), time, read);
+        let set = filter.bitmap_by(table, &orders).expect("a bitmap");
+        let walk = shortest(|| {
+            let mut at = set.first();
+            while let Some(recno) = at {
+                at = set.skip(black_box(recno), 1);
+            }
+        });
+        report(set.count() as usize, "  walk", walk, read);
+        for name in ["ID", "AMT"] {
+            let first = shortest_of(7, || {
+                let index = open();
+                let order = index.order(name).expect("an order").order();
+                let begin = Instant::now();
+                let ordered = OrderedRecords::new(&set, order).expect("a walk");
+                black_box(ordered.iter().count());
+                begin.elapsed()
+            });
+            report(
+                set.count() as usize,
+                &format!("  walk along {name}, first"),
+                first,
+                read,
+            );
+            let order = index.order(name).expect("an order").order();
+            let walk = shortest(|| {
+                let ordered = OrderedRecords::new(&set, order).expect("a walk");
+                let mut at = ordered.first();
+                while let Some(recno) = at {
+                    at = ordered.skip(black_box(recno), 1);
+                }
+            });
+            report(set.count() as usize, &format!("  walk along {name}"), walk, read);
+        }
     }
 }
 
@@ -84,6 +151,10 @@ fn table_bytes(rows: usize) -> Vec<u8> {
         bytes.extend(format!("{flag}{id:8}{tag}{tag}{tag}{tag}{amount:8.2}").as_bytes());
     }
     bytes
+}
+
+fn shortest_of(count: usize, run: impl FnMut() -> Duration) -> Duration {
+    std::iter::repeat_with(run).take(count).min().unwrap_or_default()
 }
 
 fn shortest(mut run: impl FnMut()) -> Duration {

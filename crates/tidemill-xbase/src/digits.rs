@@ -178,6 +178,17 @@ shape!(u64, 8);
 shape!(u128, 16);
 
 impl Shape<u64> {
+    /// The number of which each place, from the last one, has so much: the digits of [`Shape::plain`], or sums of them.
+    pub(crate) fn plain_value(&self, digits: impl Fn(u32) -> u64) -> i128 {
+        let point = if self.whole == 0 { 8 } else { 7 - self.point / 8 };
+        let (mut value, mut unit) = (0, 1);
+        for place in (0..8).filter(|place| *place != point) {
+            value += i128::from(digits(place)) * unit;
+            unit *= 10;
+        }
+        value
+    }
+
     #[inline(always)]
     fn sum(word: u64) -> Option<i64> {
         all_digits(word).then(|| sum_of_digits(word) as i64)

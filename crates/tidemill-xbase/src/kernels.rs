@@ -7,7 +7,9 @@
 //! These loops know no expressions, no indexes and no Arrow arrays.
 
 pub(crate) mod block;
+pub(crate) mod group;
 pub(crate) mod number;
+pub(crate) mod summary;
 pub(crate) mod text;
 
 pub(crate) use block::{Block, Understood};

@@ -60,11 +60,14 @@
 //!
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
 
+pub mod aggregate;
 pub mod aof;
 mod beside;
 mod bitmap;
 mod codepage;
 mod column;
+mod column_cache;
+mod columns;
 mod damage;
 mod digits;
 mod error;
@@ -93,6 +96,8 @@ mod verify;
 
 pub use bitmap::{Bitmap, Members};
 pub use codepage::CodePage;
+pub use column_cache::ColumnCache;
+pub use columns::{Columns, Sharing};
 pub use damage::Damage;
 pub use error::{BadExpression, BadValue, Corrupt, Error, Result};
 pub use field::{Autoincrement, Field, FieldKind};

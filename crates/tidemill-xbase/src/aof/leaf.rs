@@ -265,9 +265,7 @@ impl Recogniser<'_> {
     /// The NULL bit of the one field that a kernel looks at.
     fn null(&self) -> Option<(usize, u8)> {
         let field = self.table.fields().get(*self.program.fields().first()?)?;
-        let (bit, (offset, width)) = (field.null_bit?, self.table.fields.null_flags?);
-        let at = usize::from(bit / 8);
-        (at < width).then_some((offset + at, 1 << (bit % 8)))
+        self.table.fields.null_bit(field)
     }
 
     /// The comparison that a node is.

@@ -82,6 +82,13 @@ impl<'a> Block<'a> {
         });
     }
 
+    /// How many records are not deleted.
+    pub(crate) fn undeleted(&self) -> u32 {
+        self.records()
+            .map(|record| u32::from(record.first() != Some(&b'*')))
+            .sum()
+    }
+
     /// Whether each record is deleted.
     pub(crate) fn deleted(&self, out: &mut [u64]) {
         self.collect(out, |record| record.first() == Some(&b'*'));

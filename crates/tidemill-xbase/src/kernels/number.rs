@@ -62,6 +62,13 @@ impl Load {
     }
 }
 
+impl Load {
+    #[inline(always)]
+    fn word<const N: usize>(self, record: &[u8]) -> Option<[u8; N]> {
+        record.get(self.at..)?.first_chunk().copied()
+    }
+}
+
 impl NumberCell {
     /// The cell of a field in records of `stride` bytes; `None` for fields that are no whole numbers.
     pub(crate) fn new(field: &Field, stride: usize) -> Option<Self> {
@@ -122,7 +129,28 @@ impl NumberCell {
         }
     }
 
+    /// The shape of digits that one word holds, where it is read and how far it is shifted.
+    pub(crate) fn short(&self) -> Option<(Shape<u64>, usize, u32)> {
+        match &self.form {
+            Form::Short(shape, load) => Some((*shape, load.at, load.shift)),
+            _ => None,
+        }
+    }
+
+    /// The number of a record exactly, also where it is longer than 64 bits; `None` is blank.
+    ///
+    /// # Errors
+    /// When the bytes are no number.
+    pub(crate) fn exact(&self, record: &[u8]) -> Result<Option<i128>, ()> {
+        match self.read(record) {
+            Number::Value(number) => Ok(Some(i128::from(number))),
+            Number::Blank => Ok(None),
+            Number::Other => parse_text(self.cell(record), self.decimals, self.rounds).map_err(|_| ()),
+        }
+    }
+
     /// The number of a record.
+    #[inline]
     pub(crate) fn read(&self, record: &[u8]) -> Number<i64> {
         let cell = self.cell(record);
         let days = |days: Result<Option<i32>, _>| match days {
@@ -131,7 +159,21 @@ impl NumberCell {
             Err(_) => Number::Other,
         };
         match &self.form {
-            Form::Short(..) | Form::Long(..) | Form::Digits => self.digits(cell),
+            Form::Short(shape, load) => match load.word::<8>(record) {
+                Some(word) => match shape.parse((u64::from_le_bytes(word) << load.shift).to_le_bytes()) {
+                    Number::Other => self.digits(cell),
+                    number => number,
+                },
+                None => Number::Other,
+            },
+            Form::Long(shape, load) => match load.word::<16>(record) {
+                Some(word) => match shape.parse((u128::from_le_bytes(word) << load.shift).to_le_bytes()) {
+                    Number::Other => self.digits(cell),
+                    number => number,
+                },
+                None => Number::Other,
+            },
+            Form::Digits => self.digits(cell),
             Form::Date(_) => cell.first_chunk().map_or(Number::Other, |word| day(*word)),
             Form::DateBinary => days(column::date_binary(cell)),
             Form::DatePacked => days(column::date_packed(cell)),

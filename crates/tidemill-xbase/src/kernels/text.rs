@@ -156,7 +156,7 @@ fn bits_of(byte: u8, map: Option<&[u8; 256]>) -> Bits {
 }
 
 /// Where eight bytes of a record are read so that `len` at `at` are among them, and how many others come before those.
-fn place(at: usize, len: usize, stride: usize) -> Option<(usize, usize)> {
+pub(super) fn place(at: usize, len: usize, stride: usize) -> Option<(usize, usize)> {
     if at.checked_add(8)? <= stride {
         return Some((at, 0));
     }
