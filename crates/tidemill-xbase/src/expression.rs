@@ -60,6 +60,12 @@ mod record;
 mod syntax;
 mod value;
 
+pub(crate) use functions::substring_of;
+pub(crate) use operators::{find, relates, texts_relate};
+pub(crate) use program::{Node, NodeKind};
+pub(crate) use record::scaled;
+pub(crate) use value::{DAY_MS, unix_days};
+
 pub use environment::{DateOrder, Environment};
 pub use functions::function_names;
 pub use letters::Letters;

@@ -175,6 +175,13 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
+    /// The byte of a record and its bit that say that a field is NULL, where it can be.
+    pub(crate) fn null_bit(&self, field: &Field) -> Option<(usize, u8)> {
+        let (bit, (offset, width)) = (field.null_bit?, self.null_flags?);
+        let at = usize::from(bit / 8);
+        (at < width).then_some((offset + at, 1 << (bit % 8)))
+    }
+
     /// Reads every descriptor and gives each field its place.
     ///
     /// # Errors

@@ -35,6 +35,7 @@ mod ntx;
 mod order;
 mod page;
 mod positions;
+mod sequence;
 mod tag;
 mod tree;
 mod verify;
@@ -46,6 +47,8 @@ use std::sync::Arc;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::source::{Access, Source};
+
+pub(crate) use sequence::{Bound, Sequence};
 
 pub use cdx_builder::{CdxBuilder, OrderSpec};
 pub use collation::Collation;

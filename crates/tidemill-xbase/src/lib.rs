@@ -60,9 +60,14 @@
 //!
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
 
+pub mod aggregate;
+pub mod aof;
 mod beside;
+mod bitmap;
 mod codepage;
 mod column;
+mod column_cache;
+mod columns;
 mod damage;
 mod digits;
 mod error;
@@ -72,6 +77,7 @@ mod field_spec;
 mod header;
 pub mod index;
 mod julian;
+mod kernels;
 mod lock;
 mod memo;
 mod memo_editor;
@@ -89,7 +95,10 @@ mod transaction;
 mod value;
 mod verify;
 
+pub use bitmap::{Bitmap, Members};
 pub use codepage::CodePage;
+pub use column_cache::ColumnCache;
+pub use columns::{Columns, Sharing};
 pub use damage::Damage;
 pub use error::{BadExpression, BadValue, Corrupt, Error, NotRecovered, Result};
 pub use field::{Autoincrement, Field, FieldKind};

@@ -107,6 +107,15 @@ impl Source {
         }
     }
 
+    /// What the file that the path names looks like now; `None` for bytes in memory.
+    pub(crate) fn stamp_now(&self) -> Result<Option<FileStamp>> {
+        if self.stamp.is_none() {
+            return Ok(None);
+        }
+        let meta = std::fs::metadata(&self.path).map_err(|e| Error::io(&self.path, "read", e))?;
+        Ok(Some(FileStamp::new(&meta, SystemTime::now())))
+    }
+
     /// Whether the path certainly still names the bytes that were opened.
     pub(crate) fn is_current(&self) -> Result<bool> {
         let Some(stamp) = &self.stamp else {

@@ -21,14 +21,14 @@ pub enum DateOrder {
 #[derive(Debug, Clone)]
 pub struct Environment {
     pub(crate) codepage: CodePage,
-    pub(super) exact: bool,
+    pub(crate) exact: bool,
     pub(super) decimals: u8,
     pub(super) epoch: i32,
     pub(super) date_order: DateOrder,
     pub(super) date_separator: u8,
     pub(super) century: bool,
     pub(crate) letters: Letters,
-    pub(super) weights: Option<Arc<[u8; 256]>>,
+    pub(crate) weights: Option<Arc<[u8; 256]>>,
     pub(super) now: i64,
     pub(super) alias: Option<String>,
 }

@@ -8,7 +8,7 @@ use super::value::{civil, julian_day};
 
 /// What `STR()` makes of a number without being told width and decimals: its digits before the point and after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// `None`: 10, and 20 for large ones.
     pub(super) whole: Option<u16>,
     pub(super) decimals: u8,

@@ -14,6 +14,7 @@ mod transform;
 mod value;
 
 pub(super) use character::substring;
+pub(crate) use character::substring_of;
 
 use super::environment::Environment;
 use super::format::Shape;
@@ -28,8 +29,8 @@ pub(super) type Answer<'a> = Result<Value<'a>, TooLong>;
 type Body = for<'a> fn(&Call<'_>, &mut [Value<'a>]) -> Answer<'a>;
 
 /// A function of the language.
-pub(super) struct Function {
-    pub(super) name: &'static str,
+pub(crate) struct Function {
+    pub(crate) name: &'static str,
     /// One letter an argument: C N L, T (date or timestamp), K (what keys can be turned around: C N L D), * (any type), ~ (the type of
     /// the argument before it). What follows `[` can be left out; `+` at the end allows more of the last.
     takes: &'static str,

@@ -66,7 +66,7 @@ pub(super) fn compare(
 }
 
 /// Whether two texts stand in the relation.
-pub(super) fn texts_relate(operator: BinaryOperator, left: &[u8], right: &[u8], environment: &Environment) -> bool {
+pub(crate) fn texts_relate(operator: BinaryOperator, left: &[u8], right: &[u8], environment: &Environment) -> bool {
     if operator == BinaryOperator::ExactlyEqual {
         return left == right;
     }
@@ -89,7 +89,7 @@ pub(super) fn numbers_relate(operator: BinaryOperator, left: f64, right: f64) ->
 
 /// Whether an order is what an operator asks for.
 #[inline]
-pub(super) fn relates(operator: BinaryOperator, order: Ordering) -> bool {
+pub(crate) fn relates(operator: BinaryOperator, order: Ordering) -> bool {
     match operator {
         BinaryOperator::Equal | BinaryOperator::ExactlyEqual => order.is_eq(),
         BinaryOperator::NotEqual => order.is_ne(),
@@ -133,7 +133,7 @@ fn without_blanks_beyond(text: &[u8], len: usize) -> &[u8] {
 }
 
 /// Where `needle` begins in `text`; an empty one is nowhere.
-pub(super) fn find(needle: &[u8], text: &[u8]) -> Option<usize> {
+pub(crate) fn find(needle: &[u8], text: &[u8]) -> Option<usize> {
     let first = *needle.first()?;
     let last = text.len().checked_sub(needle.len())?;
     let starts = text.get(..=last)?;

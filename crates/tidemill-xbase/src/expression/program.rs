@@ -19,35 +19,35 @@ pub(super) const MAX_MADE: usize = 65_535;
 /// An expression compiled for the fields of a table. It is `Send` and `Sync`.
 #[derive(Debug, Clone)]
 pub struct Program {
-    pub(super) root: Node,
-    pub(super) slots: Vec<Slot>,
-    pub(super) environment: Environment,
+    pub(crate) root: Node,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) environment: Environment,
     is_volatile: bool,
     blank: Value<'static>,
 }
 
 /// A field that the program uses.
 #[derive(Debug, Clone)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     pub(super) name: String,
     /// Its place among the fields of the table.
-    pub(super) index: usize,
-    pub(super) nullable: bool,
+    pub(crate) index: usize,
+    pub(crate) nullable: bool,
     /// How long every text is, or 0.
     pub(super) width: usize,
 }
 
 /// A typed node.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) kind: NodeKind,
-    pub(super) type_of: Type,
+pub(crate) struct Node {
+    pub(crate) kind: NodeKind,
+    pub(crate) type_of: Type,
     pub(super) shape: Shape,
     pub(super) column: u32,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum NodeKind {
+pub(crate) enum NodeKind {
     Constant(Value<'static>),
     /// By its slot.
     Field(usize),
@@ -197,7 +197,7 @@ impl Program {
 
 impl Node {
     /// The value of a constant.
-    pub(super) fn constant(&self) -> Option<&Value<'static>> {
+    pub(crate) fn constant(&self) -> Option<&Value<'static>> {
         match &self.kind {
             NodeKind::Constant(value) => Some(value),
             _ => None,

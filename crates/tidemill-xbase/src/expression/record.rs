@@ -190,7 +190,7 @@ impl Record for BlankRecord<'_> {
 }
 
 /// The type of a field in expressions.
-pub(super) fn type_of(kind: FieldKind) -> Type {
+pub(crate) fn type_of(kind: FieldKind) -> Type {
     match kind {
         FieldKind::Character
         | FieldKind::CharacterBinary
@@ -222,7 +222,7 @@ pub(super) fn full_width(field: &Field) -> usize {
 }
 
 /// A scaled integer as a double: rounded once where both fit a double, thus the double nearest to the decimal.
-pub(super) fn scaled(value: i128, decimals: u8) -> f64 {
+pub(crate) fn scaled(value: i128, decimals: u8) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "numbers are doubles in this language")]
     let value = value as f64;
     if decimals == 0 {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::julian;
 
 /// Milliseconds of a day.
-pub(super) const DAY_MS: i64 = 86_400_000;
+pub(crate) const DAY_MS: i64 = 86_400_000;
 /// Julian day number of 1970-01-01.
 const UNIX_EPOCH: i64 = 2_440_588;
 
@@ -110,7 +110,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(super) fn type_of(&self) -> Type {
+    pub(crate) fn type_of(&self) -> Type {
         match self {
             Self::Null => Type::Null,
             Self::Character(_) => Type::Character,
@@ -149,16 +149,16 @@ impl<'a> Value<'a> {
     }
 
     /// The number as programs take it for a position or a width: cut at the point, and never beyond what a text can have.
-    pub(super) fn integer(&self) -> i64 {
+    pub(crate) fn integer(&self) -> i64 {
         integer(self.number())
     }
 
-    pub(super) fn logical(&self) -> bool {
+    pub(crate) fn logical(&self) -> bool {
         matches!(self, Self::Logical(true))
     }
 
     /// The Julian day number, of a timestamp too; 0 when empty.
-    pub(super) fn day(&self) -> i64 {
+    pub(crate) fn day(&self) -> i64 {
         match self {
             Self::Date(day) => *day,
             Self::Timestamp(ms) => ms.div_euclid(DAY_MS),
@@ -189,7 +189,7 @@ pub(super) fn civil(day: i64) -> Option<(i32, u32, u32)> {
 }
 
 /// Days since 1970-01-01 of a Julian day number; `None` when empty or outside the years 1 to 9999.
-pub(super) fn unix_days(day: i64) -> Option<i32> {
+pub(crate) fn unix_days(day: i64) -> Option<i32> {
     let days = i32::try_from(day.checked_sub(UNIX_EPOCH)?).ok()?;
     (-719_162..=2_932_896).contains(&days).then_some(days)
 }

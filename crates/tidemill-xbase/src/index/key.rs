@@ -95,6 +95,11 @@ impl Key {
         }
     }
 
+    /// Whether it stands for every moment of a day.
+    pub(crate) fn is_by_day(&self) -> bool {
+        self.by_day
+    }
+
     /// The bytes that are compared.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
@@ -368,6 +373,16 @@ impl KeyOrder {
             collation: Collation::binary(),
             is_reversed: false,
         }
+    }
+
+    /// Whether the tree runs from the highest key to the lowest.
+    pub(crate) fn is_reversed(&self) -> bool {
+        self.is_reversed
+    }
+
+    /// The weight of each byte of a text; `None` when it is the byte itself.
+    pub(crate) fn weights(&self) -> Option<&[u8; 256]> {
+        self.collation.weights().map(|weights| &**weights)
     }
 
     /// Two stored keys.

@@ -10,6 +10,7 @@ use super::cursor::Cursor;
 use super::key::{Key, KeyCodec, KeyEncoding, KeyOrder, KeyType, KeyValue};
 use super::page::{KeyBytes, Node};
 use super::positions::Positions;
+use super::sequence::Sequence;
 use super::tag::Tag;
 use super::tree::{Tree, TreePath};
 use super::walk::Walk;
@@ -27,6 +28,7 @@ pub struct Order {
     /// Whether the order runs against its tree.
     pub(crate) walks_back: bool,
     positions: OnceLock<Positions>,
+    sequence: OnceLock<Arc<Sequence>>,
 }
 
 impl Order {
@@ -59,6 +61,7 @@ impl Order {
             tag: tag.clone(),
             codec,
             positions: OnceLock::new(),
+            sequence: OnceLock::new(),
         })
     }
 
@@ -118,6 +121,15 @@ impl Order {
         }
         let positions = Positions::count(&self.tree)?;
         Ok(self.positions.get_or_init(|| positions))
+    }
+
+    /// The records of the order and their places, for a table of so many records. Read once.
+    pub(crate) fn sequence(&self, record_count: u32) -> Result<Arc<Sequence>> {
+        if let Some(sequence) = self.sequence.get() {
+            return Ok(Arc::clone(sequence));
+        }
+        let sequence = Arc::new(Sequence::read(self, record_count)?);
+        Ok(Arc::clone(self.sequence.get_or_init(|| sequence)))
     }
 
     /// Goes to the first entry in the order, or to the last.

@@ -56,6 +56,11 @@ impl Node {
         self.recnos.get(slot).copied().unwrap_or_default()
     }
 
+    /// The records in the order of their slots.
+    pub(crate) fn records(&self) -> &[u32] {
+        &self.recnos
+    }
+
     /// The keys in the order of their slots.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &[u8]> {
         self.keys.chunks_exact(self.key_len)

@@ -109,6 +109,11 @@ impl OrderKeys {
         })
     }
 
+    /// The compiled key expression.
+    pub(crate) fn program(&self) -> &Program {
+        &self.key
+    }
+
     /// The type of the keys.
     pub fn key_type(&self) -> KeyType {
         self.codec.key_type

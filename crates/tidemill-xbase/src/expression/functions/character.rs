@@ -148,7 +148,12 @@ pub(super) fn without_blanks_at_end(text: &[u8]) -> &[u8] {
 
 /// From a position that counts from 1, or from the end when negative; beyond the end there is nothing.
 pub(in super::super) fn substring(text: &[u8], from: i64, len: i64) -> &[u8] {
-    let size = i64::try_from(text.len()).unwrap_or(i64::MAX);
+    text.get(substring_of(text.len(), from, len)).unwrap_or_default()
+}
+
+/// Where `SUBSTR()` takes its bytes from a text of `size` bytes.
+pub(crate) fn substring_of(size: usize, from: i64, len: i64) -> std::ops::Range<usize> {
+    let size = i64::try_from(size).unwrap_or(i64::MAX);
     let start = match from {
         1.. => from - 1,
         0 => 0,
@@ -156,8 +161,8 @@ pub(in super::super) fn substring(text: &[u8], from: i64, len: i64) -> &[u8] {
     };
     let end = start.saturating_add(len).min(size);
     match (usize::try_from(start), usize::try_from(end)) {
-        (Ok(start), Ok(end)) => text.get(start..end).unwrap_or_default(),
-        _ => &[],
+        (Ok(start), Ok(end)) if start <= end => start..end,
+        _ => 0..0,
     }
 }
 

@@ -1,0 +1,632 @@
+//! Counts, sums, groups and top lists of a table.
+//!
+//! The first touch works on the records' bytes, chunk by chunk; what is asked for without a set of records of one's own is
+//! kept, so that asking again costs a look at the file.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tidemill_xbase::aggregate::Selected;
+//! use tidemill_xbase::{ColumnCache, Columns, OpenOptions, Sharing, Table};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let orders = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase/ord_cdx.dbf");
+//! let table = Arc::new(Table::open(orders, &OpenOptions::new())?);
+//! let columns = Columns::new(&table, &ColumnCache::new(64 << 20), Sharing::Shared)?;
+//! assert_eq!(columns.count(Selected::Undeleted)?, u64::from(600 - table.deleted_count()?));
+//! let id = table.fields().iter().position(|field| field.name == "ID").unwrap();
+//! assert_eq!(columns.summary(id, Selected::All)?.average(), Some(300.5));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Blank numbers are not counted, or are 0 where the table was opened with [`Blank::Zero`]; a NULL never counts. Sums are
+//! exact: whole numbers, scaled by the field's decimals.
+//!
+//! # What this does not do
+//!
+//! It evaluates no conditions (a [`Filter`](crate::aof::Filter) does) and knows no names of fields.
+
+use std::collections::HashMap;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, Int64Type};
+use arrow_schema::DataType;
+
+use crate::bitmap::Bitmap;
+use crate::column_cache::{Held, Voucher, What};
+use crate::columns::Columns;
+use crate::digits::trim;
+use crate::error::{Error, Result};
+use crate::expression::{Record, RecordBytes, scaled};
+use crate::field::{Field, FieldKind};
+use crate::kernels::Block;
+use crate::kernels::group::Texts;
+use crate::kernels::number::NumberCell;
+use crate::kernels::summary::{Tally, summarise};
+use crate::kernels::text::TextCell;
+use crate::table::Blank;
+
+/// Which records an aggregate is of.
+#[derive(Debug, Clone, Copy)]
+pub enum Selected<'a> {
+    /// All, deleted ones too.
+    All,
+    /// Those without the deletion flag.
+    Undeleted,
+    /// Those of a set, deleted or not.
+    Of(&'a Bitmap),
+}
+
+/// A number as fields hold it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Quantity {
+    /// A whole number of units of the last decimal.
+    Decimal {
+        /// The units.
+        unscaled: i128,
+        /// The digits behind the point.
+        scale: u8,
+    },
+    /// A double.
+    Double(f64),
+}
+
+impl Quantity {
+    /// The nearest double.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Decimal { unscaled, scale } => scaled(unscaled, scale),
+            Self::Double(number) => number,
+        }
+    }
+}
+
+/// A numeric field, added up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// How many values there are.
+    pub count: u64,
+    /// Their sum; 0 of none.
+    pub sum: Quantity,
+    /// The least; `None` of none.
+    pub min: Option<Quantity>,
+    /// The greatest; `None` of none.
+    pub max: Option<Quantity>,
+}
+
+impl Summary {
+    /// The mean; `None` of none.
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer records than 2^53")]
+    pub fn average(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum.to_f64() / self.count as f64)
+    }
+}
+
+/// The records that have one text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// The text in the table's code page, without blanks and NULs at its end; `None` for NULL.
+    pub text: Option<Vec<u8>>,
+    /// How many records there are.
+    pub count: u64,
+    /// The numeric field that was asked for, added up.
+    pub summary: Option<Summary>,
+}
+
+/// Which end of an order is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Top {
+    /// The least.
+    Least,
+    /// The greatest.
+    Greatest,
+}
+
+impl Columns {
+    /// The number of records.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn count(&self, selected: Selected<'_>) -> Result<u64> {
+        match selected {
+            Selected::All => Ok(u64::from(self.table().record_count())),
+            Selected::Of(set) => Ok(u64::from(set.count())),
+            Selected::Undeleted => {
+                let voucher = self.voucher()?;
+                let mut count = 0;
+                for (chunk, records) in self.chunks() {
+                    let make = || {
+                        let mut count = 0;
+                        self.table().visit_blocks(records.clone(), |block| {
+                            count += block.undeleted();
+                            Ok(())
+                        })?;
+                        Ok(Held::Count(count))
+                    };
+                    if let Held::Count(undeleted) = self.held(What::Undeleted, chunk, &records, &voucher, make)? {
+                        count += u64::from(undeleted);
+                    }
+                }
+                Ok(count)
+            }
+        }
+    }
+
+    /// A numeric field, added up.
+    ///
+    /// # Errors
+    /// As a scan, and [`Error::Misuse`] for a field that the table has not got or that is not numeric.
+    pub fn summary(&self, field: usize, selected: Selected<'_>) -> Result<Summary> {
+        let described = self.numeric(field)?;
+        let voucher = self.voucher()?;
+        if matches!(described.kind, FieldKind::Double | FieldKind::DoubleDbase7) {
+            return self.summary_of_doubles(field, selected, &voucher);
+        }
+        let mut tally = Tally::default();
+        for (chunk, records) in self.chunks() {
+            let make = || self.tally(field, described, chunk, &records, selected, &voucher);
+            let with_deleted = match selected {
+                Selected::Of(_) => {
+                    tally.merge(&make()?);
+                    continue;
+                }
+                Selected::All => true,
+                Selected::Undeleted => false,
+            };
+            let what = What::Tally { field, with_deleted };
+            if let Held::Tally(of_chunk) = self.held(what, chunk, &records, &voucher, || make().map(Held::Tally))? {
+                tally.merge(&of_chunk);
+            }
+        }
+        Ok(summary(&tally, decimals(described)))
+    }
+
+    /// The texts of a character field in the order in which they occur, how many records have each, and with `sum_of` a
+    /// numeric field of these records, added up. NULL comes last.
+    ///
+    /// # Errors
+    /// As [`Columns::summary`], and [`Error::Misuse`] for a field that is not of the kinds `C`.
+    pub fn groups(&self, field: usize, sum_of: Option<usize>, selected: Selected<'_>) -> Result<Vec<Group>> {
+        let described = self.field(field)?;
+        if !matches!(described.kind, FieldKind::Character | FieldKind::CharacterBinary) {
+            return Err(Error::Misuse(format!(
+                "field {} has no texts of one length",
+                described.name
+            )));
+        }
+        let summed = sum_of
+            .map(|field| Ok::<_, Error>((field, self.numeric(field)?)))
+            .transpose()?;
+        let cell = TextCell {
+            at: described.offset,
+            len: described.width,
+            map: None,
+        };
+        let mut grouping = Grouping {
+            columns: self,
+            texts: Texts::new(cell, self.table().stride()),
+            counts: Vec::new(),
+            sums: Vec::new(),
+            null: self.null_bit(described),
+            nulls: (0, Tally::default()),
+            summed,
+        };
+        let table = self.table();
+        table.visit_blocks(0..table.record_count(), |block| match selected {
+            Selected::All => grouping.add(&block, |_, _| true),
+            Selected::Undeleted => grouping.add(&block, |_, record| !is_deleted(record)),
+            Selected::Of(set) => grouping.add(&block, |i, _| is_member(set, &block, i)),
+        })?;
+        Ok(grouping.finish(described))
+    }
+
+    /// The records with the least or greatest numbers of a field, best first; of equal ones the first in the table. Records
+    /// without a number are left out.
+    ///
+    /// # Errors
+    /// As [`Columns::summary`].
+    pub fn top(&self, field: usize, count: usize, which: Top, selected: Selected<'_>) -> Result<Vec<u32>> {
+        let described = self.numeric(field)?;
+        let (cell, null, blank) = (
+            self.number_cell(described),
+            self.null_bit(described),
+            self.blank_counts(),
+        );
+        let mut best: Vec<(Ranked, u32)> = Vec::with_capacity(count.min(1024) + 1);
+        let table = self.table();
+        table.visit_blocks(0..table.record_count(), |block| {
+            for (i, record) in block.records().enumerate() {
+                let taken = match selected {
+                    Selected::All => true,
+                    Selected::Undeleted => !is_deleted(record),
+                    Selected::Of(set) => is_member(set, &block, i),
+                };
+                if !taken || null.is_some_and(|null| is_null(record, null)) {
+                    continue;
+                }
+                let recno = block.first + 1 + u32::try_from(i).unwrap_or(u32::MAX);
+                let number = match &cell {
+                    Some(cell) => match cell.exact(record) {
+                        Ok(Some(number)) => Ranked::Whole(number),
+                        Ok(None) if blank => Ranked::Whole(0),
+                        Ok(None) => continue,
+                        Err(()) => return Err(self.unreadable(field, recno, record)),
+                    },
+                    None => match RecordBytes::new(table, recno, record).value(field)? {
+                        crate::expression::Value::Number(number) => Ranked::Double(number),
+                        _ => continue,
+                    },
+                };
+                let is_better = |other: &Ranked| match which {
+                    Top::Least => number.before(other),
+                    Top::Greatest => other.before(&number),
+                };
+                if best.len() == count && !best.last().is_some_and(|(last, _)| is_better(last)) {
+                    continue;
+                }
+                let at = best.partition_point(|(other, _)| !is_better(other));
+                best.insert(at, (number, recno));
+                best.truncate(count);
+            }
+            Ok(())
+        })?;
+        Ok(best.into_iter().map(|(_, recno)| recno).collect())
+    }
+
+    fn numeric(&self, field: usize) -> Result<&Field> {
+        let described = self.field(field)?;
+        let is_numeric = matches!(
+            described.kind,
+            FieldKind::Numeric
+                | FieldKind::Float
+                | FieldKind::Integer
+                | FieldKind::IntegerDbase7
+                | FieldKind::Currency
+                | FieldKind::Double
+                | FieldKind::DoubleDbase7
+        );
+        if is_numeric {
+            return Ok(described);
+        }
+        Err(Error::Misuse(format!("field {} is not numeric", described.name)))
+    }
+
+    fn number_cell(&self, field: &Field) -> Option<NumberCell> {
+        NumberCell::new(field, self.table().stride())
+    }
+
+    fn blank_counts(&self) -> bool {
+        self.table().options.blank == Blank::Zero
+    }
+
+    fn null_bit(&self, field: &Field) -> Option<(usize, u8)> {
+        self.table().fields.null_bit(field)
+    }
+
+    /// The numbers of one chunk, added up.
+    fn tally(
+        &self,
+        index: usize,
+        field: &Field,
+        chunk: u32,
+        records: &std::ops::Range<u32>,
+        selected: Selected<'_>,
+        voucher: &Voucher,
+    ) -> Result<Tally> {
+        let table = self.table();
+        let Some(cell) = self.number_cell(field).filter(|_| !table.options.recover) else {
+            // While recovering, what cannot be read is null: the column knows.
+            let array = self.chunk_column(index, chunk, records.clone(), voucher)?;
+            return self.tally_of_array(&array, records.start, selected);
+        };
+        let (null, blank) = (self.null_bit(field), self.blank_counts());
+        let not_null = |record: &[u8]| null.is_none_or(|null| !is_null(record, null));
+        let mut tally = Tally::default();
+        table.visit_blocks(records.clone(), |block| {
+            let of_block = match selected {
+                Selected::All if null.is_none() => summarise(&cell, &block, blank, |_, _| true),
+                Selected::Undeleted if null.is_none() => {
+                    summarise(&cell, &block, blank, |_, record| !is_deleted(record))
+                }
+                Selected::All => summarise(&cell, &block, blank, |_, record| not_null(record)),
+                Selected::Undeleted => summarise(&cell, &block, blank, |_, record| {
+                    !is_deleted(record) && not_null(record)
+                }),
+                Selected::Of(set) => summarise(&cell, &block, blank, |i, record| {
+                    is_member(set, &block, i) && not_null(record)
+                }),
+            };
+            match of_block {
+                Ok(of_block) => tally.merge(&of_block),
+                Err(place) => {
+                    let recno = block.first + 1 + u32::try_from(place).unwrap_or(u32::MAX);
+                    let record = block.records().nth(place).unwrap_or_default();
+                    return Err(self.unreadable(index, recno, record));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(tally)
+    }
+
+    fn tally_of_array(&self, array: &dyn Array, first: u32, selected: Selected<'_>) -> Result<Tally> {
+        let set = self.selected_rows(first, array.len(), selected)?;
+        let mut tally = Tally::default();
+        let rows = (0..array.len()).filter(|row| array.is_valid(*row) && set.contains(first_recno(*row)));
+        match array.data_type() {
+            DataType::Int64 => rows.for_each(|row| tally.add(i128::from(array.as_primitive::<Int64Type>().value(row)))),
+            DataType::Int32 => rows.for_each(|row| tally.add(i128::from(array.as_primitive::<Int32Type>().value(row)))),
+            DataType::Decimal128(..) => {
+                rows.for_each(|row| tally.add(array.as_primitive::<Decimal128Type>().value(row)))
+            }
+            other => return Err(Error::Misuse(format!("{other} is no type of whole numbers"))),
+        }
+        Ok(tally)
+    }
+
+    fn summary_of_doubles(&self, field: usize, selected: Selected<'_>, voucher: &Voucher) -> Result<Summary> {
+        let (mut count, mut sum, mut min, mut max) = (0, 0.0, None::<f64>, None::<f64>);
+        for (chunk, records) in self.chunks() {
+            let array = self.chunk_column(field, chunk, records.clone(), voucher)?;
+            let numbers = array.as_primitive::<Float64Type>();
+            let set = self.selected_rows(records.start, array.len(), selected)?;
+            for row in (0..array.len()).filter(|row| numbers.is_valid(*row) && set.contains(first_recno(*row))) {
+                let number = numbers.value(row);
+                count += 1;
+                sum += number;
+                min = Some(min.map_or(number, |min| min.min(number)));
+                max = Some(max.map_or(number, |max| max.max(number)));
+            }
+        }
+        Ok(Summary {
+            count,
+            sum: Quantity::Double(sum),
+            min: min.map(Quantity::Double),
+            max: max.map(Quantity::Double),
+        })
+    }
+
+    /// The rows of a chunk that are selected, counted from 1.
+    fn selected_rows(&self, first: u32, rows: usize, selected: Selected<'_>) -> Result<Bitmap> {
+        let len = u32::try_from(rows).unwrap_or(u32::MAX);
+        let from = first as usize / 64;
+        match selected {
+            Selected::All => Ok(Bitmap::full(len)),
+            Selected::Of(set) => {
+                let words = set.words().get(from..).unwrap_or_default();
+                Ok(Bitmap::from_words(
+                    words.iter().take(rows.div_ceil(64)).copied().collect(),
+                    len,
+                ))
+            }
+            Selected::Undeleted => {
+                let mut words = Vec::with_capacity(rows.div_ceil(64));
+                self.table().visit_blocks(first..first.saturating_add(len), |block| {
+                    let begin = words.len();
+                    words.resize(begin + (block.len as usize).div_ceil(64), 0);
+                    if let Some(out) = words.get_mut(begin..) {
+                        block.deleted(out);
+                    }
+                    Ok(())
+                })?;
+                let mut deleted = Bitmap::from_words(words, len);
+                deleted.invert();
+                Ok(deleted)
+            }
+        }
+    }
+
+    /// The error that a record's bytes deserve.
+    fn unreadable(&self, field: usize, recno: u32, record: &[u8]) -> Error {
+        match RecordBytes::new(self.table(), recno, record).value(field) {
+            Err(error) => error,
+            Ok(_) => Error::Misuse(format!("field {field} of record {recno} cannot be added up")),
+        }
+    }
+}
+
+/// A number of a top list.
+#[derive(Debug, Clone, Copy)]
+enum Ranked {
+    Whole(i128),
+    Double(f64),
+}
+
+impl Ranked {
+    fn before(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => a < b,
+            (Self::Double(a), Self::Double(b)) => a.total_cmp(b).is_lt(),
+            _ => false,
+        }
+    }
+}
+
+struct Grouping<'c> {
+    columns: &'c Columns,
+    texts: Texts,
+    /// By the numbers of the texts.
+    counts: Vec<u64>,
+    sums: Vec<Tally>,
+    null: Option<(usize, u8)>,
+    /// The records whose text is NULL.
+    nulls: (u64, Tally),
+    summed: Option<(usize, &'c Field)>,
+}
+
+impl Grouping<'_> {
+    fn add(&mut self, block: &Block<'_>, selects: impl Fn(usize, &[u8]) -> bool) -> Result<()> {
+        let Self {
+            columns,
+            texts,
+            counts,
+            sums,
+            null,
+            nulls,
+            summed,
+        } = self;
+        let Some((index, field)) = summed else {
+            if let Some(null) = *null {
+                let is_null = |i: usize, record: &[u8]| selects(i, record) && is_null(record, null);
+                nulls.0 += block
+                    .records()
+                    .enumerate()
+                    .filter(|(i, record)| is_null(*i, record))
+                    .count() as u64;
+                texts.visit(
+                    block,
+                    |i, record| selects(i, record) && !self::is_null(record, null),
+                    |text, _| {
+                        count(counts, text);
+                    },
+                );
+            } else {
+                texts.visit(block, selects, |text, _| count(counts, text));
+            }
+            return Ok(());
+        };
+        let (cell, sum_null, blank) = (
+            columns.number_cell(field),
+            columns.null_bit(field),
+            columns.blank_counts(),
+        );
+        let Some(cell) = cell else {
+            let name = &field.name;
+            return Err(Error::Misuse(format!(
+                "field {name}: doubles are not added up by groups"
+            )));
+        };
+        let mut fault = None;
+        let mut number = |record: &[u8]| {
+            if sum_null.is_some_and(|null| is_null(record, null)) {
+                return None;
+            }
+            match cell.exact(record) {
+                Ok(None) => blank.then_some(0),
+                Ok(number) => number,
+                Err(()) => {
+                    fault.get_or_insert_with(|| record.to_vec());
+                    None
+                }
+            }
+        };
+        if let Some(null) = *null {
+            let records = block.records().enumerate();
+            for (_, record) in records.filter(|(i, record)| selects(*i, record) && is_null(record, null)) {
+                nulls.0 += 1;
+                number(record).into_iter().for_each(|number| nulls.1.add(number));
+            }
+        }
+        let has_text = |i: usize, record: &[u8]| selects(i, record) && null.is_none_or(|null| !is_null(record, null));
+        texts.visit(block, has_text, |text, record| {
+            count(counts, text);
+            if sums.len() < counts.len() {
+                sums.resize(counts.len(), Tally::default());
+            }
+            if let (Some(tally), Some(number)) = (sums.get_mut(text as usize), number(record)) {
+                tally.add(number);
+            }
+        });
+        match fault {
+            None => Ok(()),
+            Some(record) => {
+                let place = block.records().position(|other| other == record).unwrap_or_default();
+                let recno = block.first + 1 + u32::try_from(place).unwrap_or(u32::MAX);
+                Err(columns.unreadable(*index, recno, &record))
+            }
+        }
+    }
+
+    fn finish(self, field: &Field) -> Vec<Group> {
+        let scale = self.summed.map(|(_, field)| decimals(field));
+        let keeps = self.columns.table().options.keep_trailing_blanks || field.kind == FieldKind::CharacterBinary;
+        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
+        // What differs in blanks at the end only is one text.
+        let mut merged: Vec<(Option<Vec<u8>>, u64, Tally)> = Vec::with_capacity(self.texts.len());
+        let sums = self.sums.into_iter().chain(std::iter::repeat(Tally::default()));
+        for ((text, count), tally) in self.texts.into_texts().into_iter().zip(self.counts).zip(sums) {
+            let text = if keeps {
+                text.into_vec()
+            } else {
+                without_end(&text).to_vec()
+            };
+            let place = *places.entry(text.clone()).or_insert(merged.len());
+            match merged.get_mut(place) {
+                Some((_, known, sum)) => {
+                    *known += count;
+                    sum.merge(&tally);
+                }
+                None => merged.push((Some(text), count, tally)),
+            }
+        }
+        if self.nulls.0 > 0 {
+            merged.push((None, self.nulls.0, self.nulls.1));
+        }
+        let groups = merged.into_iter().map(|(text, count, tally)| Group {
+            text,
+            count,
+            summary: scale.map(|scale| summary(&tally, scale)),
+        });
+        groups.collect()
+    }
+}
+
+#[inline(always)]
+fn count(counts: &mut Vec<u64>, text: u32) {
+    match counts.get_mut(text as usize) {
+        Some(count) => *count += 1,
+        // Texts are numbered in the order in which they are met.
+        None => counts.push(1),
+    }
+}
+
+fn without_end(text: &[u8]) -> &[u8] {
+    let begin = text.len() - text.iter().skip_while(|byte| matches!(byte, b' ' | 0)).count();
+    let rest = trim(text).len();
+    if rest == 0 {
+        &[]
+    } else {
+        text.get(..begin + rest).unwrap_or(text)
+    }
+}
+
+fn summary(tally: &Tally, scale: u8) -> Summary {
+    let decimal = |unscaled| Quantity::Decimal { unscaled, scale };
+    Summary {
+        count: tally.count,
+        sum: decimal(tally.sum),
+        min: (tally.count > 0).then(|| decimal(tally.min)),
+        max: (tally.count > 0).then(|| decimal(tally.max)),
+    }
+}
+
+fn decimals(field: &Field) -> u8 {
+    if field.kind == FieldKind::Currency {
+        4
+    } else {
+        field.decimals
+    }
+}
+
+#[inline(always)]
+fn is_deleted(record: &[u8]) -> bool {
+    record.first() == Some(&b'*')
+}
+
+#[inline(always)]
+fn is_null(record: &[u8], (at, mask): (usize, u8)) -> bool {
+    record.get(at).is_some_and(|flags| flags & mask != 0)
+}
+
+/// Whether the record at a place of a block belongs to a set. Blocks begin at multiples of 64.
+#[inline(always)]
+fn is_member(set: &Bitmap, block: &Block<'_>, i: usize) -> bool {
+    let at = block.first as usize + i;
+    set.words().get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
+}
+
+/// The number of a row among the rows of its chunk, counted from 1.
+fn first_recno(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
+}

@@ -1,0 +1,111 @@
+//! A condition compiled for a table.
+
+use std::sync::Arc;
+
+use crate::bitmap::Bitmap;
+use crate::error::{Error, Result};
+use crate::expression::{Environment, Program, RecordBytes, Syntax, Type, parse};
+use crate::kernels::Block;
+use crate::table::Table;
+
+use super::evaluate::{evaluate, uses_memo};
+use super::ranges::FilterOrders;
+use super::steps::{OptimizationLevel, Plan};
+
+/// A condition compiled for the fields of a table. It is `Send` and `Sync`, and good for every handle of that table.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    program: Program,
+    plan: Plan,
+}
+
+impl Filter {
+    /// Compiles a text.
+    ///
+    /// # Errors
+    /// [`Error::Expression`] with the column of the fault: what does not parse, names no field or function, has operands of
+    /// a type that does not fit, or is no condition.
+    pub fn new(text: &str, table: &Table, environment: &Environment) -> Result<Self> {
+        Self::from_syntax(&parse(text)?, table, environment)
+    }
+
+    /// Compiles a tree.
+    ///
+    /// # Errors
+    /// As [`Filter::new`].
+    pub fn from_syntax(syntax: &Syntax, table: &Table, environment: &Environment) -> Result<Self> {
+        let program = Program::from_syntax(syntax, table.fields(), environment)?;
+        if !matches!(program.type_of(), Type::Logical | Type::Null) {
+            let found = format!("a value of type {}", program.type_of().letter());
+            return Err(Error::expression(1, "a condition", found));
+        }
+        let plan = Plan::new(syntax, table, environment)?;
+        Ok(Self { program, plan })
+    }
+
+    /// The whole condition for one record at a time.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The records that fulfil the condition, deleted ones too, by one pass over the table.
+    ///
+    /// # Errors
+    /// When the table cannot be read, and for a field whose bytes are none of its values.
+    pub fn bitmap(&self, table: &Arc<Table>) -> Result<Bitmap> {
+        self.bitmap_by(table, &FilterOrders::none())
+    }
+
+    /// As [`Filter::bitmap`], with the leaves that an order can answer from that order. The table is read only when there are
+    /// others.
+    ///
+    /// # Errors
+    /// As [`Filter::bitmap`], and [`Error::Corrupt`] for an index that cannot be read.
+    pub fn bitmap_by(&self, table: &Arc<Table>, orders: &FilterOrders) -> Result<Bitmap> {
+        let len = table.record_count();
+        let step = self.plan.step(table, orders)?;
+        if !step.reads_records() {
+            let all = Block {
+                bytes: &[],
+                stride: table.stride(),
+                first: 0,
+                len,
+            };
+            return Ok(Bitmap::from_words(evaluate(&step, table, &all)?.is_true, len));
+        }
+        let mut words = Vec::with_capacity((len as usize).div_ceil(64));
+        table.visit_blocks(0..len, |block| {
+            words.extend(evaluate(&step, table, &block)?.is_true);
+            Ok(())
+        })?;
+        Ok(Bitmap::from_words(words, len))
+    }
+
+    /// How far orders answer the condition.
+    pub fn level(&self, table: &Table, orders: &FilterOrders) -> OptimizationLevel {
+        self.plan.level(table, orders)
+    }
+
+    /// Whether one record fulfils the condition, given its bytes, which begin with the deletion flag.
+    ///
+    /// # Errors
+    /// As [`Filter::bitmap`], and [`Error::Misuse`] for bytes that are not as long as a record.
+    pub fn matches(&self, table: &Arc<Table>, recno: u32, bytes: &[u8]) -> Result<bool> {
+        if bytes.len() != table.stride() {
+            let (expected, found) = (table.stride(), bytes.len());
+            return Err(Error::Misuse(format!("a record has {expected} bytes, not {found}")));
+        }
+        if !uses_memo(&self.program, table) {
+            return self.program.matches(&RecordBytes::new(table, recno, bytes));
+        }
+        let block = Block {
+            bytes,
+            stride: table.stride(),
+            first: recno.saturating_sub(1),
+            len: 1,
+        };
+        let step = self.plan.step(table, &FilterOrders::none())?;
+        let bits = evaluate(&step, table, &block)?;
+        Ok(bits.is_true.first().is_some_and(|word| word & 1 != 0))
+    }
+}

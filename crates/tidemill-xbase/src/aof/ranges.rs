@@ -1,0 +1,307 @@
+//! Leaves that an order answers: the records between two of its keys.
+//!
+//! An order can answer a comparison of what its keys begin with: the bare field, `UPPER(field)`, the first field of a
+//! compound key, `DELETED()`. It must hold every record (no FOR, not unique, no custom keys); an order with FOR answers the
+//! leaf that is its condition. What could differ between keys and records is left to the kernels: fields that can be NULL,
+//! texts compared under SET EXACT or in another collation than the order's, moments within a day.
+
+use std::sync::Arc;
+
+use crate::bitmap::Bitmap;
+use crate::error::Result;
+use crate::expression::{BinaryOperator, Environment, Syntax, Value, parse};
+use crate::field::FieldKind;
+use crate::index::{Bound, Key, KeyValue, Order};
+use crate::orders::TableOrder;
+use crate::table::Table;
+
+use super::leaf::{Compared, KeyCell, Leaf, equal_beginning};
+
+/// The orders that filters of one table may be answered from.
+#[derive(Debug, Clone, Default)]
+pub struct FilterOrders {
+    known: Vec<Known>,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    order: Arc<Order>,
+    key: Option<KeyCell>,
+    condition: Option<Syntax>,
+}
+
+impl FilterOrders {
+    /// No orders: every leaf is answered by a pass over the table.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Those of these orders that can answer anything. Counting their entries reads every page of them once.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for an order without FOR that has not as many entries as the table has records: the table was
+    /// changed without it. Else as [`Order::key_count`].
+    pub fn new<'o>(table: &Table, orders: impl IntoIterator<Item = &'o TableOrder>) -> Result<Self> {
+        let mut known = Vec::new();
+        for table_order in orders {
+            let order = table_order.order();
+            let tag = order.tag();
+            if tag.is_unique || tag.is_custom {
+                continue;
+            }
+            let condition = tag.condition.as_deref().map(parse).transpose()?;
+            let key = match condition {
+                None if !tag.ignores_case => KeyCell::new(table_order.keys().program(), table),
+                _ => None,
+            };
+            if condition.is_none() && order.key_count()? != u64::from(table.record_count()) {
+                let (expected, found) = (table.record_count(), order.key_count()?);
+                let (tree, what) = (&order.tree, format!("order {}", tag.name));
+                let expected = format!("{expected} keys, one a record (reindex)");
+                return Err(tree.corrupt(&what, tag.header, expected, found.to_string()));
+            }
+            if key.is_some() || condition.is_some() {
+                known.push(Known {
+                    order: Arc::clone(order),
+                    key,
+                    condition,
+                });
+            }
+        }
+        Ok(Self { known })
+    }
+
+    /// The records of a leaf as a range of an order, where one fits.
+    pub(super) fn range(&self, leaf: &Leaf, table: &Table) -> Option<Range> {
+        if leaf.null.is_some() || leaf.program.slots.iter().any(|slot| slot.nullable) {
+            return None;
+        }
+        self.known.iter().find_map(|known| known.range(leaf, table))
+    }
+}
+
+/// The records of an order between two keys.
+#[derive(Debug, Clone)]
+pub(super) struct Range {
+    order: Arc<Order>,
+    low: Option<Bound>,
+    high: Option<Bound>,
+    /// Whether those outside are meant.
+    is_outside: bool,
+}
+
+impl Range {
+    /// The records as a set.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded, and for a record that the table does not have.
+    pub(super) fn bitmap(&self, record_count: u32) -> Result<Bitmap> {
+        let mut words = vec![0_u64; (record_count as usize).div_ceil(64)];
+        self.order
+            .visit_records(self.low.as_ref(), self.high.as_ref(), record_count, |records| {
+                for recno in records {
+                    let bit = recno.wrapping_sub(1);
+                    if let Some(word) = words.get_mut(bit as usize / 64) {
+                        *word |= 1 << (bit % 64);
+                    }
+                }
+            })?;
+        let mut bitmap = Bitmap::from_words(words, record_count);
+        if self.is_outside {
+            bitmap.invert();
+        }
+        Ok(bitmap)
+    }
+
+    /// One range for two of the same order, both of which must hold the record.
+    pub(super) fn narrowed_by(&self, other: &Self) -> Option<Self> {
+        if !Arc::ptr_eq(&self.order, &other.order) || self.is_outside || other.is_outside {
+            return None;
+        }
+        let inner = |a: &Option<Bound>, b: &Option<Bound>, is_low: bool| -> Option<Option<Bound>> {
+            let (Some(left), Some(right)) = (a, b) else {
+                return Some(a.clone().or_else(|| b.clone()));
+            };
+            if left.key.is_by_day() || right.key.is_by_day() {
+                return None;
+            }
+            let (l, r) = (left.key.as_bytes(), right.key.as_bytes());
+            if l.len() != r.len() {
+                return None;
+            }
+            let order = self.order.tree.order.compare(l, r);
+            let order = if self.order.tree.order.is_reversed() {
+                order.reverse()
+            } else {
+                order
+            };
+            let takes_left = match order.is_eq() {
+                true => !left.is_included,
+                false => order.is_gt() == is_low,
+            };
+            Some(Some(if takes_left { left.clone() } else { right.clone() }))
+        };
+        Some(Self {
+            order: Arc::clone(&self.order),
+            low: inner(&self.low, &other.low, true)?,
+            high: inner(&self.high, &other.high, false)?,
+            is_outside: false,
+        })
+    }
+}
+
+impl Known {
+    fn range(&self, leaf: &Leaf, table: &Table) -> Option<Range> {
+        if let Some(condition) = &self.condition {
+            return (*condition == leaf.syntax).then(|| self.all());
+        }
+        match (self.key.as_ref()?, leaf.compared.as_ref()?) {
+            (
+                KeyCell::Deleted,
+                Compared::Deleted {
+                    deleted: yes,
+                    other: no,
+                },
+            ) => self.logical(*yes, *no),
+            (KeyCell::Logical { at }, Compared::Logical { at: compared, yes, no }) if at == compared => {
+                self.logical(*yes, *no)
+            }
+            (KeyCell::Text(key), Compared::Text(cell, operator, constant))
+                if key.at == cell.at && key.len >= cell.len && key.map == cell.map =>
+            {
+                let environment = &leaf.program.environment;
+                if matches!(
+                    operator,
+                    BinaryOperator::Equal | BinaryOperator::ExactlyEqual | BinaryOperator::NotEqual
+                ) {
+                    return match equal_beginning(cell, *operator, constant, environment) {
+                        Some(beginning) => self.equal(self.text(&beginning)?, *operator),
+                        None => None,
+                    };
+                }
+                self.ordered_text(cell.len, *operator, constant, environment)
+            }
+            (KeyCell::Field(key), Compared::Field(index, operator, constant)) if key == index => {
+                self.field(table.fields().get(*index)?.kind, *operator, constant)
+            }
+            _ => None,
+        }
+    }
+
+    fn all(&self) -> Range {
+        Range {
+            order: Arc::clone(&self.order),
+            low: None,
+            high: None,
+            is_outside: false,
+        }
+    }
+
+    fn logical(&self, yes: bool, no: bool) -> Option<Range> {
+        let only = |value| self.equal(self.order.key(&KeyValue::Logical(value)).ok()?, BinaryOperator::Equal);
+        match (yes, no) {
+            (true, true) => Some(self.all()),
+            (false, false) => Some(Range {
+                is_outside: true,
+                ..self.all()
+            }),
+            (yes, _) => only(yes),
+        }
+    }
+
+    /// The beginning of a text key, where keys are that long.
+    fn text(&self, beginning: &[u8]) -> Option<Key> {
+        (beginning.len() <= self.order.tag().key_len).then(|| Key::raw(beginning))
+    }
+
+    fn equal(&self, key: Key, operator: BinaryOperator) -> Option<Range> {
+        let bound = Some(Bound { key, is_included: true });
+        Some(Range {
+            low: bound.clone(),
+            high: bound,
+            is_outside: operator == BinaryOperator::NotEqual,
+            ..self.all()
+        })
+    }
+
+    /// The range that a comparison with a key stands for. Keys with which a bound is equal belong to it where the operator
+    /// says so.
+    fn compared(&self, key: Key, operator: BinaryOperator) -> Option<Range> {
+        use BinaryOperator as B;
+        let bound = |is_included| {
+            Some(Bound {
+                key: key.clone(),
+                is_included,
+            })
+        };
+        let (low, high) = match operator {
+            B::Less => (None, bound(false)),
+            B::LessOrEqual => (None, bound(true)),
+            B::Greater => (bound(false), None),
+            B::GreaterOrEqual => (bound(true), None),
+            _ => return self.equal(key, operator),
+        };
+        Some(Range {
+            low,
+            high,
+            ..self.all()
+        })
+    }
+
+    fn ordered_text(
+        &self,
+        cell_len: usize,
+        operator: BinaryOperator,
+        constant: &[u8],
+        environment: &Environment,
+    ) -> Option<Range> {
+        use BinaryOperator as B;
+        let same_collation = self.order.tree.order.weights() == environment.weights.as_deref();
+        if environment.exact || !same_collation || constant.is_empty() {
+            return None;
+        }
+        let len = constant.len().min(cell_len);
+        let key = self.text(constant.get(..len)?)?;
+        // A text that is shorter than the constant and begins it comes before it.
+        let operator = match (operator, cell_len < constant.len()) {
+            (B::Less, true) => B::LessOrEqual,
+            (B::GreaterOrEqual, true) => B::Greater,
+            (operator, _) => operator,
+        };
+        self.compared(key, operator)
+    }
+
+    fn field(&self, kind: FieldKind, operator: BinaryOperator, constant: &Value<'_>) -> Option<Range> {
+        let is_double = matches!(kind, FieldKind::Double | FieldKind::DoubleDbase7);
+        match constant {
+            // Two zeros and what is no number have keys of their own.
+            Value::Number(_) if is_double => None,
+            Value::Number(number) if number.is_finite() => {
+                let key = self.order.key(&KeyValue::Number(*number)).ok()?;
+                let stored = self.order.value(key.as_bytes())?;
+                // A key that was rounded stands for another number.
+                let is_exact = match stored {
+                    KeyValue::Number(stored) => stored == *number,
+                    #[expect(clippy::cast_precision_loss, reason = "a key of four bytes")]
+                    KeyValue::Integer(stored) => stored as f64 == *number,
+                    _ => false,
+                };
+                is_exact.then(|| self.compared(key, operator))?
+            }
+            Value::Date(_) if kind != FieldKind::Time => {
+                let days = match (constant.day(), constant.unix_days()) {
+                    (0, _) => None,
+                    (_, None) => return None,
+                    (_, days) => days,
+                };
+                self.compared(self.order.key(&KeyValue::Date(days)).ok()?, operator)
+            }
+            Value::Timestamp(_) if matches!(kind, FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked) => {
+                let days = constant.unix_days();
+                days?;
+                self.compared(self.order.key(&KeyValue::Date(days)).ok()?, operator)
+            }
+            _ => None,
+        }
+    }
+}

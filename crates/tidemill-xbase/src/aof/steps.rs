@@ -1,0 +1,163 @@
+//! How the leaves of a condition are answered, and what ADS calls that.
+
+use std::borrow::Cow;
+
+use crate::bitmap::Bitmap;
+use crate::error::Result;
+use crate::expression::{BinaryOperator, Environment, Syntax, SyntaxKind, UnaryOperator};
+use crate::table::Table;
+
+use super::leaf::Leaf;
+use super::ranges::{FilterOrders, Range};
+
+/// How far orders answer a condition, by ADS's rules for CDX and NTX (its help, "Master AOF Optimization"): a bitmap of ours
+/// is always exact, and a level says how much of it came without reading records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OptimizationLevel {
+    /// Every record was looked at.
+    None,
+    /// Orders answered some of it.
+    Part,
+    /// Orders answered all of it.
+    Full,
+}
+
+/// The condition, cut at its logical operators.
+#[derive(Debug, Clone)]
+pub(super) enum Plan {
+    Leaf(Box<Leaf>),
+    Not(Box<Plan>),
+    And(Box<Plan>, Box<Plan>),
+    Or(Box<Plan>, Box<Plan>),
+}
+
+/// The condition with the answers that orders gave.
+#[derive(Debug)]
+pub(super) enum Step<'p> {
+    Set(Bitmap),
+    Leaf(Cow<'p, Leaf>),
+    Not(Box<Step<'p>>),
+    And(Box<Step<'p>>, Box<Step<'p>>),
+    Or(Box<Step<'p>>, Box<Step<'p>>),
+}
+
+impl Plan {
+    /// Cuts a tree whose types were checked.
+    pub(super) fn new(syntax: &Syntax, table: &Table, environment: &Environment) -> Result<Self> {
+        let part = |syntax| Self::new(syntax, table, environment).map(Box::new);
+        Ok(match &syntax.kind {
+            SyntaxKind::Unary(UnaryOperator::Not, operand) => Self::Not(part(operand)?),
+            SyntaxKind::Binary(BinaryOperator::And, left, right) => Self::And(part(left)?, part(right)?),
+            SyntaxKind::Binary(BinaryOperator::Or, left, right) => Self::Or(part(left)?, part(right)?),
+            _ => Self::Leaf(Box::new(Leaf::new(syntax, table, environment)?)),
+        })
+    }
+
+    pub(super) fn level(&self, table: &Table, orders: &FilterOrders) -> OptimizationLevel {
+        use OptimizationLevel::{Full, None, Part};
+        match self {
+            Self::Leaf(leaf) if leaf.is_constant() || orders.range(leaf, table).is_some() => Full,
+            Self::Leaf(_) => None,
+            Self::Not(operand) => match operand.level(table, orders) {
+                Full => Full,
+                Part | None => None,
+            },
+            Self::And(left, right) => match (left.level(table, orders), right.level(table, orders)) {
+                (Full, Full) => Full,
+                (None, None) => None,
+                _ => Part,
+            },
+            Self::Or(left, right) => match (left.level(table, orders), right.level(table, orders)) {
+                (Full, Full) => Full,
+                (None, _) | (_, None) => None,
+                _ => Part,
+            },
+        }
+    }
+
+    /// Asks the orders.
+    ///
+    /// # Errors
+    /// When an index cannot be read.
+    pub(super) fn step(&self, table: &Table, orders: &FilterOrders) -> Result<Step<'_>> {
+        Ok(match self {
+            Self::Leaf(leaf) => match orders.range(leaf, table) {
+                Some(range) => Step::Set(range.bitmap(table.record_count())?),
+                None => Step::Leaf(Cow::Borrowed(leaf)),
+            },
+            Self::Not(operand) => Step::Not(Box::new(operand.step(table, orders)?)),
+            Self::Or(left, right) => {
+                let (left, right) = (left.step(table, orders)?, right.step(table, orders)?);
+                Step::Or(Box::new(left), Box::new(right))
+            }
+            Self::And(..) => {
+                let mut parts = Vec::new();
+                self.parts(&mut parts);
+                all_of(&parts, table, orders)?
+            }
+        })
+    }
+
+    /// What a chain of `.AND.` joins.
+    fn parts<'p>(&'p self, parts: &mut Vec<&'p Self>) {
+        match self {
+            Self::And(left, right) => {
+                left.parts(parts);
+                right.parts(parts);
+            }
+            other => parts.push(other),
+        }
+    }
+}
+
+/// The step for parts that must all be fulfilled, with those first that need no record, and one range or one leaf for two
+/// bounds of the same field.
+fn all_of<'p>(parts: &[&'p Plan], table: &Table, orders: &FilterOrders) -> Result<Step<'p>> {
+    let (mut ranges, mut leaves): (Vec<Range>, Vec<Cow<'p, Leaf>>) = (Vec::new(), Vec::new());
+    let mut others = Vec::new();
+    for part in parts {
+        let Plan::Leaf(leaf) = part else {
+            others.push(part.step(table, orders)?);
+            continue;
+        };
+        match orders.range(leaf, table) {
+            Some(range) => narrow(&mut ranges, range, Range::narrowed_by),
+            None => narrow(&mut leaves, Cow::Borrowed(&**leaf), |a, b| {
+                a.narrowed_by(b).map(Cow::Owned)
+            }),
+        }
+    }
+    let sets = ranges
+        .iter()
+        .map(|range| range.bitmap(table.record_count()).map(Step::Set));
+    let mut steps = sets.collect::<Result<Vec<_>>>()?;
+    steps.extend(leaves.into_iter().map(Step::Leaf));
+    steps.extend(others);
+    // Sets come first, so that what they rule out is not read.
+    let both = |left, right| Step::And(Box::new(left), Box::new(right));
+    let whole = steps.into_iter().reduce(both);
+    Ok(whole.unwrap_or_else(|| Step::Set(Bitmap::full(table.record_count()))))
+}
+
+/// Adds an item, or narrows one that is there.
+fn narrow<T>(items: &mut Vec<T>, item: T, both: impl Fn(&T, &T) -> Option<T>) {
+    for known in items.iter_mut() {
+        if let Some(narrower) = both(known, &item) {
+            *known = narrower;
+            return;
+        }
+    }
+    items.push(item);
+}
+
+impl Step<'_> {
+    /// Whether it needs the bytes of records.
+    pub(super) fn reads_records(&self) -> bool {
+        match self {
+            Self::Set(_) => false,
+            Self::Leaf(leaf) => !leaf.is_constant(),
+            Self::Not(operand) => operand.reads_records(),
+            Self::And(left, right) | Self::Or(left, right) => left.reads_records() || right.reads_records(),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! A table's columns through a cache.
+//!
+//! Scans read what they need once; whoever asks the same table again and again, a filter, an aggregate, a statement, goes
+//! through [`Columns`]. Every call looks once whether the file is still what it was. A table that this handle's owner alone
+//! can write to is not even looked at.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::ArrayRef;
+use arrow_select::concat::concat;
+
+use crate::column_cache::{CHUNK, ColumnCache, Held, Key, TableKey, Voucher, What};
+use crate::error::{Error, Result};
+use crate::scan::{Deleted, Scan};
+use crate::table::Table;
+
+/// Who can change the table while it is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sharing {
+    /// Other programs too: the file's stamp says whether they did. Right after a change nothing is kept, since another one
+    /// could show the same time.
+    Shared,
+    /// Only the owner of this handle, who tells by [`Columns::records_changed`].
+    Exclusive,
+}
+
+/// A table and a cache of its columns. It is `Send` and `Sync`.
+///
+/// Its aggregates are in the module [`aggregate`](crate::aggregate).
+#[derive(Debug, Clone)]
+pub struct Columns {
+    table: Arc<Table>,
+    cache: Arc<ColumnCache>,
+    key: Arc<TableKey>,
+    sharing: Sharing,
+}
+
+impl Columns {
+    /// The columns of a table. Tables of one path share what is kept, tables in memory do not.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file is no longer there.
+    pub fn new(table: &Arc<Table>, cache: &Arc<ColumnCache>, sharing: Sharing) -> Result<Self> {
+        static MEMORY: AtomicU64 = AtomicU64::new(0);
+        let now = table.source.stamp_now()?;
+        let memory = now.is_none().then(|| MEMORY.fetch_add(1, Ordering::Relaxed));
+        let key = Arc::new(TableKey::new(table, memory));
+        // Whatever is kept from now on is current, so what is kept already must be.
+        if let (Sharing::Exclusive, Some(now)) = (sharing, &now) {
+            cache.forget_outdated(&key, now);
+        }
+        Ok(Self {
+            table: Arc::clone(table),
+            cache: Arc::clone(cache),
+            key,
+            sharing,
+        })
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// The column of a field, deleted records included, in arrays of 65,536 rows (the last one has the rest), of the type that
+    /// [`Table::schema`] says.
+    ///
+    /// # Errors
+    /// As a scan; [`Error::Misuse`] for a field that the table has not got, and for one whose values are in the memo file.
+    pub fn column(&self, field: usize) -> Result<Vec<ArrayRef>> {
+        let voucher = self.voucher()?;
+        self.chunks()
+            .map(|(chunk, records)| self.chunk_column(field, chunk, records, &voucher))
+            .collect()
+    }
+
+    /// Takes note that records were written, counted from 0. Appended ones are a change of the last chunk, too.
+    pub fn records_changed(&self, records: Range<u32>) {
+        if let Some(last) = records.end.checked_sub(1).filter(|last| *last >= records.start) {
+            self.cache.forget(&self.key, records.start / CHUNK..=last / CHUNK);
+        }
+    }
+
+    /// Each chunk and its records.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (u32, Range<u32>)> + use<> {
+        let count = self.table.record_count();
+        (0..count.div_ceil(CHUNK))
+            .map(move |chunk| (chunk, chunk * CHUNK..(chunk + 1).saturating_mul(CHUNK).min(count)))
+    }
+
+    /// What vouches for entries during one call.
+    pub(crate) fn voucher(&self) -> Result<Voucher> {
+        match self.sharing {
+            Sharing::Exclusive => Ok(Voucher::Exclusive),
+            Sharing::Shared => Ok(self
+                .table
+                .source
+                .stamp_now()?
+                .map_or(Voucher::Exclusive, Voucher::Stamp)),
+        }
+    }
+
+    /// What is kept of a chunk, or is made now and kept.
+    pub(crate) fn held(
+        &self,
+        what: What,
+        chunk: u32,
+        records: &Range<u32>,
+        voucher: &Voucher,
+        make: impl FnOnce() -> Result<Held>,
+    ) -> Result<Held> {
+        let key = Key {
+            table: Arc::clone(&self.key),
+            chunk,
+            what,
+        };
+        let count = records.end - records.start;
+        if let Some(held) = self.cache.find(&key, count, voucher) {
+            return Ok(held);
+        }
+        // The stamp is older than what is read now: a change from here on is noticed.
+        let stamp = match voucher {
+            Voucher::Stamp(stamp) => Some(stamp.clone()),
+            Voucher::Exclusive => self.table.source.stamp_now()?,
+        };
+        let held = make()?;
+        self.cache.hold(&key, count, stamp, held.clone());
+        Ok(held)
+    }
+
+    pub(crate) fn chunk_column(
+        &self,
+        field: usize,
+        chunk: u32,
+        records: Range<u32>,
+        voucher: &Voucher,
+    ) -> Result<ArrayRef> {
+        let described = self.field(field)?;
+        if described.kind.uses_memo() {
+            let name = &described.name;
+            return Err(Error::Misuse(format!(
+                "field {name}: columns of memos are not kept; scan them"
+            )));
+        }
+        let decode = || {
+            let scan = Scan::new()
+                .projection(vec![field])
+                .deleted(Deleted::Include)
+                .records(records.clone())
+                .batch_rows(CHUNK as usize);
+            let batches = self.table.scan(scan)?.collect::<Result<Vec<_>>>()?;
+            let arrays: Vec<ArrayRef> = batches
+                .iter()
+                .flat_map(|batch| batch.columns().first().cloned())
+                .collect();
+            let arrays: Vec<&dyn arrow_array::Array> = arrays.iter().map(|array| &**array).collect();
+            Ok(Held::Column(concat(&arrays)?))
+        };
+        match self.held(What::Column(field), chunk, &records, voucher, decode)? {
+            Held::Column(array) => Ok(array),
+            other => Err(Error::Misuse(format!("a column was asked for, and {other:?} is kept"))),
+        }
+    }
+
+    pub(crate) fn field(&self, field: usize) -> Result<&crate::field::Field> {
+        self.table.fields().get(field).ok_or_else(|| {
+            let (path, count) = (self.table.path().display(), self.table.fields().len());
+            Error::Misuse(format!("{path}: no field {field}, there are {count}"))
+        })
+    }
+}

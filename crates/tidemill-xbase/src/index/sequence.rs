@@ -1,0 +1,140 @@
+//! The records of an order, page by page and without their keys.
+//!
+//! A filter wants the set of records between two keys, and to walk a set in an order it wants the place of each record: both
+//! take whole pages. The order is the tree's own; who walks an order backwards turns the sequence around.
+
+use std::cmp::Ordering;
+
+use crate::error::Result;
+
+use super::key::Key;
+use super::order::Order;
+use super::tree::TreePath;
+
+/// One end of a range of keys.
+#[derive(Debug, Clone)]
+pub(crate) struct Bound {
+    /// Every key that begins so is equal to it.
+    pub(crate) key: Key,
+    /// Whether keys that are equal belong to the range.
+    pub(crate) is_included: bool,
+}
+
+/// The records of an order one behind the other, and where in it each one is.
+#[derive(Debug)]
+pub(crate) struct Sequence {
+    /// Record numbers, from the first entry of the order to the last.
+    records: Box<[u32]>,
+    /// For record n the place in `records`, at n - 1; [`NOWHERE`] for records that the order has not.
+    places: Box<[u32]>,
+    has_repeats: bool,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Sequence {
+    /// Reads the order once. A record that has several entries counts where the last of them is.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded, and for a record number above
+    /// `record_count`.
+    pub(crate) fn read(order: &Order, record_count: u32) -> Result<Self> {
+        let mut records = Vec::with_capacity(record_count as usize);
+        order.visit_records(None, None, record_count, |page| records.extend_from_slice(page))?;
+        if order.walks_back {
+            records.reverse();
+        }
+        let mut places = vec![NOWHERE; record_count as usize];
+        for (place, recno) in (0..NOWHERE).zip(&records) {
+            if let Some(slot) = recno.checked_sub(1).and_then(|index| places.get_mut(index as usize)) {
+                *slot = place;
+            }
+        }
+        let placed = places.iter().filter(|place| **place != NOWHERE).count();
+        Ok(Self {
+            has_repeats: placed != records.len(),
+            records: records.into(),
+            places: places.into(),
+        })
+    }
+
+    /// Whether a record has several entries.
+    pub(crate) fn has_repeats(&self) -> bool {
+        self.has_repeats
+    }
+
+    /// The number of entries.
+    pub(crate) fn len(&self) -> u32 {
+        u32::try_from(self.records.len()).unwrap_or(NOWHERE)
+    }
+
+    /// The record at a place that counts from 0.
+    pub(crate) fn record(&self, place: u32) -> Option<u32> {
+        self.records.get(place as usize).copied()
+    }
+
+    /// The place of a record, from 0; `None` where the order has not got it.
+    pub(crate) fn place(&self, recno: u32) -> Option<u32> {
+        let place = self.places.get(recno.checked_sub(1)? as usize)?;
+        (*place != NOWHERE).then_some(*place)
+    }
+}
+
+impl Order {
+    /// The records whose keys lie between two bounds, in the order of the tree, a page at a time.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded, and for a record number that is 0 or above
+    /// `record_count`.
+    pub(crate) fn visit_records(
+        &self,
+        low: Option<&Bound>,
+        high: Option<&Bound>,
+        record_count: u32,
+        mut visit: impl FnMut(&[u32]),
+    ) -> Result<()> {
+        let tree = &self.tree;
+        // Bounds are in the order of the values.
+        let (first, last) = if tree.order.is_reversed() {
+            (high, low)
+        } else {
+            (low, high)
+        };
+        let is_outside = |bound: Option<&Bound>, outside: Ordering, stored: &[u8]| {
+            bound.is_some_and(|bound| {
+                let order = tree.order.probe(&bound.key, stored);
+                order == outside || (order.is_eq() && !bound.is_included)
+            })
+        };
+        let is_before = |stored: &[u8]| is_outside(first, Ordering::Greater, stored);
+        let is_behind = |stored: &[u8]| is_outside(last, Ordering::Less, stored);
+        let mut path = TreePath::default();
+        let mut found = path.seek(tree, |stored, _| is_before(stored))?;
+        while found {
+            let Some(step) = path.entry() else { break };
+            let node = &step.node;
+            // A branch's own entry stands alone between the pages below it.
+            let from = step.slot;
+            let whole = if node.is_leaf() { node.len() } else { from + 1 };
+            let end = match is_behind(node.key(whole.saturating_sub(1))) {
+                false => whole,
+                true => node.partition(|stored, _| !is_behind(stored)).clamp(from, whole),
+            };
+            let records = node.records().get(from..end).unwrap_or_default();
+            // One comparison for 0 and for those above: 0 wraps around.
+            if records.iter().any(|recno| recno.wrapping_sub(1) >= record_count) {
+                let offset = tree.offset(step.page);
+                let found = records.iter().find(|recno| recno.wrapping_sub(1) >= record_count);
+                let found = found.map_or_else(String::new, u32::to_string);
+                return Err(tree.corrupt("record number", offset, format!("1 to {record_count}"), found));
+            }
+            visit(records);
+            if end < whole {
+                break;
+            }
+            path.set_slot(whole - 1);
+            found = path.next(tree)?;
+        }
+        Ok(())
+    }
+}

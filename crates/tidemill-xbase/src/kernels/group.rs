@@ -1,0 +1,164 @@
+//! Which texts a field holds, and which of them each record has.
+//!
+//! A field of up to eight bytes is looked up as one word in a table of its own; a longer one by its bytes.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+use super::Block;
+use super::text::{TextCell, place};
+
+/// The texts of a field, each with a number in the order in which they were met.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    lookup: Lookup,
+    found: Vec<Box<[u8]>>,
+}
+
+#[derive(Debug)]
+enum Lookup {
+    Words(Words),
+    Bytes(TextCell, HashMap<Box<[u8]>, u32>),
+}
+
+/// Words and their numbers, open addressing.
+#[derive(Debug)]
+struct Words {
+    at: usize,
+    /// The bytes that are read and come before the field.
+    lead: usize,
+    len: usize,
+    mask: u64,
+    /// Word and number; a free place has [`FREE`] for its number.
+    places: Vec<(u64, u32)>,
+    /// Odd, and nobody knows it: a file cannot be made whose texts all meet at one place.
+    factor: u64,
+    /// How far a hash is shifted down to be a place.
+    shift: u32,
+}
+
+const FREE: u32 = u32::MAX;
+
+impl Texts {
+    pub(crate) fn new(cell: TextCell, stride: usize) -> Self {
+        let words = || {
+            let (at, lead) = place(cell.at, cell.len, stride)?;
+            let mut mask = [0; 8];
+            mask.get_mut(lead..lead + cell.len)?.fill(u8::MAX);
+            Some(Words {
+                at,
+                lead,
+                len: cell.len,
+                mask: u64::from_le_bytes(mask),
+                places: vec![(0, FREE); 256],
+                factor: RandomState::new().hash_one(0) | 1,
+                shift: 64 - 8,
+            })
+        };
+        Self {
+            lookup: match words() {
+                Some(words) => Lookup::Words(words),
+                None => Lookup::Bytes(cell, HashMap::new()),
+            },
+            found: Vec::new(),
+        }
+    }
+
+    /// The texts by their numbers.
+    pub(crate) fn into_texts(self) -> Vec<Box<[u8]>> {
+        self.found
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Gives the number of the text of each record that `selects` takes, by its place in the block and its bytes.
+    #[inline(always)]
+    pub(crate) fn visit<'a>(
+        &mut self,
+        block: &Block<'a>,
+        selects: impl Fn(usize, &[u8]) -> bool,
+        mut visit: impl FnMut(u32, &'a [u8]),
+    ) {
+        let Self { lookup, found } = self;
+        let records = block.records().enumerate().filter(|(i, record)| selects(*i, record));
+        match lookup {
+            Lookup::Words(words) => records.for_each(|(_, record)| visit(words.number(record, found), record)),
+            Lookup::Bytes(cell, numbers) => records.for_each(|(_, record)| {
+                let text = cell.stored(record);
+                let number = match numbers.get(text) {
+                    Some(number) => *number,
+                    None => {
+                        let number = next_number(found);
+                        found.push(text.into());
+                        numbers.insert(text.into(), number);
+                        number
+                    }
+                };
+                visit(number, record);
+            }),
+        }
+    }
+}
+
+impl Words {
+    #[inline(always)]
+    fn number(&mut self, record: &[u8], found: &mut Vec<Box<[u8]>>) -> u32 {
+        let word = record
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk())
+            .copied()
+            .unwrap_or_default();
+        let word = u64::from_le_bytes(word) & self.mask;
+        let mut place = self.home(word);
+        loop {
+            match self.places.get(place) {
+                Some((known, number)) if *known == word && *number != FREE => return *number,
+                Some((_, number)) if *number != FREE => place = (place + 1) & (self.places.len() - 1),
+                _ => return self.add(word, found),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn home(&self, word: u64) -> usize {
+        // The shift leaves fewer bits than a place has.
+        let hash = (word ^ (word >> 32)).wrapping_mul(self.factor);
+        usize::try_from(hash >> self.shift).unwrap_or_default()
+    }
+
+    #[cold]
+    fn add(&mut self, word: u64, found: &mut Vec<Box<[u8]>>) -> u32 {
+        let number = next_number(found);
+        let bytes = word.to_le_bytes();
+        found.push(bytes.get(self.lead..self.lead + self.len).unwrap_or_default().into());
+        // At most half of the places are taken, so that there is a free one.
+        if found.len() * 2 > self.places.len() {
+            let old = std::mem::take(&mut self.places);
+            self.places = vec![(0, FREE); old.len() * 2];
+            self.shift -= 1;
+            for (word, number) in old.into_iter().filter(|(_, number)| *number != FREE) {
+                self.put(word, number);
+            }
+        }
+        self.put(word, number);
+        number
+    }
+
+    fn put(&mut self, word: u64, number: u32) {
+        let mut place = self.home(word);
+        while self.places.get(place).is_some_and(|(_, number)| *number != FREE) {
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        if let Some(free) = self.places.get_mut(place) {
+            *free = (word, number);
+        }
+    }
+}
+
+/// A table has fewer records than there are numbers.
+fn next_number(found: &[Box<[u8]>]) -> u32 {
+    u32::try_from(found.len()).unwrap_or(FREE - 1)
+}
