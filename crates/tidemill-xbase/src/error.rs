@@ -87,6 +87,9 @@ pub enum Error {
     /// Somebody else holds a lock that is needed.
     #[error(transparent)]
     Locked(Box<LockRefused>),
+    /// Who was told of the progress stopped it.
+    #[error("stopped on demand")]
+    Cancelled,
     /// The caller asked for something that makes no sense for this table.
     #[error("{0}")]
     Misuse(String),

@@ -6,12 +6,14 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use memmap2::Mmap;
 
 use crate::error::{Error, Result};
 use crate::stamp::FileStamp;
+use crate::storage::DataFile;
 
 /// How a file's bytes are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,6 +40,8 @@ enum Bytes {
     File(File),
     Mapped(Mmap),
     Memory(Vec<u8>),
+    /// A file that is being changed.
+    Changing(Arc<DataFile>),
 }
 
 impl Source {
@@ -68,6 +72,16 @@ impl Source {
         }
     }
 
+    /// The bytes as they are seen by who changes the file.
+    pub(crate) fn changing(file: Arc<DataFile>) -> Result<Self> {
+        Ok(Self {
+            path: file.path().to_owned(),
+            len: file.len()?,
+            stamp: None,
+            bytes: Bytes::Changing(file),
+        })
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -88,6 +102,7 @@ impl Source {
     pub(crate) fn len_now(&self) -> Result<u64> {
         match &self.bytes {
             Bytes::File(file) => Ok(file.metadata().map_err(|e| Error::io(&self.path, "read", e))?.len()),
+            Bytes::Changing(file) => file.len(),
             Bytes::Mapped(_) | Bytes::Memory(_) => Ok(self.len),
         }
     }
@@ -103,7 +118,7 @@ impl Source {
 
     /// Whether [`Source::read`] lends the file's own bytes, so that large windows cost nothing.
     pub(crate) fn lends(&self) -> bool {
-        !matches!(self.bytes, Bytes::File(_))
+        matches!(self.bytes, Bytes::Mapped(_) | Bytes::Memory(_))
     }
 
     /// Exactly `len` bytes at `offset`: lent where they are in memory, else read into `window`, which is reused.
@@ -118,6 +133,11 @@ impl Source {
         match &self.bytes {
             Bytes::Mapped(map) => slice(map, offset, len).ok_or_else(|| self.too_short(what, offset, len, left)),
             Bytes::Memory(all) => slice(all, offset, len).ok_or_else(|| self.too_short(what, offset, len, left)),
+            Bytes::Changing(file) => {
+                window.resize(len, 0);
+                file.read(what, offset, window)?;
+                Ok(window)
+            }
             Bytes::File(file) => {
                 window.resize(len, 0);
                 match read_exact_at(file, window, offset) {

@@ -5,10 +5,11 @@
 //! keys and the offsets of its items; an item is the page of lower keys, the record and the key; one item more than keys
 //! holds the page of the highest.
 //!
-//! A descending order is stored descending. Equal keys lie in record order only where the header's bit says so. Not here:
-//! Harbour's and CLIP's files of several orders (CTX), which are refused, and writing.
+//! A descending order is stored descending. Equal keys lie in record order only where the header's bit says so. Changes are
+//! counted in the header's second word (`hb_ntxTagHeaderSave` in Harbour's `dbfntx1.c`); a free page names the next one where
+//! its first item has a page. Not here: Harbour's and CLIP's files of several orders (CTX), which are refused.
 
-use super::page::{Fault, KeyBytes, Node, PageFormat, u16_le, u32_le};
+use super::page::{Counters, Fault, KeyBytes, Node, PageFormat, PageWriter, put, put_u16, put_u32, u16_le, u32_le};
 use super::tag::{HeaderText, Tag};
 
 /// Bytes in a page, the header too.
@@ -41,6 +42,7 @@ pub(super) fn is_compound(header: &[u8]) -> bool {
 pub(super) struct Ntx {
     flags: usize,
     keys_max: usize,
+    item_len: usize,
 }
 
 impl Ntx {
@@ -92,7 +94,12 @@ impl Ntx {
             decimals: Some(decimals),
             ..Tag::new(name, expression, key_len, u32_le(header, 4)?)
         };
-        Ok((Self { flags, keys_max }, tag))
+        let layout = Self {
+            flags,
+            keys_max,
+            item_len,
+        };
+        Ok((layout, tag))
     }
 }
 
@@ -166,7 +173,72 @@ impl PageFormat for Ntx {
     }
 }
 
+impl PageWriter for Ntx {
+    fn leaf_room(&self) -> usize {
+        self.keys_max
+    }
+
+    fn entry_len(&self, _keys: KeyBytes, _before: Option<&[u8]>, _key: &[u8]) -> usize {
+        1
+    }
+
+    fn recno_len(&self, _keys: KeyBytes, _recno_max: u32) -> usize {
+        0
+    }
+
+    fn branch_room(&self, _keys: KeyBytes) -> usize {
+        self.keys_max
+    }
+
+    fn encode(&self, node: &Node, _keys: KeyBytes, _is_root: bool, _before: Option<&[u8]>, page: &mut [u8]) {
+        put_u16(page, 0, node.len());
+        self.put_offsets(page);
+        for slot in 0..=node.len() {
+            let at = self.item(slot);
+            put_u32(page, at, node.children.get(slot).copied().unwrap_or_default());
+            if slot < node.len() {
+                put_u32(page, at + 4, node.recno(slot));
+                put(page, at + 8, node.key(slot));
+            }
+        }
+    }
+
+    fn encode_free(&self, next: u32, page: &mut [u8]) {
+        self.put_offsets(page);
+        put_u32(page, self.item(0), next);
+    }
+
+    fn root_at(&self, header: u64) -> u64 {
+        header + 4
+    }
+
+    fn read_counters(&self, header: &[u8]) -> Result<Counters, Fault> {
+        Ok(Counters {
+            first_free: first_free(header)?,
+            end: None,
+        })
+    }
+
+    fn write_counters(&self, counters: Counters, _is_shared: bool, header: &mut [u8]) {
+        let version = u16_le(header, 2).unwrap_or_default();
+        put_u16(header, 2, version + 1);
+        put_u32(header, 8, counters.first_free);
+    }
+}
+
 impl Ntx {
+    /// The offsets of the items, of which there is one more than keys.
+    fn put_offsets(self, page: &mut [u8]) {
+        for slot in 0..=self.keys_max {
+            put_u16(page, 2 + 2 * slot, self.item(slot));
+        }
+    }
+
+    /// Where an item is written.
+    fn item(self, slot: usize) -> usize {
+        2 * (self.keys_max + 2) + slot * self.item_len
+    }
+
     fn count(self, page: &[u8]) -> Result<usize, Fault> {
         let count = u16_le(page, 0)?;
         if count > self.keys_max {
