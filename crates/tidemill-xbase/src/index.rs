@@ -21,20 +21,24 @@
 //! A file says neither the type of its keys (NSX does) nor their collation: both are the caller's to give, since they follow
 //! from the key expression and the program that wrote the file.
 //!
-//! [`CdxBuilder`] makes a new file from keys, [`IndexEditor`] changes the entries of one.
+//! [`IndexBuilder`] makes new files from keys, [`IndexEditor`] changes the entries of one.
 //!
 //! What this module does not do: it evaluates no expression, and takes no locks of records.
 
 mod alphabet;
+mod btree_packer;
 mod cdx;
 mod cdx_builder;
 mod collation;
 mod cursor;
+mod index_builder;
 mod index_editor;
 mod key;
 mod key_sorter;
 mod nsx;
+mod nsx_builder;
 mod ntx;
+mod ntx_builder;
 mod order;
 mod order_spec;
 mod page;
@@ -56,10 +60,13 @@ use crate::source::{Access, Source};
 pub use cdx_builder::CdxBuilder;
 pub use collation::Collation;
 pub use cursor::Cursor;
+pub use index_builder::IndexBuilder;
 pub use index_editor::IndexEditor;
 pub use key::{Key, KeyType, KeyValue};
 pub(crate) use key::{KeyCodec, KeyEncoding};
 pub use key_sorter::{KeySorter, Progress};
+pub use nsx_builder::NsxBuilder;
+pub use ntx_builder::NtxBuilder;
 pub use order::{Direction, End, Entry, Order};
 pub use order_spec::OrderSpec;
 pub use tag::Tag;

@@ -7,10 +7,14 @@
 //! How keys are packed, changes counted and free pages listed: `hb_nsxLeafPutKey`, `hb_nsxIndexHeaderSave` and
 //! `hb_nsxPageFree` in Harbour's `dbfnsx1.c`.
 
+use crate::codepage::CodePage;
+use crate::error::Result;
+
 use super::key::KeyType;
+use super::order_spec::OrderSpec;
 use super::page::{
-    Counters, Fault, KeyBytes, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32, shared_len, u16_le,
-    u32_le,
+    Counters, Fault, KeyBytes, NO_PAGE, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32,
+    shared_len, u16_le, u32_le,
 };
 use super::tag::{HeaderText, Tag};
 
@@ -113,6 +117,93 @@ impl Nsx {
             key_type: Some(key_type),
             ..Tag::new(name, expression, key_len, u32_le(header, 2)?)
         })
+    }
+}
+
+impl Nsx {
+    /// The layout of files to 4 GiB.
+    pub(super) fn small() -> Self {
+        Self { is_large: false }
+    }
+
+    /// The name of a new order as the header lists it.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) for a name that is too long or there already, and a full list.
+    pub(super) fn name<'a>(
+        order: &OrderSpec,
+        codepage: CodePage,
+        known: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Vec<u8>> {
+        let mut name = order.encode(codepage, &order.name.to_uppercase())?;
+        if name.is_empty() || name.len() >= NAME_LEN {
+            return Err(order.refuse(&format!("a name of {} bytes, not 1 to {}", name.len(), NAME_LEN - 1)));
+        }
+        name.resize(NAME_LEN, 0);
+        for (count, known) in known.enumerate() {
+            if known == name {
+                return Err(order.refuse("is there already"));
+            }
+            if count + 1 == TAGS_MAX {
+                return Err(order.refuse(&format!("the file has its {TAGS_MAX} orders already")));
+            }
+        }
+        Ok(name)
+    }
+
+    /// The header of a new order without its root.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) for what the header cannot hold.
+    pub(super) fn tag_header(order: &OrderSpec, codepage: CodePage) -> Result<Vec<u8>> {
+        let len = order.key_len;
+        if !(1..=KEY_LEN_MAX).contains(&len) {
+            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {KEY_LEN_MAX}")));
+        }
+        let expression = order.encode(codepage, &order.expression)?;
+        let condition = order.encode(codepage, order.condition.as_deref().unwrap_or_default())?;
+        if expression.is_empty() || expression.len().max(condition.len()) >= EXPRESSION_LEN {
+            let found = expression.len().max(condition.len());
+            let most = EXPRESSION_LEN - 1;
+            return Err(order.refuse(&format!("an expression of {found} bytes, not 1 to {most}")));
+        }
+        let key_type = match order.key_type {
+            KeyType::Number => 0x08,
+            KeyType::Date => 0x20,
+            KeyType::Timestamp => 0x40,
+            KeyType::Logical => 0x80,
+            KeyType::Character => 0x400,
+        };
+        let mut header = vec![0; PAGE_LEN];
+        put(
+            &mut header,
+            0,
+            &[SIGNATURE, if order.is_custom { FLAG_NO_UPDATE } else { 0 }],
+        );
+        put_u16(&mut header, 6, key_type);
+        put_u16(&mut header, 8, len);
+        put_u16(&mut header, 10, order.is_unique.into());
+        put_u16(&mut header, 12, order.is_descending.into());
+        put(&mut header, 14, &expression);
+        put(&mut header, 14 + EXPRESSION_LEN, &condition);
+        Ok(header)
+    }
+
+    /// The header of a new file that ends at `end`: names of orders and the pages of their headers.
+    pub(super) fn file_header(names: &[(Vec<u8>, u32)], end: u32) -> Vec<u8> {
+        let mut header = vec![0; PAGE_LEN];
+        put(&mut header, 0, &[SIGNATURE]);
+        put_u16(&mut header, 2, names.len());
+        // Harbour counts a change for each order that it adds.
+        put_u16(&mut header, 4, names.len());
+        put_u32(&mut header, 6, NO_PAGE);
+        put_u32(&mut header, 10, end);
+        for (slot, (name, page)) in names.iter().enumerate() {
+            let at = FILE_HEADER + slot * TAG_ITEM;
+            put(&mut header, at, name);
+            put_u32(&mut header, at + NAME_LEN, *page);
+        }
+        header
     }
 }
 

@@ -9,6 +9,10 @@
 //! counted in the header's second word (`hb_ntxTagHeaderSave` in Harbour's `dbfntx1.c`); a free page names the next one where
 //! its first item has a page. Not here: Harbour's and CLIP's files of several orders (CTX), which are refused.
 
+use crate::codepage::CodePage;
+use crate::error::Result;
+
+use super::order_spec::OrderSpec;
 use super::page::{Counters, Fault, KeyBytes, Node, PageFormat, PageWriter, put, put_u16, put_u32, u16_le, u32_le};
 use super::tag::{HeaderText, Tag};
 
@@ -17,6 +21,7 @@ pub(super) const PAGE_LEN: usize = 1024;
 
 const KEY_LEN_MAX: usize = 256;
 const EXPRESSION_LEN: usize = 256;
+const NAME_LEN: usize = 12;
 
 const FLAG_FOR: usize = 0x0001;
 const FLAG_CUSTOM: usize = 0x0020;
@@ -227,6 +232,62 @@ impl PageWriter for Ntx {
 }
 
 impl Ntx {
+    /// The layout of a new file, and its header without the root.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) for what the header cannot hold.
+    pub(super) fn for_order(order: &OrderSpec, codepage: CodePage) -> Result<(Self, Vec<u8>)> {
+        let len = order.key_len;
+        if !(1..=KEY_LEN_MAX).contains(&len) {
+            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {KEY_LEN_MAX}")));
+        }
+        let expression = order.encode(codepage, &order.expression)?;
+        let condition = order.encode(codepage, order.condition.as_deref().unwrap_or_default())?;
+        let name = order.encode(codepage, &order.name.to_uppercase())?;
+        for (text, what, most) in [
+            (&expression, "key expression", EXPRESSION_LEN),
+            (&condition, "FOR expression", EXPRESSION_LEN),
+            (&name, "name", NAME_LEN),
+        ] {
+            if text.len() >= most {
+                return Err(order.refuse(&format!("a {what} of {} bytes, not 1 to {}", text.len(), most - 1)));
+            }
+        }
+        if expression.is_empty() || name.is_empty() {
+            return Err(order.refuse("has no key expression, or no name"));
+        }
+        let item_len = len + 8;
+        // Clipper and Harbour make it an even number.
+        let keys_max = ((PAGE_LEN - 2) / (item_len + 2) - 1) & !1;
+        let mut flags = FLAGS_CLIPPER;
+        flags |= if condition.is_empty() { 0 } else { FLAG_FOR };
+        flags |= if order.is_custom { FLAG_CUSTOM } else { 0 };
+        let layout = Self {
+            flags,
+            keys_max,
+            item_len,
+        };
+        let mut header = vec![0; PAGE_LEN];
+        for (at, number) in [
+            (0, flags),
+            (2, 1),
+            (12, item_len),
+            (14, len),
+            (16, order.decimals.into()),
+            (18, keys_max),
+            (20, keys_max / 2),
+            (278, order.is_unique.into()),
+            (280, order.is_descending.into()),
+            (550, order.is_custom.into()),
+        ] {
+            put_u16(&mut header, at, number);
+        }
+        put(&mut header, 22, &expression);
+        put(&mut header, 282, &condition);
+        put(&mut header, 538, &name);
+        Ok((layout, header))
+    }
+
     /// The offsets of the items, of which there is one more than keys.
     fn put_offsets(self, page: &mut [u8]) {
         for slot in 0..=self.keys_max {

@@ -24,6 +24,8 @@ pub(crate) struct Node {
     pub(crate) is_sorted: bool,
     /// The pages to the left and right on the same level, where the format links them.
     pub(crate) siblings: Option<[u32; 2]>,
+    /// A record that the page has room for, whatever its own are.
+    pub(crate) recno_floor: u32,
 }
 
 impl Node {
@@ -36,6 +38,7 @@ impl Node {
             children: Vec::new(),
             is_sorted: true,
             siblings: None,
+            recno_floor: 0,
         }
     }
 
@@ -156,6 +159,7 @@ impl Node {
             children: Vec::new(),
             is_sorted: true,
             siblings: self.siblings.map(|_| [NO_PAGE; 2]),
+            recno_floor: self.recno_floor,
         }
     }
 
@@ -166,9 +170,14 @@ impl Node {
         self.children.extend_from_slice(&other.children);
     }
 
-    /// The highest record.
+    /// The highest record that the page has room for.
     pub(crate) fn recno_max(&self) -> u32 {
-        self.recnos.iter().max().copied().unwrap_or_default()
+        self.recnos
+            .iter()
+            .max()
+            .copied()
+            .unwrap_or_default()
+            .max(self.recno_floor)
     }
 
     /// About how much memory the page takes.

@@ -5,7 +5,7 @@ use std::slice::ChunksExact;
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
 use crate::field::Field;
-use crate::index::{IndexDialect, KeyCodec, KeyEncoding, KeyType, KeyValue, Tag};
+use crate::index::{IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, Tag};
 use crate::table::Table;
 
 use super::KeySettings;
@@ -169,6 +169,21 @@ impl OrderKeys {
         Ok(true)
     }
 
+    /// Gives the keys of all records, deleted ones included, to a sorter.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::entries`] and [`KeySorter::push`].
+    pub(crate) fn sort(&self, table: &Table, sorter: &mut KeySorter) -> Result<()> {
+        let mut key = Vec::with_capacity(self.key_len());
+        table.each_record(|record: &RecordBytes<'_>| {
+            key.clear();
+            if self.put_key(record, &mut key)? {
+                sorter.push(&key, record.record_no())?;
+            }
+            Ok(())
+        })
+    }
+
     /// The entries of all records, deleted ones included, in the order of the records.
     ///
     /// # Errors
@@ -192,12 +207,6 @@ impl Entries {
             keys: Vec::new(),
             recnos: Vec::new(),
         }
-    }
-
-    /// Adds a key of the order's length.
-    pub(crate) fn push(&mut self, key: &[u8], recno: u32) {
-        self.keys.extend_from_slice(key);
-        self.recnos.push(recno);
     }
 
     /// How many there are.
