@@ -87,6 +87,21 @@ pub enum Error {
     /// Somebody else holds a lock that is needed.
     #[error(transparent)]
     Locked(Box<LockRefused>),
+    /// An index has not the entries of all records: the table was changed without it.
+    #[error(
+        "{}: order {order} has {entries} entries, and the table {records} records; reindex",
+        path.display()
+    )]
+    StaleIndex {
+        /// The index file.
+        path: PathBuf,
+        /// The order.
+        order: String,
+        /// How many entries it has.
+        entries: u64,
+        /// How many records the table has.
+        records: u32,
+    },
     /// Who was told of the progress stopped it.
     #[error("stopped on demand")]
     Cancelled,

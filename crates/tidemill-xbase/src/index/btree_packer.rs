@@ -12,6 +12,8 @@ use super::page::{KeyBytes, Node, PageWriter};
 /// One tree that is being made.
 pub(super) struct BTreePacker<'a> {
     file: &'a mut Vec<u8>,
+    /// Where the bytes begin in the file.
+    base: usize,
     format: &'a dyn PageWriter,
     keys: KeyBytes,
     /// Leaves have room for records up to the table's last.
@@ -34,9 +36,17 @@ struct Page {
 }
 
 impl<'a> BTreePacker<'a> {
-    pub(super) fn new(file: &'a mut Vec<u8>, format: &'a dyn PageWriter, keys: KeyBytes, record_count: u32) -> Self {
+    /// A packer of pages that follow `base` bytes and those of `file`.
+    pub(super) fn new(
+        base: usize,
+        file: &'a mut Vec<u8>,
+        format: &'a dyn PageWriter,
+        keys: KeyBytes,
+        record_count: u32,
+    ) -> Self {
         Self {
             file,
+            base,
             format,
             keys,
             record_count,
@@ -195,12 +205,13 @@ impl<'a> BTreePacker<'a> {
     fn place(&mut self) -> Result<u32> {
         let at = self.file.len();
         self.file.resize(at + self.format.page_len(), 0);
-        let page = at as u64 / self.format.page_unit();
+        let page = (self.base + at) as u64 / self.format.page_unit();
         u32::try_from(page).map_err(|_| Error::Misuse("an index file of more than 4 GiB".to_owned()))
     }
 
     fn write(&mut self, place: u32, page: &Page, is_root: bool) {
         let begin = usize::try_from(u64::from(place) * self.format.page_unit()).unwrap_or(usize::MAX);
+        let begin = begin.saturating_sub(self.base);
         let bytes = self
             .file
             .get_mut(begin..)

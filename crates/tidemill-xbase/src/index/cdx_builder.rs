@@ -180,8 +180,10 @@ fn header_page(key_len: usize, options: u8, is_descending: bool, expression: &[u
 }
 
 /// Packs sorted keys into the pages of one tree.
-struct Packer<'a> {
+pub(super) struct Packer<'a> {
     file: &'a mut Vec<u8>,
+    /// Where the bytes begin in the file.
+    base: usize,
     /// A place that is kept for the first page.
     first_page: Option<usize>,
     key_len: usize,
@@ -210,8 +212,21 @@ const NONE: usize = 0xFFFF_FFFF;
 
 impl<'a> Packer<'a> {
     fn new(file: &'a mut Vec<u8>, first_page: Option<usize>, key_len: usize, trail: u8, last_recno: u32) -> Self {
+        Self::behind(0, file, first_page, key_len, trail, last_recno)
+    }
+
+    /// A packer of pages that follow `base` bytes and those of `file`.
+    pub(super) fn behind(
+        base: usize,
+        file: &'a mut Vec<u8>,
+        first_page: Option<usize>,
+        key_len: usize,
+        trail: u8,
+        last_recno: u32,
+    ) -> Self {
         Self {
             file,
+            base,
             first_page,
             key_len,
             trail,
@@ -222,7 +237,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    fn add(&mut self, key: &[u8], recno: u32) {
+    pub(super) fn add(&mut self, key: &[u8], recno: u32) {
         let room = own_len(key, self.trail);
         let trailing = self.key_len - room;
         let mut shared = shared_len(key, &self.last).min(room);
@@ -249,7 +264,7 @@ impl<'a> Packer<'a> {
     }
 
     /// The place of the root.
-    fn finish(mut self) -> usize {
+    pub(super) fn finish(mut self) -> usize {
         if self.levels.is_empty() {
             self.begin_page(0, &[], 0);
         }
@@ -298,7 +313,7 @@ impl<'a> Packer<'a> {
         let at = self.first_page.take().unwrap_or_else(|| {
             let at = self.file.len();
             self.file.resize(at + PAGE_LEN, 0);
-            at
+            self.base + at
         });
         let before = self.levels.get(level).map(|page| page.at);
         if let Some(before) = before {
@@ -338,6 +353,6 @@ impl<'a> Packer<'a> {
         } else {
             put(&mut page, BRANCH_HEADER, &open.entries);
         }
-        put(self.file, open.at, &page);
+        put(self.file, open.at - self.base, &page);
     }
 }

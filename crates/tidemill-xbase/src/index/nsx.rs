@@ -23,7 +23,7 @@ pub(super) const PAGE_LEN: usize = 1024;
 
 const TAGS_MAX: usize = 50;
 const TAG_ITEM: usize = 16;
-const NAME_LEN: usize = 12;
+pub(super) const NAME_LEN: usize = 12;
 const FILE_HEADER: usize = 14;
 const KEY_LEN_MAX: usize = 250;
 const EXPRESSION_LEN: usize = 256;
@@ -198,12 +198,30 @@ impl Nsx {
         put_u16(&mut header, 4, names.len());
         put_u32(&mut header, 6, NO_PAGE);
         put_u32(&mut header, 10, end);
+        Self::list(names, &mut header);
+        header
+    }
+
+    /// The names of a header's orders and the pages of their headers.
+    pub(super) fn listed(header: &[u8]) -> Vec<(Vec<u8>, u32)> {
+        let count = u16_le(header, 2).unwrap_or_default().min(TAGS_MAX);
+        let items = header.get(FILE_HEADER..).unwrap_or_default().chunks_exact(TAG_ITEM);
+        let listed = items.take(count).map(|item| {
+            let (name, page) = item.split_at(NAME_LEN);
+            (name.to_vec(), u32_le(page, 0).unwrap_or_default())
+        });
+        listed.collect()
+    }
+
+    /// Writes the list of orders into a header.
+    pub(super) fn list(names: &[(Vec<u8>, u32)], header: &mut [u8]) {
+        put_u16(header, 2, names.len());
+        put(header, FILE_HEADER, &[0; TAGS_MAX * TAG_ITEM]);
         for (slot, (name, page)) in names.iter().enumerate() {
             let at = FILE_HEADER + slot * TAG_ITEM;
-            put(&mut header, at, name);
-            put_u32(&mut header, at + NAME_LEN, *page);
+            put(header, at, name);
+            put_u32(header, at + NAME_LEN, *page);
         }
-        header
     }
 }
 

@@ -63,7 +63,7 @@ impl NsxBuilder {
             trail: codec.trail(),
         };
         let layout = Nsx::small();
-        let mut packer = BTreePacker::new(&mut self.file, &layout, bytes, self.record_count);
+        let mut packer = BTreePacker::new(0, &mut self.file, &layout, bytes, self.record_count);
         let packed = keys.finish(|key, recno| packer.add(key, recno));
         let place = || u32::try_from(at).map_err(|_| Error::Misuse("an NSX file of more than 4 GiB".to_owned()));
         let done = packed.and_then(|()| Ok((packer.finish(false)?, place()?)));

@@ -59,7 +59,7 @@ impl NtxBuilder {
             len: order.key_len,
             trail: codec.trail(),
         };
-        let mut packer = BTreePacker::new(&mut file, &layout, bytes, self.record_count);
+        let mut packer = BTreePacker::new(0, &mut file, &layout, bytes, self.record_count);
         keys.finish(|key, recno| packer.add(key, recno))?;
         let root = packer.finish(true)?;
         put(&mut file, 4, &root.to_le_bytes());

@@ -87,6 +87,11 @@ impl PageStore {
         &self.file
     }
 
+    /// The page behind the last one.
+    pub(super) fn end(&self) -> u32 {
+        self.end
+    }
+
     /// The head of the header as the file has it now.
     pub(super) fn read_header(&self) -> Result<[u8; COUNTERS_LEN]> {
         let mut header = [0; COUNTERS_LEN];

@@ -145,6 +145,14 @@ impl OrderKeys {
         Ok(self.put_key(record, &mut key)?.then_some(key))
     }
 
+    /// The key of a value as the file stores it, of [`OrderKeys::key_len`] bytes.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a value of another type, or a number or day that no key can hold.
+    pub fn stored_key(&self, value: &KeyValue<'_>) -> Result<Vec<u8>> {
+        self.codec.encode(value)
+    }
+
     /// Puts the key of a record behind `keys` and returns whether it has one.
     ///
     /// # Errors
