@@ -15,7 +15,7 @@
 //! let table = Arc::new(Table::open(orders, &OpenOptions::new())?);
 //! let filter = Filter::new("NUM > 0 .AND. NAME < 'M'", &table, &Environment::new(table.codepage()))?;
 //! let records = filter.bitmap(&table)?;
-//! assert_eq!(records.count(), 36);
+//! assert_eq!(records.count(), 38);
 //! assert_eq!(records.next(100), Some(101));
 //! # Ok(())
 //! # }

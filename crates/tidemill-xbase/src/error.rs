@@ -90,6 +90,24 @@ pub enum Error {
     /// A log cannot bring a table back to what was committed; the log is left as it is.
     #[error(transparent)]
     Recovery(Box<NotRecovered>),
+    /// An index has not the entries of all records: the table was changed without it.
+    #[error(
+        "{}: order {order} has {entries} entries, and the table {records} records; reindex",
+        path.display()
+    )]
+    StaleIndex {
+        /// The index file.
+        path: PathBuf,
+        /// The order.
+        order: String,
+        /// How many entries it has.
+        entries: u64,
+        /// How many records the table has.
+        records: u32,
+    },
+    /// Who was told of the progress stopped it.
+    #[error("stopped on demand")]
+    Cancelled,
     /// The caller asked for something that makes no sense for this table.
     #[error("{0}")]
     Misuse(String),

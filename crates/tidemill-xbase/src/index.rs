@@ -21,23 +21,33 @@
 //! A file says neither the type of its keys (NSX does) nor their collation: both are the caller's to give, since they follow
 //! from the key expression and the program that wrote the file.
 //!
-//! What this module does not do: it evaluates no expression, changes no file, and takes no lock.
-//! [`CdxBuilder`] makes a new file from keys.
+//! [`IndexBuilder`] makes new files from keys, [`IndexEditor`] changes the entries of one.
+//!
+//! What this module does not do: it evaluates no expression, and takes no locks of records.
 
 mod alphabet;
+mod btree_packer;
 mod cdx;
 mod cdx_builder;
 mod collation;
 mod cursor;
+mod index_builder;
+mod index_editor;
 mod key;
+mod key_sorter;
 mod nsx;
+mod nsx_builder;
 mod ntx;
+mod ntx_builder;
 mod order;
+mod order_spec;
 mod page;
+mod page_store;
 mod positions;
 mod sequence;
 mod tag;
 mod tree;
+mod tree_editor;
 mod verify;
 mod walk;
 
@@ -50,12 +60,18 @@ use crate::source::{Access, Source};
 
 pub(crate) use sequence::{Bound, Sequence};
 
-pub use cdx_builder::{CdxBuilder, OrderSpec};
+pub use cdx_builder::CdxBuilder;
 pub use collation::Collation;
 pub use cursor::Cursor;
+pub use index_builder::IndexBuilder;
+pub use index_editor::IndexEditor;
 pub use key::{Key, KeyType, KeyValue};
 pub(crate) use key::{KeyCodec, KeyEncoding};
+pub use key_sorter::{KeySorter, Progress};
+pub use nsx_builder::NsxBuilder;
+pub use ntx_builder::NtxBuilder;
 pub use order::{Direction, End, Entry, Order};
+pub use order_spec::OrderSpec;
 pub use tag::Tag;
 pub(crate) use tree::TreePath;
 pub(crate) use verify::{FINDINGS_MAX, shown, unreadable};
@@ -63,7 +79,7 @@ pub use verify::{Finding, IndexFault};
 pub use walk::Walk;
 
 use key::KeyOrder;
-use page::{Fault, KeyBytes, PageFormat};
+use page::{Fault, KeyBytes, PageFormat, PageWriter};
 use tag::HeaderText;
 use tree::Tree;
 
@@ -134,6 +150,15 @@ impl IndexOptions {
         self.cache_bytes = bytes;
         self
     }
+
+    fn dialect_of(&self, path: &Path) -> Result<IndexDialect> {
+        self.dialect.or_else(|| IndexDialect::from_path(path)).ok_or_else(|| {
+            let path = path.display();
+            Error::Misuse(format!(
+                "{path}: an index is called .cdx, .ntx or .nsx, or its format is given"
+            ))
+        })
+    }
 }
 
 impl Default for IndexOptions {
@@ -170,13 +195,7 @@ impl Index {
     /// contradict themselves or the file's length; [`Error::Unsupported`] for an NTX file of several orders.
     pub fn open(path: impl AsRef<Path>, options: &IndexOptions) -> Result<Self> {
         let path = path.as_ref();
-        let Some(dialect) = options.dialect.or_else(|| IndexDialect::from_path(path)) else {
-            let message = format!(
-                "{}: an index is called .cdx, .ntx or .nsx, or its format is given",
-                path.display()
-            );
-            return Err(Error::Misuse(message));
-        };
+        let dialect = options.dialect_of(path)?;
         Self::read(Source::open(path, options.access)?, dialect, options)
     }
 
@@ -196,12 +215,7 @@ impl Index {
 
     fn read(source: Source, dialect: IndexDialect, options: &IndexOptions) -> Result<Self> {
         let source = Arc::new(source);
-        let text = HeaderText(options.codepage);
-        let headers = match dialect {
-            IndexDialect::Cdx => read_cdx(&source, text)?,
-            IndexDialect::Ntx => read_ntx(&source, text)?,
-            IndexDialect::Nsx => read_nsx(&source, text)?,
-        };
+        let headers = read_headers(&source, dialect, options)?;
         Ok(Self {
             source,
             dialect,
@@ -260,11 +274,20 @@ impl Index {
 
 /// What the headers of a file say.
 struct Headers {
-    format: Arc<dyn PageFormat>,
+    format: Arc<dyn PageWriter>,
     tags: Vec<Tag>,
     directory: Option<Tree>,
     first_free: u32,
     header_len: u64,
+}
+
+fn read_headers(source: &Arc<Source>, dialect: IndexDialect, options: &IndexOptions) -> Result<Headers> {
+    let text = HeaderText(options.codepage);
+    match dialect {
+        IndexDialect::Cdx => read_cdx(source, text),
+        IndexDialect::Ntx => read_ntx(source, text),
+        IndexDialect::Nsx => read_nsx(source, text),
+    }
 }
 
 fn read_cdx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
@@ -274,11 +297,11 @@ fn read_cdx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
     let layout = cdx::Cdx::from_header(header).map_err(at(0))?;
     let (root, len) = layout.directory(header).map_err(at(0))?;
     let first_free = cdx::first_free(header).map_err(at(0))?;
-    let format: Arc<dyn PageFormat> = Arc::new(layout);
+    let format: Arc<dyn PageWriter> = Arc::new(layout);
     let names = KeyBytes { len, trail: b' ' };
     let directory = Tree::new(
         Arc::clone(source),
-        Arc::clone(&format),
+        Arc::<dyn PageWriter>::clone(&format),
         root,
         names,
         KeyOrder::by_bytes(),

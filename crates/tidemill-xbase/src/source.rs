@@ -127,7 +127,7 @@ impl Source {
 
     /// Whether [`Source::read`] lends the file's own bytes, so that large windows cost nothing.
     pub(crate) fn lends(&self) -> bool {
-        !matches!(self.bytes, Bytes::File(_) | Bytes::Edited(_))
+        matches!(self.bytes, Bytes::Mapped(_) | Bytes::Memory(_))
     }
 
     /// Exactly `len` bytes at `offset`: lent where they are in memory, else read into `window`, which is reused.

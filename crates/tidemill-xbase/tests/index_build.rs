@@ -2,13 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
-use tidemill_xbase::CodePage;
 use tidemill_xbase::index::{
-    CdxBuilder, Collation, Direction, Index, IndexDialect, IndexOptions, KeyType, OrderSpec, Tag,
+    CdxBuilder, Collation, Direction, Index, IndexBuilder, IndexDialect, IndexOptions, KeyType, NsxBuilder, NtxBuilder,
+    OrderSpec, Tag,
 };
+use tidemill_xbase::{CodePage, Error};
 
 #[test]
 fn files_that_harbour_built_come_out_byte_for_byte() {
@@ -50,6 +53,165 @@ fn files_that_harbour_built_come_out_byte_for_byte() {
         }
         assert_eq!(built.len(), golden.len(), "{file}");
     }
+}
+
+#[test]
+fn nsx_files_that_harbour_built_come_out_byte_for_byte_where_pages_are_used() {
+    let golden = bytes("ord_nsx.nsx");
+    let index = Index::from_bytes(golden.clone(), IndexDialect::Nsx, &IndexOptions::new()).unwrap();
+    let mut builder = NsxBuilder::new(600, CodePage::Cp437);
+    for tag in index.tags() {
+        let (spec, entries) = remade(&index, tag, &Collation::binary());
+        builder.add(&spec, entries).unwrap();
+    }
+    let built = builder.finish().unwrap();
+    let mut golden = golden;
+    for page in golden.chunks_mut(1024).filter(|page| matches!(page[0], 2 | 3)) {
+        // Where a last key was moved to the next leaf it is left behind what is used.
+        let used = usize::from(u16::from_le_bytes([page[4], page[5]]));
+        page[used..].fill(0);
+    }
+    assert_eq!(first_difference(&built, &golden), None);
+}
+
+#[test]
+fn ntx_files_that_harbour_built_come_out_but_for_what_lies_behind_the_keys() {
+    let mut files: Vec<String> = std::fs::read_dir(corpus(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".ntx") || name.ends_with(".ntx.zst"))
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 1 + 22 + 2 * 7);
+    let mut pages_alike = (0, 0);
+    for file in files {
+        let golden = bytes(file.trim_end_matches(".zst"));
+        let index = Index::from_bytes(golden.clone(), IndexDialect::Ntx, &IndexOptions::new()).unwrap();
+        let collation = match file.split(['n', '_']).next().unwrap() {
+            "cp850de" => Collation::national("de", CodePage::Cp850).unwrap(),
+            "cp850es" => Collation::national("es", CodePage::Cp850).unwrap(),
+            "cp1252de" => Collation::national("de", CodePage::Cp1252).unwrap(),
+            "cp1252es" => Collation::national("es", CodePage::Cp1252).unwrap(),
+            _ => Collation::binary(),
+        };
+        let tag = &index.tags()[0];
+        let (spec, entries) = remade(&index, tag, &collation);
+        let mut builder = NtxBuilder::new(70_000, CodePage::Cp437);
+        builder.add(&spec, entries).unwrap();
+        assert!(
+            builder.add(&spec, [(vec![b' '; tag.key_len], 1)]).is_err(),
+            "a second order"
+        );
+        let built = builder.finish().unwrap();
+        assert_eq!(built.len(), golden.len(), "{file}");
+        assert_eq!(
+            first_difference(&built[..1024], &golden[..1024]),
+            None,
+            "header of {file}"
+        );
+        for (page, golden) in built.chunks(1024).zip(golden.chunks(1024)).skip(1) {
+            assert_eq!(items(page, tag.key_len), items(golden, tag.key_len), "{file}");
+            pages_alike.0 += usize::from(page == golden);
+            pages_alike.1 += 1;
+        }
+    }
+    // The others share keys with the page before them, or were used before.
+    assert_eq!(pages_alike, (1305, 1364));
+}
+
+#[test]
+fn keys_that_take_more_memory_than_allowed_give_the_same_file() {
+    let golden = bytes("big_cdx.cdx");
+    let index = Index::from_bytes(golden, IndexDialect::Cdx, &IndexOptions::new()).unwrap();
+    let tag = index.tags().iter().find(|tag| tag.name == "T_CODE").unwrap();
+    for dialect in [IndexDialect::Cdx, IndexDialect::Ntx, IndexDialect::Nsx] {
+        for is_unique in [false, true] {
+            let (spec, entries) = remade(&index, tag, &Collation::binary());
+            let spec = spec.unique(is_unique).descending(true);
+            let build = |limit: usize| {
+                let mut builder = IndexBuilder::new(dialect, 70_000, CodePage::Cp437);
+                let reports = Arc::new(Mutex::new(Vec::new()));
+                let told = Arc::clone(&reports);
+                let mut keys = builder
+                    .keys(&spec)
+                    .unwrap()
+                    .memory_limit(limit)
+                    .progress(move |progress| {
+                        told.lock().unwrap().push((progress.keys, progress.total));
+                        ControlFlow::Continue(())
+                    });
+                for (key, recno) in &entries {
+                    keys.push(key, *recno).unwrap();
+                }
+                builder.add(&spec, keys).unwrap();
+                let reports = std::mem::take(&mut *reports.lock().unwrap());
+                assert_eq!(reports.len(), 2 * (70_000 / 4096), "{reports:?}");
+                assert_eq!(reports.last(), Some(&(69_632, Some(70_000))));
+                builder.finish().unwrap()
+            };
+            let (in_memory, in_runs) = (build(1 << 30), build(100_000));
+            assert!(in_memory == in_runs, "{dialect:?}");
+        }
+    }
+}
+
+#[test]
+fn an_order_that_is_stopped_leaves_no_trace_in_the_file() {
+    for dialect in [IndexDialect::Cdx, IndexDialect::Nsx] {
+        let spec = |name: &str| OrderSpec::new(name, "C").keys(KeyType::Character, 4);
+        let mut builder = IndexBuilder::new(dialect, 9000, CodePage::Cp437);
+        let mut first = builder.keys(&spec("FIRST")).unwrap();
+        first.push(b"abcd", 1).unwrap();
+        builder.add(&spec("FIRST"), first).unwrap();
+        let mut stopped = builder
+            .keys(&spec("STOPPED"))
+            .unwrap()
+            .progress(|progress| match progress.total {
+                None => ControlFlow::Continue(()),
+                Some(_) => ControlFlow::Break(()),
+            });
+        for recno in 1..=9000 {
+            stopped.push(format!("{recno:04}").as_bytes(), recno).unwrap();
+        }
+        assert!(matches!(builder.add(&spec("STOPPED"), stopped), Err(Error::Cancelled)));
+        let index = Index::from_bytes(builder.finish().unwrap(), dialect, &IndexOptions::new()).unwrap();
+        assert_eq!(index.tags().len(), 1);
+        assert_eq!(index.verify(&[], Some(9000)).unwrap(), []);
+    }
+}
+
+/// What an NTX page says: each item's page below, and its record and key but for the last item.
+fn items(page: &[u8], key_len: usize) -> Vec<(u32, u32, &[u8])> {
+    let u16_at = |at: usize| usize::from(u16::from_le_bytes(page[at..at + 2].try_into().unwrap()));
+    let u32_at = |at: usize| u32::from_le_bytes(page[at..at + 4].try_into().unwrap());
+    let count = u16_at(0);
+    (0..=count)
+        .map(|slot| u16_at(2 + 2 * slot))
+        .enumerate()
+        .map(|(slot, at)| match slot < count {
+            true => (u32_at(at), u32_at(at + 4), &page[at + 8..at + 8 + key_len]),
+            false => (u32_at(at), 0, &[][..]),
+        })
+        .collect()
+}
+
+/// What it takes to build an order again.
+fn remade(index: &Index, tag: &Tag, collation: &Collation) -> (OrderSpec, Vec<(Vec<u8>, u32)>) {
+    let order = index.order(&tag.name, key_type(tag), collation).unwrap();
+    let entries = order.walk(Direction::Backward).map(|entry| {
+        let entry = entry.unwrap();
+        (entry.key().to_vec(), entry.recno())
+    });
+    let spec = OrderSpec::from(tag)
+        .keys(key_type(tag), tag.key_len)
+        .collation(collation.clone());
+    (spec, entries.collect())
+}
+
+fn first_difference(built: &[u8], golden: &[u8]) -> Option<String> {
+    let at = (0..golden.len().max(built.len())).find(|at| built.get(*at) != golden.get(*at))?;
+    let near = |bytes: &[u8]| bytes.iter().skip(at / 16 * 16).take(32).copied().collect::<Vec<_>>();
+    Some(format!("at {at}: {:x?} is not {:x?}", near(built), near(golden)))
 }
 
 #[test]

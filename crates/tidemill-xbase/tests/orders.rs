@@ -83,7 +83,7 @@ fn a_table_that_changed_without_its_index_is_told_record_by_record() {
     let (path, cdx) = (folder.path().join("t.dbf"), folder.path().join("T.CDX"));
     fs::copy(corpus("ord_cdx.dbf"), &path).unwrap();
     fs::copy(corpus("ord_cdx.cdx"), &cdx).unwrap();
-    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY).production_index(false)).unwrap();
     let id = editor.fields().iter().position(|field| field.name == "ID").unwrap();
     editor.replace(7, &[(id, Value::Integer(9_999))]).unwrap();
     for _ in 0..3 {
@@ -123,7 +123,7 @@ fn a_table_that_changed_without_its_index_is_told_record_by_record() {
     // No program keeps all keys in such an order.
     assert_eq!(of("T_CODEU"), Vec::<&IndexFault>::new());
 
-    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY).production_index(false)).unwrap();
     editor.reindex(&cdx, &settings).unwrap();
     let index = TableIndex::production(&table, &settings).unwrap().unwrap();
     assert_eq!(index.verify(&table).unwrap(), []);
@@ -145,7 +145,7 @@ fn entries_of_a_custom_order_are_kept() {
     fs::write(&cdx, builder.finish().unwrap()).unwrap();
 
     let (table, settings) = open(&path, CodePage::Cp437, None);
-    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY).production_index(false)).unwrap();
     editor.reindex(&cdx, &settings).unwrap();
     let index = TableIndex::production(&table, &settings).unwrap().unwrap();
     let order = index.orders()[0].order();
@@ -233,7 +233,7 @@ fn an_order_of_no_record_and_a_table_of_none_have_indexes() {
     assert_eq!(index.verify(&full).unwrap(), []);
     assert!(index.order("other").is_none());
 
-    TableEditor::open(&path, &EditOptions::new(TODAY))
+    TableEditor::open(&path, &EditOptions::new(TODAY).production_index(false))
         .unwrap()
         .zap()
         .unwrap();

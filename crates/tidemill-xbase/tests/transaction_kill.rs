@@ -14,9 +14,10 @@ use std::time::Duration;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use tempfile::TempDir;
+use tidemill_xbase::index::OrderSpec;
 use tidemill_xbase::{
-    CivilDate, CreateOptions, Durability, EditOptions, FieldSpec, LogOptions, OpenMode, OpenOptions, Scan, Table,
-    TableEditor, TableWriter, TransactionLog, Value,
+    CivilDate, CreateOptions, Durability, EditOptions, FieldSpec, KeySettings, LogOptions, OpenMode, OpenOptions, Scan,
+    Table, TableEditor, TableIndex, TableWriter, TransactionLog, Value, build_index,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -122,6 +123,8 @@ fn write_until_killed(folder: &Path, round: u32) -> ! {
 fn numbers(path: &Path) -> Vec<i64> {
     let table = Arc::new(Table::open(path, &OpenOptions::new()).unwrap());
     assert_eq!(table.verify().unwrap().damage, []);
+    let index = TableIndex::production(&table, &KeySettings::new(table.codepage()));
+    assert_eq!(index.unwrap().unwrap().verify(&table).unwrap(), []);
     let mut numbers = Vec::new();
     let mut notes = Vec::new();
     for batch in table.scan(Scan::new()).unwrap().map(Result::unwrap) {
@@ -149,6 +152,14 @@ fn shop() -> TempDir {
     for name in TABLES {
         let table = TableWriter::create(table(folder.path(), name), &fields, &CreateOptions::new(TODAY));
         table.unwrap().finish().unwrap();
+        let path = self::table(folder.path(), name);
+        let table = Table::open(&path, &OpenOptions::new()).unwrap();
+        let orders = [
+            OrderSpec::new("NUMBER", "NUMBER"),
+            OrderSpec::new("MIXED", "PADR(RIGHT(STR(NUMBER * 7919), 3), 80)").condition("NUMBER % 7 # 0"),
+        ];
+        let settings = KeySettings::new(table.codepage());
+        build_index(path.with_extension("cdx"), &table, &orders, &settings).unwrap();
     }
     folder
 }

@@ -4,9 +4,15 @@
 //! the collation of Harbour's header (signature `RCHB`, large pages) from its `hbrddcdx.h`. The file's own header is the
 //! header of a tree of names: each entry's "record" is the offset of a tag's header.
 //!
-//! Not here: the type of the keys, which the file does not say, and changing a file.
+//! How a change is counted and free pages are listed: `hb_cdxIndexUnLockWrite` and `hb_cdxIndexPutAvailPage` in
+//! Harbour's `dbfcdx1.c`.
+//!
+//! Not here: the type of the keys, which the file does not say.
 
-use super::page::{Fault, KeyBytes, Node, PageFormat, bytes, u16_le, u32_le};
+use super::page::{
+    Counters, Fault, KeyBytes, NO_PAGE, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32,
+    shared_len, u16_le, u32_le,
+};
 use super::tag::{HeaderText, Tag};
 
 /// The header of a file or of a tag.
@@ -199,6 +205,134 @@ impl PageFormat for Cdx {
     }
 }
 
+impl PageWriter for Cdx {
+    fn leaf_room(&self) -> usize {
+        self.page_len - LEAF_HEADER
+    }
+
+    fn entry_len(&self, keys: KeyBytes, before: Option<&[u8]>, key: &[u8]) -> usize {
+        let own = own_len(key, keys.trail);
+        own - before.map_or(0, |before| shared_len(before, key).min(own))
+    }
+
+    fn recno_len(&self, keys: KeyBytes, recno_max: u32) -> usize {
+        EntryBits::new(keys.len, recno_max).width
+    }
+
+    fn branch_room(&self, keys: KeyBytes) -> usize {
+        (self.page_len - BRANCH_HEADER) / (keys.len + 8)
+    }
+
+    fn encode(&self, node: &Node, keys: KeyBytes, is_root: bool, _before: Option<&[u8]>, page: &mut [u8]) {
+        let leaf = if node.is_leaf() { ATTRIBUTE_LEAF } else { 0 };
+        put_u16(page, 0, usize::from(is_root) + leaf);
+        put_u16(page, 2, node.len());
+        let [left, right] = node.siblings.unwrap_or([NO_PAGE; 2]);
+        put_u32(page, 4, left);
+        put_u32(page, 8, right);
+        if node.is_leaf() {
+            encode_leaf(node, keys, page);
+        } else {
+            let mut at = BRANCH_HEADER;
+            for (slot, child) in node.children.iter().enumerate() {
+                put(page, at, node.key(slot));
+                put(page, at + keys.len, &node.recno(slot).to_be_bytes());
+                put(page, at + keys.len + 4, &child.to_be_bytes());
+                at += keys.len + 8;
+            }
+        }
+    }
+
+    fn encode_free(&self, next: u32, page: &mut [u8]) {
+        put_u32(page, 0, next);
+    }
+
+    fn root_at(&self, header: u64) -> u64 {
+        header
+    }
+
+    fn read_counters(&self, header: &[u8]) -> Result<Counters, Fault> {
+        Ok(Counters {
+            first_free: first_free(header)?,
+            end: None,
+        })
+    }
+
+    fn write_counters(&self, counters: Counters, is_shared: bool, header: &mut [u8]) {
+        put_u32(header, 4, counters.first_free);
+        if let (true, Ok(version)) = (is_shared, bytes(header, 8)) {
+            put(header, 8, &u32::from_be_bytes(version).wrapping_add(1).to_be_bytes());
+        }
+    }
+}
+
+/// How many bits record, shared and trailing counts take in the entries of a leaf, and the bytes of an entry.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EntryBits {
+    pub(super) recno: u32,
+    /// Of each of the two counts.
+    pub(super) count: u32,
+    pub(super) width: usize,
+}
+
+impl EntryBits {
+    /// The narrowest for keys of a length and records to `recno_max`. Counts take as many bits as the length; three bytes
+    /// leave a record at least 8 bits beside counts to 240.
+    pub(super) fn new(key_len: usize, recno_max: u32) -> Self {
+        let count = usize::BITS - key_len.leading_zeros();
+        let mut width = match count {
+            0..=8 => 3,
+            9..=12 => 4,
+            _ => 5,
+        };
+        while u64::from(recno_max) >= 1 << (8 * width - 2 * count) {
+            width += 1;
+        }
+        Self {
+            recno: 8 * width - 2 * count,
+            count,
+            width: width as usize,
+        }
+    }
+
+    /// Writes offsets 14 to 23 of a leaf.
+    pub(super) fn put(self, page: &mut [u8]) {
+        // The bits of a record may be more than 32, those of its mask not.
+        put_u32(page, 14, u32::MAX >> 32_u32.saturating_sub(self.recno));
+        let mask = (1_u32 << self.count) - 1;
+        let masks = if self.count <= 8 { mask | mask << 8 } else { mask };
+        put(page, 18, &(masks as u16).to_le_bytes());
+        let [recno, count] = [self.recno, self.count].map(|bits| bits as u8);
+        put(page, 20, &[recno, count, count, self.width as u8]);
+    }
+
+    /// Record and counts in the first bytes of a number.
+    pub(super) fn pack(self, recno: u32, shared: usize, trailing: usize) -> [u8; 8] {
+        let counts = (trailing << self.count | shared) as u64;
+        (u64::from(recno) | counts << (8 * self.width as u32 - 2 * self.count)).to_le_bytes()
+    }
+}
+
+fn encode_leaf(node: &Node, keys: KeyBytes, page: &mut [u8]) {
+    let bits = EntryBits::new(keys.len, node.recno_max());
+    bits.put(page);
+    let (mut at, mut text_at) = (LEAF_HEADER, page.len());
+    let mut before: &[u8] = &[];
+    for (slot, key) in node.keys().enumerate() {
+        let own = own_len(key, keys.trail);
+        let shared = shared_len(before, key).min(own);
+        let packed = bits.pack(node.recno(slot), shared, keys.len - own);
+        put(page, at, packed.get(..bits.width).unwrap_or_default());
+        at += bits.width;
+        // What is written fits: the tree has counted.
+        let text = key.get(shared..own).unwrap_or_default();
+        text_at = text_at.saturating_sub(text.len());
+        put(page, text_at, text);
+        before = key;
+    }
+    put_u16(page, 12, text_at.saturating_sub(at));
+}
+
 /// Offsets 14 to 23 of a leaf say how many bits record, shared and trailing counts take in its entries. These follow the
 /// header; what is left of the keys grows from the page's end towards them.
 fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault> {
@@ -225,7 +359,11 @@ fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault>
         u64::from(bytes::<1>(page, 19)?[0]),
     ];
     // The widths may be more than the masks in the header have room for.
-    let masks_written = [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[2] & 0xFF];
+    let masks_written = match shared_bits {
+        0..=8 => [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[2] & 0xFF],
+        // The mask of a long count takes the place of both.
+        _ => [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[1] >> 8 & 0xFF],
+    };
     if masks_written != written {
         let found = format!("{:X}, {:X}, {:X}", written[0], written[1], written[2]);
         let expected = format!("{:X}, {:X}, {:X} as their widths say", masks[0], masks[1], masks[2]);

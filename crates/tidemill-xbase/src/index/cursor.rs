@@ -187,11 +187,16 @@ impl Cursor {
             true if self.compare_bound(self.top.as_ref()).is_gt() => self.enter_first()?,
             true => true,
         };
-        let is_found = is_in && self.key().is_some_and(|stored| self.order.probe(key, stored).is_eq());
+        let is_found = is_in && self.is_at(key);
         if !is_in || (!is_found && !is_soft) {
             self.leave(Outside::Behind);
         }
         Ok(is_found)
+    }
+
+    /// Whether the key of its entry begins with this one.
+    pub(crate) fn is_at(&self, key: &Key) -> bool {
+        self.key().is_some_and(|stored| self.order.probe(key, stored).is_eq())
     }
 
     /// Goes to the entry of a record and returns whether it is there, given the whole key that the record has in this order.

@@ -397,6 +397,19 @@ impl KeyOrder {
         if self.is_reversed { order.reverse() } else { order }
     }
 
+    /// The first eight bytes of a key as a number: that of a key that comes before is not higher.
+    pub(crate) fn prefix(&self, key: &[u8]) -> u64 {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(key) {
+            *to = match self.collation.weights() {
+                None => *from,
+                Some(weights) => weights[usize::from(*from)],
+            };
+        }
+        let prefix = u64::from_be_bytes(bytes);
+        if self.is_reversed { !prefix } else { prefix }
+    }
+
     /// What is looked for and a stored key: equal when the key begins with it.
     pub(crate) fn probe(&self, probe: &Key, key: &[u8]) -> Ordering {
         if probe.by_day {

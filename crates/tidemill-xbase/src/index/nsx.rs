@@ -4,10 +4,18 @@
 //! Layout: the description at the head of `hbrddnsx.h` of Harbour, and the files of the corpus. The key before the first
 //! one of a leaf stands in a branch above it, so that a leaf can be decoded only on the way down.
 //!
-//! Not here: writing.
+//! How keys are packed, changes counted and free pages listed: `hb_nsxLeafPutKey`, `hb_nsxIndexHeaderSave` and
+//! `hb_nsxPageFree` in Harbour's `dbfnsx1.c`.
+
+use crate::codepage::CodePage;
+use crate::error::Result;
 
 use super::key::KeyType;
-use super::page::{Fault, KeyBytes, Node, PageFormat, bytes, u16_le, u32_le};
+use super::order_spec::OrderSpec;
+use super::page::{
+    Counters, Fault, KeyBytes, NO_PAGE, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32,
+    shared_len, u16_le, u32_le,
+};
 use super::tag::{HeaderText, Tag};
 
 /// Bytes in a page, the headers too.
@@ -15,13 +23,16 @@ pub(super) const PAGE_LEN: usize = 1024;
 
 const TAGS_MAX: usize = 50;
 const TAG_ITEM: usize = 16;
-const NAME_LEN: usize = 12;
+pub(super) const NAME_LEN: usize = 12;
 const FILE_HEADER: usize = 14;
 const KEY_LEN_MAX: usize = 250;
 const EXPRESSION_LEN: usize = 256;
 const BRANCH_HEADER: usize = 8;
 const LEAF_HEADER: usize = 6;
+const ROOT: u8 = 1;
 const LEAF: u8 = 2;
+/// Kind of a free page.
+const FREE: u8 = b'f';
 const NODE_MAX: u8 = 3;
 const SIGNATURE: u8 = b'i';
 const SIGNATURE_LARGE: u8 = b'I';
@@ -109,6 +120,111 @@ impl Nsx {
     }
 }
 
+impl Nsx {
+    /// The layout of files to 4 GiB.
+    pub(super) fn small() -> Self {
+        Self { is_large: false }
+    }
+
+    /// The name of a new order as the header lists it.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) for a name that is too long or there already, and a full list.
+    pub(super) fn name<'a>(
+        order: &OrderSpec,
+        codepage: CodePage,
+        known: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Vec<u8>> {
+        let mut name = order.encode(codepage, &order.name.to_uppercase())?;
+        if name.is_empty() || name.len() >= NAME_LEN {
+            return Err(order.refuse(&format!("a name of {} bytes, not 1 to {}", name.len(), NAME_LEN - 1)));
+        }
+        name.resize(NAME_LEN, 0);
+        for (count, known) in known.enumerate() {
+            if known == name {
+                return Err(order.refuse("is there already"));
+            }
+            if count + 1 == TAGS_MAX {
+                return Err(order.refuse(&format!("the file has its {TAGS_MAX} orders already")));
+            }
+        }
+        Ok(name)
+    }
+
+    /// The header of a new order without its root.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) for what the header cannot hold.
+    pub(super) fn tag_header(order: &OrderSpec, codepage: CodePage) -> Result<Vec<u8>> {
+        let len = order.key_len;
+        if !(1..=KEY_LEN_MAX).contains(&len) {
+            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {KEY_LEN_MAX}")));
+        }
+        let expression = order.encode(codepage, &order.expression)?;
+        let condition = order.encode(codepage, order.condition.as_deref().unwrap_or_default())?;
+        if expression.is_empty() || expression.len().max(condition.len()) >= EXPRESSION_LEN {
+            let found = expression.len().max(condition.len());
+            let most = EXPRESSION_LEN - 1;
+            return Err(order.refuse(&format!("an expression of {found} bytes, not 1 to {most}")));
+        }
+        let key_type = match order.key_type {
+            KeyType::Number => 0x08,
+            KeyType::Date => 0x20,
+            KeyType::Timestamp => 0x40,
+            KeyType::Logical => 0x80,
+            KeyType::Character => 0x400,
+        };
+        let mut header = vec![0; PAGE_LEN];
+        put(
+            &mut header,
+            0,
+            &[SIGNATURE, if order.is_custom { FLAG_NO_UPDATE } else { 0 }],
+        );
+        put_u16(&mut header, 6, key_type);
+        put_u16(&mut header, 8, len);
+        put_u16(&mut header, 10, order.is_unique.into());
+        put_u16(&mut header, 12, order.is_descending.into());
+        put(&mut header, 14, &expression);
+        put(&mut header, 14 + EXPRESSION_LEN, &condition);
+        Ok(header)
+    }
+
+    /// The header of a new file that ends at `end`: names of orders and the pages of their headers.
+    pub(super) fn file_header(names: &[(Vec<u8>, u32)], end: u32) -> Vec<u8> {
+        let mut header = vec![0; PAGE_LEN];
+        put(&mut header, 0, &[SIGNATURE]);
+        put_u16(&mut header, 2, names.len());
+        // Harbour counts a change for each order that it adds.
+        put_u16(&mut header, 4, names.len());
+        put_u32(&mut header, 6, NO_PAGE);
+        put_u32(&mut header, 10, end);
+        Self::list(names, &mut header);
+        header
+    }
+
+    /// The names of a header's orders and the pages of their headers.
+    pub(super) fn listed(header: &[u8]) -> Vec<(Vec<u8>, u32)> {
+        let count = u16_le(header, 2).unwrap_or_default().min(TAGS_MAX);
+        let items = header.get(FILE_HEADER..).unwrap_or_default().chunks_exact(TAG_ITEM);
+        let listed = items.take(count).map(|item| {
+            let (name, page) = item.split_at(NAME_LEN);
+            (name.to_vec(), u32_le(page, 0).unwrap_or_default())
+        });
+        listed.collect()
+    }
+
+    /// Writes the list of orders into a header.
+    pub(super) fn list(names: &[(Vec<u8>, u32)], header: &mut [u8]) {
+        put_u16(header, 2, names.len());
+        put(header, FILE_HEADER, &[0; TAGS_MAX * TAG_ITEM]);
+        for (slot, (name, page)) in names.iter().enumerate() {
+            let at = FILE_HEADER + slot * TAG_ITEM;
+            put(header, at, name);
+            put_u32(header, at + NAME_LEN, *page);
+        }
+    }
+}
+
 impl PageFormat for Nsx {
     fn page_len(&self) -> usize {
         PAGE_LEN
@@ -156,6 +272,146 @@ impl PageFormat for Nsx {
     fn next_free(&self, page: &[u8]) -> Option<u32> {
         u32_le(page, 6).ok()
     }
+}
+
+impl PageWriter for Nsx {
+    fn leaf_room(&self) -> usize {
+        PAGE_LEN - LEAF_HEADER
+    }
+
+    fn entry_len(&self, keys: KeyBytes, before: Option<&[u8]>, key: &[u8]) -> usize {
+        let shared = before.map_or(0, |before| shared_len(before, key));
+        if shared == key.len() {
+            return 1;
+        }
+        2 + packed_len(key.get(shared..).unwrap_or_default(), keys.trail)
+    }
+
+    fn recno_len(&self, _keys: KeyBytes, recno_max: u32) -> usize {
+        recno_len(recno_max)
+    }
+
+    fn branch_room(&self, keys: KeyBytes) -> usize {
+        (PAGE_LEN - BRANCH_HEADER) / (keys.len + 8)
+    }
+
+    fn encode(&self, node: &Node, keys: KeyBytes, is_root: bool, before: Option<&[u8]>, page: &mut [u8]) {
+        let root = if is_root { ROOT } else { 0 };
+        put_u16(page, 2, node.len());
+        if !node.is_leaf() {
+            put(page, 0, &[root, 4]);
+            let mut at = BRANCH_HEADER;
+            put_u32(page, 4, node.children.first().copied().unwrap_or_default());
+            for (slot, child) in node.children.iter().skip(1).enumerate() {
+                put_u32(page, at, *child);
+                put_u32(page, at + 4, node.recno(slot));
+                put(page, at + 8, node.key(slot));
+                at += keys.len + 8;
+            }
+            return;
+        }
+        let recno_len = recno_len(node.recno_max());
+        put(page, 0, &[root | LEAF, recno_len as u8]);
+        let mut at = LEAF_HEADER;
+        let mut before = before;
+        let mut packed = Vec::with_capacity(keys.len);
+        for (slot, key) in node.keys().enumerate() {
+            let recno = node.recno(slot).to_le_bytes();
+            put(page, at, recno.get(..recno_len).unwrap_or_default());
+            at += recno_len;
+            let shared = before.map_or(0, |before| shared_len(before, key));
+            before = Some(key);
+            if shared == keys.len {
+                put(page, at, &[recno_len as u8 + 1]);
+                at += 1;
+                continue;
+            }
+            pack(key.get(shared..).unwrap_or_default(), keys.trail, &mut packed);
+            // A length of 256 is written as 0.
+            put(page, at, &[(recno_len + 2 + packed.len()) as u8, shared as u8]);
+            put(page, at + 2, &packed);
+            at += 2 + packed.len();
+        }
+        put_u16(page, 4, at);
+    }
+
+    fn encode_free(&self, next: u32, page: &mut [u8]) {
+        put(page, 0, &[FREE]);
+        put_u32(page, 6, next);
+    }
+
+    fn root_at(&self, header: u64) -> u64 {
+        header + 2
+    }
+
+    fn read_counters(&self, header: &[u8]) -> Result<Counters, Fault> {
+        Ok(Counters {
+            first_free: first_free(header)?,
+            end: Some(u32_le(header, 10)?),
+        })
+    }
+
+    fn write_counters(&self, counters: Counters, _is_shared: bool, header: &mut [u8]) {
+        let version = u16_le(header, 4).unwrap_or_default();
+        put_u16(header, 4, version + 1);
+        put_u32(header, 6, counters.first_free);
+        put_u32(header, 10, counters.end.unwrap_or_default());
+    }
+}
+
+/// The bytes of a record in a leaf whose highest record this is.
+fn recno_len(recno_max: u32) -> usize {
+    match recno_max {
+        0..0x1_0000 => 2,
+        0x1_0000..0x100_0000 => 3,
+        _ => 4,
+    }
+}
+
+fn packed_len(own: &[u8], trail: u8) -> usize {
+    let mut len = 0;
+    match for_each_run(own, trail, |count, byte| len += run_len(count, byte)) {
+        true if len < own.len() => len,
+        true => own.len(),
+        false => 0,
+    }
+}
+
+/// What a leaf keeps of a key behind the bytes that it shares: runs, or all of it where they are no shorter.
+fn pack(own: &[u8], trail: u8, packed: &mut Vec<u8>) {
+    packed.clear();
+    let has_own = for_each_run(own, trail, |count, byte| match run_len(count, byte) {
+        1 => packed.push(byte),
+        2 => packed.extend_from_slice(&[RUN, 1]),
+        _ => packed.extend_from_slice(&[RUN, count as u8, byte]),
+    });
+    if has_own && packed.len() >= own.len() {
+        packed.clear();
+        packed.extend_from_slice(own);
+    }
+}
+
+fn run_len(count: usize, byte: u8) -> usize {
+    match (count, byte) {
+        (1, RUN) => 2,
+        (1, _) => 1,
+        _ => 3,
+    }
+}
+
+/// Gives the runs of a key without its end to `give`: of two equal bytes for the one that marks runs, of four for others;
+/// single bytes are runs of one. `false` when nothing is left of the key.
+fn for_each_run(own: &[u8], trail: u8, mut give: impl FnMut(usize, u8)) -> bool {
+    let own = own.get(..own_len(own, trail)).unwrap_or_default();
+    let mut rest = own;
+    while let Some(byte) = rest.first().copied() {
+        let equal = rest.iter().take_while(|other| **other == byte).count();
+        let least = if byte == RUN { 2 } else { 4 };
+        let count = if equal >= least { equal } else { 1 };
+        give(count, byte);
+        rest = rest.get(count..).unwrap_or_default();
+    }
+    !own.is_empty()
 }
 
 fn decode_branch(page: &[u8], keys: KeyBytes) -> Result<Node, Fault> {
@@ -284,7 +540,26 @@ impl<'a> Entries<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_packed_has_the_length_that_was_counted_and_comes_back(own in prop::collection::vec(prop_oneof![Just(0xFF), Just(b' '), Just(b'a'), any::<u8>()], 1..250)) {
+            let mut packed = Vec::new();
+            pack(&own, b' ', &mut packed);
+            prop_assert_eq!(packed.len(), packed_len(&own, b' '));
+            let mut out = Vec::new();
+            if packed.len() == own.len() {
+                out.extend_from_slice(&packed);
+            } else {
+                prop_assert_eq!(unpack(&packed, own.len(), &mut out), Some(()));
+                out.resize(own.len(), b' ');
+            }
+            prop_assert_eq!(out, own);
+        }
+    }
 
     #[test]
     fn runs_are_unpacked_within_their_room() {

@@ -5,10 +5,15 @@
 //! keys and the offsets of its items; an item is the page of lower keys, the record and the key; one item more than keys
 //! holds the page of the highest.
 //!
-//! A descending order is stored descending. Equal keys lie in record order only where the header's bit says so. Not here:
-//! Harbour's and CLIP's files of several orders (CTX), which are refused, and writing.
+//! A descending order is stored descending. Equal keys lie in record order only where the header's bit says so. Changes are
+//! counted in the header's second word (`hb_ntxTagHeaderSave` in Harbour's `dbfntx1.c`); a free page names the next one where
+//! its first item has a page. Not here: Harbour's and CLIP's files of several orders (CTX), which are refused.
 
-use super::page::{Fault, KeyBytes, Node, PageFormat, u16_le, u32_le};
+use crate::codepage::CodePage;
+use crate::error::Result;
+
+use super::order_spec::OrderSpec;
+use super::page::{Counters, Fault, KeyBytes, Node, PageFormat, PageWriter, put, put_u16, put_u32, u16_le, u32_le};
 use super::tag::{HeaderText, Tag};
 
 /// Bytes in a page, the header too.
@@ -16,6 +21,7 @@ pub(super) const PAGE_LEN: usize = 1024;
 
 const KEY_LEN_MAX: usize = 256;
 const EXPRESSION_LEN: usize = 256;
+const NAME_LEN: usize = 12;
 
 const FLAG_FOR: usize = 0x0001;
 const FLAG_CUSTOM: usize = 0x0020;
@@ -41,6 +47,7 @@ pub(super) fn is_compound(header: &[u8]) -> bool {
 pub(super) struct Ntx {
     flags: usize,
     keys_max: usize,
+    item_len: usize,
 }
 
 impl Ntx {
@@ -92,7 +99,12 @@ impl Ntx {
             decimals: Some(decimals),
             ..Tag::new(name, expression, key_len, u32_le(header, 4)?)
         };
-        Ok((Self { flags, keys_max }, tag))
+        let layout = Self {
+            flags,
+            keys_max,
+            item_len,
+        };
+        Ok((layout, tag))
     }
 }
 
@@ -166,7 +178,128 @@ impl PageFormat for Ntx {
     }
 }
 
+impl PageWriter for Ntx {
+    fn leaf_room(&self) -> usize {
+        self.keys_max
+    }
+
+    fn entry_len(&self, _keys: KeyBytes, _before: Option<&[u8]>, _key: &[u8]) -> usize {
+        1
+    }
+
+    fn recno_len(&self, _keys: KeyBytes, _recno_max: u32) -> usize {
+        0
+    }
+
+    fn branch_room(&self, _keys: KeyBytes) -> usize {
+        self.keys_max
+    }
+
+    fn encode(&self, node: &Node, _keys: KeyBytes, _is_root: bool, _before: Option<&[u8]>, page: &mut [u8]) {
+        put_u16(page, 0, node.len());
+        self.put_offsets(page);
+        for slot in 0..=node.len() {
+            let at = self.item(slot);
+            put_u32(page, at, node.children.get(slot).copied().unwrap_or_default());
+            if slot < node.len() {
+                put_u32(page, at + 4, node.recno(slot));
+                put(page, at + 8, node.key(slot));
+            }
+        }
+    }
+
+    fn encode_free(&self, next: u32, page: &mut [u8]) {
+        self.put_offsets(page);
+        put_u32(page, self.item(0), next);
+    }
+
+    fn root_at(&self, header: u64) -> u64 {
+        header + 4
+    }
+
+    fn read_counters(&self, header: &[u8]) -> Result<Counters, Fault> {
+        Ok(Counters {
+            first_free: first_free(header)?,
+            end: None,
+        })
+    }
+
+    fn write_counters(&self, counters: Counters, _is_shared: bool, header: &mut [u8]) {
+        let version = u16_le(header, 2).unwrap_or_default();
+        put_u16(header, 2, version + 1);
+        put_u32(header, 8, counters.first_free);
+    }
+}
+
 impl Ntx {
+    /// The layout of a new file, and its header without the root.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) for what the header cannot hold.
+    pub(super) fn for_order(order: &OrderSpec, codepage: CodePage) -> Result<(Self, Vec<u8>)> {
+        let len = order.key_len;
+        if !(1..=KEY_LEN_MAX).contains(&len) {
+            return Err(order.refuse(&format!("keys of {len} bytes, not 1 to {KEY_LEN_MAX}")));
+        }
+        let expression = order.encode(codepage, &order.expression)?;
+        let condition = order.encode(codepage, order.condition.as_deref().unwrap_or_default())?;
+        let name = order.encode(codepage, &order.name.to_uppercase())?;
+        for (text, what, most) in [
+            (&expression, "key expression", EXPRESSION_LEN),
+            (&condition, "FOR expression", EXPRESSION_LEN),
+            (&name, "name", NAME_LEN),
+        ] {
+            if text.len() >= most {
+                return Err(order.refuse(&format!("a {what} of {} bytes, not 1 to {}", text.len(), most - 1)));
+            }
+        }
+        if expression.is_empty() || name.is_empty() {
+            return Err(order.refuse("has no key expression, or no name"));
+        }
+        let item_len = len + 8;
+        // Clipper and Harbour make it an even number.
+        let keys_max = ((PAGE_LEN - 2) / (item_len + 2) - 1) & !1;
+        let mut flags = FLAGS_CLIPPER;
+        flags |= if condition.is_empty() { 0 } else { FLAG_FOR };
+        flags |= if order.is_custom { FLAG_CUSTOM } else { 0 };
+        let layout = Self {
+            flags,
+            keys_max,
+            item_len,
+        };
+        let mut header = vec![0; PAGE_LEN];
+        for (at, number) in [
+            (0, flags),
+            (2, 1),
+            (12, item_len),
+            (14, len),
+            (16, order.decimals.into()),
+            (18, keys_max),
+            (20, keys_max / 2),
+            (278, order.is_unique.into()),
+            (280, order.is_descending.into()),
+            (550, order.is_custom.into()),
+        ] {
+            put_u16(&mut header, at, number);
+        }
+        put(&mut header, 22, &expression);
+        put(&mut header, 282, &condition);
+        put(&mut header, 538, &name);
+        Ok((layout, header))
+    }
+
+    /// The offsets of the items, of which there is one more than keys.
+    fn put_offsets(self, page: &mut [u8]) {
+        for slot in 0..=self.keys_max {
+            put_u16(page, 2 + 2 * slot, self.item(slot));
+        }
+    }
+
+    /// Where an item is written.
+    fn item(self, slot: usize) -> usize {
+        2 * (self.keys_max + 2) + slot * self.item_len
+    }
+
     fn count(self, page: &[u8]) -> Result<usize, Fault> {
         let count = u16_le(page, 0)?;
         if count > self.keys_max {

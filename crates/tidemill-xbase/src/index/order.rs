@@ -33,31 +33,11 @@ pub struct Order {
 
 impl Order {
     pub(super) fn new(index: &Index, tag: &Tag, key_type: KeyType, collation: &Collation) -> Result<Self> {
-        if let Some(stored) = tag.key_type.filter(|stored| *stored != key_type) {
-            let name = &tag.name;
-            return Err(Error::Misuse(format!(
-                "order {name} has keys of type {stored}, not {key_type}"
-            )));
-        }
-        let encoding = match index.dialect {
-            IndexDialect::Ntx => KeyEncoding::Text(tag.decimals.unwrap_or_default()),
-            IndexDialect::Cdx | IndexDialect::Nsx => KeyEncoding::Binary,
-        };
-        let len = tag.key_len;
-        let codec = KeyCodec {
-            key_type,
-            len,
-            encoding,
-        }
-        .check(&tag.name)?;
         let is_reversed = tag.is_descending && index.format.descends_in_file();
-        let bytes = KeyBytes {
-            len,
-            trail: codec.trail(),
-        };
+        let (codec, bytes, order) = keys_of(index.dialect, tag, key_type, collation, is_reversed)?;
         Ok(Self {
             walks_back: tag.is_descending && !is_reversed,
-            tree: index.tree(tag.root, bytes, KeyOrder::new(key_type, collation, is_reversed)),
+            tree: index.tree(tag.root, bytes, order),
             tag: tag.clone(),
             codec,
             positions: OnceLock::new(),
@@ -167,6 +147,41 @@ impl Order {
         let order = self.tree.order.probe(key, stored);
         if self.walks_back { order.reverse() } else { order }
     }
+}
+
+/// How the keys of a tag are written, packed and compared.
+///
+/// # Errors
+/// [`Error::Misuse`] for keys that cannot be of the type.
+pub(super) fn keys_of(
+    dialect: IndexDialect,
+    tag: &Tag,
+    key_type: KeyType,
+    collation: &Collation,
+    is_reversed: bool,
+) -> Result<(KeyCodec, KeyBytes, KeyOrder)> {
+    if let Some(stored) = tag.key_type.filter(|stored| *stored != key_type) {
+        let name = &tag.name;
+        return Err(Error::Misuse(format!(
+            "order {name} has keys of type {stored}, not {key_type}"
+        )));
+    }
+    let encoding = match dialect {
+        IndexDialect::Ntx => KeyEncoding::Text(tag.decimals.unwrap_or_default()),
+        IndexDialect::Cdx | IndexDialect::Nsx => KeyEncoding::Binary,
+    };
+    let len = tag.key_len;
+    let codec = KeyCodec {
+        key_type,
+        len,
+        encoding,
+    }
+    .check(&tag.name)?;
+    let bytes = KeyBytes {
+        len,
+        trail: codec.trail(),
+    };
+    Ok((codec, bytes, KeyOrder::new(key_type, collation, is_reversed)))
 }
 
 impl fmt::Display for Order {

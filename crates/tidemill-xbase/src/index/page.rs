@@ -8,6 +8,9 @@ use std::path::Path;
 
 use crate::error::Error;
 
+/// No page, where a format says so with all ones.
+pub(crate) const NO_PAGE: u32 = u32::MAX;
+
 /// A page as its format's decoder leaves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
@@ -21,6 +24,8 @@ pub(crate) struct Node {
     pub(crate) is_sorted: bool,
     /// The pages to the left and right on the same level, where the format links them.
     pub(crate) siblings: Option<[u32; 2]>,
+    /// A record that the page has room for, whatever its own are.
+    pub(crate) recno_floor: u32,
 }
 
 impl Node {
@@ -33,6 +38,7 @@ impl Node {
             children: Vec::new(),
             is_sorted: true,
             siblings: None,
+            recno_floor: 0,
         }
     }
 
@@ -113,6 +119,72 @@ impl Node {
         low
     }
 
+    /// Puts an entry before the one at `slot`, which is at most the number of keys.
+    pub(crate) fn insert(&mut self, slot: usize, key: &[u8], recno: u32) {
+        debug_assert_eq!(key.len(), self.key_len);
+        let slot = slot.min(self.len());
+        let (begin, end) = (slot * self.key_len, self.keys.len());
+        self.keys.extend_from_slice(key);
+        if let Some(moved) = self.keys.get_mut(begin..)
+            && begin < end
+        {
+            moved.rotate_right(self.key_len);
+        }
+        self.recnos.insert(slot, recno);
+    }
+
+    /// Takes the entry at `slot` away; none when there is none.
+    pub(crate) fn remove(&mut self, slot: usize) {
+        if slot < self.len() {
+            let begin = slot * self.key_len;
+            self.keys.drain(begin..begin + self.key_len);
+            self.recnos.remove(slot);
+        }
+    }
+
+    /// Overwrites the entry at `slot`.
+    pub(crate) fn replace(&mut self, slot: usize, key: &[u8], recno: u32) {
+        let begin = slot * self.key_len;
+        if let (Some(old), Some(old_recno)) = (
+            self.keys.get_mut(begin..begin + self.key_len),
+            self.recnos.get_mut(slot),
+        ) {
+            old.copy_from_slice(key);
+            *old_recno = recno;
+        }
+    }
+
+    /// Takes the entries from `slot` on to a page of their own. Pages below and neighbours stay where they are.
+    pub(crate) fn split_off(&mut self, slot: usize) -> Self {
+        let slot = slot.min(self.len());
+        Self {
+            key_len: self.key_len,
+            keys: self.keys.split_off(slot * self.key_len),
+            recnos: self.recnos.split_off(slot),
+            children: Vec::new(),
+            is_sorted: true,
+            siblings: self.siblings.map(|_| [NO_PAGE; 2]),
+            recno_floor: self.recno_floor,
+        }
+    }
+
+    /// Appends the entries and the pages below of another page of the same tree.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.keys.extend_from_slice(&other.keys);
+        self.recnos.extend_from_slice(&other.recnos);
+        self.children.extend_from_slice(&other.children);
+    }
+
+    /// The highest record that the page has room for.
+    pub(crate) fn recno_max(&self) -> u32 {
+        self.recnos
+            .iter()
+            .max()
+            .copied()
+            .unwrap_or_default()
+            .max(self.recno_floor)
+    }
+
     /// About how much memory the page takes.
     pub(crate) fn memory(&self) -> usize {
         self.keys.len() + 4 * (self.recnos.len() + self.children.len()) + 128
@@ -145,6 +217,52 @@ pub(crate) trait PageFormat: fmt::Debug + Send + Sync {
 
     /// The free page behind a free page; 0 for none.
     fn next_free(&self, page: &[u8]) -> Option<u32>;
+}
+
+/// How a format writes its pages and counts its changes.
+///
+/// How much of a leaf an entry takes depends on the key before it: on the page where branches only copy keys, in the whole
+/// order where they hold entries. It is asked for one entry at a time, so that a change costs no second look at the page.
+pub(crate) trait PageWriter: PageFormat {
+    /// How much a leaf takes, in the unit of [`PageWriter::entry_len`].
+    fn leaf_room(&self) -> usize;
+
+    /// How much of a leaf an entry takes without its record.
+    fn entry_len(&self, keys: KeyBytes, before: Option<&[u8]>, key: &[u8]) -> usize;
+
+    /// How much of a leaf the record of each entry takes when the highest one is `recno_max`.
+    fn recno_len(&self, keys: KeyBytes, recno_max: u32) -> usize;
+
+    /// The most keys of a branch.
+    fn branch_room(&self, keys: KeyBytes) -> usize;
+
+    /// Writes a page that fits into zeros. `before` is the key before its first one in the order.
+    fn encode(&self, node: &Node, keys: KeyBytes, is_root: bool, before: Option<&[u8]>, page: &mut [u8]);
+
+    /// Writes a free page into zeros; `next` is the free page behind it as the file writes it.
+    fn encode_free(&self, next: u32, page: &mut [u8]);
+
+    /// Where the root of the order whose header is at `header` is written.
+    fn root_at(&self, header: u64) -> u64;
+
+    /// What the head of the file's header says of its pages.
+    fn read_counters(&self, header: &[u8]) -> Result<Counters, Fault>;
+
+    /// Writes the counters into the head of the file's header, and counts a change where the format has a counter and
+    /// Harbour would count: `is_shared` says that others have the file open.
+    fn write_counters(&self, counters: Counters, is_shared: bool, header: &mut [u8]);
+}
+
+/// How many bytes at the head of a file's header change with its pages.
+pub(crate) const COUNTERS_LEN: usize = 16;
+
+/// What the head of a file's header says of its pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counters {
+    /// The first free page as the file writes it; 0 or all ones for none.
+    pub(crate) first_free: u32,
+    /// The page behind the last one, where the header says it.
+    pub(crate) end: Option<u32>,
 }
 
 /// What a page's decoder has to know of the keys.
@@ -198,6 +316,32 @@ pub(crate) fn u32_le(page: &[u8], at: usize) -> Result<u32, Fault> {
     Ok(u32::from_le_bytes(bytes(page, at)?))
 }
 
+/// Writes bytes into a page; what does not fit is left out whole.
+pub(crate) fn put(page: &mut [u8], at: usize, new: &[u8]) {
+    if let Some(place) = page.get_mut(at..at + new.len()) {
+        place.copy_from_slice(new);
+    }
+}
+
+/// Writes a number within a page, less than 65536.
+pub(crate) fn put_u16(page: &mut [u8], at: usize, number: usize) {
+    put(page, at, &(number as u16).to_le_bytes());
+}
+
+pub(crate) fn put_u32(page: &mut [u8], at: usize, number: u32) {
+    put(page, at, &number.to_le_bytes());
+}
+
+/// How many bytes two keys have in common at their beginning.
+pub(crate) fn shared_len(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// The length of a key without the bytes that are left out at its end.
+pub(crate) fn own_len(key: &[u8], trail: u8) -> usize {
+    key.len() - key.iter().rev().take_while(|byte| **byte == trail).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,5 +369,22 @@ mod tests {
             assert_eq!(node.partition(|key, _| key < &probe[..]), expected);
         }
         assert_eq!(node.partition(|key, recno| (key, recno) < (b"b", 4)), 2);
+    }
+
+    #[test]
+    fn entries_move_as_in_a_list() {
+        let mut node = Node::new(2, 0);
+        for (slot, key, recno) in [(0, b"bb", 2), (0, b"aa", 1), (2, b"dd", 4), (2, b"cc", 3)] {
+            node.insert(slot, key, recno);
+        }
+        assert_eq!(node.keys().collect::<Vec<_>>(), [b"aa", b"bb", b"cc", b"dd"]);
+        node.remove(1);
+        node.remove(7);
+        node.replace(0, b"ab", 9);
+        let right = node.split_off(1);
+        assert_eq!((node.key(0), node.recno(0), node.len()), (&b"ab"[..], 9, 1));
+        assert_eq!((right.key(1), right.recno_max(), right.len()), (&b"dd"[..], 4, 2));
+        node.append(&right);
+        assert_eq!(node.keys().collect::<Vec<_>>(), [b"ab", b"cc", b"dd"]);
     }
 }

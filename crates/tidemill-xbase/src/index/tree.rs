@@ -365,7 +365,7 @@ impl PageCache {
 
 /// Page numbers are chosen by the file, but a page that collides costs no more than reading it again would.
 #[derive(Default)]
-struct PageHasher(u64);
+pub(super) struct PageHasher(u64);
 
 impl Hasher for PageHasher {
     fn finish(&self) -> u64 {

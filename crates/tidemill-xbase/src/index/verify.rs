@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use super::Index;
 use super::key::KeyOrder;
 use super::order::Order;
-use super::page::{KeyBytes, Node};
+use super::page::{KeyBytes, NO_PAGE, Node};
 use super::tag::Tag;
 use super::tree::{DEPTH_MAX, Tree};
 
@@ -350,7 +350,7 @@ impl Check<'_> {
         expected: Option<u64>,
         found: u32,
     ) {
-        let found = (found != NONE).then(|| tree.offset(found));
+        let found = (found != NO_PAGE).then(|| tree.offset(found));
         if found != expected {
             let name = |offset: Option<u64>| offset.map_or("none".to_owned(), |offset| format!("the page at {offset}"));
             let (expected, found) = (name(expected), name(found));
@@ -363,7 +363,7 @@ impl Check<'_> {
         let tree = self.index.tree(0, KeyBytes { len: 1, trail: 0 }, KeyOrder::by_bytes());
         let mut page = self.index.first_free;
         let mut window = Vec::new();
-        while page != 0 && page != NONE {
+        while page != 0 && page != NO_PAGE {
             let offset = tree.offset(page);
             if !self.reached.insert(offset) {
                 self.add(offset, None, IndexFault::ReachedTwice);
@@ -406,9 +406,6 @@ impl Check<'_> {
         }
     }
 }
-
-/// No page, where 0 is not it.
-const NONE: u32 = u32::MAX;
 
 pub(crate) fn shown(key: &[u8]) -> String {
     key.escape_ascii().to_string()

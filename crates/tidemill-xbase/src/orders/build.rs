@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::index::{CdxBuilder, Direction, Index, IndexDialect, OrderSpec, Tag};
+use crate::index::{Direction, Index, IndexBuilder, IndexDialect, OrderSpec, Tag};
 use crate::sibling::Sibling;
 use crate::table::Table;
 
-use super::{Entries, KeySettings, OrderKeys};
+use super::{KeySettings, OrderKeys};
 
 /// Makes the index file at `path` with these orders of a table's records, in place of the one that is there. Custom orders are
 /// empty: their entries are the program's to add.
@@ -61,13 +61,7 @@ struct Build<'a> {
 
 impl Build<'_> {
     fn run(&self, orders: &[OrderSpec]) -> Result<()> {
-        let bytes = match self.dialect {
-            IndexDialect::Cdx => self.cdx(orders)?,
-            IndexDialect::Ntx | IndexDialect::Nsx => {
-                let why = "an index that is made is a CDX file";
-                return Err(Error::Misuse(format!("{}: {why}", self.path.display())));
-            }
-        };
+        let bytes = self.bytes(orders)?;
         let sibling = Sibling::create(self.path, self.table.path())?;
         let file = sibling.data_file();
         file.write(0, &bytes)?;
@@ -76,23 +70,17 @@ impl Build<'_> {
         Ok(())
     }
 
-    fn cdx(&self, orders: &[OrderSpec]) -> Result<Vec<u8>> {
-        let mut builder = CdxBuilder::new(self.table.record_count(), self.settings.environment.codepage);
+    fn bytes(&self, orders: &[OrderSpec]) -> Result<Vec<u8>> {
+        let codepage = self.settings.environment.codepage;
+        let mut builder = IndexBuilder::new(self.dialect, self.table.record_count(), codepage);
         for order in orders {
-            let mut add = || {
-                let (keys, entries) = self.entries(order)?;
-                let order = order
-                    .clone()
-                    .keys(keys.key_type(), keys.key_len())
-                    .collation(self.settings.collation.clone());
-                builder.add(&order, entries.iter())
-            };
-            add().map_err(|e| Error::order(self.path, order.name(), e))?;
+            self.add(&mut builder, order)
+                .map_err(|e| Error::order(self.path, order.name(), e))?;
         }
         builder.finish()
     }
 
-    fn entries(&self, order: &OrderSpec) -> Result<(OrderKeys, Entries)> {
+    fn add(&self, builder: &mut IndexBuilder, order: &OrderSpec) -> Result<()> {
         let (table, settings) = (self.table, self.settings);
         let tag = |old: &Index| old.tags().iter().find(|tag| tag.name == order.name()).cloned();
         let old: Option<(&Index, Tag)> = self.old.and_then(|old| Some((old, tag(old)?)));
@@ -103,21 +91,25 @@ impl Build<'_> {
                 OrderKeys::compile(expression, condition, self.dialect, table.fields(), settings)?
             }
         };
-        let entries = match old {
-            _ if !order.is_custom() => keys.entries(table)?,
-            None => Entries::none(&keys),
+        let order = order
+            .clone()
+            .keys(keys.key_type(), keys.key_len())
+            .decimals(keys.decimals().unwrap_or_default())
+            .collation(settings.collation.clone());
+        let mut sorter = builder.keys(&order)?;
+        match old {
+            _ if !order.is_custom() => keys.sort(table, &mut sorter)?,
+            None => {}
             Some((old, tag)) => {
-                let mut entries = Entries::none(&keys);
                 let order = old.order(&tag.name, keys.key_type(), &settings.collation)?;
                 for entry in order.walk(Direction::Forward) {
                     let entry = entry?;
                     if (1..=table.record_count()).contains(&entry.recno()) {
-                        entries.push(entry.key(), entry.recno());
+                        sorter.push(entry.key(), entry.recno())?;
                     }
                 }
-                entries
             }
-        };
-        Ok((keys, entries))
+        }
+        builder.add(&order, sorter)
     }
 }

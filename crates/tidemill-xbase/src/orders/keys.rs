@@ -5,7 +5,7 @@ use std::slice::ChunksExact;
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
 use crate::field::Field;
-use crate::index::{IndexDialect, KeyCodec, KeyEncoding, KeyType, KeyValue, Tag};
+use crate::index::{IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, Tag};
 use crate::table::Table;
 
 use super::KeySettings;
@@ -150,6 +150,14 @@ impl OrderKeys {
         Ok(self.put_key(record, &mut key)?.then_some(key))
     }
 
+    /// The key of a value as the file stores it, of [`OrderKeys::key_len`] bytes.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a value of another type, or a number or day that no key can hold.
+    pub fn stored_key(&self, value: &KeyValue<'_>) -> Result<Vec<u8>> {
+        self.codec.encode(value)
+    }
+
     /// Puts the key of a record behind `keys` and returns whether it has one.
     ///
     /// # Errors
@@ -160,6 +168,21 @@ impl OrderKeys {
         {
             return Ok(false);
         }
+        self.put_any_key(record, keys)?;
+        Ok(true)
+    }
+
+    /// The key of a record, whether the condition leaves it out or not.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::key`].
+    pub(crate) fn key_whatever_the_condition(&self, record: &dyn Record) -> Result<Vec<u8>> {
+        let mut key = Vec::with_capacity(self.key_len());
+        self.put_any_key(record, &mut key)?;
+        Ok(key)
+    }
+
+    fn put_any_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<()> {
         let begin = keys.len();
         let value = self.key.evaluate_record(record)?;
         if let Some(value) = key_value(&value) {
@@ -171,7 +194,22 @@ impl OrderKeys {
                 *byte = capitals[usize::from(*byte)];
             }
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Gives the keys of all records, deleted ones included, to a sorter.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::entries`] and [`KeySorter::push`].
+    pub(crate) fn sort(&self, table: &Table, sorter: &mut KeySorter) -> Result<()> {
+        let mut key = Vec::with_capacity(self.key_len());
+        table.each_record(|record: &RecordBytes<'_>| {
+            key.clear();
+            if self.put_key(record, &mut key)? {
+                sorter.push(&key, record.record_no())?;
+            }
+            Ok(())
+        })
     }
 
     /// The entries of all records, deleted ones included, in the order of the records.
@@ -197,12 +235,6 @@ impl Entries {
             keys: Vec::new(),
             recnos: Vec::new(),
         }
-    }
-
-    /// Adds a key of the order's length.
-    pub(crate) fn push(&mut self, key: &[u8], recno: u32) {
-        self.keys.extend_from_slice(key);
-        self.recnos.push(recno);
     }
 
     /// How many there are.

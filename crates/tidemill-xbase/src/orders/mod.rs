@@ -159,6 +159,10 @@ impl TableIndex {
 }
 
 impl TableOrder {
+    pub(crate) fn new(order: Arc<Order>, keys: OrderKeys) -> Self {
+        Self { order, keys }
+    }
+
     /// The order in the file.
     pub fn order(&self) -> &Arc<Order> {
         &self.order

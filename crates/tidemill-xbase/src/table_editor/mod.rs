@@ -7,11 +7,13 @@
 //!
 //! # What this module does not do
 //!
-//! It keeps no indexes: a table with a production index needs a reindex after a change here. Several changes are not one
-//! transaction unless the table has a log: without one, a crash between two writes of one call can leave a memo without a record that points at it, though never
+//! Index files that are not open do not follow: see [`TableEditor::open_index`]. Several changes are not one
+//! transaction unless the table has a log: without one, a crash between two writes of one call can leave a memo without a
+//! record that points at it, though never
 //! a record that points at nothing.
 
 mod batch;
+mod orders;
 mod pack;
 mod record;
 mod reindex;
@@ -29,10 +31,12 @@ use crate::field::Field;
 use crate::header::{CivilDate, Dialect, Header};
 use crate::lock::{FileLocks, LockKind, LockScheme, LockSubject, Sharing, TableLocks, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
+use crate::orders::KeySettings;
 use crate::storage::DataFile;
 use crate::table::{OpenOptions, Table};
 use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
 use crate::value::Format;
+use orders::Orders;
 
 /// Who else may have the table open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,6 +59,8 @@ pub struct EditOptions {
     today: CivilDate,
     open: OpenOptions,
     log: Option<TransactionLog>,
+    keys: Option<KeySettings>,
+    production_index: bool,
 }
 
 impl EditOptions {
@@ -67,6 +73,8 @@ impl EditOptions {
             today,
             open: OpenOptions::new(),
             log: None,
+            keys: None,
+            production_index: true,
         }
     }
 
@@ -103,6 +111,21 @@ impl EditOptions {
     #[must_use]
     pub fn log(mut self, log: &TransactionLog) -> Self {
         self.log = Some(log.clone());
+        self
+    }
+
+    /// How the expressions of index files are compiled and their text is sorted. Default: [`KeySettings::new`] with the
+    /// table's code page.
+    #[must_use]
+    pub fn keys(mut self, keys: KeySettings) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Whether the production index is opened with the table, so that its orders follow every change. Default: true.
+    #[must_use]
+    pub fn production_index(mut self, opens: bool) -> Self {
+        self.production_index = opens;
         self
     }
 }
@@ -151,12 +174,14 @@ pub struct TableEditor {
     record_count: Arc<AtomicU32>,
     /// Whether the header on disk still has an older count or day.
     header_stale: bool,
+    orders: Orders,
 }
 
 impl TableEditor {
-    /// Opens the table at `path` and its memo file.
+    /// Opens the table at `path`, its memo file and its production index.
     ///
     /// # Errors
+    /// [`Error::StaleIndex`] when the production index has not followed the table, and as [`TableEditor::open_index`];
     /// [`Error::Locked`] when other programs have it open in a way that excludes this until the timeout;
     /// [`Error::Misuse`] for options that recover; and as [`Table::open`].
     pub fn open(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
@@ -203,8 +228,12 @@ impl TableEditor {
             record_count,
             header,
             header_stale: false,
+            orders: Orders::new(Arc::new(table), options.keys.clone()),
         };
         editor.refresh()?;
+        if options.production_index {
+            editor.open_production()?;
+        }
         Ok(editor)
     }
 
@@ -325,7 +354,7 @@ impl TableEditor {
         self.locks.unlock(LockSubject::File)
     }
 
-    /// Writes the header if need be: alone it is written here and not with each record.
+    /// Writes the header and the changed pages of indexes if need be: alone they are written here and not with each record.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -333,7 +362,7 @@ impl TableEditor {
         if self.header_stale {
             self.as_one(|table| table.under_header_lock(Self::write_header))?;
         }
-        Ok(())
+        self.flush_orders()
     }
 
     /// Brings every change to the disk: when this returns, they outlive a power cut. With a log, that is what is committed.
@@ -349,7 +378,8 @@ impl TableEditor {
         if let Some(memo) = &self.memo {
             memo.sync()?;
         }
-        self.file.sync()
+        self.file.sync()?;
+        self.sync_orders()
     }
 
     /// Where this table stands in the order in which transactions lock tables.

@@ -16,7 +16,7 @@ const CHUNK: usize = 1 << 20;
 
 impl TableEditor {
     /// Removes the deleted records for good, and with them the blocks of the memo file that no record needs. Returns how
-    /// many records are left. Records get new numbers, so indexes must be built anew.
+    /// many records are left. Records get new numbers, so the open index files are made anew.
     ///
     /// The packed table is written to a new file beside the old one, brought to the disk and renamed over it: an error
     /// before leaves the table as it was. With a memo file there are two renames, and a crash exactly between them
@@ -51,10 +51,11 @@ impl TableEditor {
         self.file = data_file(&path, &handle, &self.options)?;
         self.locks = KeptLocks::of_table(FileLocks::new(handle, &path)?, self.options.log.as_ref());
         self.count(kept);
+        self.rebuild_orders()?;
         Ok(kept)
     }
 
-    /// Removes all records for good, and all memos.
+    /// Removes all records for good, all memos, and all entries of the open index files.
     ///
     /// # Errors
     /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively, [`Error::Io`](crate::Error::Io).
@@ -77,7 +78,7 @@ impl TableEditor {
         if let Some(memo) = &self.memo {
             memo.zap()?;
         }
-        Ok(())
+        self.rebuild_orders()
     }
 
     fn copy_kept(&self, to: &DataFile, memos: Option<&MemoEditor>) -> Result<u32> {

@@ -108,9 +108,16 @@ impl TableEditor {
 
     /// Writes `count` new records, of which `first` is the first, and counts them, or takes them back.
     pub(super) fn write_appended(&mut self, first: u32, count: u32, mut bytes: Vec<u8>) -> Result<()> {
+        let len = bytes.len();
         bytes.push(END_OF_FILE);
+        let records = bytes.get(..len).unwrap_or_default();
+        let write = |table: &mut Self| table.put_appended(first, count, &bytes);
+        self.with_appended(first, records, write, |table| table.take_back(first))
+    }
+
+    fn put_appended(&mut self, first: u32, count: u32, bytes: &[u8]) -> Result<()> {
         let offset = self.record_offset(first);
-        let mut written = self.file.write(offset, &bytes);
+        let mut written = self.file.write(offset, bytes);
         if written.is_ok() {
             self.count(first - 1 + count);
             self.header_stale = true;
@@ -120,12 +127,18 @@ impl TableEditor {
             }
         }
         if written.is_err() {
-            // Without its end-of-file byte the file would still be as long as before.
-            self.count(first - 1);
-            let _ = self.file.write(offset, &[END_OF_FILE]);
-            let _ = self.file.set_len(offset + 1);
+            self.take_back(first);
         }
         written
+    }
+
+    /// Takes new records back, of which `first` is the first, as far as the file can still be written.
+    fn take_back(&mut self, first: u32) {
+        // Without its end-of-file byte the file would still be as long as before.
+        let offset = self.record_offset(first);
+        self.count(first - 1);
+        let _ = self.file.write(offset, &[END_OF_FILE]);
+        let _ = self.file.set_len(offset + 1);
     }
 
     /// The number of the next record; `count` of them have room.
@@ -169,12 +182,18 @@ impl TableEditor {
             self.under_header_lock(|table| table.count_on(record, &mut after, false))?;
         }
         let offset = self.record_offset(record);
-        if let Err(e) = self.file.write(offset, &after) {
-            let _ = self.file.write(offset, before);
-            return Err(e);
-        }
-        self.header_stale = true;
-        Ok(())
+        let put_back = |table: &mut Self| {
+            let _ = table.file.write(offset, before);
+        };
+        let write = |table: &mut Self| {
+            let written = table.file.write(offset, &after);
+            if written.is_err() {
+                put_back(table);
+            }
+            table.header_stale |= written.is_ok();
+            written
+        };
+        self.with_rewritten(record, (before, &after), write, put_back)
     }
 
     /// Puts values into the bytes of a record: first all that can be refused, then the memos.

@@ -12,6 +12,9 @@ impl TableEditor {
     /// Makes an index file of this table anew: the same orders, with the keys that the records have now. A custom order keeps
     /// those of its entries whose records are there.
     ///
+    /// A file that is open stays open; one that has not followed the table can be made anew when the table is open without its
+    /// production index ([`EditOptions::production_index`](super::EditOptions::production_index)).
+    ///
     /// The new file takes the place of the old one when it is whole and on the disk; an error leaves that as it was.
     ///
     /// # Errors
@@ -20,8 +23,15 @@ impl TableEditor {
     pub fn reindex(&mut self, index: impl AsRef<Path>, settings: &KeySettings) -> Result<()> {
         self.alone("reindexing")?;
         self.committed("reindexing")?;
+        let path = index.as_ref();
         let table = Table::open(self.path(), &self.options.open)?;
         let options = IndexOptions::new().codepage(table.codepage());
-        rebuild_index(&Index::open(index, &options)?, &table, settings)
+        let old = Index::open(path, &options)?;
+        let was_open = self.close_index(path)?;
+        let rebuilt = rebuild_index(&old, &table, settings);
+        if was_open {
+            self.open_index(path)?;
+        }
+        rebuilt
     }
 }

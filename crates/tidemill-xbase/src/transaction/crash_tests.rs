@@ -14,6 +14,8 @@ use super::{Disk, Durability, LogOptions, TransactionLog};
 use crate::error::{Error, Result};
 use crate::field_spec::FieldSpec;
 use crate::header::CivilDate;
+use crate::index::OrderSpec;
+use crate::orders::{KeySettings, TableIndex, build_index};
 use crate::scan::{Deleted, Scan};
 use crate::storage::Storage;
 use crate::table::{OpenOptions, Table};
@@ -343,7 +345,15 @@ impl Shop {
             let path = folder.path().join(name).with_extension("dbf");
             let table = TableWriter::create(&path, &fields, &CreateOptions::new(TODAY));
             table.unwrap().finish().unwrap();
-            for path in [path.with_extension("fpt"), path] {
+            let table = Table::open(&path, &OpenOptions::new()).unwrap();
+            // Long keys, so that few records make several pages.
+            let orders = [
+                OrderSpec::new("NAME", "PADR(UPPER(NAME), 120)"),
+                OrderSpec::new("THERE", "NAME").condition("!DELETED()"),
+            ];
+            let settings = KeySettings::new(table.codepage());
+            build_index(path.with_extension("cdx"), &table, &orders, &settings).unwrap();
+            for path in [path.with_extension("fpt"), path.with_extension("cdx"), path] {
                 files.insert(path.clone(), std::fs::read(&path).unwrap());
             }
         }
@@ -426,6 +436,8 @@ impl Shop {
         TABLES.map(|name| {
             let table = Arc::new(Table::open(self.path(name), &OpenOptions::new()).unwrap());
             assert_eq!(table.verify().unwrap().damage, [], "{name}");
+            let index = TableIndex::production(&table, &KeySettings::new(table.codepage()));
+            assert_eq!(index.unwrap().unwrap().verify(&table).unwrap(), [], "{name}");
             let read = |deleted| table.scan(Scan::new().deleted(deleted)).unwrap().map(Result::unwrap);
             let mut rows = Vec::new();
             for batch in read(Deleted::Include) {

@@ -298,6 +298,11 @@ impl TransactionLog {
     }
 
     /// A number that goes back to what it was when a transaction is rolled back.
+    /// How often something that was written was forgotten: whoever keeps a part of a file in memory reads it anew then.
+    pub(crate) fn rollbacks(&self) -> u64 {
+        self.state().rollbacks()
+    }
+
     pub(crate) fn remember(&self, number: &Arc<AtomicU32>) {
         self.state().remember(number);
     }

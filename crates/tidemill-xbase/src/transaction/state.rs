@@ -61,6 +61,8 @@ pub(super) struct State {
     explicit: bool,
     begun: u64,
     savepoints: u64,
+    /// How often something that was written was forgotten.
+    rollbacks: u64,
     statements: usize,
     /// What to unlock at the end of the transaction.
     to_unlock: Vec<(Arc<HeldLocks>, LockSubject)>,
@@ -88,6 +90,7 @@ impl State {
             explicit: false,
             begun: 0,
             savepoints: 0,
+            rollbacks: 0,
             statements: 0,
             to_unlock: Vec::new(),
             last_lock: None,
@@ -210,6 +213,10 @@ impl State {
             // What cannot be unlocked is when its file is closed.
             let _ = self.end();
         }
+    }
+
+    pub(super) fn rollbacks(&self) -> u64 {
+        self.rollbacks
     }
 
     pub(super) fn savepoint(&mut self) -> Result<u64> {
@@ -458,6 +465,7 @@ impl State {
 
     /// Forgets the layers from `depth` on, and what changed in memory with them.
     fn drop_layers(&mut self, depth: usize) {
+        self.rollbacks += u64::from(depth < self.layers.len());
         for layer in self.layers.drain(depth.min(self.layers.len())..).rev() {
             for (weak, number) in layer.numbers {
                 if let Some(slot) = weak.upgrade() {

@@ -24,7 +24,9 @@ pub(crate) fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
         },
     };
     drop(table);
-    let options = EditOptions::new(CivilDate::today()).open(args.tables.xbase());
+    let options = EditOptions::new(CivilDate::today())
+        .open(args.tables.xbase())
+        .production_index(false);
     let mut editor = TableEditor::open(path, &options)?;
     for index in indexes {
         editor.reindex(&index, &settings)?;

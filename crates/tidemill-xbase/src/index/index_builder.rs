@@ -1,0 +1,94 @@
+//! Builds an index file of any format.
+
+use crate::codepage::CodePage;
+use crate::error::Result;
+
+use super::IndexDialect;
+use super::cdx_builder::CdxBuilder;
+use super::key_sorter::KeySorter;
+use super::nsx_builder::NsxBuilder;
+use super::ntx_builder::NtxBuilder;
+use super::order_spec::OrderSpec;
+
+/// Makes the bytes of an index file, order by order.
+///
+/// ```
+/// use tidemill_xbase::CodePage;
+/// use tidemill_xbase::index::{Index, IndexBuilder, IndexDialect, IndexOptions, KeyType, OrderSpec};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut builder = IndexBuilder::new(IndexDialect::Nsx, 2, CodePage::Cp437);
+/// let order = OrderSpec::new("CODE", "CODE").keys(KeyType::Character, 2);
+/// let mut keys = builder.keys(&order)?.memory_limit(1 << 20);
+/// keys.push(b"B ", 1)?;
+/// keys.push(b"A ", 2)?;
+/// builder.add(&order, keys)?;
+/// let index = Index::from_bytes(builder.finish()?, IndexDialect::Nsx, &IndexOptions::new())?;
+/// assert_eq!(index.tags()[0].expression, "CODE");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct IndexBuilder {
+    format: Format,
+    record_count: u32,
+}
+
+#[derive(Debug)]
+enum Format {
+    Cdx(CdxBuilder),
+    Ntx(NtxBuilder),
+    Nsx(NsxBuilder),
+}
+
+impl IndexBuilder {
+    /// A file for a table of `record_count` records whose expressions are in `codepage`.
+    pub fn new(dialect: IndexDialect, record_count: u32, codepage: CodePage) -> Self {
+        let format = match dialect {
+            IndexDialect::Cdx => Format::Cdx(CdxBuilder::new(record_count, codepage)),
+            IndexDialect::Ntx => Format::Ntx(NtxBuilder::new(record_count, codepage)),
+            IndexDialect::Nsx => Format::Nsx(NsxBuilder::new(record_count, codepage)),
+        };
+        Self { format, record_count }
+    }
+
+    /// What sorts the keys of an order of this file.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) for a length that keys of the order's type do not have.
+    pub fn keys(&self, order: &OrderSpec) -> Result<KeySorter> {
+        KeySorter::new(order, self.dialect(), self.record_count)
+    }
+
+    /// Adds an order with its keys.
+    ///
+    /// # Errors
+    /// As [`CdxBuilder::add_keys`].
+    pub fn add(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
+        match &mut self.format {
+            Format::Cdx(builder) => builder.add_keys(order, keys),
+            Format::Ntx(builder) => builder.add_keys(order, keys),
+            Format::Nsx(builder) => builder.add_keys(order, keys),
+        }
+    }
+
+    /// The bytes of the file.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`](crate::Error::Misuse) for a file that grows beyond 4 GiB, and an NTX file without an order.
+    pub fn finish(self) -> Result<Vec<u8>> {
+        match self.format {
+            Format::Cdx(builder) => builder.finish(),
+            Format::Ntx(builder) => builder.finish(),
+            Format::Nsx(builder) => builder.finish(),
+        }
+    }
+
+    fn dialect(&self) -> IndexDialect {
+        match self.format {
+            Format::Cdx(_) => IndexDialect::Cdx,
+            Format::Ntx(_) => IndexDialect::Ntx,
+            Format::Nsx(_) => IndexDialect::Nsx,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a new order is, whatever the format of its file.
+
+use crate::codepage::CodePage;
+use crate::error::{Error, Result};
+
+use super::IndexDialect;
+use super::collation::Collation;
+use super::key::{KeyCodec, KeyEncoding, KeyOrder, KeyType};
+use super::tag::Tag;
+
+/// What a new order is.
+#[derive(Debug, Clone)]
+pub struct OrderSpec {
+    pub(super) name: String,
+    pub(super) expression: String,
+    pub(super) key_type: KeyType,
+    pub(super) key_len: usize,
+    pub(super) condition: Option<String>,
+    pub(super) is_unique: bool,
+    pub(super) is_descending: bool,
+    pub(super) is_custom: bool,
+    pub(super) collation: Collation,
+    pub(super) decimals: u8,
+}
+
+impl OrderSpec {
+    /// An ascending order of every record.
+    pub fn new(name: impl Into<String>, expression: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            expression: expression.into(),
+            key_type: KeyType::Character,
+            key_len: 0,
+            condition: None,
+            is_unique: false,
+            is_descending: false,
+            is_custom: false,
+            collation: Collation::binary(),
+            decimals: 0,
+        }
+    }
+
+    /// The type of the keys, and the length of each: 8 for numbers (4 for integers), dates and times, 1 for logicals, up to
+    /// 240 for text. [`build_index`](crate::build_index) takes them from the expression.
+    #[must_use]
+    pub fn keys(mut self, key_type: KeyType, key_len: usize) -> Self {
+        (self.key_type, self.key_len) = (key_type, key_len);
+        self
+    }
+
+    /// The FOR expression that chose the records. Default: none.
+    #[must_use]
+    pub fn condition(mut self, condition: impl Into<String>) -> Self {
+        self.condition = Some(condition.into());
+        self
+    }
+
+    /// Keeps only the first record of each key. Default: false.
+    #[must_use]
+    pub fn unique(mut self, is_unique: bool) -> Self {
+        self.is_unique = is_unique;
+        self
+    }
+
+    /// From the highest key to the lowest. Default: false.
+    #[must_use]
+    pub fn descending(mut self, is_descending: bool) -> Self {
+        self.is_descending = is_descending;
+        self
+    }
+
+    /// Keys are added and dropped by the program alone. Default: false.
+    #[must_use]
+    pub fn custom(mut self, is_custom: bool) -> Self {
+        self.is_custom = is_custom;
+        self
+    }
+
+    /// How text is sorted. Default: by bytes.
+    #[must_use]
+    pub fn collation(mut self, collation: Collation) -> Self {
+        self.collation = collation;
+        self
+    }
+
+    /// The decimals of numeric keys in an NTX file, which writes them as text. Default: 0.
+    #[must_use]
+    pub fn decimals(mut self, decimals: u8) -> Self {
+        self.decimals = decimals;
+        self
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn is_custom(&self) -> bool {
+        self.is_custom
+    }
+
+    pub(crate) fn expression(&self) -> &str {
+        &self.expression
+    }
+
+    pub(crate) fn for_expression(&self) -> Option<&str> {
+        self.condition.as_deref()
+    }
+
+    /// How its keys are written in a format.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a length that keys of its type do not have.
+    pub(super) fn codec(&self, dialect: IndexDialect) -> Result<KeyCodec> {
+        let encoding = match dialect {
+            IndexDialect::Ntx => KeyEncoding::Text(self.decimals),
+            IndexDialect::Cdx | IndexDialect::Nsx => KeyEncoding::Binary,
+        };
+        let (key_type, len) = (self.key_type, self.key_len);
+        KeyCodec {
+            key_type,
+            len,
+            encoding,
+        }
+        .check(&self.name)
+    }
+
+    /// How its keys compare in the tree of a format.
+    pub(super) fn key_order(&self, dialect: IndexDialect) -> KeyOrder {
+        let is_reversed = self.is_descending && dialect == IndexDialect::Ntx;
+        KeyOrder::new(self.key_type, &self.collation, is_reversed)
+    }
+
+    /// A text of its header, in the code page of the table.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a character that the code page lacks, and NUL.
+    pub(super) fn encode(&self, codepage: CodePage, text: &str) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match codepage.encode(text, &mut bytes) {
+            Ok(()) if !bytes.contains(&0) => Ok(bytes),
+            Ok(()) => Err(self.refuse("a text with a NUL")),
+            Err(c) => Err(self.refuse(&format!("{codepage} has no {c:?}"))),
+        }
+    }
+
+    pub(super) fn refuse(&self, why: &str) -> Error {
+        Error::Misuse(format!("order {}: {why}", self.name))
+    }
+}
+
+impl From<&Tag> for OrderSpec {
+    /// An order as one that is there, its keys of another type than text without their type.
+    fn from(tag: &Tag) -> Self {
+        Self {
+            condition: tag.condition.clone(),
+            is_unique: tag.is_unique,
+            is_descending: tag.is_descending,
+            is_custom: tag.is_custom,
+            decimals: tag.decimals.unwrap_or_default(),
+            ..Self::new(&tag.name, &tag.expression).keys(tag.key_type.unwrap_or(KeyType::Character), tag.key_len)
+        }
+    }
+}

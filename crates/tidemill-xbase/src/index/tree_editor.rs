@@ -1,0 +1,715 @@
+//! Changes of one tree: an entry goes in or out, and pages are divided, merged, freed on the way up.
+//!
+//! Where branches only copy keys (CDX), every copy follows the last key below it, and neighbours are linked. Where they
+//! hold entries (NTX, NSX), an entry that leaves a branch is replaced by the one behind it in the order, so that what
+//! leaves share with the key before them stays true. Pages that are less than half full are merged with a neighbour
+//! under the same branch when both have room in one; keys are not moved to even pages out, and pages that grow at the
+//! end of the order are left full. Neither do the original programs agree on these two.
+//!
+//! A change that fails half way leaves the tree in memory unusable, which its owner has to remember.
+
+use std::cmp::Ordering;
+
+use crate::error::Result;
+
+use super::key::KeyOrder;
+use super::page::{KeyBytes, NO_PAGE, Node};
+use super::page_store::{EditPage, PageStore};
+use super::tree::DEPTH_MAX;
+
+/// A tree that is changed.
+#[derive(Debug)]
+pub(super) struct TreeEditor {
+    pub(super) keys: KeyBytes,
+    pub(super) order: KeyOrder,
+    pub(super) root: u32,
+    /// Where the file keeps the root.
+    pub(super) root_at: u64,
+    /// The root as the file has it.
+    pub(super) root_written: u32,
+    /// Whether a key may be there once only.
+    pub(super) is_unique: bool,
+    /// From the root to where the last look-up ended.
+    path: Vec<Step>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    page: u32,
+    slot: usize,
+}
+
+impl TreeEditor {
+    pub(super) fn new(keys: KeyBytes, order: KeyOrder, root: u32, root_at: u64, is_unique: bool) -> Self {
+        Self {
+            keys,
+            order,
+            root,
+            root_at,
+            root_written: root,
+            is_unique,
+            path: Vec::new(),
+        }
+    }
+
+    /// Puts an entry in. `false` when it is there already, or, in a tree of unique keys, its key.
+    pub(super) fn insert(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
+        let (is_unique, ties_are_sorted) = (self.is_unique, store.format.ties_are_sorted());
+        let place = |order: &KeyOrder, stored: &[u8], at: u32| match order.compare(stored, key) {
+            Ordering::Equal if is_unique => Ordering::Equal,
+            Ordering::Equal if ties_are_sorted => at.cmp(&recno),
+            // Behind all that are equal.
+            Ordering::Equal => Ordering::Less,
+            other => other,
+        };
+        let stops_early = is_unique || store.format.branches_hold_entries();
+        if self.descend(store, stops_early, place)? {
+            return Ok(false);
+        }
+        let Some(step) = self.path.last().copied() else {
+            return Ok(false);
+        };
+        let format = store.format.clone();
+        let page = store.get_mut(step.page)?;
+        page.insert(&*format, step.slot, key, recno);
+        let (is_last, fits) = (step.slot + 1 == page.node.len(), page.fits(&*format));
+        if is_last && !format.branches_hold_entries() {
+            self.raise_last(store, self.path.len() - 1, key, recno)?;
+        }
+        if !fits {
+            self.split_up(store)?;
+        }
+        Ok(true)
+    }
+
+    /// Takes an entry out; `false` when it is not there.
+    pub(super) fn remove(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
+        if !self.find(store, key, recno)? {
+            return Ok(false);
+        }
+        let format = store.format.clone();
+        let Some(step) = self.path.last().copied() else {
+            return Ok(false);
+        };
+        if store.get(step.page)?.node.is_leaf() {
+            store.get_mut(step.page)?.remove(&*format, step.slot);
+        } else {
+            self.replace_by_next(store)?;
+        }
+        if !format.branches_hold_entries() {
+            let node = &store.get(step.page)?.node;
+            let len = node.len();
+            if step.slot == len && len > 0 {
+                let (last, last_recno) = (node.key(len - 1).to_vec(), node.recno(len - 1));
+                self.raise_last(store, self.path.len() - 1, &last, last_recno)?;
+            }
+        }
+        self.mend(store)
+            .and_then(|left_over| match left_over {
+                None => Ok(()),
+                Some((key, recno)) => self.put_back(store, &key, recno),
+            })
+            .map(|()| true)
+    }
+
+    /// Whether an entry is there.
+    pub(super) fn contains(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
+        self.find(store, key, recno)
+    }
+
+    /// Gives every page of the tree back.
+    pub(super) fn free_all(&mut self, store: &mut PageStore) -> Result<()> {
+        let mut pages: Vec<(u32, usize, Option<Vec<u8>>)> = vec![(self.root, 0, None)];
+        while let Some((page, depth, before)) = pages.pop() {
+            if depth >= DEPTH_MAX {
+                return Err(store.corrupt(page, format!("at most {DEPTH_MAX} levels"), "more"));
+            }
+            if !store.has(page) {
+                store.load(page, self.keys, false, before.clone())?;
+            }
+            let node = &store.get(page)?.node;
+            for (slot, child) in node.children.iter().enumerate() {
+                let own = slot.checked_sub(1).filter(|_| store.format.branches_hold_entries());
+                let before = own.map(|slot| node.key(slot).to_vec()).or_else(|| before.clone());
+                pages.push((*child, depth + 1, before));
+            }
+            store.free(page);
+        }
+        Ok(())
+    }
+
+    /// Goes to an entry.
+    fn find(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
+        if store.format.ties_are_sorted() {
+            let place = |order: &KeyOrder, stored: &[u8], at: u32| order.compare(stored, key).then(at.cmp(&recno));
+            let stops_early = store.format.branches_hold_entries();
+            return self.descend(store, stops_early, place);
+        }
+        // The first of the equal ones, which may stand below another.
+        self.descend(store, true, |order, stored, _| match order.compare(stored, key) {
+            Ordering::Less => Ordering::Less,
+            _ => Ordering::Greater,
+        })?;
+        let mut is_there = self.settle(store)?;
+        while is_there {
+            let Some(step) = self.path.last() else { break };
+            let node = &store.get(step.page)?.node;
+            if node.key(step.slot) != key {
+                break;
+            }
+            if node.recno(step.slot) == recno {
+                return Ok(true);
+            }
+            is_there = self.next(store)?;
+        }
+        Ok(false)
+    }
+
+    /// Goes down from the root to the place of an entry: `place` says where a stored one stands against it. `true` when
+    /// it is there; the path then ends at it, in a branch only if that `stops_early`, else at the leaf where it would be.
+    fn descend(
+        &mut self,
+        store: &mut PageStore,
+        stops_early: bool,
+        place: impl Fn(&KeyOrder, &[u8], u32) -> Ordering,
+    ) -> Result<bool> {
+        self.path.clear();
+        let mut page = self.root;
+        loop {
+            self.enter(store, page)?;
+            let node = &store.get(page)?.node;
+            let slot = node.partition(|key, recno| place(&self.order, key, recno).is_lt());
+            let is_here = slot < node.len() && place(&self.order, node.key(slot), node.recno(slot)).is_eq();
+            if node.is_leaf() || (is_here && stops_early) {
+                self.path.push(Step { page, slot });
+                return Ok(is_here);
+            }
+            let slot = slot.min(node.children.len() - 1);
+            let child = node.children.get(slot).copied().unwrap_or_default();
+            self.path.push(Step { page, slot });
+            page = child;
+        }
+    }
+
+    /// From behind a leaf's last entry to the next entry.
+    fn settle(&mut self, store: &PageStore) -> Result<bool> {
+        while let Some(step) = self.path.last() {
+            if step.slot < store.get(step.page)?.node.len() {
+                return Ok(true);
+            }
+            self.path.pop();
+        }
+        Ok(false)
+    }
+
+    /// Goes to the next entry, where branches hold entries.
+    fn next(&mut self, store: &mut PageStore) -> Result<bool> {
+        if let Some(step) = self.path.last_mut() {
+            step.slot += 1;
+            self.descend_first(store)?;
+        }
+        self.settle(store)
+    }
+
+    /// From a branch down along the pages on the left.
+    fn descend_first(&mut self, store: &mut PageStore) -> Result<()> {
+        while let Some(step) = self.path.last().copied() {
+            let Some(child) = store.get(step.page)?.node.children.get(step.slot).copied() else {
+                break;
+            };
+            self.enter(store, child)?;
+            self.path.push(Step { page: child, slot: 0 });
+        }
+        Ok(())
+    }
+
+    /// Has the page below the path's end in memory, and knows that it belongs there.
+    fn enter(&self, store: &mut PageStore, page: u32) -> Result<()> {
+        if self.path.len() >= DEPTH_MAX {
+            return Err(store.corrupt(page, format!("a tree of at most {DEPTH_MAX} levels"), "more"));
+        }
+        if store.has(page) {
+            if store.get(page)?.keys != self.keys {
+                return Err(store.corrupt(page, "a page of one order", "a page of two"));
+            }
+            return Ok(());
+        }
+        let (low, high) = self.bounds(store)?;
+        let before = low.clone().filter(|_| store.format.branches_hold_entries());
+        let node = store.load(page, self.keys, page == self.root, before)?;
+        let order = &self.order;
+        let is_sorted = node.keys().is_sorted_by(|a, b| order.compare(a, b).is_le());
+        let is_within = node.len() == 0
+            || (low.is_none_or(|low| order.compare(&low, node.key(0)).is_le())
+                && high.is_none_or(|high| order.compare(node.key(node.len() - 1), &high).is_le()));
+        if is_sorted && is_within {
+            return Ok(());
+        }
+        Err(match is_sorted {
+            false => store.corrupt(page, "keys in order, under the collation given", "keys out of order"),
+            true => store.corrupt(page, "keys between those of the branch above", "keys from elsewhere"),
+        })
+    }
+
+    /// The keys of branches before and behind everything below the path's end.
+    fn bounds(&self, store: &PageStore) -> Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+        let (mut low, mut high) = (None, None);
+        for step in self.path.iter().rev() {
+            let node = &store.get(step.page)?.node;
+            if low.is_none() && step.slot > 0 {
+                low = Some(node.key(step.slot - 1).to_vec());
+            }
+            if high.is_none() && step.slot < node.len() {
+                high = Some(node.key(step.slot).to_vec());
+            }
+        }
+        Ok((low, high))
+    }
+
+    /// Lets the copies above the page at `level` follow its last entry.
+    fn raise_last(&self, store: &mut PageStore, level: usize, key: &[u8], recno: u32) -> Result<()> {
+        for step in self.path.iter().take(level).rev() {
+            let branch = store.get_mut(step.page)?;
+            branch.node.replace(step.slot, key, recno);
+            if step.slot + 1 < branch.node.len() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Divides pages that have no room, from the path's end upwards.
+    fn split_up(&mut self, store: &mut PageStore) -> Result<()> {
+        let format = store.format.clone();
+        for level in (0..self.path.len()).rev() {
+            let Some(Step { page, slot }) = self.path.get(level).copied() else {
+                return Ok(());
+            };
+            if store.get(page)?.fits(&*format) {
+                return Ok(());
+            }
+            let mut left = store.take(page)?;
+            let at_end = slot + 1 >= left.node.len() && self.is_last(store, level)?;
+            let was_root = std::mem::take(&mut left.is_root);
+            let mut pieces: Vec<(Vec<u8>, u32, u32, Box<EditPage>)> = Vec::new();
+            loop {
+                let last = pieces.last_mut().map_or(&mut left, |(_, _, _, piece)| piece);
+                if last.fits(&*format) {
+                    break;
+                }
+                let Some((key, recno, right)) = last.split(&*format, at_end) else {
+                    return Err(store.corrupt(page, "a page with room for two keys", "a smaller one"));
+                };
+                pieces.push((key, recno, store.allocate()?, Box::new(right)));
+            }
+            self.link(store, (page, &mut left), &mut pieces)?;
+            if !format.branches_hold_entries() {
+                // Above, each page stands under its own last key.
+                let last = |page: &EditPage| {
+                    let last = page.node.len().saturating_sub(1);
+                    (page.node.key(last).to_vec(), page.node.recno(last))
+                };
+                let mut lasts: Vec<_> = pieces.iter().map(|(_, _, _, piece)| last(piece)).collect();
+                lasts.insert(0, last(&left));
+                if was_root {
+                    self.grow(store, page)?;
+                }
+                let (above, slot) = self.above(level, was_root)?;
+                let branch = store.get_mut(above)?;
+                for (index, ((key, recno), below)) in lasts
+                    .iter()
+                    .zip(std::iter::once(page).chain(pieces.iter().map(|piece| piece.2)))
+                    .enumerate()
+                {
+                    match index {
+                        0 if was_root => branch.node.push(key, *recno),
+                        0 => branch.node.replace(slot, key, *recno),
+                        _ => {
+                            branch.node.insert(slot + index, key, *recno);
+                            branch.node.children.insert(slot + index, below);
+                        }
+                    }
+                }
+            } else {
+                if was_root {
+                    self.grow(store, page)?;
+                }
+                let (above, slot) = self.above(level, was_root)?;
+                let branch = store.get_mut(above)?;
+                for (index, (key, recno, below, _)) in pieces.iter().enumerate() {
+                    branch.node.insert(slot + index, key, *recno);
+                    branch.node.children.insert(slot + index + 1, *below);
+                }
+            }
+            let count = pieces.len();
+            store.put(page, left);
+            for (_, _, page, piece) in pieces {
+                store.put(page, piece);
+            }
+            if was_root {
+                return Ok(());
+            }
+            if let Some(step) = level.checked_sub(1).and_then(|level| self.path.get_mut(level)) {
+                step.slot += count;
+            }
+        }
+        Ok(())
+    }
+
+    /// The branch above a level of the path, and the slot of the page below it.
+    fn above(&self, level: usize, was_root: bool) -> Result<(u32, usize)> {
+        if was_root {
+            return Ok((self.root, 0));
+        }
+        let above = level.checked_sub(1).and_then(|level| self.path.get(level));
+        Ok(above.map_or((self.root, 0), |step| (step.page, step.slot)))
+    }
+
+    /// Puts an empty branch over the root.
+    fn grow(&mut self, store: &mut PageStore, below: u32) -> Result<()> {
+        let root = store.allocate()?;
+        let mut node = Node::new(self.keys.len, 2);
+        node.children.push(below);
+        if !store.format.branches_hold_entries() {
+            node.siblings = Some([NO_PAGE; 2]);
+        }
+        let mut page = EditPage::new(&*store.format, node, self.keys, None);
+        page.is_root = true;
+        store.put(root, Box::new(page));
+        self.root = root;
+        Ok(())
+    }
+
+    /// Whether everything on the path above a level is the last page below its branch.
+    fn is_last(&self, store: &PageStore, level: usize) -> Result<bool> {
+        for step in self.path.iter().take(level) {
+            if step.slot + 1 < store.get(step.page)?.node.children.len() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Links the pages into which one was divided with its neighbour on the right.
+    fn link(
+        &self,
+        store: &mut PageStore,
+        (page, left): (u32, &mut EditPage),
+        pieces: &mut [(Vec<u8>, u32, u32, Box<EditPage>)],
+    ) -> Result<()> {
+        let Some([_, right]) = left.node.siblings else {
+            return Ok(());
+        };
+        let mut next = right;
+        let numbers: Vec<u32> = std::iter::once(page)
+            .chain(pieces.iter().map(|piece| piece.2))
+            .collect();
+        for (index, (_, _, number, piece)) in pieces.iter_mut().enumerate().rev() {
+            let before = numbers.get(index).copied().unwrap_or(NO_PAGE);
+            piece.node.siblings = Some([before, next]);
+            next = *number;
+        }
+        if let Some([_, to_right]) = &mut left.node.siblings {
+            *to_right = next;
+        }
+        if let Some(last) = numbers.last() {
+            self.set_neighbour(store, right, 0, *last)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the left (0) or right (1) neighbour of a page, if there is such a page.
+    fn set_neighbour(&self, store: &mut PageStore, page: u32, side: usize, neighbour: u32) -> Result<()> {
+        if page == NO_PAGE {
+            return Ok(());
+        }
+        if !store.has(page) {
+            store.load(page, self.keys, page == self.root, None)?;
+        }
+        let found = store.get_mut(page)?;
+        if found.keys != self.keys {
+            return Err(store.corrupt(page, "a page of one order", "a page of two"));
+        }
+        if let Some(place) = found.node.siblings.as_mut().and_then(|siblings| siblings.get_mut(side)) {
+            *place = neighbour;
+        }
+        Ok(())
+    }
+
+    /// Overwrites the entry of a branch at the path's end by the next one, which is a leaf's first and leaves it.
+    fn replace_by_next(&mut self, store: &mut PageStore) -> Result<()> {
+        let Some(step) = self.path.last_mut() else {
+            return Ok(());
+        };
+        let branch = *step;
+        step.slot += 1;
+        self.descend_first(store)?;
+        let leaf = self.path.last().map_or(branch.page, |step| step.page);
+        let format = store.format.clone();
+        let page = store.get_mut(leaf)?;
+        if !page.node.is_leaf() || page.node.len() == 0 {
+            return Err(store.corrupt(leaf, "a leaf with keys below a branch", "an empty one"));
+        }
+        let (key, recno) = (page.node.key(0).to_vec(), page.node.recno(0));
+        page.remove(&*format, 0);
+        // What is first now was behind that key, and still is.
+        page.set_before(&*format, Some(key.clone()));
+        store.get_mut(branch.page)?.node.replace(branch.slot, &key, recno);
+        Ok(())
+    }
+
+    /// Merges pages that are not half full and drops empty ones, from the path's end upwards. Returns an entry that has
+    /// to be put in again.
+    fn mend(&mut self, store: &mut PageStore) -> Result<Option<(Vec<u8>, u32)>> {
+        let format = store.format.clone();
+        let mut left_over = None;
+        while let Some(Step { page, .. }) = self.path.last().copied() {
+            let level = self.path.len() - 1;
+            if level == 0 {
+                self.shrink(store)?;
+                break;
+            }
+            let content = store.get(page)?;
+            let is_empty = content.node.len() == 0;
+            if !content.is_underfull(&*format) && !is_empty {
+                break;
+            }
+            let is_bare_branch = is_empty && !content.node.is_leaf();
+            if is_empty && !format.branches_hold_entries() {
+                self.drop_empty(store, level)?;
+            } else if !self.merge(store, level, is_empty)? {
+                if is_bare_branch {
+                    self.rotate(store, level)?;
+                    break;
+                }
+                if !is_empty {
+                    break;
+                }
+                left_over = self.drop_leaf(store)?;
+                continue;
+            }
+            self.path.pop();
+        }
+        Ok(left_over)
+    }
+
+    /// Makes the root what is left of it.
+    fn shrink(&mut self, store: &mut PageStore) -> Result<()> {
+        let least = usize::from(!store.format.branches_hold_entries());
+        loop {
+            let root = &store.get(self.root)?.node;
+            let Some(child) = root.children.first().copied().filter(|_| root.len() <= least) else {
+                return Ok(());
+            };
+            if !store.has(child) {
+                store.load(child, self.keys, true, None)?;
+            }
+            store.get_mut(child)?.is_root = true;
+            store.free(self.root);
+            self.root = child;
+        }
+    }
+
+    /// Takes an empty page out of a tree whose branches only copy keys.
+    fn drop_empty(&mut self, store: &mut PageStore, level: usize) -> Result<()> {
+        let Some((above, empty)) = level
+            .checked_sub(1)
+            .and_then(|above| Some((*self.path.get(above)?, *self.path.get(level)?)))
+        else {
+            return Ok(());
+        };
+        let [left, right] = store.get(empty.page)?.node.siblings.unwrap_or([NO_PAGE; 2]);
+        self.set_neighbour(store, left, 1, right)?;
+        self.set_neighbour(store, right, 0, left)?;
+        store.free(empty.page);
+        let branch = store.get_mut(above.page)?;
+        branch.node.remove(above.slot);
+        if above.slot < branch.node.children.len() {
+            branch.node.children.remove(above.slot);
+        }
+        let len = branch.node.len();
+        if len == 0 {
+            // A root without pages below is an empty leaf; another branch is dropped next.
+            return Ok(());
+        }
+        if above.slot == len {
+            let (key, recno) = (branch.node.key(len - 1).to_vec(), branch.node.recno(len - 1));
+            self.raise_last(store, level - 1, &key, recno)?;
+        }
+        Ok(())
+    }
+
+    /// Takes an empty leaf whose neighbours are full out of a tree whose branches hold entries, and with it every branch
+    /// that has nothing else below. The path then ends at a branch that has lost an entry, which is returned.
+    fn drop_leaf(&mut self, store: &mut PageStore) -> Result<Option<(Vec<u8>, u32)>> {
+        let format = store.format.clone();
+        let Some(leaf) = self.path.pop() else {
+            return Ok(None);
+        };
+        let before = store.get(leaf.page)?.before().map(<[u8]>::to_vec);
+        store.free(leaf.page);
+        while let Some(step) = self.path.last().copied() {
+            if step.slot == 0 && store.get(step.page)?.node.len() > 0 {
+                // The leaf behind loses the key before its first, which it has to be read with.
+                let depth = self.path.len();
+                if let Some(step) = self.path.last_mut() {
+                    step.slot = 1;
+                }
+                self.descend_first(store)?;
+                if let Some(next) = self.path.last().copied() {
+                    store.get_mut(next.page)?.set_before(&*format, before.clone());
+                }
+                self.path.truncate(depth);
+            }
+            let branch = store.get_mut(step.page)?;
+            if branch.node.len() == 0 {
+                if self.path.len() == 1 {
+                    branch.node.children.clear();
+                    branch.set_before(&*format, None);
+                    return Ok(None);
+                }
+                store.free(step.page);
+                self.path.pop();
+                continue;
+            }
+            let lost = step.slot.saturating_sub(1);
+            let entry = (branch.node.key(lost).to_vec(), branch.node.recno(lost));
+            branch.node.remove(lost);
+            if step.slot < branch.node.children.len() {
+                branch.node.children.remove(step.slot);
+            }
+            return Ok(Some(entry));
+        }
+        Ok(None)
+    }
+
+    /// Puts an entry in that mending left over. It was there already, so it is no repeated key.
+    fn put_back(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<()> {
+        self.insert(store, key, recno).map(|_| ())
+    }
+
+    /// Merges the page at a level with a neighbour below the same branch; `false` when none has room.
+    fn merge(&mut self, store: &mut PageStore, level: usize, is_tight: bool) -> Result<bool> {
+        let Some(above) = level.checked_sub(1).and_then(|above| self.path.get(above)).copied() else {
+            return Ok(false);
+        };
+        for slot in [Some(above.slot), above.slot.checked_sub(1)].into_iter().flatten() {
+            let node = &store.get(above.page)?.node;
+            let Some([left, right]) = node
+                .children
+                .get(slot..slot + 2)
+                .and_then(|pair| pair.first_chunk::<2>())
+                .copied()
+            else {
+                continue;
+            };
+            for (page, slot) in [(left, slot), (right, slot + 1)] {
+                if !store.has(page) {
+                    let below = self.path.split_off(level);
+                    if let Some(step) = self.path.last_mut() {
+                        step.slot = slot;
+                    }
+                    let entered = self.enter(store, page);
+                    if let Some(step) = self.path.last_mut() {
+                        step.slot = above.slot;
+                    }
+                    self.path.extend(below);
+                    entered?;
+                }
+            }
+            if self.merge_pair(store, (above.page, slot), [left, right], is_tight)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn merge_pair(
+        &self,
+        store: &mut PageStore,
+        (above, slot): (u32, usize),
+        [left, right]: [u32; 2],
+        is_tight: bool,
+    ) -> Result<bool> {
+        let format = store.format.clone();
+        let node = &store.get(above)?.node;
+        let between = (node.key(slot).to_vec(), node.recno(slot));
+        if store.get(left)?.node.is_leaf() != store.get(right)?.node.is_leaf() {
+            return Err(store.corrupt(right, "a page on the level of its neighbour", "one on another level"));
+        }
+        let mut first = store.take(left)?;
+        let second = match store.take(right) {
+            Ok(second) => second,
+            Err(e) => {
+                store.put(left, first);
+                return Err(e);
+            }
+        };
+        let is_merged = first.merge(&*format, (&between.0, between.1), &second, is_tight);
+        let behind = second.node.siblings.map(|[_, behind]| behind);
+        if let (true, Some([_, next]), Some(behind)) = (is_merged, &mut first.node.siblings, behind) {
+            *next = behind;
+        }
+        store.put(left, first);
+        store.put(right, second);
+        if !is_merged {
+            return Ok(false);
+        }
+        if let Some(behind) = behind {
+            self.set_neighbour(store, behind, 0, left)?;
+        }
+        store.free(right);
+        let branch = store.get_mut(above)?;
+        if !format.branches_hold_entries() {
+            let (key, recno) = (branch.node.key(slot + 1).to_vec(), branch.node.recno(slot + 1));
+            branch.node.replace(slot, &key, recno);
+            branch.node.remove(slot + 1);
+        } else {
+            branch.node.remove(slot);
+        }
+        if slot + 1 < branch.node.children.len() {
+            branch.node.children.remove(slot + 1);
+        }
+        Ok(true)
+    }
+
+    /// Gives a branch without keys one of a neighbour's, where branches hold entries.
+    fn rotate(&self, store: &mut PageStore, level: usize) -> Result<()> {
+        let Some((above, bare)) = level
+            .checked_sub(1)
+            .and_then(|above| Some((*self.path.get(above)?, self.path.get(level)?.page)))
+        else {
+            return Ok(());
+        };
+        let node = &store.get(above.page)?.node;
+        let (slot, neighbour, is_right) = match (node.children.get(above.slot + 1), above.slot.checked_sub(1)) {
+            (Some(right), _) => (above.slot, *right, true),
+            (None, Some(slot)) => (slot, node.children.get(slot).copied().unwrap_or_default(), false),
+            // The only page below a branch of another program; it can stay.
+            (None, None) => return Ok(()),
+        };
+        let (key, recno) = (node.key(slot).to_vec(), node.recno(slot));
+        let mut other = store.take(neighbour)?;
+        let edge = if is_right {
+            0
+        } else {
+            other.node.len().saturating_sub(1)
+        };
+        let moved = (other.node.key(edge).to_vec(), other.node.recno(edge));
+        other.node.remove(edge);
+        let child = match is_right {
+            true if !other.node.children.is_empty() => Some(other.node.children.remove(0)),
+            true => None,
+            false => other.node.children.pop(),
+        };
+        store.put(neighbour, other);
+        let branch = store.get_mut(bare)?;
+        branch.node.push(&key, recno);
+        if let Some(child) = child {
+            let at = if is_right { branch.node.children.len() } else { 0 };
+            branch.node.children.insert(at, child);
+        }
+        store.get_mut(above.page)?.node.replace(slot, &moved.0, moved.1);
+        Ok(())
+    }
+}

@@ -1,0 +1,714 @@
+//! The orders of a table that is open for changes: every change of a record's bytes goes through here, and the entries of
+//! all open orders follow.
+//!
+//! What changes is known before anything is written: a record whose key cannot be made is not written. Beside others the
+//! index files that have to change are then locked, looked at again, changed, flushed and unlocked around the write of the
+//! record; alone their pages stay in memory until [`TableEditor::flush`]. Index files are locked behind the header and the
+//! records, in the order of their paths, so that two programs never wait for each other in a circle.
+//!
+//! With a log every change is handed to it at once, and what was in memory is read anew after something was rolled back.
+//!
+//! An entry that is the first of its key in a UNIQUE order goes with its record, and no other record takes its place, as in
+//! Clipper, FoxPro and Harbour (`hb_cdxGoCold` in `dbfcdx1.c`). Custom orders are the program's.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{EditOptions, OpenMode, TableEditor, data_file, open_file};
+use crate::error::{Error, Result};
+use crate::expression::RecordBytes;
+use crate::header::Dialect;
+use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, KeyValue, OrderSpec, Tag};
+use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
+use crate::orders::{KeySettings, OrderKeys, TableOrder, build_index, production_path};
+use crate::table::Table;
+use crate::transaction::{KeptLocks, TransactionLog};
+
+/// The index files that are open with a table.
+#[derive(Debug)]
+pub(super) struct Orders {
+    /// What expressions are evaluated over; its records are not read.
+    table: Arc<Table>,
+    settings: KeySettings,
+    files: Vec<OrderFile>,
+}
+
+/// One index file.
+#[derive(Debug)]
+struct OrderFile {
+    index: IndexEditor,
+    /// The keys of the orders, in that of the index's tags.
+    keys: Vec<OrderKeys>,
+    /// Beside others.
+    locks: Option<(KeptLocks, LockRange)>,
+    log: Option<TransactionLog>,
+    /// How often something had been rolled back when the pages in memory were looked at.
+    rollbacks: u64,
+    is_locked: bool,
+}
+
+/// What a change of records does to the orders.
+#[derive(Debug, Default)]
+struct Changes {
+    changes: Vec<Change>,
+    keys: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+struct Change {
+    file: usize,
+    order: usize,
+    key: Range<usize>,
+    recno: u32,
+    is_insertion: bool,
+}
+
+impl TableEditor {
+    /// Opens an index file, whose orders then follow every change. The production index is open already, unless
+    /// [`EditOptions::production_index`](super::EditOptions::production_index) says otherwise.
+    ///
+    /// # Errors
+    /// As [`TableIndex::open`](crate::TableIndex::open); [`Error::StaleIndex`] when an order has not the entries of all
+    /// records; [`Error::Misuse`] when it is open already; [`Error::Locked`].
+    pub fn open_index(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        if self.orders.files.iter().any(|file| file.index.path() == path) {
+            return Err(self.misuse(&format!("{} is open already", path.display())));
+        }
+        let file = self.orders.open_file(path, self.locks.table(), &self.options)?;
+        let is_alone = self.options.mode == OpenMode::Exclusive;
+        self.orders.files.push(file);
+        let last = self.orders.files.len() - 1;
+        let checked = match is_alone {
+            true => self.check_fresh(last),
+            false => self.under_header_lock(|table| {
+                table.refresh()?;
+                table.check_fresh(last)
+            }),
+        };
+        if checked.is_err() {
+            self.orders.files.pop();
+        }
+        self.orders.files.sort_by(|a, b| a.index.path().cmp(b.index.path()));
+        checked
+    }
+
+    /// Closes an index file, whose orders do not follow the table any more. `false` when it is not open.
+    ///
+    /// # Errors
+    /// [`Error::Io`] for changes that cannot be written; it is open then.
+    pub fn close_index(&mut self, path: impl AsRef<Path>) -> Result<bool> {
+        let wanted = std::fs::canonicalize(path.as_ref()).ok();
+        let is_wanted = |file: &OrderFile| {
+            file.index.path() == path.as_ref()
+                || (wanted.is_some() && std::fs::canonicalize(file.index.path()).ok() == wanted)
+        };
+        let Some(at) = self.orders.files.iter().position(is_wanted) else {
+            return Ok(false);
+        };
+        self.flush_orders()?;
+        self.orders.files.remove(at);
+        Ok(true)
+    }
+
+    /// What the headers of the open index files say of their orders.
+    pub fn orders(&self) -> impl Iterator<Item = &Tag> {
+        self.orders.files.iter().flat_map(|file| file.index.tags())
+    }
+
+    /// An order of the open index files by its name, in any case, with the entries that it has now. Later changes do not
+    /// show in it.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] when no open file has it; [`Error::Locked`], [`Error::Io`], [`Error::Corrupt`].
+    pub fn order(&mut self, name: &str) -> Result<TableOrder> {
+        let (file, order) = self.find_order(name)?;
+        let Some(file) = self.orders.files.get_mut(file) else {
+            return Err(self.misuse("an index file is open no more"));
+        };
+        file.lock(LockKind::Shared, &self.options)?;
+        let found = file.reader(order, &self.orders.settings);
+        file.unlock().and(found)
+    }
+
+    /// Adds an order to the production index, which is made when there is none. Type and length of the keys are those of its
+    /// expression, and text is sorted as the settings of the other orders say.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] unless the table is open exclusively; [`Error::Order`] as for [`build_index`]; [`Error::Io`].
+    pub fn create_order(&mut self, order: &OrderSpec) -> Result<()> {
+        self.alone("making an order")?;
+        self.committed("making an order")?;
+        let path = match production_path(&self.orders.table) {
+            Ok(Some(path)) => path,
+            _ => {
+                let path = self.path().with_extension("cdx");
+                let table = Table::open(self.path(), &self.options.open)?;
+                build_index(&path, &table, std::slice::from_ref(order), &self.orders.settings)?;
+                self.set_production_flag(true)?;
+                return self.open_index(path);
+            }
+        };
+        let Some(at) = self.orders.files.iter().position(|file| file.index.path() == path) else {
+            return Err(self.misuse(&format!("{} is not open", path.display())));
+        };
+        let Some(mut file) = (at < self.orders.files.len()).then(|| self.orders.files.remove(at)) else {
+            return Ok(());
+        };
+        let created = self.as_one(|table| table.create_in(&mut file, order));
+        self.orders.files.insert(at, file);
+        created.map_err(|e| Error::order(&path, order.name(), e))
+    }
+
+    /// Takes an order out of its index file. The last order of a file takes the file with it.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] unless the table is open exclusively, and when no open file has the order; [`Error::Io`],
+    /// [`Error::Corrupt`].
+    pub fn drop_order(&mut self, name: &str) -> Result<()> {
+        self.alone("dropping an order")?;
+        self.committed("dropping an order")?;
+        let (at, order) = self.find_order(name)?;
+        if at >= self.orders.files.len() {
+            return Ok(());
+        }
+        let mut file = self.orders.files.remove(at);
+        if file.index.tags().len() > 1 {
+            let dropped = self.as_one(|_| file.index.drop_order(order));
+            if dropped.is_ok() {
+                file.keys.remove(order);
+            }
+            self.orders.files.insert(at, file);
+            return dropped;
+        }
+        let path = file.index.path().to_owned();
+        drop(file);
+        std::fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
+        if path.with_extension("") == self.path().with_extension("")
+            && IndexDialect::from_path(&path) == Some(IndexDialect::Cdx)
+        {
+            self.set_production_flag(false)?;
+        }
+        Ok(())
+    }
+
+    /// Adds an entry to a custom order: the record under this key, or under that of its fields. `false` when it is there
+    /// already.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for an order that is not custom, a record that is not there, and a value of another type;
+    /// [`Error::Locked`], [`Error::Io`], [`Error::Corrupt`].
+    pub fn add_custom_key(&mut self, order: &str, record: u32, key: Option<&KeyValue<'_>>) -> Result<bool> {
+        self.as_one(|table| table.change_custom(order, record, key, true))
+    }
+
+    /// Takes an entry out of a custom order; `false` when it is not there.
+    ///
+    /// # Errors
+    /// As [`TableEditor::add_custom_key`].
+    pub fn drop_custom_key(&mut self, order: &str, record: u32, key: Option<&KeyValue<'_>>) -> Result<bool> {
+        self.as_one(|table| table.change_custom(order, record, key, false))
+    }
+
+    fn change_custom(
+        &mut self,
+        name: &str,
+        record: u32,
+        key: Option<&KeyValue<'_>>,
+        is_insertion: bool,
+    ) -> Result<bool> {
+        self.writable()?;
+        let bytes = self.record_bytes(record)?;
+        let (at, order) = self.find_order(name)?;
+        let table = Arc::clone(&self.orders.table);
+        let options = &self.options;
+        let Some(file) = self.orders.files.get_mut(at) else {
+            return Ok(false);
+        };
+        let (Some(keys), Some(tag)) = (file.keys.get(order), file.index.tags().get(order)) else {
+            return Ok(false);
+        };
+        if !tag.is_custom {
+            let path = file.index.path().display();
+            return Err(Error::Misuse(format!(
+                "{path}: order {name} is not custom; its entries follow the records"
+            )));
+        }
+        let key = match key {
+            Some(value) => Some(keys.stored_key(value)?),
+            None => keys.key(&RecordBytes::new(&table, record, &bytes))?,
+        };
+        let Some(key) = key else { return Ok(false) };
+        file.lock(LockKind::Exclusive, options)?;
+        let changed = match is_insertion {
+            true => file.index.insert(order, &key, record),
+            false => file.index.remove(order, &key, record),
+        };
+        file.unlock().and(changed)
+    }
+
+    /// Opens the production index, if there is one. As in Harbour, one that the header names and that is gone is no error.
+    pub(super) fn open_production(&mut self) -> Result<()> {
+        match production_path(&self.orders.table) {
+            Ok(Some(path)) => self.open_index(path),
+            Ok(None) | Err(Error::Unsupported { .. }) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Writes new records by `write` and adds their entries. When these cannot be added, `undo` takes the records back.
+    pub(super) fn with_appended(
+        &mut self,
+        first: u32,
+        records: &[u8],
+        write: impl FnOnce(&mut Self) -> Result<()>,
+        undo: impl FnOnce(&mut Self),
+    ) -> Result<()> {
+        let changes = self
+            .orders
+            .of_appended(first, records, self.header.record_len as usize)?;
+        self.with_changes(&changes, write, undo)
+    }
+
+    /// Writes a record by `write` and lets its entries follow. When these cannot, `undo` writes the record as it was.
+    pub(super) fn with_rewritten(
+        &mut self,
+        record: u32,
+        (before, after): (&[u8], &[u8]),
+        write: impl FnOnce(&mut Self) -> Result<()>,
+        undo: impl FnOnce(&mut Self),
+    ) -> Result<()> {
+        let changes = self.orders.of_rewritten(record, before, after)?;
+        self.with_changes(&changes, write, undo)
+    }
+
+    fn with_changes(
+        &mut self,
+        changes: &Changes,
+        write: impl FnOnce(&mut Self) -> Result<()>,
+        undo: impl FnOnce(&mut Self),
+    ) -> Result<()> {
+        if changes.changes.is_empty() {
+            return write(self);
+        }
+        let locked = self.orders.lock(changes, &self.options);
+        let done = locked.and_then(|()| write(self)).and_then(|()| {
+            let applied = self.orders.apply(changes);
+            if applied.is_err() {
+                undo(self);
+            }
+            applied
+        });
+        // What was changed is flushed here.
+        let unlocked = self.orders.unlock();
+        done.and(unlocked)
+    }
+
+    /// Writes what the orders have not written yet.
+    pub(super) fn flush_orders(&mut self) -> Result<()> {
+        if self.options.mode == OpenMode::Exclusive && self.options.log.is_none() {
+            self.orders.files.iter_mut().try_for_each(|file| file.index.flush())?;
+        }
+        Ok(())
+    }
+
+    /// Brings the index files to the disk.
+    pub(super) fn sync_orders(&mut self) -> Result<()> {
+        if self.options.mode == OpenMode::Exclusive && self.options.log.is_none() {
+            return self.orders.files.iter_mut().try_for_each(|file| file.index.sync());
+        }
+        Ok(())
+    }
+
+    /// Makes the orders of all open index files anew in their files, after records got other numbers. Custom orders are
+    /// empty then, as in Harbour.
+    pub(super) fn rebuild_orders(&mut self) -> Result<()> {
+        let mut files = std::mem::take(&mut self.orders.files);
+        let rebuilt = self.as_one(|table| files.iter_mut().try_for_each(|file| table.rebuild(file)));
+        self.orders.files = files;
+        rebuilt
+    }
+
+    fn rebuild(&self, file: &mut OrderFile) -> Result<()> {
+        let settings = &self.orders.settings;
+        let codepage = settings.environment.codepage;
+        let mut builder = IndexBuilder::new(file.index.dialect(), self.record_count(), codepage);
+        for (tag, keys) in file.index.tags().iter().zip(&file.keys) {
+            let order = spec(&OrderSpec::from(tag), keys, settings);
+            let mut sorter = builder.keys(&order)?;
+            if !tag.is_custom {
+                self.sort_keys(keys, &mut sorter)?;
+            }
+            builder.add(&order, sorter)?;
+        }
+        file.index.replace_by(&builder.finish()?)?;
+        file.prepare(settings)
+    }
+
+    fn create_in(&self, file: &mut OrderFile, order: &OrderSpec) -> Result<()> {
+        let settings = &self.orders.settings;
+        let (expression, condition) = (order.expression(), order.for_expression());
+        let dialect = file.index.dialect();
+        let keys = OrderKeys::compile(expression, condition, dialect, &self.fields, settings)?;
+        let order = spec(order, &keys, settings);
+        let mut sorter = KeySorter::new(&order, dialect, self.record_count())?;
+        if !order.is_custom() {
+            self.sort_keys(&keys, &mut sorter)?;
+        }
+        file.index
+            .create_order(&order, sorter, self.record_count(), settings.environment.codepage)?;
+        file.compile(&self.orders.table, settings)?;
+        file.prepare(settings)
+    }
+
+    /// Gives the keys of all records to a sorter.
+    fn sort_keys(&self, keys: &OrderKeys, sorter: &mut KeySorter) -> Result<()> {
+        const CHUNK: usize = 1 << 20;
+        let stride = (self.header.record_len as usize).max(1);
+        let per_chunk = u32::try_from((CHUNK / stride).max(1)).unwrap_or(1);
+        let (mut bytes, mut key, mut next) = (Vec::new(), Vec::new(), 0);
+        while next < self.record_count() {
+            let count = per_chunk.min(self.record_count() - next);
+            bytes.resize(count as usize * stride, 0);
+            self.file.read("records", self.record_offset(next + 1), &mut bytes)?;
+            for (record, bytes) in (next + 1..).zip(bytes.chunks_exact(stride)) {
+                key.clear();
+                if keys.put_key(&RecordBytes::new(&self.orders.table, record, bytes), &mut key)? {
+                    sorter.push(&key, record)?;
+                }
+            }
+            next += count;
+        }
+        Ok(())
+    }
+
+    /// The file and the place in it of an order.
+    fn find_order(&self, name: &str) -> Result<(usize, usize)> {
+        let files = self.orders.files.iter().enumerate();
+        let mut found = files.flat_map(|(at, file)| file.index.tags().iter().enumerate().map(move |tag| (at, tag)));
+        let found = found.find(|(_, (_, tag))| tag.name.eq_ignore_ascii_case(name));
+        found.map(|(at, (order, _))| (at, order)).ok_or_else(|| {
+            let known: Vec<_> = self.orders().map(|tag| tag.name.as_str()).collect();
+            self.misuse(&format!(
+                "no open order is called {name:?}; there are {}",
+                known.join(", ")
+            ))
+        })
+    }
+
+    /// Compares the entries of an order that has every record with the number of records.
+    fn check_fresh(&mut self, at: usize) -> Result<()> {
+        let Some(file) = self.orders.files.get_mut(at) else {
+            return Ok(());
+        };
+        let has_all = |(_, tag): &(usize, &Tag)| tag.condition.is_none() && !tag.is_unique && !tag.is_custom;
+        let tags = file.index.tags().iter().enumerate();
+        let Some((order, name)) = tags
+            .filter(has_all)
+            .min_by_key(|(_, tag)| tag.key_len)
+            .map(|(at, tag)| (at, tag.name.clone()))
+        else {
+            return Ok(());
+        };
+        file.lock(LockKind::Shared, &self.options)?;
+        let entries = file
+            .reader(order, &self.orders.settings)
+            .and_then(|order| order.order().key_count());
+        let path = file.index.path().to_owned();
+        let entries = file.unlock().and(entries)?;
+        let records = self.record_count();
+        if entries == u64::from(records) || (entries < u64::from(records) && self.is_being_appended(records)?) {
+            return Ok(());
+        }
+        Err(Error::StaleIndex {
+            path,
+            order: name,
+            entries,
+            records,
+        })
+    }
+
+    /// Whether another program holds the lock of the last record: it has appended it and will add its entries.
+    fn is_being_appended(&self, last: u32) -> Result<bool> {
+        if self.options.mode == OpenMode::Exclusive {
+            return Ok(false);
+        }
+        let range = self.ranges.record(last);
+        let taken = self.locks.lock(
+            LockSubject::Record(last),
+            range,
+            LockKind::Shared,
+            std::time::Duration::ZERO,
+        );
+        match taken {
+            Ok(()) => self.locks.unlock(LockSubject::Record(last)).map(|()| false),
+            Err(Error::Locked(_)) => Ok(true),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// The header's word for a production index: bit 0 of byte 28 (FoxPro's table header, "table flags").
+    fn set_production_flag(&mut self, is_there: bool) -> Result<()> {
+        if self.header.dialect == Dialect::Dbase2 {
+            return Ok(());
+        }
+        let mut flags = [0];
+        self.file.read("table header", 28, &mut flags)?;
+        flags[0] = if is_there { flags[0] | 1 } else { flags[0] & !1 };
+        self.file.write(28, &flags)?;
+        self.header.production_index = is_there;
+        Ok(())
+    }
+}
+
+impl Orders {
+    pub(super) fn new(table: Arc<Table>, settings: Option<KeySettings>) -> Self {
+        let settings = settings.unwrap_or_else(|| KeySettings::new(table.codepage()));
+        Self {
+            table,
+            settings,
+            files: Vec::new(),
+        }
+    }
+
+    fn open_file(&self, path: &Path, table: &FileIdentity, options: &EditOptions) -> Result<OrderFile> {
+        let handle = open_file(path, options)?;
+        let is_shared = options.mode != OpenMode::Exclusive;
+        let data = Arc::new(data_file(path, &handle, options)?);
+        let index_options = IndexOptions::new().codepage(self.settings.environment.codepage);
+        let index = IndexEditor::new(data, &index_options, is_shared)?;
+        let locks = match is_shared {
+            false => None,
+            true => {
+                // DBFNTX has no locks of its own under Comix.
+                let scheme = match (index.dialect(), options.scheme) {
+                    (IndexDialect::Ntx, LockScheme::Comix) => LockScheme::Clipper2,
+                    (_, scheme) => scheme,
+                };
+                let locks = KeptLocks::of_companion(FileLocks::new(handle, path)?, table.clone(), options.log.as_ref());
+                Some((locks, scheme.index().write()))
+            }
+        };
+        let mut file = OrderFile {
+            index,
+            keys: Vec::new(),
+            locks,
+            rollbacks: options.log.as_ref().map_or(0, TransactionLog::rollbacks),
+            log: options.log.clone(),
+            is_locked: false,
+        };
+        file.compile(&self.table, &self.settings)?;
+        file.prepare(&self.settings)?;
+        Ok(file)
+    }
+
+    fn of_appended(&self, first: u32, records: &[u8], stride: usize) -> Result<Changes> {
+        let mut changes = Changes::default();
+        if self.files.is_empty() {
+            return Ok(changes);
+        }
+        for (recno, bytes) in (first..).zip(records.chunks_exact(stride.max(1))) {
+            let record = RecordBytes::new(&self.table, recno, bytes);
+            self.each_order(|(file, order), keys| {
+                let begin = changes.keys.len();
+                if keys.put_key(&record, &mut changes.keys)? {
+                    changes.changes.push(Change {
+                        file,
+                        order,
+                        key: begin..changes.keys.len(),
+                        recno,
+                        is_insertion: true,
+                    });
+                }
+                Ok(())
+            })?;
+        }
+        if records.len() > stride {
+            // Entries that lie beside one another are put in one behind the other.
+            let Changes { changes, keys } = &mut changes;
+            let key = |change: &Change| keys.get(change.key.clone());
+            changes.sort_by(|a, b| (a.file, a.order, key(a)).cmp(&(b.file, b.order, key(b))));
+        }
+        Ok(changes)
+    }
+
+    fn of_rewritten(&self, recno: u32, before: &[u8], after: &[u8]) -> Result<Changes> {
+        let mut changes = Changes::default();
+        if self.files.is_empty() || before == after {
+            return Ok(changes);
+        }
+        let [before, after] = [before, after].map(|bytes| RecordBytes::new(&self.table, recno, bytes));
+        self.each_order(|(file, order), keys| {
+            let begin = changes.keys.len();
+            let was_in = keys.put_key(&before, &mut changes.keys)?;
+            let middle = changes.keys.len();
+            let is_in = keys.put_key(&after, &mut changes.keys)?;
+            let (old, new) = (begin..middle, middle..changes.keys.len());
+            if was_in == is_in && changes.keys.get(old.clone()) == changes.keys.get(new.clone()) {
+                changes.keys.truncate(begin);
+                return Ok(());
+            }
+            for (is_there, key, is_insertion) in [(was_in, old, false), (is_in, new, true)] {
+                if is_there {
+                    changes.changes.push(Change {
+                        file,
+                        order,
+                        key,
+                        recno,
+                        is_insertion,
+                    });
+                }
+            }
+            Ok(())
+        })?;
+        Ok(changes)
+    }
+
+    /// Shows every order that follows the records: its file, its place there and its keys.
+    fn each_order(&self, mut visit: impl FnMut((usize, usize), &OrderKeys) -> Result<()>) -> Result<()> {
+        for (at, file) in self.files.iter().enumerate() {
+            for (order, (keys, tag)) in file.keys.iter().zip(file.index.tags()).enumerate() {
+                if !tag.is_custom {
+                    visit((at, order), keys).map_err(|e| Error::order(file.index.path(), &tag.name, e))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Locks the files that change, or none of them.
+    fn lock(&mut self, changes: &Changes, options: &EditOptions) -> Result<()> {
+        for (at, file) in self.files.iter_mut().enumerate() {
+            if changes.changes.iter().any(|change| change.file == at) {
+                file.lock(LockKind::Exclusive, options)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes all the changes, or as far as the files allow it none of them.
+    fn apply(&mut self, changes: &Changes) -> Result<()> {
+        let mut done = Vec::with_capacity(changes.changes.len());
+        for change in &changes.changes {
+            match self.make(change, &changes.keys, change.is_insertion) {
+                Ok(true) => done.push(change),
+                Ok(false) => {}
+                Err(e) => {
+                    for change in done.into_iter().rev() {
+                        // The file that failed is of no use any more, and says so when it is asked.
+                        let _ = self.make(change, &changes.keys, !change.is_insertion);
+                    }
+                    return Err(e);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, change: &Change, keys: &[u8], is_insertion: bool) -> Result<bool> {
+        let key = keys.get(change.key.clone()).unwrap_or_default();
+        match (self.files.get_mut(change.file), is_insertion) {
+            (Some(file), true) => file.index.insert(change.order, key, change.recno),
+            (Some(file), false) => file.index.remove(change.order, key, change.recno),
+            (None, _) => Ok(false),
+        }
+    }
+
+    /// Flushes and unlocks what is locked.
+    fn unlock(&mut self) -> Result<()> {
+        let mut done = Ok(());
+        for file in &mut self.files {
+            done = done.and(file.unlock());
+        }
+        done
+    }
+}
+
+impl OrderFile {
+    /// Compiles the expressions of the tags.
+    fn compile(&mut self, table: &Table, settings: &KeySettings) -> Result<()> {
+        let dialect = self.index.dialect();
+        let keys = self.index.tags().iter().map(|tag| {
+            let named = |e| Error::order(self.index.path(), &tag.name, e);
+            OrderKeys::of_tag(tag, dialect, table.fields(), settings).map_err(named)
+        });
+        self.keys = keys.collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// Gets every order ready to be changed.
+    fn prepare(&mut self, settings: &KeySettings) -> Result<()> {
+        let tags: Vec<String> = self.index.tags().iter().map(|tag| tag.name.clone()).collect();
+        for (tag, keys) in tags.iter().zip(&self.keys) {
+            let prepared = self.index.order(tag, keys.key_type(), &settings.collation);
+            prepared.map_err(|e| Error::order(self.index.path(), tag, e))?;
+        }
+        Ok(())
+    }
+
+    /// An order as it is now, for reading.
+    fn reader(&mut self, order: usize, settings: &KeySettings) -> Result<TableOrder> {
+        let reader = self.index.reader()?;
+        let (Some(tag), Some(keys)) = (reader.tags().get(order), self.keys.get(order)) else {
+            return Err(Error::Misuse(format!(
+                "{}: no order {order}",
+                self.index.path().display()
+            )));
+        };
+        let order = reader.order(&tag.name, keys.key_type(), &settings.collation)?;
+        Ok(TableOrder::new(order, keys.clone()))
+    }
+
+    /// Beside others, keeps them away and looks what they did.
+    fn lock(&mut self, kind: LockKind, options: &EditOptions) -> Result<()> {
+        if let Some(log) = &self.log
+            && log.rollbacks() != self.rollbacks
+        {
+            self.index.reload()?;
+            self.rollbacks = log.rollbacks();
+        }
+        let Some((locks, range)) = &self.locks else {
+            self.is_locked = true;
+            return Ok(());
+        };
+        // Readers take the same bytes shared: with some schemes that is one of a pool of slots, with all of them enough.
+        let kind = if options.mode == OpenMode::ReadOnly {
+            LockKind::Shared
+        } else {
+            kind
+        };
+        locks.lock(LockSubject::Index, *range, kind, options.lock_timeout)?;
+        let looked = self.index.look_again();
+        match looked {
+            Ok(()) => self.is_locked = true,
+            Err(_) => locks.unlock(LockSubject::Index)?,
+        }
+        looked
+    }
+
+    /// Beside others and with a log, writes what was changed, and lets others in again.
+    fn unlock(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.is_locked) {
+            return Ok(());
+        }
+        let flushed = match self.locks.is_some() || self.log.is_some() {
+            true => self.index.flush_if_sound(),
+            false => Ok(()),
+        };
+        let unlocked = self
+            .locks
+            .as_ref()
+            .map_or(Ok(()), |(locks, _)| locks.unlock(LockSubject::Index));
+        flushed.and(unlocked)
+    }
+}
+
+/// An order with the keys of its expression.
+fn spec(order: &OrderSpec, keys: &OrderKeys, settings: &KeySettings) -> OrderSpec {
+    order
+        .clone()
+        .keys(keys.key_type(), keys.key_len())
+        .decimals(keys.decimals().unwrap_or_default())
+        .collation(settings.collation.clone())
+}
