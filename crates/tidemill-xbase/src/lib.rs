@@ -89,6 +89,7 @@ mod source;
 mod stamp;
 mod storage;
 mod table;
+mod table_cursor;
 mod table_editor;
 mod table_writer;
 mod transaction;
@@ -110,6 +111,7 @@ pub use orders::{Entries, KeySettings, OrderKeys, TableIndex, TableOrder, build_
 pub use scan::{Batches, Deleted, RowFilter, Scan};
 pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
+pub use table_cursor::{Place, TableCursor};
 pub use table_editor::{EditOptions, OpenMode, TableEditor};
 pub use table_writer::{CreateOptions, TableWriter};
 pub use transaction::{
