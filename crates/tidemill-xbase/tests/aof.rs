@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod conditions;
 mod tables;
 
 use std::sync::Arc;
@@ -9,9 +10,14 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tidemill_xbase::aof::Filter;
 use tidemill_xbase::expression::{Environment, Letters, Program, RecordBytes};
-use tidemill_xbase::{CodePage, OpenOptions};
+use tidemill_xbase::{CodePage, OpenOptions, Table};
 
 use tables::{Random, RandomTable};
+
+fn open(source: &RandomTable) -> Arc<Table> {
+    let options = OpenOptions::new().codepage(CodePage::Cp437);
+    Arc::new(Table::from_bytes(source.bytes.clone(), None, &options).unwrap())
+}
 
 fn environment(random: &mut Random) -> Environment {
     let page = CodePage::Cp437;
@@ -34,7 +40,7 @@ proptest! {
         let mut random = Random::new(seed);
         let random = &mut random;
         let source = RandomTable::new(random, 200, false);
-        let table = Arc::new(source.open(&OpenOptions::new().codepage(CodePage::Cp437)));
+        let table = open(&source);
         for _ in 0..8 {
             let environment = environment(random);
             let text = source.condition(random, 3);
@@ -55,7 +61,7 @@ proptest! {
         let mut random = Random::new(seed);
         let random = &mut random;
         let source = RandomTable::new(random, 60, true);
-        let table = Arc::new(source.open(&OpenOptions::new().codepage(CodePage::Cp437)));
+        let table = open(&source);
         for _ in 0..8 {
             let environment = environment(random);
             let text = source.leaf(random);

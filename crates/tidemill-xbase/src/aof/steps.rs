@@ -35,7 +35,7 @@ pub(super) enum Plan {
 #[derive(Debug)]
 pub(super) enum Step<'p> {
     Set(Bitmap),
-    Leaf(Cow<'p, Leaf>),
+    Leaf(Box<Cow<'p, Leaf>>),
     Not(Box<Step<'p>>),
     And(Box<Step<'p>>, Box<Step<'p>>),
     Or(Box<Step<'p>>, Box<Step<'p>>),
@@ -83,7 +83,7 @@ impl Plan {
         Ok(match self {
             Self::Leaf(leaf) => match orders.range(leaf, table) {
                 Some(range) => Step::Set(range.bitmap(table.record_count())?),
-                None => Step::Leaf(Cow::Borrowed(leaf)),
+                None => Step::Leaf(Box::new(Cow::Borrowed(leaf))),
             },
             Self::Not(operand) => Step::Not(Box::new(operand.step(table, orders)?)),
             Self::Or(left, right) => {
@@ -131,7 +131,7 @@ fn all_of<'p>(parts: &[&'p Plan], table: &Table, orders: &FilterOrders) -> Resul
         .iter()
         .map(|range| range.bitmap(table.record_count()).map(Step::Set));
     let mut steps = sets.collect::<Result<Vec<_>>>()?;
-    steps.extend(leaves.into_iter().map(Step::Leaf));
+    steps.extend(leaves.into_iter().map(|leaf| Step::Leaf(Box::new(leaf))));
     steps.extend(others);
     // Sets come first, so that what they rule out is not read.
     let both = |left, right| Step::And(Box::new(left), Box::new(right));
