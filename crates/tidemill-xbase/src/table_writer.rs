@@ -26,8 +26,11 @@ use crate::value::{Format, Value, cast};
 pub struct CreateOptions {
     /// How text is written. The header's language byte names it; where there is no byte for it, a `.cpg` file does.
     pub codepage: CodePage,
-    /// [`Dialect::Dbase3`], [`Dialect::Dbase4`], [`Dialect::FoxPro2`] or [`Dialect::VisualFoxPro`].
+    /// [`Dialect::Dbase3`], [`Dialect::Dbase4`], [`Dialect::FoxPro2`], [`Dialect::VisualFoxPro`] or [`Dialect::Six`].
     pub format: Dialect,
+    /// How memos are kept; `None` is the format's own way: DBT for dBASE, SMT for SIx, FPT for the others. FoxPro 2 tables
+    /// can also have FPT files of SIx or FlexFile.
+    pub memo: Option<MemoDialect>,
     /// The day that the header names as that of the last change.
     pub last_update: CivilDate,
 }
@@ -38,6 +41,7 @@ impl CreateOptions {
         Self {
             codepage: CodePage::Cp1252,
             format: Dialect::FoxPro2,
+            memo: None,
             last_update,
         }
     }
@@ -82,19 +86,17 @@ impl TableWriter {
     pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let path = path.as_ref();
         let layout = Layout::new(fields, options)?;
-        let memo_dialect = match options.format {
-            Dialect::Dbase3 => MemoDialect::Dbt3,
-            Dialect::Dbase4 => MemoDialect::Dbt4,
-            _ => MemoDialect::Fpt,
-        };
+        let memo_dialect = memo_dialect(options)?;
         let memo = if layout.has_memos() {
             // A table in upper case has its memo file in upper case: the programs that read it tell cases apart.
             let upper = path.extension().is_some_and(|extension| extension == "DBF");
-            let extension = match (memo_dialect == MemoDialect::Fpt, upper) {
-                (true, false) => "fpt",
-                (true, true) => "FPT",
-                (false, false) => "dbt",
-                (false, true) => "DBT",
+            let extension = match (memo_dialect, upper) {
+                (MemoDialect::Dbt3 | MemoDialect::Dbt4, false) => "dbt",
+                (MemoDialect::Dbt3 | MemoDialect::Dbt4, true) => "DBT",
+                (MemoDialect::Smt, false) => "smt",
+                (MemoDialect::Smt, true) => "SMT",
+                (_, false) => "fpt",
+                (_, true) => "FPT",
             };
             Some(MemoWriter::create(&path.with_extension(extension), memo_dialect)?)
         } else {
@@ -252,16 +254,20 @@ impl TableWriter {
             return Ok(Err(expected));
         }
         // An empty memo has no block.
-        let block = match &mut self.memo {
+        let place = match &mut self.memo {
             Some(memo) if !value.is_empty() => match memo.append(&value, text)? {
-                Ok(block) => Some(block),
+                Ok(place) => Some((place, memo.dialect())),
                 Err(expected) => return Ok(Err(expected.to_owned())),
             },
             _ => None,
         };
-        match (column.width, block) {
-            (4, block) => out.extend(block.unwrap_or(0).to_le_bytes()),
-            (width, Some(block)) => out.extend_from_slice(format!("{block:>width$}").as_bytes()),
+        match (column.width, place) {
+            (4, None) => out.extend([0; 4]),
+            (width, Some((place, dialect))) => {
+                let start = out.len();
+                out.resize(start + width, b' ');
+                place.put(dialect, out.get_mut(start..).unwrap_or_default());
+            }
             (_, None) => {}
         }
         Ok(Ok(()))
@@ -315,6 +321,25 @@ impl TableWriter {
     }
 }
 
+/// How the table keeps memos, if it has any.
+///
+/// # Errors
+/// [`Error::Misuse`] for what the format does not have.
+fn memo_dialect(options: &CreateOptions) -> Result<MemoDialect> {
+    let own = match options.format {
+        Dialect::Dbase3 => MemoDialect::Dbt3,
+        Dialect::Dbase4 => MemoDialect::Dbt4,
+        Dialect::Six => MemoDialect::Smt,
+        _ => MemoDialect::Fpt,
+    };
+    match (options.memo, options.format) {
+        (None, _) => Ok(own),
+        (Some(memo @ (MemoDialect::FptSix | MemoDialect::FptFlex)), Dialect::FoxPro2) => Ok(memo),
+        (Some(memo), _) if memo == own => Ok(memo),
+        (Some(memo), format) => Err(Error::Misuse(format!("{format} tables do not keep memos in {memo}"))),
+    }
+}
+
 /// The structure of the table: where every field lies.
 struct Layout {
     columns: Vec<Column>,
@@ -328,7 +353,7 @@ impl Layout {
     fn new(fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let vfp = match options.format {
             Dialect::VisualFoxPro => true,
-            Dialect::Dbase3 | Dialect::Dbase4 | Dialect::FoxPro2 => false,
+            Dialect::Dbase3 | Dialect::Dbase4 | Dialect::FoxPro2 | Dialect::Six => false,
             other => return Err(Error::Misuse(format!("tables of {other:?} are read and not written"))),
         };
         let (mut columns, mut names) = (Vec::with_capacity(fields.len()), Vec::with_capacity(fields.len()));
@@ -391,6 +416,7 @@ impl Layout {
             (_, false) => 0x03,
             (Dialect::Dbase3, true) => 0x83,
             (Dialect::Dbase4, true) => 0x8B,
+            (Dialect::Six, true) => 0xE5,
             (_, true) => 0xF5,
         };
         let fields = self.columns.len() + usize::from(self.null_flags.is_some());

@@ -5,7 +5,6 @@ use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::{Dialect, u32_at};
 use crate::lock::LockSubject;
-use crate::memo::MemoDialect;
 use crate::memo_editor::MemoPlace;
 use crate::value::Value;
 
@@ -255,7 +254,7 @@ impl TableEditor {
         let text = field.kind == FieldKind::Memo;
         match memo.replace(old, value, text)? {
             Ok(place) => {
-                put_pointer(memo.dialect(), place, cell);
+                place.put(memo.dialect(), cell);
                 Ok(())
             }
             Err(expected) => {
@@ -337,25 +336,6 @@ fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
     bytes
         .get_mut(field.offset..field.offset + field.width)
         .unwrap_or_default()
-}
-
-pub(super) fn put_pointer(dialect: MemoDialect, place: MemoPlace, cell: &mut [u8]) {
-    let MemoPlace { block, len } = place;
-    let width = cell.len();
-    let pointer = match (width, dialect) {
-        (4, _) => block.to_le_bytes().to_vec(),
-        // Type 1 is text; SIx keeps bytes under the same type.
-        (_, MemoDialect::Smt) => [
-            &[1, 0][..],
-            &len.unwrap_or_default().to_le_bytes(),
-            &block.to_le_bytes(),
-        ]
-        .concat(),
-        _ => format!("{block:>width$}").into_bytes(),
-    };
-    if pointer.len() == width {
-        cell.copy_from_slice(&pointer);
-    }
 }
 
 /// The value for a message, cut after 60 characters.
