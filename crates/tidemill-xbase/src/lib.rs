@@ -61,6 +61,7 @@
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
 
 pub mod aggregate;
+mod alteration;
 pub mod aof;
 mod beside;
 mod bitmap;
@@ -68,6 +69,7 @@ mod codepage;
 mod column;
 mod column_cache;
 mod columns;
+mod conversion;
 mod damage;
 mod digits;
 mod error;
@@ -95,6 +97,7 @@ mod transaction;
 mod value;
 mod verify;
 
+pub use alteration::Alteration;
 pub use bitmap::{Bitmap, Members};
 pub use codepage::CodePage;
 pub use column_cache::ColumnCache;

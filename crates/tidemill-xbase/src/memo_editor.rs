@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::header::u32_at;
 use crate::lock::{LockKind, LockScheme, LockSubject};
 use crate::memo::{Memo, MemoDialect};
-use crate::memo_writer::Frame;
+use crate::memo_writer::{Frame, block_size};
 use crate::storage::DataFile;
 use crate::transaction::KeptLocks;
 
@@ -65,6 +65,21 @@ impl MemoEditor {
             block_size: u64::from(memo.block_size()),
             locks: None,
         }
+    }
+
+    /// An editor of a file that was just made by a [`MemoWriter`](crate::memo_writer::MemoWriter).
+    pub(crate) fn created(file: DataFile, dialect: MemoDialect) -> Self {
+        Self {
+            file,
+            dialect,
+            block_size: block_size(dialect),
+            locks: None,
+        }
+    }
+
+    /// Another editor of the same file.
+    pub(crate) fn beside(&self) -> Self {
+        self.like(self.file.clone())
     }
 
     /// Locks the file around each change from now on.

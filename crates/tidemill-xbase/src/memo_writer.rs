@@ -188,7 +188,7 @@ impl<'a> Frame<'a> {
 }
 
 /// dBASE knows no other than 512; 64 is FoxPro's own default, 32 that of SMT (`include/hbrddfpt.h` of Harbour).
-fn block_size(dialect: MemoDialect) -> u64 {
+pub(crate) fn block_size(dialect: MemoDialect) -> u64 {
     match dialect {
         MemoDialect::Dbt3 | MemoDialect::Dbt4 => 512,
         MemoDialect::Smt => 32,

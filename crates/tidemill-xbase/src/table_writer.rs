@@ -64,12 +64,12 @@ pub struct TableWriter {
 
 /// A field with its place in the record.
 #[derive(Debug)]
-struct Column {
+pub(crate) struct Column {
     name: String,
     letter: char,
-    kind: FieldKind,
+    pub(crate) kind: FieldKind,
     data_type: DataType,
-    width: usize,
+    pub(crate) width: usize,
     decimals: u8,
     offset: usize,
     flags: u8,
@@ -436,14 +436,10 @@ impl Layout {
         header[28] = if vfp && self.has_memos() { 2 } else { 0 };
         header[29] = options.codepage.language_byte().unwrap_or_default();
         for (column, name) in self.columns.iter().zip(&self.names) {
-            let [low, high] = u16::try_from(column.width).map_err(|_| too_long())?.to_le_bytes();
-            // Clipper keeps the upper byte of a long width where the decimals are.
-            let decimals = if column.letter == 'C' { high } else { column.decimals };
-            let offset = if vfp { column.offset } else { 0 };
-            header.extend(descriptor(name, column.letter, offset, low, decimals, column.flags));
+            header.extend(column.descriptor(name, if vfp { column.offset } else { 0 })?);
         }
         if let (Some(at), Ok(len)) = (self.null_flags, u8::try_from(self.null_flags_len)) {
-            header.extend(descriptor(b"_NullFlags", '0', at, len, 0, 5));
+            header.extend(descriptor(NULL_FLAGS, '0', at, len, 0, 5));
         }
         header.push(0x0D);
         header.resize(length, 0);
@@ -451,7 +447,10 @@ impl Layout {
     }
 }
 
-fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8, flags: u8) -> [u8; 32] {
+/// The name of the field with the bits.
+pub(crate) const NULL_FLAGS: &[u8] = b"_NullFlags";
+
+pub(crate) fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8, flags: u8) -> [u8; 32] {
     let mut out = [0; 32];
     out.iter_mut().zip(name).for_each(|(slot, byte)| *slot = *byte);
     out[11] = u8::try_from(letter).unwrap_or(b'?');
@@ -461,7 +460,21 @@ fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8,
 }
 
 impl Column {
-    fn new(spec: &FieldSpec, format: Dialect) -> Result<Self> {
+    /// The descriptor of 32 bytes, with a displacement where the format has one.
+    pub(crate) fn descriptor(&self, name: &[u8], displacement: usize) -> Result<[u8; 32]> {
+        let width = u16::try_from(self.width).map_err(|_| {
+            let (name, width) = (&self.name, self.width);
+            Error::Misuse(format!("field {name}: {width} bytes, 65535 are the most"))
+        })?;
+        let [low, high] = width.to_le_bytes();
+        // Clipper keeps the upper byte of a long width where the decimals are.
+        let decimals = if self.letter == 'C' { high } else { self.decimals };
+        Ok(descriptor(name, self.letter, displacement, low, decimals, self.flags))
+    }
+
+    /// # Errors
+    /// [`Error::Misuse`] for what the format does not have.
+    pub(crate) fn new(spec: &FieldSpec, format: Dialect) -> Result<Self> {
         let vfp = format == Dialect::VisualFoxPro;
         let memo_width = if vfp { 4 } else { 10 };
         let binary = spec.binary && (vfp || spec.letter == 'M');

@@ -12,6 +12,7 @@
 //! record that points at it, though never
 //! a record that points at nothing.
 
+mod alter;
 mod batch;
 mod orders;
 mod pack;

@@ -284,13 +284,22 @@ impl TableEditor {
         self.set_bit(bytes, field.varlength_bit, true);
     }
 
-    fn set_bit(&self, bytes: &mut [u8], bit: Option<u16>, on: bool) {
+    pub(super) fn set_bit(&self, bytes: &mut [u8], bit: Option<u16>, on: bool) {
         if let (Some((at, _)), Some(bit)) = (self.null_flags, bit)
             && let Some(byte) = bytes.get_mut(at + usize::from(bit / 8))
         {
             let mask = 1u8 << (bit % 8);
             *byte = if on { *byte | mask } else { *byte & !mask };
         }
+    }
+
+    pub(super) fn bit(&self, bytes: &[u8], bit: Option<u16>) -> bool {
+        let (Some((at, _)), Some(bit)) = (self.null_flags, bit) else {
+            return false;
+        };
+        bytes
+            .get(at + usize::from(bit / 8))
+            .is_some_and(|byte| byte & 1 << (bit % 8) != 0)
     }
 
     /// Gives the record the next values of the table's counters: autoincrement when it is new, row versions always.
@@ -339,7 +348,7 @@ fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
 }
 
 /// The value for a message, cut after 60 characters.
-fn shown(value: Value<'_>) -> String {
+pub(super) fn shown(value: Value<'_>) -> String {
     let text = match value {
         Value::Text(text) => format!("{text:?}"),
         Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
