@@ -102,6 +102,7 @@ impl TableEditor {
         // The values first, so that one that does not fit leaves the counters alone.
         self.fill(record, &mut bytes, values)?;
         self.count_on(record, &mut bytes, true)?;
+        self.stamp(record, &mut bytes)?;
         self.write_appended(record, 1, bytes)
     }
 
@@ -180,6 +181,7 @@ impl TableEditor {
         if self.fields.iter().any(|field| field.letter == '^') {
             self.under_header_lock(|table| table.count_on(record, &mut after, false))?;
         }
+        self.stamp(record, &mut after)?;
         let offset = self.record_offset(record);
         let put_back = |table: &mut Self| {
             let _ = table.file.write(offset, before);
@@ -204,7 +206,7 @@ impl TableEditor {
             };
             let refuse = |expected| Err(self.bad(record, field, expected, shown(*value)));
             if counts(field) {
-                return refuse("nothing: the table counts it".to_owned());
+                return refuse("nothing: the table gives the value itself".to_owned());
             }
             let format = self.format(field);
             if *value == Value::Null {
@@ -302,6 +304,19 @@ impl TableEditor {
             .is_some_and(|byte| byte & 1 << (bit % 8) != 0)
     }
 
+    /// Gives the record the time of its change, as Harbour does at each write (`src/rdd/dbf1.c`).
+    pub(super) fn stamp(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
+        for field in self.fields.iter().filter(|field| field.letter == MODIFIED) {
+            let (format, mut encoded, now) = (self.format(field), Vec::new(), (self.options.clock)());
+            format
+                .encode(Value::Timestamp(now), &mut encoded)
+                .map_err(|expected| self.bad(record, field, expected, now.to_string()))?;
+            format.place(&encoded, cell(field, bytes));
+            self.set_bit(bytes, field.null_bit, false);
+        }
+        Ok(())
+    }
+
     /// Gives the record the next values of the table's counters: autoincrement when it is new, row versions always.
     ///
     /// The counters are in the field descriptors: autoincrement in four bytes at 19 with the step at 23 (dBASE 7: at 40),
@@ -338,8 +353,11 @@ impl TableEditor {
 
 /// Whether the table and not the caller gives the value.
 pub(super) fn counts(field: &Field) -> bool {
-    field.letter == '^' || field.autoincrement.is_some()
+    matches!(field.letter, '^' | MODIFIED) || field.autoincrement.is_some()
 }
+
+/// The letter of fields with the time of the record's last change (Harbour, `HB_FT_MODTIME` in `include/hbapirdd.h`).
+const MODIFIED: char = '=';
 
 fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
     bytes
