@@ -103,6 +103,8 @@ pub(crate) enum Voucher {
     Stamp(FileStamp),
     /// Nobody else can have written.
     Exclusive,
+    /// Nothing does: a transaction may change the table at any time, and take its changes back.
+    Nothing,
 }
 
 impl ColumnCache {
@@ -135,7 +137,7 @@ impl ColumnCache {
             && match (voucher, &entry.stamp) {
                 (Voucher::Exclusive, _) => true,
                 (Voucher::Stamp(now), Some(stamp)) => stamp.vouches_for(now),
-                (Voucher::Stamp(_), None) => false,
+                (Voucher::Stamp(_), None) | (Voucher::Nothing, _) => false,
             };
         if !is_current {
             state.remove(key);

@@ -92,6 +92,9 @@ impl Columns {
 
     /// What vouches for entries during one call.
     pub(crate) fn voucher(&self) -> Result<Voucher> {
+        if self.table.source.is_edited() {
+            return Ok(Voucher::Nothing);
+        }
         match self.sharing {
             Sharing::Exclusive => Ok(Voucher::Exclusive),
             Sharing::Shared => Ok(self
@@ -124,6 +127,7 @@ impl Columns {
         let stamp = match voucher {
             Voucher::Stamp(stamp) => Some(stamp.clone()),
             Voucher::Exclusive => self.table.source.stamp_now()?,
+            Voucher::Nothing => return make(),
         };
         let held = make()?;
         self.cache.hold(&key, count, stamp, held.clone());

@@ -84,7 +84,7 @@ pub enum FieldKind {
     Currency,
     /// `T` of 4 bytes: milliseconds since midnight (Harbour).
     Time,
-    /// `T`, `@` of 8 bytes: a Julian day number and milliseconds since midnight.
+    /// `T`, `@`, `=` of 8 bytes: a Julian day number and milliseconds since midnight.
     Timestamp,
     /// `M`: text in the memo file.
     Memo,
@@ -337,7 +337,7 @@ impl Descriptor {
             (b'B' | b'O' | b'8', 8) => FieldKind::Double,
             (b'Y', 8) => FieldKind::Currency,
             (b'T', 4) => FieldKind::Time,
-            (b'T' | b'@', 8) => FieldKind::Timestamp,
+            (b'T' | b'@' | b'=', 8) => FieldKind::Timestamp,
             (b'M', 4 | 10) if binary => FieldKind::MemoBinary,
             (b'M', 4 | 10) => FieldKind::Memo,
             (b'G' | b'P' | b'W' | b'B', 4 | 10) => FieldKind::MemoBinary,
@@ -348,8 +348,8 @@ impl Descriptor {
             (b'D', _) => return Err("a width of 3, 4 or 8"),
             (b'I' | b'+' | b'^', _) => return Err("a width of 1, 2, 3, 4 or 8"),
             (b'M' | b'G' | b'P' | b'W', _) => return Err("a width of 4 or 10"),
-            (b'B' | b'Y' | b'T' | b'@' | b'O' | b'V', _) => return Err("a width of 8"),
-            _ => return Err("one of C N F D L M I B Y T @ + ^ O Q V P G W 0"),
+            (b'B' | b'Y' | b'T' | b'@' | b'=' | b'O' | b'V', _) => return Err("a width of 8"),
+            _ => return Err("one of C N F D L M I B Y T @ = + ^ O Q V P G W 0"),
         };
         let mut field = self.opaque(codepage, width);
         field.kind = kind;

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub struct FieldSpec {
     /// The name: 1 to 10 bytes in the table's code page.
     pub name: String,
-    /// The type letter: C N F L D M I B Y T @ V Q G P or W.
+    /// The type letter: C N F L D M I B Y T @ = V Q G P or W.
     pub letter: char,
     /// The width in bytes. Ignored where the letter decides it (D, L, Y, B, and memos, which take 4 or 10).
     pub width: u16,

@@ -36,7 +36,7 @@
 //! | `B` 8, `O` | double | Float64 | never |
 //! | `Y` | currency | Decimal128(19, 4) | never |
 //! | `T` 4 | milliseconds of the day | Time32(ms) | never |
-//! | `T` 8, `@` | Julian day, milliseconds | Timestamp(ms), no zone | 0 |
+//! | `T` 8, `@`, `=` | Julian day, milliseconds | Timestamp(ms), no zone | 0 |
 //! | `M` | memo | Utf8; no memo is an empty text | never |
 //! | `M` binary, `G`, `P`, `W`, `B` 10 | memo | Binary | never |
 //! | `V` in Visual FoxPro | text with a length | Utf8 | never |
@@ -61,6 +61,7 @@
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
 
 pub mod aggregate;
+mod alteration;
 pub mod aof;
 mod beside;
 mod bitmap;
@@ -68,6 +69,7 @@ mod codepage;
 mod column;
 mod column_cache;
 mod columns;
+mod conversion;
 mod damage;
 mod digits;
 mod error;
@@ -96,6 +98,7 @@ mod transaction;
 mod value;
 mod verify;
 
+pub use alteration::Alteration;
 pub use bitmap::{Bitmap, Members};
 pub use codepage::CodePage;
 pub use column_cache::ColumnCache;

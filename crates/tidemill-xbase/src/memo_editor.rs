@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::header::u32_at;
 use crate::lock::{LockKind, LockScheme, LockSubject};
 use crate::memo::{Memo, MemoDialect};
-use crate::memo_writer::Frame;
+use crate::memo_writer::{Frame, block_size};
 use crate::storage::DataFile;
 use crate::transaction::KeptLocks;
 
@@ -35,6 +35,28 @@ pub(crate) struct MemoPlace {
     pub(crate) len: Option<u32>,
 }
 
+impl MemoPlace {
+    /// Writes the pointer into the cell of a record.
+    pub(crate) fn put(self, dialect: MemoDialect, cell: &mut [u8]) {
+        let Self { block, len } = self;
+        let width = cell.len();
+        let pointer = match (width, dialect) {
+            (4, _) => block.to_le_bytes().to_vec(),
+            // Type 1 is text; SIx keeps bytes under the same type.
+            (_, MemoDialect::Smt) => [
+                &[1, 0][..],
+                &len.unwrap_or_default().to_le_bytes(),
+                &block.to_le_bytes(),
+            ]
+            .concat(),
+            _ => format!("{block:>width$}").into_bytes(),
+        };
+        if pointer.len() == width {
+            cell.copy_from_slice(&pointer);
+        }
+    }
+}
+
 impl MemoEditor {
     pub(crate) fn new(memo: &Memo, file: DataFile) -> Self {
         Self {
@@ -43,6 +65,21 @@ impl MemoEditor {
             block_size: u64::from(memo.block_size()),
             locks: None,
         }
+    }
+
+    /// An editor of a file that was just made by a [`MemoWriter`](crate::memo_writer::MemoWriter).
+    pub(crate) fn created(file: DataFile, dialect: MemoDialect) -> Self {
+        Self {
+            file,
+            dialect,
+            block_size: block_size(dialect),
+            locks: None,
+        }
+    }
+
+    /// Another editor of the same file.
+    pub(crate) fn beside(&self) -> Self {
+        self.like(self.file.clone())
     }
 
     /// Locks the file around each change from now on.
@@ -104,7 +141,7 @@ impl MemoEditor {
 
     fn write(&self, old: Option<MemoPlace>, frame: &Frame<'_>) -> Result<Result<MemoPlace, &'static str>> {
         let needed = frame.byte_len().div_ceil(self.block_size);
-        let len = self.len_in_record(frame);
+        let len = frame.len_in_record();
         if let Some(old) = old
             && needed <= self.blocks_of(old)?
         {
@@ -213,12 +250,6 @@ impl MemoEditor {
         let mut bytes = framed.to_vec();
         bytes.resize(usize::try_from(blocks * self.block_size).unwrap_or(bytes.len()), 0);
         self.file.write(u64::from(block) * self.block_size, &bytes)
-    }
-
-    fn len_in_record(&self, frame: &Frame<'_>) -> Option<u32> {
-        (self.dialect == MemoDialect::Smt)
-            .then(|| u32::try_from(frame.byte_len()).ok())
-            .flatten()
     }
 
     /// How many blocks a value has; 0 where no value can be.

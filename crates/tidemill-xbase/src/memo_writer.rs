@@ -1,4 +1,4 @@
-//! Appends values to a new memo file: DBT of dBASE III and IV, FPT of FoxPro.
+//! Appends values to a new memo file, in every dialect that is read.
 //!
 //! Blocks are written one after another and never reused. Layouts: docs/formats/xbase-memo.md.
 
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::memo::MemoDialect;
+use crate::memo_editor::MemoPlace;
 
 #[derive(Debug)]
 pub(crate) struct MemoWriter {
@@ -18,11 +19,9 @@ pub(crate) struct MemoWriter {
 }
 
 impl MemoWriter {
-    const HEADER: u64 = 512;
-
     pub(crate) fn create(path: &Path, dialect: MemoDialect) -> Result<Self> {
         let file = File::create(path).map_err(|e| Error::io(path, "create", e))?;
-        let next_block = u32::try_from(Self::HEADER / block_size(dialect)).unwrap_or(1);
+        let next_block = u32::try_from(header_len(dialect).div_ceil(block_size(dialect))).unwrap_or(1);
         let mut writer = Self {
             path: path.to_owned(),
             file: BufWriter::with_capacity(1 << 18, file),
@@ -33,11 +32,11 @@ impl MemoWriter {
         Ok(writer)
     }
 
-    /// Writes a value and returns its block.
+    /// Writes a value and returns its place.
     ///
     /// # Errors
     /// `Ok(Err(…))` says what the value would have to be, when the format cannot hold it.
-    pub(crate) fn append(&mut self, value: &[u8], text: bool) -> Result<Result<u32, &'static str>> {
+    pub(crate) fn append(&mut self, value: &[u8], text: bool) -> Result<Result<MemoPlace, &'static str>> {
         let block = self.next_block;
         let frame = match Frame::new(self.dialect, value, text) {
             Ok(frame) => frame,
@@ -53,9 +52,21 @@ impl MemoWriter {
         for part in frame.parts() {
             self.write(part)?;
         }
-        self.write([0; 512].get(..padding).unwrap_or_default())?;
+        let mut fill = [0; 512];
+        let fill = fill.get_mut(..padding).unwrap_or_default();
+        if let (MemoDialect::FptFlex, Some(last)) = (self.dialect, fill.last_mut()) {
+            *last = FLEX_LAST;
+        }
+        self.write(fill)?;
         self.next_block = next;
-        Ok(Ok(block))
+        Ok(Ok(MemoPlace {
+            block,
+            len: frame.len_in_record(),
+        }))
+    }
+
+    pub(crate) fn dialect(&self) -> MemoDialect {
+        self.dialect
     }
 
     pub(crate) fn finish(mut self) -> Result<()> {
@@ -71,21 +82,37 @@ impl MemoWriter {
     }
 
     fn header(&mut self) -> Result<()> {
-        let mut header = [0u8; Self::HEADER as usize];
+        let mut header = vec![0; usize::try_from(header_len(self.dialect)).unwrap_or(512)];
         let size = u16::try_from(block_size(self.dialect)).unwrap_or_default();
+        let mut put = |at: usize, bytes: &[u8]| {
+            if let Some(slot) = header.get_mut(at..at + bytes.len()) {
+                slot.copy_from_slice(bytes);
+            }
+        };
         match self.dialect {
-            MemoDialect::Dbt3 | MemoDialect::Dbt4 => {
-                header[..4].copy_from_slice(&self.next_block.to_le_bytes());
-                if self.dialect == MemoDialect::Dbt4 {
-                    header[20..22].copy_from_slice(&size.to_le_bytes());
-                } else {
-                    header[16] = 3;
-                }
+            MemoDialect::Dbt3 => {
+                put(0, &self.next_block.to_le_bytes());
+                put(16, &[3]);
             }
-            _ => {
-                header[..4].copy_from_slice(&self.next_block.to_be_bytes());
-                header[6..8].copy_from_slice(&size.to_be_bytes());
+            MemoDialect::Dbt4 => {
+                put(0, &self.next_block.to_le_bytes());
+                put(20, &size.to_le_bytes());
             }
+            MemoDialect::Smt => {
+                put(0, &self.next_block.to_le_bytes());
+                put(4, &u32::from(size).to_le_bytes());
+                put(8, b"SIxMemo");
+            }
+            MemoDialect::Fpt | MemoDialect::FptSix | MemoDialect::FptFlex => {
+                put(0, &self.next_block.to_be_bytes());
+                put(6, &size.to_be_bytes());
+            }
+        }
+        match self.dialect {
+            MemoDialect::FptSix => put(8, b"SIxMemo"),
+            // No directory of free space yet: its two places stay zero.
+            MemoDialect::FptFlex => put(512, b"FlexFile3\x03"),
+            _ => {}
         }
         self.write(&header)
     }
@@ -100,6 +127,7 @@ impl MemoWriter {
 /// A value with what its dialect puts around it.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
+    dialect: MemoDialect,
     head: [u8; 8],
     head_len: usize,
     value: &'a [u8],
@@ -128,11 +156,17 @@ impl<'a> Frame<'a> {
         head[..4].copy_from_slice(&first);
         head[4..].copy_from_slice(&second);
         Ok(Self {
+            dialect,
             head,
             head_len,
             value,
             tail,
         })
+    }
+
+    /// The length that is kept in the record, where the file has none.
+    pub(crate) fn len_in_record(&self) -> Option<u32> {
+        (self.dialect == MemoDialect::Smt).then_some(u32::try_from(self.value.len()).ok()?)
     }
 
     /// The bytes in the file, without what fills the last block.
@@ -153,10 +187,19 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// dBASE knows no other than 512; 64 is FoxPro's own default.
-fn block_size(dialect: MemoDialect) -> u64 {
+/// dBASE knows no other than 512; 64 is FoxPro's own default, 32 that of SMT (`include/hbrddfpt.h` of Harbour).
+pub(crate) fn block_size(dialect: MemoDialect) -> u64 {
     match dialect {
         MemoDialect::Dbt3 | MemoDialect::Dbt4 => 512,
-        _ => 64,
+        MemoDialect::Smt => 32,
+        MemoDialect::Fpt | MemoDialect::FptSix | MemoDialect::FptFlex => 64,
     }
 }
+
+/// The header of FlexFile has a second half (`FPTHEADER` in `include/hbrddfpt.h` of Harbour).
+fn header_len(dialect: MemoDialect) -> u64 {
+    if dialect == MemoDialect::FptFlex { 1024 } else { 512 }
+}
+
+/// What Harbour has in the last byte of a block of FlexFile (corpus/xbase/memo_fptflex.fpt).
+const FLEX_LAST: u8 = 0xAF;

@@ -47,6 +47,10 @@ impl Sibling {
         })
     }
 
+    pub(crate) fn handle(&self) -> Arc<File> {
+        Arc::clone(&self.handle)
+    }
+
     pub(crate) fn data_file(&self) -> DataFile {
         DataFile::new(&self.path, Box::new(Arc::clone(&self.handle)))
     }

@@ -107,6 +107,11 @@ impl Source {
         }
     }
 
+    /// Whether these are bytes that an editor may change at any time.
+    pub(crate) fn is_edited(&self) -> bool {
+        matches!(self.bytes, Bytes::Edited(_))
+    }
+
     /// What the file that the path names looks like now; `None` for bytes in memory.
     pub(crate) fn stamp_now(&self) -> Result<Option<FileStamp>> {
         if self.stamp.is_none() {
@@ -119,7 +124,7 @@ impl Source {
     /// Whether the path certainly still names the bytes that were opened.
     pub(crate) fn is_current(&self) -> Result<bool> {
         let Some(stamp) = &self.stamp else {
-            return Ok(!matches!(self.bytes, Bytes::Edited(_)));
+            return Ok(!self.is_edited());
         };
         let meta = std::fs::metadata(&self.path).map_err(|e| Error::io(&self.path, "read", e))?;
         Ok(stamp.vouches_for(&FileStamp::new(&meta, SystemTime::now())))

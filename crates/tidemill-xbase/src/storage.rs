@@ -19,8 +19,8 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// A storage with its name.
-#[derive(Debug)]
+/// A storage with its name; a clone is another handle on the same.
+#[derive(Debug, Clone)]
 pub(crate) struct DataFile {
     path: PathBuf,
     storage: Arc<dyn Storage>,

@@ -26,8 +26,11 @@ use crate::value::{Format, Value, cast};
 pub struct CreateOptions {
     /// How text is written. The header's language byte names it; where there is no byte for it, a `.cpg` file does.
     pub codepage: CodePage,
-    /// [`Dialect::Dbase3`], [`Dialect::Dbase4`], [`Dialect::FoxPro2`] or [`Dialect::VisualFoxPro`].
+    /// [`Dialect::Dbase3`], [`Dialect::Dbase4`], [`Dialect::FoxPro2`], [`Dialect::VisualFoxPro`] or [`Dialect::Six`].
     pub format: Dialect,
+    /// How memos are kept; `None` is the format's own way: DBT for dBASE, SMT for SIx, FPT for the others. FoxPro 2 tables
+    /// can also have FPT files of SIx or FlexFile.
+    pub memo: Option<MemoDialect>,
     /// The day that the header names as that of the last change.
     pub last_update: CivilDate,
 }
@@ -38,6 +41,7 @@ impl CreateOptions {
         Self {
             codepage: CodePage::Cp1252,
             format: Dialect::FoxPro2,
+            memo: None,
             last_update,
         }
     }
@@ -60,12 +64,12 @@ pub struct TableWriter {
 
 /// A field with its place in the record.
 #[derive(Debug)]
-struct Column {
+pub(crate) struct Column {
     name: String,
     letter: char,
-    kind: FieldKind,
+    pub(crate) kind: FieldKind,
     data_type: DataType,
-    width: usize,
+    pub(crate) width: usize,
     decimals: u8,
     offset: usize,
     flags: u8,
@@ -82,19 +86,17 @@ impl TableWriter {
     pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let path = path.as_ref();
         let layout = Layout::new(fields, options)?;
-        let memo_dialect = match options.format {
-            Dialect::Dbase3 => MemoDialect::Dbt3,
-            Dialect::Dbase4 => MemoDialect::Dbt4,
-            _ => MemoDialect::Fpt,
-        };
+        let memo_dialect = memo_dialect(options)?;
         let memo = if layout.has_memos() {
             // A table in upper case has its memo file in upper case: the programs that read it tell cases apart.
             let upper = path.extension().is_some_and(|extension| extension == "DBF");
-            let extension = match (memo_dialect == MemoDialect::Fpt, upper) {
-                (true, false) => "fpt",
-                (true, true) => "FPT",
-                (false, false) => "dbt",
-                (false, true) => "DBT",
+            let extension = match (memo_dialect, upper) {
+                (MemoDialect::Dbt3 | MemoDialect::Dbt4, false) => "dbt",
+                (MemoDialect::Dbt3 | MemoDialect::Dbt4, true) => "DBT",
+                (MemoDialect::Smt, false) => "smt",
+                (MemoDialect::Smt, true) => "SMT",
+                (_, false) => "fpt",
+                (_, true) => "FPT",
             };
             Some(MemoWriter::create(&path.with_extension(extension), memo_dialect)?)
         } else {
@@ -252,16 +254,20 @@ impl TableWriter {
             return Ok(Err(expected));
         }
         // An empty memo has no block.
-        let block = match &mut self.memo {
+        let place = match &mut self.memo {
             Some(memo) if !value.is_empty() => match memo.append(&value, text)? {
-                Ok(block) => Some(block),
+                Ok(place) => Some((place, memo.dialect())),
                 Err(expected) => return Ok(Err(expected.to_owned())),
             },
             _ => None,
         };
-        match (column.width, block) {
-            (4, block) => out.extend(block.unwrap_or(0).to_le_bytes()),
-            (width, Some(block)) => out.extend_from_slice(format!("{block:>width$}").as_bytes()),
+        match (column.width, place) {
+            (4, None) => out.extend([0; 4]),
+            (width, Some((place, dialect))) => {
+                let start = out.len();
+                out.resize(start + width, b' ');
+                place.put(dialect, out.get_mut(start..).unwrap_or_default());
+            }
             (_, None) => {}
         }
         Ok(Ok(()))
@@ -315,6 +321,25 @@ impl TableWriter {
     }
 }
 
+/// How the table keeps memos, if it has any.
+///
+/// # Errors
+/// [`Error::Misuse`] for what the format does not have.
+fn memo_dialect(options: &CreateOptions) -> Result<MemoDialect> {
+    let own = match options.format {
+        Dialect::Dbase3 => MemoDialect::Dbt3,
+        Dialect::Dbase4 => MemoDialect::Dbt4,
+        Dialect::Six => MemoDialect::Smt,
+        _ => MemoDialect::Fpt,
+    };
+    match (options.memo, options.format) {
+        (None, _) => Ok(own),
+        (Some(memo @ (MemoDialect::FptSix | MemoDialect::FptFlex)), Dialect::FoxPro2) => Ok(memo),
+        (Some(memo), _) if memo == own => Ok(memo),
+        (Some(memo), format) => Err(Error::Misuse(format!("{format} tables do not keep memos in {memo}"))),
+    }
+}
+
 /// The structure of the table: where every field lies.
 struct Layout {
     columns: Vec<Column>,
@@ -328,7 +353,7 @@ impl Layout {
     fn new(fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let vfp = match options.format {
             Dialect::VisualFoxPro => true,
-            Dialect::Dbase3 | Dialect::Dbase4 | Dialect::FoxPro2 => false,
+            Dialect::Dbase3 | Dialect::Dbase4 | Dialect::FoxPro2 | Dialect::Six => false,
             other => return Err(Error::Misuse(format!("tables of {other:?} are read and not written"))),
         };
         let (mut columns, mut names) = (Vec::with_capacity(fields.len()), Vec::with_capacity(fields.len()));
@@ -391,6 +416,7 @@ impl Layout {
             (_, false) => 0x03,
             (Dialect::Dbase3, true) => 0x83,
             (Dialect::Dbase4, true) => 0x8B,
+            (Dialect::Six, true) => 0xE5,
             (_, true) => 0xF5,
         };
         let fields = self.columns.len() + usize::from(self.null_flags.is_some());
@@ -410,14 +436,10 @@ impl Layout {
         header[28] = if vfp && self.has_memos() { 2 } else { 0 };
         header[29] = options.codepage.language_byte().unwrap_or_default();
         for (column, name) in self.columns.iter().zip(&self.names) {
-            let [low, high] = u16::try_from(column.width).map_err(|_| too_long())?.to_le_bytes();
-            // Clipper keeps the upper byte of a long width where the decimals are.
-            let decimals = if column.letter == 'C' { high } else { column.decimals };
-            let offset = if vfp { column.offset } else { 0 };
-            header.extend(descriptor(name, column.letter, offset, low, decimals, column.flags));
+            header.extend(column.descriptor(name, if vfp { column.offset } else { 0 })?);
         }
         if let (Some(at), Ok(len)) = (self.null_flags, u8::try_from(self.null_flags_len)) {
-            header.extend(descriptor(b"_NullFlags", '0', at, len, 0, 5));
+            header.extend(descriptor(NULL_FLAGS, '0', at, len, 0, 5));
         }
         header.push(0x0D);
         header.resize(length, 0);
@@ -425,7 +447,10 @@ impl Layout {
     }
 }
 
-fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8, flags: u8) -> [u8; 32] {
+/// The name of the field with the bits.
+pub(crate) const NULL_FLAGS: &[u8] = b"_NullFlags";
+
+pub(crate) fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8, flags: u8) -> [u8; 32] {
     let mut out = [0; 32];
     out.iter_mut().zip(name).for_each(|(slot, byte)| *slot = *byte);
     out[11] = u8::try_from(letter).unwrap_or(b'?');
@@ -435,7 +460,21 @@ fn descriptor(name: &[u8], letter: char, offset: usize, width: u8, decimals: u8,
 }
 
 impl Column {
-    fn new(spec: &FieldSpec, format: Dialect) -> Result<Self> {
+    /// The descriptor of 32 bytes, with a displacement where the format has one.
+    pub(crate) fn descriptor(&self, name: &[u8], displacement: usize) -> Result<[u8; 32]> {
+        let width = u16::try_from(self.width).map_err(|_| {
+            let (name, width) = (&self.name, self.width);
+            Error::Misuse(format!("field {name}: {width} bytes, 65535 are the most"))
+        })?;
+        let [low, high] = width.to_le_bytes();
+        // Clipper keeps the upper byte of a long width where the decimals are.
+        let decimals = if self.letter == 'C' { high } else { self.decimals };
+        Ok(descriptor(name, self.letter, displacement, low, decimals, self.flags))
+    }
+
+    /// # Errors
+    /// [`Error::Misuse`] for what the format does not have.
+    pub(crate) fn new(spec: &FieldSpec, format: Dialect) -> Result<Self> {
         let vfp = format == Dialect::VisualFoxPro;
         let memo_width = if vfp { 4 } else { 10 };
         let binary = spec.binary && (vfp || spec.letter == 'M');
@@ -460,7 +499,8 @@ impl Column {
             'B' | 'O' => ('B', FieldKind::Double, 8),
             'Y' => ('Y', FieldKind::Currency, 8),
             'T' if spec.width == 4 => ('T', FieldKind::Time, 4),
-            'T' | '@' => (if vfp { 'T' } else { '@' }, FieldKind::Timestamp, 8),
+            '=' if !vfp => ('=', FieldKind::Timestamp, 8),
+            'T' | '@' | '=' => (if vfp { 'T' } else { '@' }, FieldKind::Timestamp, 8),
             'M' if binary => (if vfp { 'M' } else { 'P' }, FieldKind::MemoBinary, memo_width),
             'M' => ('M', FieldKind::Memo, memo_width),
             letter @ ('G' | 'P' | 'W') if format != Dialect::Dbase3 => (letter, FieldKind::MemoBinary, memo_width),

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_cast::display::array_value_to_string;
@@ -264,6 +265,59 @@ fn counters_count_on_and_cannot_be_written() {
     }
     let next = copy.table().fields()[counted].autoincrement.unwrap().next;
     assert_eq!(next, first.next + 2 * first.step);
+}
+
+#[test]
+fn fields_with_the_time_of_the_last_change_follow_every_write_and_cannot_be_written() {
+    static NOW: AtomicI64 = AtomicI64::new(0);
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("t.dbf");
+    let fields = [FieldSpec::new("NAME", 'C', 5, 0), FieldSpec::new("CHANGED", '=', 8, 0)];
+    TableWriter::create(&path, &fields, &CreateOptions::new(TODAY))
+        .unwrap()
+        .finish()
+        .unwrap();
+    let options = EditOptions::new(TODAY).clock(|| NOW.load(Ordering::Relaxed));
+    let mut table = TableEditor::open(&path, &options).unwrap();
+    assert_eq!(
+        (table.fields()[1].letter, table.fields()[1].kind),
+        ('=', FieldKind::Timestamp)
+    );
+    let at = |second: i64| NOW.store(1_000_000_000_000 + 1000 * second, Ordering::Relaxed);
+    at(1);
+    table.append_values(&[(0, Value::Text("one"))]).unwrap();
+    at(2);
+    table.append().unwrap();
+    let batch = table.table().unwrap();
+    let null = [
+        Arc::new(arrow_array::StringArray::from(vec!["batch"])) as _,
+        arrow_array::new_null_array(&batch.fields()[1].data_type(), 1),
+    ];
+    at(3);
+    table
+        .append_batch(&RecordBatch::try_new(batch.schema(), null.to_vec()).unwrap())
+        .unwrap();
+    at(4);
+    table.replace(1, &[(0, Value::Text("again"))]).unwrap();
+    at(5);
+    table.delete(2).unwrap();
+    let refused = table.replace(1, &[(1, Value::Timestamp(0))]).unwrap_err();
+    assert!(matches!(refused, Error::Value(_)), "{refused}");
+    drop(table);
+    let rows = shown(&all(
+        &Arc::new(Table::open(&path, &OpenOptions::new()).unwrap()),
+        Deleted::Include,
+    ));
+    let changed: Vec<_> = rows.iter().map(|row| row[1].as_str()).collect();
+    assert_eq!(
+        changed,
+        ["2001-09-09T01:46:44", "2001-09-09T01:46:45", "2001-09-09T01:46:43"]
+    );
+    // Julian day 2452162, then milliseconds.
+    let bytes = std::fs::read(&path).unwrap();
+    let (header, stride) = (usize::from(u16::from_le_bytes([bytes[8], bytes[9]])), 14);
+    assert_eq!(bytes[header + 6..][..4], 2_452_162u32.to_le_bytes());
+    assert_eq!(bytes[header + stride + 10..][..4], 6_405_000u32.to_le_bytes());
 }
 
 #[test]

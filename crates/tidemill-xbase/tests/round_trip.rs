@@ -212,7 +212,7 @@ proptest! {
         let fields: Vec<Field> = columns.iter().map(|c| Field::new("x", c.given.data_type().clone(), true)).collect();
         let given = columns.iter().map(|c| Arc::clone(&c.given)).collect();
         let given = RecordBatch::try_new(Arc::new(Schema::new(fields)), given).unwrap();
-        let mut writer = TableWriter::create(&path, &specs, &CreateOptions { codepage: CodePage::Cp850, format, last_update: DAY }).unwrap();
+        let mut writer = TableWriter::create(&path, &specs, &CreateOptions { memo: None, codepage: CodePage::Cp850, format, last_update: DAY }).unwrap();
         let flags = BooleanArray::from(deleted.clone());
         let cut = cut.min(given.num_rows());
         let rest = given.num_rows() - cut;
@@ -239,7 +239,7 @@ proptest! {
         // A copy made from the schema that was read has the same fields.
         let again = FieldSpec::from_schema(&table.schema()).unwrap();
         let copy = folder.path().join("copy.dbf");
-        TableWriter::create(&copy, &again, &CreateOptions { codepage: CodePage::Cp850, format, last_update: DAY }).unwrap().finish().unwrap();
+        TableWriter::create(&copy, &again, &CreateOptions { memo: None, codepage: CodePage::Cp850, format, last_update: DAY }).unwrap().finish().unwrap();
         let copy = Table::open(&copy, &OpenOptions::new()).unwrap();
         let types = |t: &Table| t.fields().iter().map(|f| (f.data_type(), f.name.clone())).collect::<Vec<_>>();
         prop_assert_eq!(types(&copy), types(&table));
@@ -265,6 +265,7 @@ fn copies_of_the_goldens_hold_the_same_values() {
         let golden = Arc::new(golden.unwrap());
         let specs = FieldSpec::from_schema(&golden.schema()).unwrap();
         let options = CreateOptions {
+            memo: None,
             codepage: CodePage::Iso8859_1,
             format,
             last_update: DAY,
@@ -315,6 +316,7 @@ fn what_does_not_fit_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.dbf");
         let options = CreateOptions {
+            memo: None,
             codepage: CodePage::Cp850,
             format: Dialect::Dbase3,
             last_update: DAY,
@@ -356,6 +358,7 @@ fn structures_that_a_format_lacks_are_refused() {
         (Dialect::Dbase7, vec![FieldSpec::new("A", 'C', 3, 0)], "not written"),
     ] {
         let options = CreateOptions {
+            memo: None,
             codepage: CodePage::Cp850,
             format,
             last_update: DAY,
@@ -382,6 +385,7 @@ fn columns_of_other_arrow_types_are_cast_and_code_pages_without_a_byte_get_a_cpg
     .unwrap();
     let specs = FieldSpec::from_schema(&batch.schema()).unwrap();
     let options = CreateOptions {
+        memo: None,
         codepage: CodePage::Utf8,
         ..CreateOptions::new(DAY)
     };

@@ -9,9 +9,10 @@ use std::time::Duration;
 use arrow_array::RecordBatch;
 use arrow_cast::display::array_value_to_string;
 use tempfile::TempDir;
+use tidemill_xbase::aggregate::Selected;
 use tidemill_xbase::{
-    CivilDate, CreateOptions, Deleted, Durability, EditOptions, Error, FieldSpec, LockRequest, LogOptions, OpenMode,
-    OpenOptions, Scan, Table, TableEditor, TableWriter, TransactionLog, Value,
+    CivilDate, ColumnCache, Columns, CreateOptions, Deleted, Durability, EditOptions, Error, FieldSpec, LockRequest,
+    LogOptions, OpenMode, OpenOptions, Scan, Sharing, Table, TableEditor, TableWriter, TransactionLog, Value,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -150,6 +151,23 @@ fn scans_of_the_own_table_see_the_transaction_and_others_do_not() {
         assert_eq!(shop.rows("stock").len(), visible, "{mode:?}");
     }
     assert_eq!(shop.rows("stock"), [" |kept", " |kept"]);
+}
+
+#[test]
+fn what_is_kept_of_columns_follows_the_own_transaction() {
+    let shop = Shop::new();
+    let log = shop.log(Durability::Group(100));
+    let mut table = shop.edit(&log, "stock", OpenMode::Exclusive);
+    table.append().unwrap();
+    table.append().unwrap();
+    let seen = Arc::new(table.table().unwrap());
+    let columns = Columns::new(&seen, &ColumnCache::new(1 << 20), Sharing::Exclusive).unwrap();
+    assert_eq!(columns.count(Selected::Undeleted).unwrap(), 2);
+    let transaction = log.begin().unwrap();
+    table.delete(1).unwrap();
+    assert_eq!(columns.count(Selected::Undeleted).unwrap(), 1);
+    transaction.rollback().unwrap();
+    assert_eq!(columns.count(Selected::Undeleted).unwrap(), 2);
 }
 
 #[test]

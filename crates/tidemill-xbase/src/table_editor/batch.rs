@@ -13,8 +13,8 @@ use crate::value::{Value, cast};
 impl TableEditor {
     /// Appends the rows of a batch, whose columns go to the fields in order, and returns the numbers of the new records.
     ///
-    /// Columns are cast to what the fields hold; times finer than milliseconds are cut. Columns of counters must be
-    /// null, since the table counts on. Beside others, the header is locked meanwhile, and the new records are not locked
+    /// Columns are cast to what the fields hold; times finer than milliseconds are cut. Columns of counters and of times of
+    /// change must be null, since the table gives those itself. Beside others, the header is locked meanwhile, and the new records are not locked
     /// afterwards: they appear complete.
     ///
     /// # Errors
@@ -57,6 +57,7 @@ impl TableEditor {
         if self.fields.iter().any(counts) {
             for (record, bytes) in (first..).zip(bytes.chunks_exact_mut(blank.len())) {
                 self.count_on(record, bytes, true)?;
+                self.stamp(record, bytes)?;
             }
         }
         self.write_appended(first, rows, bytes)?;

@@ -12,6 +12,7 @@
 //! record that points at it, though never
 //! a record that points at nothing.
 
+mod alter;
 mod batch;
 mod orders;
 mod pack;
@@ -23,7 +24,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::codepage::CodePage;
 use crate::error::{BadValue, Error, Result};
@@ -61,6 +62,7 @@ pub struct EditOptions {
     log: Option<TransactionLog>,
     keys: Option<KeySettings>,
     production_index: bool,
+    clock: fn() -> i64,
 }
 
 impl EditOptions {
@@ -75,6 +77,7 @@ impl EditOptions {
             log: None,
             keys: None,
             production_index: true,
+            clock: now,
         }
     }
 
@@ -103,6 +106,15 @@ impl EditOptions {
     #[must_use]
     pub fn open(mut self, open: OpenOptions) -> Self {
         self.open = open;
+        self
+    }
+
+    /// What time it is for fields that keep the time of a record's last change (`=`), in milliseconds since 1970-01-01
+    /// without a zone; all programs that share a table should mean the same zone. Default: the system's clock, in universal
+    /// time.
+    #[must_use]
+    pub fn clock(mut self, clock: fn() -> i64) -> Self {
+        self.clock = clock;
         self
     }
 
@@ -526,6 +538,13 @@ impl Drop for TableEditor {
             let _ = log.settle();
         }
     }
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Opens a file of the table and marks it as open.

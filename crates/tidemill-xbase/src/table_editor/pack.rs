@@ -1,6 +1,6 @@
 //! All records at once: without the deleted ones, or none at all.
 
-use super::{TableEditor, data_file, record::put_pointer};
+use super::{TableEditor, data_file};
 use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
@@ -137,7 +137,7 @@ impl TableEditor {
         let framed = framed.ok_or_else(|| bad(format!("none at block {block}")))?;
         let block = to.append(&framed)?.map_err(|expected| bad(expected.to_owned()))?;
         let kind = cell.first_chunk::<2>().copied();
-        put_pointer(from.dialect(), MemoPlace { block, len }, cell);
+        MemoPlace { block, len }.put(from.dialect(), cell);
         // SIx keeps the type of the value in the record.
         if let (MemoDialect::Smt, Some(kind), Some(slot)) = (from.dialect(), kind, cell.get_mut(..2)) {
             slot.copy_from_slice(&kind);

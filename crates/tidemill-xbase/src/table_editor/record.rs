@@ -5,7 +5,6 @@ use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::{Dialect, u32_at};
 use crate::lock::LockSubject;
-use crate::memo::MemoDialect;
 use crate::memo_editor::MemoPlace;
 use crate::value::Value;
 
@@ -103,6 +102,7 @@ impl TableEditor {
         // The values first, so that one that does not fit leaves the counters alone.
         self.fill(record, &mut bytes, values)?;
         self.count_on(record, &mut bytes, true)?;
+        self.stamp(record, &mut bytes)?;
         self.write_appended(record, 1, bytes)
     }
 
@@ -181,6 +181,7 @@ impl TableEditor {
         if self.fields.iter().any(|field| field.letter == '^') {
             self.under_header_lock(|table| table.count_on(record, &mut after, false))?;
         }
+        self.stamp(record, &mut after)?;
         let offset = self.record_offset(record);
         let put_back = |table: &mut Self| {
             let _ = table.file.write(offset, before);
@@ -205,7 +206,7 @@ impl TableEditor {
             };
             let refuse = |expected| Err(self.bad(record, field, expected, shown(*value)));
             if counts(field) {
-                return refuse("nothing: the table counts it".to_owned());
+                return refuse("nothing: the table gives the value itself".to_owned());
             }
             let format = self.format(field);
             if *value == Value::Null {
@@ -255,7 +256,7 @@ impl TableEditor {
         let text = field.kind == FieldKind::Memo;
         match memo.replace(old, value, text)? {
             Ok(place) => {
-                put_pointer(memo.dialect(), place, cell);
+                place.put(memo.dialect(), cell);
                 Ok(())
             }
             Err(expected) => {
@@ -285,13 +286,35 @@ impl TableEditor {
         self.set_bit(bytes, field.varlength_bit, true);
     }
 
-    fn set_bit(&self, bytes: &mut [u8], bit: Option<u16>, on: bool) {
+    pub(super) fn set_bit(&self, bytes: &mut [u8], bit: Option<u16>, on: bool) {
         if let (Some((at, _)), Some(bit)) = (self.null_flags, bit)
             && let Some(byte) = bytes.get_mut(at + usize::from(bit / 8))
         {
             let mask = 1u8 << (bit % 8);
             *byte = if on { *byte | mask } else { *byte & !mask };
         }
+    }
+
+    pub(super) fn bit(&self, bytes: &[u8], bit: Option<u16>) -> bool {
+        let (Some((at, _)), Some(bit)) = (self.null_flags, bit) else {
+            return false;
+        };
+        bytes
+            .get(at + usize::from(bit / 8))
+            .is_some_and(|byte| byte & 1 << (bit % 8) != 0)
+    }
+
+    /// Gives the record the time of its change, as Harbour does at each write (`src/rdd/dbf1.c`).
+    pub(super) fn stamp(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
+        for field in self.fields.iter().filter(|field| field.letter == MODIFIED) {
+            let (format, mut encoded, now) = (self.format(field), Vec::new(), (self.options.clock)());
+            format
+                .encode(Value::Timestamp(now), &mut encoded)
+                .map_err(|expected| self.bad(record, field, expected, now.to_string()))?;
+            format.place(&encoded, cell(field, bytes));
+            self.set_bit(bytes, field.null_bit, false);
+        }
+        Ok(())
     }
 
     /// Gives the record the next values of the table's counters: autoincrement when it is new, row versions always.
@@ -330,8 +353,11 @@ impl TableEditor {
 
 /// Whether the table and not the caller gives the value.
 pub(super) fn counts(field: &Field) -> bool {
-    field.letter == '^' || field.autoincrement.is_some()
+    matches!(field.letter, '^' | MODIFIED) || field.autoincrement.is_some()
 }
+
+/// The letter of fields with the time of the record's last change (Harbour, `HB_FT_MODTIME` in `include/hbapirdd.h`).
+const MODIFIED: char = '=';
 
 fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
     bytes
@@ -339,27 +365,8 @@ fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
         .unwrap_or_default()
 }
 
-pub(super) fn put_pointer(dialect: MemoDialect, place: MemoPlace, cell: &mut [u8]) {
-    let MemoPlace { block, len } = place;
-    let width = cell.len();
-    let pointer = match (width, dialect) {
-        (4, _) => block.to_le_bytes().to_vec(),
-        // Type 1 is text; SIx keeps bytes under the same type.
-        (_, MemoDialect::Smt) => [
-            &[1, 0][..],
-            &len.unwrap_or_default().to_le_bytes(),
-            &block.to_le_bytes(),
-        ]
-        .concat(),
-        _ => format!("{block:>width$}").into_bytes(),
-    };
-    if pointer.len() == width {
-        cell.copy_from_slice(&pointer);
-    }
-}
-
 /// The value for a message, cut after 60 characters.
-fn shown(value: Value<'_>) -> String {
+pub(super) fn shown(value: Value<'_>) -> String {
     let text = match value {
         Value::Text(text) => format!("{text:?}"),
         Value::Bytes(bytes) => format!("{} bytes", bytes.len()),

@@ -537,7 +537,7 @@ fn change(table: &mut TableEditor, rows: &mut Vec<Row>, mode: OpenMode, random: 
 }
 
 /// The states that may be found after a crash.
-fn allowed<'a>(history: &'a History, setting: Setting, left: Left) -> Vec<&'a Rows> {
+fn allowed(history: &History, setting: Setting, left: Left) -> Vec<&Rows> {
     let lost = match setting.durability {
         Durability::Group(most) if left != Left::All && setting.mode == OpenMode::Exclusive => most as usize,
         _ => 0,

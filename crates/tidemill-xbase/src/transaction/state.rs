@@ -436,7 +436,8 @@ impl State {
         self.layers.clear();
         self.explicit = false;
         let mut first = Ok(());
-        for (locks, subject) in std::mem::take(&mut self.to_unlock) {
+        // The header after the records that were appended under it: who appends next wants the same ones after a rollback.
+        for (locks, subject) in std::mem::take(&mut self.to_unlock).into_iter().rev() {
             first = first.and(locks.unlock(subject));
         }
         first

@@ -1,0 +1,498 @@
+//! A table of another structure in the place of an old one.
+//!
+//! The new table is written beside the old one and renamed over it when it is whole, so that an error or a crash before
+//! leaves the old one. The memo file stays: fields that are kept keep their pointers, and values that become memos are
+//! appended to it. Descriptors of fields that are kept are copied with what they count.
+//!
+//! What this module does not do: it alters no tables of dBASE II and dBASE 7, whose descriptors are others.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+
+use super::record::{END_OF_FILE, shown};
+use super::{OpenMode, TableEditor, data_file};
+use crate::alteration::{Alteration, AlteredColumn};
+use crate::conversion::convert;
+use crate::error::{Error, Result};
+use crate::field::{Field, FieldKind};
+use crate::header::Dialect;
+use crate::index::Index;
+use crate::lock::FileLocks;
+use crate::memo::MemoDialect;
+use crate::memo_editor::MemoEditor;
+use crate::memo_writer::MemoWriter;
+use crate::orders::{KeySettings, OrderKeys, production_path};
+use crate::scan::{Deleted, Scan};
+use crate::sibling::Sibling;
+use crate::storage::DataFile;
+use crate::table::Table;
+use crate::table_writer::{Column, NULL_FLAGS, descriptor};
+use crate::transaction::KeptLocks;
+use crate::value::Value;
+
+/// Where the flags of the header are, and the bit that says in Visual FoxPro tables that there are memos.
+const FLAGS: usize = 28;
+const HAS_MEMOS: u8 = 2;
+/// Where the flags of a field are in its descriptor.
+const FIELD_FLAGS: usize = 18;
+/// Behind the fields of a Visual FoxPro table stands the name of its database.
+const BACKLINK: usize = 263;
+/// How many bytes of records are written at once.
+const CHUNK: usize = 1 << 20;
+
+/// Where a field of the new table gets its bytes.
+enum Source<'a> {
+    /// The bytes of an old field.
+    Bytes(&'a Field),
+    /// The values of an old field, in this column of a scan.
+    Values(&'a Field, usize),
+    Blank,
+}
+
+impl TableEditor {
+    /// Gives the table another structure. Records keep their numbers and deletion flags, fields that are only renamed or
+    /// moved their bytes. Values of changed fields are converted: text to numbers, dates and logicals where it says one, all
+    /// but bytes to text (dates as YYYYMMDD), numbers to numbers without loss; doubles are rounded to the decimals of an N.
+    ///
+    /// Indexes must be made anew afterwards ([`TableEditor::reindex`]).
+    ///
+    /// # Errors
+    /// [`Error::Value`] with record, field and value for the first value that does not fit; [`Error::Misuse`] unless the table
+    /// is open exclusively, in a transaction, and for a structure that the format does not allow; [`Error::Order`] when an
+    /// order of the production index could not be made over the new fields; [`Error::Unsupported`] for tables of dBASE II and
+    /// dBASE 7, and those with fields that are not read. The table is as before then, though values that were to become memos
+    /// may stay behind in the memo file. [`Error::Io`].
+    pub fn alter(&mut self, alteration: &Alteration) -> Result<()> {
+        self.alone("altering")?;
+        self.committed("altering")?;
+        let table = Arc::new(self.table()?);
+        let structure = Structure::new(self, alteration)?;
+        let sibling = Sibling::create(self.path(), self.path())?;
+        sibling.data_file().write(0, &structure.header)?;
+        let mut new = self.altered(&sibling)?;
+        check_orders(&table, &new)?;
+        let memo = structure.open_memo(self, &mut new)?;
+        let count = self.record_count();
+        let copy = || self.copy_altered(&table, &new, alteration);
+        let written = self.options.log.as_ref().map_or_else(copy, |log| log.statement(copy));
+        written.map_err(|e| self.named_here(e))?;
+        new.count(count);
+        new.write_header()?;
+        new.file.sync()?;
+        let memo_gone = match memo {
+            NewMemo::Created(created) => {
+                created.kept();
+                None
+            }
+            NewMemo::Gone => self.memo.take().map(|memo| memo.path().to_owned()),
+            NewMemo::Kept => None,
+        };
+        if let Some(memo) = &new.memo {
+            memo.sync()?;
+        }
+        let path = self.path().to_owned();
+        let handle = sibling.replace(&path)?;
+        if let Some(gone) = memo_gone {
+            // Nothing points at it any more; left behind it would only be in the way.
+            std::fs::remove_file(&gone).map_err(|e| Error::io(&gone, "remove", e))?;
+        }
+        self.file = data_file(&path, &handle, &self.options)?;
+        self.locks = KeptLocks::of_table(FileLocks::new(handle, &path)?, self.options.log.as_ref());
+        if self.memo.is_none() {
+            self.memo = new.memo.take();
+        }
+        self.header = new.header.clone();
+        self.fields = std::mem::take(&mut new.fields);
+        self.null_flags = new.null_flags;
+        self.ranges = self.options.scheme.table(&self.header);
+        Ok(())
+    }
+
+    /// An editor of the new file, which has a header so far.
+    fn altered(&self, sibling: &Sibling) -> Result<Self> {
+        let file = sibling.data_file();
+        let table = Table::edited(&file, None, self.codepage, &self.options.open)?;
+        let mut options = self.options.clone();
+        options.log = None;
+        options.mode = OpenMode::Exclusive;
+        let locks = FileLocks::new(sibling.handle(), file.path())?;
+        let editor = Self {
+            locks: KeptLocks::of_table(locks, None),
+            memo: None,
+            memo_looked_for: String::new(),
+            fields: table.fields().to_vec(),
+            null_flags: table.fields.null_flags,
+            codepage: self.codepage,
+            ranges: self.ranges,
+            options,
+            record_count: Arc::default(),
+            header: table.header().clone(),
+            header_stale: false,
+            file,
+        };
+        Ok(editor)
+    }
+
+    fn copy_altered(&self, table: &Arc<Table>, new: &Self, alteration: &Alteration) -> Result<()> {
+        let mut projection = Vec::new();
+        let sources: Vec<_> = alteration
+            .columns
+            .iter()
+            .zip(&new.fields)
+            .map(
+                |(column, field)| match column.from.and_then(|from| Some((from, self.fields.get(from)?))) {
+                    Some((from, old))
+                        if column.spec.is_some() || old.varlength_bit.is_some() != field.varlength_bit.is_some() =>
+                    {
+                        projection.push(from);
+                        Source::Values(old, projection.len() - 1)
+                    }
+                    Some((_, old)) => Source::Bytes(old),
+                    None => Source::Blank,
+                },
+            )
+            .collect();
+        let blank = new.blank_record();
+        let mut out = Vec::with_capacity(CHUNK + blank.len());
+        let (mut at, mut record) = (u64::from(new.header.header_len), 0);
+        let mut put = |record: u32, values: Option<(&RecordBatch, usize)>| -> Result<()> {
+            let old = self.record_bytes(record)?;
+            let start = out.len();
+            out.extend_from_slice(&blank);
+            let bytes = out.get_mut(start..).unwrap_or_default();
+            self.fill_altered((record, &old), values, new, &sources, bytes)?;
+            if out.len() >= CHUNK {
+                new.file.write(at, &out)?;
+                at += out.len() as u64;
+                out.clear();
+            }
+            Ok(())
+        };
+        if projection.is_empty() {
+            (1..=self.record_count()).try_for_each(|record| put(record, None))?;
+        } else {
+            let scan = Scan::new().projection(projection).deleted(Deleted::Include);
+            for batch in table.scan(scan)? {
+                let batch = batch?;
+                for row in 0..batch.num_rows() {
+                    record += 1;
+                    put(record, Some((&batch, row)))?;
+                }
+            }
+        }
+        out.push(END_OF_FILE);
+        new.file.write(at, &out)
+    }
+
+    fn fill_altered(
+        &self,
+        (record, old): (u32, &[u8]),
+        values: Option<(&RecordBatch, usize)>,
+        new: &Self,
+        sources: &[Source<'_>],
+        bytes: &mut [u8],
+    ) -> Result<()> {
+        if let (Some(to), Some(from)) = (bytes.first_mut(), old.first()) {
+            *to = *from;
+        }
+        for (index, (source, field)) in sources.iter().zip(&new.fields).enumerate() {
+            match (source, values) {
+                (Source::Bytes(from), _) => {
+                    let (cell, old_cell) = (
+                        bytes.get_mut(field.offset..field.offset + field.width),
+                        old.get(from.offset..from.offset + from.width),
+                    );
+                    if let (Some(cell), Some(old_cell)) = (cell, old_cell) {
+                        cell.copy_from_slice(old_cell);
+                    }
+                    new.set_bit(bytes, field.null_bit, self.bit(old, from.null_bit));
+                    new.set_bit(bytes, field.varlength_bit, self.bit(old, from.varlength_bit));
+                }
+                (Source::Values(from, column), Some((batch, row))) => {
+                    let array = batch.column(*column);
+                    let value = value_at(array, row, from);
+                    let converted = convert(value, field.kind)
+                        .map_err(|expected| self.bad(record, from, expected.to_owned(), shown(value)))?;
+                    new.fill(record, bytes, &[(index, converted.value())])?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// An error of the new file as one of this table.
+    fn named_here(&self, e: Error) -> Error {
+        match e {
+            Error::Value(mut bad) => {
+                self.path().clone_into(&mut bad.path);
+                Error::Value(bad)
+            }
+            e => e,
+        }
+    }
+}
+
+fn value_at<'a>(array: &'a ArrayRef, row: usize, field: &Field) -> Value<'a> {
+    if array.is_valid(row) {
+        Value::at(array, row, field.decimals)
+    } else {
+        Value::Null
+    }
+}
+
+/// Whether every order of the production index can be made over the new fields.
+fn check_orders(table: &Table, new: &TableEditor) -> Result<()> {
+    // One that is not there cannot be made of no use.
+    let Ok(Some(path)) = production_path(table) else {
+        return Ok(());
+    };
+    let options = crate::index::IndexOptions::new().codepage(table.codepage());
+    let index = Index::open(path, &options)?;
+    let settings = KeySettings::new(table.codepage());
+    for tag in index.tags() {
+        OrderKeys::of_tag(tag, index.dialect(), &new.fields, &settings)?;
+    }
+    Ok(())
+}
+
+/// What becomes of the memo file.
+enum NewMemo {
+    Kept,
+    Created(CreatedMemo),
+    Gone,
+}
+
+/// A memo file that is removed again unless the table is altered.
+struct CreatedMemo {
+    path: PathBuf,
+    kept: bool,
+}
+
+impl CreatedMemo {
+    fn kept(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for CreatedMemo {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The header of the new table, and how it keeps memos.
+struct Structure {
+    header: Vec<u8>,
+    memo: Option<MemoDialect>,
+}
+
+impl Structure {
+    fn new(table: &TableEditor, alteration: &Alteration) -> Result<Self> {
+        let dialect = table.header.dialect;
+        let refuse = |what: &str| {
+            Err(Error::Unsupported {
+                path: table.path().to_owned(),
+                what: what.to_owned(),
+            })
+        };
+        if matches!(dialect, Dialect::Dbase2 | Dialect::Dbase7) {
+            return refuse(&format!("the structure of {dialect} tables is read and not altered"));
+        }
+        let null_flags = table.null_flags.map_or(0, |(_, width)| width);
+        let known = 1 + null_flags + table.fields.iter().map(|field| field.width).sum::<usize>();
+        if known != table.header.record_len as usize {
+            return refuse("it has fields that are not read, and altering would lose them");
+        }
+        let mut old = vec![0; table.header.header_len as usize];
+        table.file.read("table header", 0, &mut old)?;
+        let vfp = dialect == Dialect::VisualFoxPro;
+        let (mut descriptors, mut kinds, mut letters) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut offset, mut bits) = (1, 0);
+        for (column, name) in alteration.columns.iter().zip(names(table, &alteration.columns)?) {
+            let (kind, width, described) = match (&column.spec, column.from.and_then(|from| table.fields.get(from))) {
+                (None, Some(field)) => {
+                    let at = usize::try_from(field.descriptor_at).unwrap_or(usize::MAX);
+                    let kept = old.get(at..).and_then(<[u8]>::first_chunk::<32>);
+                    let mut kept = *kept.ok_or_else(|| table.misuse("a field without a descriptor"))?;
+                    kept[..11].fill(0);
+                    kept.iter_mut().zip(&name).for_each(|(slot, byte)| *slot = *byte);
+                    if vfp {
+                        kept[12..16].copy_from_slice(&u32::try_from(offset).unwrap_or_default().to_le_bytes());
+                    }
+                    (field.kind, field.width, kept)
+                }
+                (Some(spec), _) => {
+                    let new = Column::new(spec, dialect)?;
+                    (
+                        new.kind,
+                        new.width,
+                        new.descriptor(&name, if vfp { offset } else { 0 })?,
+                    )
+                }
+                (None, None) => return Err(table.misuse("the alteration is of another table")),
+            };
+            offset += width;
+            bits += usize::from(matches!(kind, FieldKind::Varchar | FieldKind::Varbinary));
+            bits += usize::from(vfp && described[FIELD_FLAGS] & 2 != 0);
+            letters.push(described[11]);
+            kinds.push(kind);
+            descriptors.push(described);
+        }
+        if bits > 0 {
+            let width = bits.div_ceil(8);
+            let len = u8::try_from(width).map_err(|_| table.misuse("too many fields that can be null"))?;
+            let mut described = descriptor(NULL_FLAGS, '0', offset, len, 0, 5);
+            if let Some(flags) = old_null_flags(table, &old) {
+                described[FIELD_FLAGS] = flags;
+            }
+            descriptors.push(described);
+            offset += width;
+        }
+        let has_memos = kinds.iter().any(|kind| kind.uses_memo());
+        let header_len = 32 + 32 * descriptors.len() + 1 + if vfp { BACKLINK } else { 0 };
+        let (Ok(header_len_bytes), Ok(record_len)) = (u16::try_from(header_len), u16::try_from(offset)) else {
+            return Err(table.misuse(&format!(
+                "{} fields in {offset} bytes: too large for a table",
+                kinds.len()
+            )));
+        };
+        if kinds.is_empty() {
+            return Err(table.misuse("a table has at least one field"));
+        }
+        let memo = memo_dialect(table, alteration, has_memos)?;
+        let mut header = old.get(..32).unwrap_or_default().to_vec();
+        header.resize(32, 0);
+        header[0] = version(table, memo, &letters);
+        header[4..8].fill(0);
+        header[8..10].copy_from_slice(&header_len_bytes.to_le_bytes());
+        header[10..12].copy_from_slice(&record_len.to_le_bytes());
+        if vfp {
+            header[FLAGS] = header[FLAGS] & !HAS_MEMOS | if has_memos { HAS_MEMOS } else { 0 };
+        }
+        header.extend_from_slice(descriptors.as_flattened());
+        header.push(0x0D);
+        if vfp {
+            let backlink = old.len().checked_sub(BACKLINK).and_then(|at| old.get(at..));
+            header.extend_from_slice(backlink.unwrap_or(&[0; BACKLINK]));
+        }
+        Ok(Self { header, memo })
+    }
+
+    /// Gives the new table the memo file of the old one, or one of its own.
+    fn open_memo(&self, old: &TableEditor, new: &mut TableEditor) -> Result<NewMemo> {
+        let Some(dialect) = self.memo else {
+            return Ok(if old.memo.is_some() {
+                NewMemo::Gone
+            } else {
+                NewMemo::Kept
+            });
+        };
+        if let Some(memo) = &old.memo {
+            new.memo = Some(memo.beside());
+            return Ok(NewMemo::Kept);
+        }
+        let extension = match (
+            dialect,
+            old.path().extension().is_some_and(|extension| extension == "DBF"),
+        ) {
+            (MemoDialect::Dbt3 | MemoDialect::Dbt4, false) => "dbt",
+            (MemoDialect::Dbt3 | MemoDialect::Dbt4, true) => "DBT",
+            (MemoDialect::Smt, false) => "smt",
+            (MemoDialect::Smt, true) => "SMT",
+            (_, false) => "fpt",
+            (_, true) => "FPT",
+        };
+        let path = old.path().with_extension(extension);
+        if path.exists() {
+            return Err(old.misuse(&format!(
+                "{} is there already and does not belong to it",
+                path.display()
+            )));
+        }
+        MemoWriter::create(&path, dialect)?.finish()?;
+        let created = CreatedMemo { path, kept: false };
+        new.memo = Some(open_created(&created.path, dialect, old)?);
+        Ok(NewMemo::Created(created))
+    }
+}
+
+fn open_created(path: &Path, dialect: MemoDialect, old: &TableEditor) -> Result<MemoEditor> {
+    let handle = super::open_file(path, &old.options)?;
+    let file: DataFile = data_file(path, &handle, &old.options)?;
+    Ok(MemoEditor::created(file, dialect))
+}
+
+/// The flags of the old field with the bits: programs differ in them.
+fn old_null_flags(table: &TableEditor, header: &[u8]) -> Option<u8> {
+    table.null_flags?;
+    let descriptors = header.get(32..)?.chunks_exact(32);
+    let found = descriptors
+        .take_while(|d| d.first() != Some(&0x0D))
+        .find(|d| d.get(11) == Some(&b'0'))?;
+    found.get(FIELD_FLAGS).copied()
+}
+
+/// The names of the new fields in the table's code page.
+fn names(table: &TableEditor, columns: &[AlteredColumn]) -> Result<Vec<Vec<u8>>> {
+    let mut seen = std::collections::HashSet::new();
+    let encode = |column: &AlteredColumn| {
+        let mut name = Vec::new();
+        let encoded = table.codepage.encode(&column.name, &mut name);
+        if encoded.is_err() || !(1..=10).contains(&name.len()) || !seen.insert(column.name.to_uppercase()) {
+            let why = format!("field {:?}: a name has 1 to 10 bytes and is there once", column.name);
+            return Err(table.misuse(&why));
+        }
+        Ok(name)
+    };
+    columns.iter().map(encode).collect()
+}
+
+/// How the new table keeps memos, if it has any: as the old one, or in the way of its format.
+fn memo_dialect(table: &TableEditor, alteration: &Alteration, has_memos: bool) -> Result<Option<MemoDialect>> {
+    if !has_memos {
+        return Ok(None);
+    }
+    if let Some(memo) = &table.memo {
+        return Ok(Some(memo.dialect()));
+    }
+    if table.fields.iter().any(|field| field.kind.uses_memo()) {
+        return Err(table.misuse("the table's memo file is not there"));
+    }
+    let dialect = match (alteration.memo, table.header.dialect) {
+        (None, Dialect::Dbase4) => MemoDialect::Dbt4,
+        (None, Dialect::Six) => MemoDialect::Smt,
+        (None, _) => MemoDialect::Fpt,
+        (Some(memo), _) => memo,
+    };
+    let has = match table.header.dialect {
+        Dialect::Dbase3 => !matches!(dialect, MemoDialect::Dbt4),
+        Dialect::Dbase4 => dialect == MemoDialect::Dbt4,
+        Dialect::VisualFoxPro => dialect == MemoDialect::Fpt,
+        _ => false,
+    };
+    if !has {
+        let why = format!("{} tables do not keep memos in {dialect}", table.header.dialect);
+        return Err(table.misuse(&why));
+    }
+    Ok(Some(dialect))
+}
+
+/// The version byte of a table with these fields.
+fn version(table: &TableEditor, memo: Option<MemoDialect>, letters: &[u8]) -> u8 {
+    let old = table.header.version;
+    match (old, memo) {
+        (0x30 | 0x31, _) if letters.iter().any(|letter| matches!(letter, b'V' | b'Q' | b'W')) => 0x32,
+        (0x30..=0x32 | 0x05, _) => old,
+        (_, None) => 0x03,
+        (_, Some(_)) if table.memo.is_some() => old,
+        (_, Some(MemoDialect::Dbt3)) => 0x83,
+        (_, Some(MemoDialect::Dbt4)) => 0x8B,
+        (_, Some(MemoDialect::Smt)) => 0xE5,
+        (_, Some(_)) => 0xF5,
+    }
+}

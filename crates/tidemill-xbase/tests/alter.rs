@@ -1,0 +1,464 @@
+//! Tables of another structure: what is kept stays, what changes is converted or refused, and nothing else happens.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_cast::display::array_value_to_string;
+use proptest::prelude::*;
+use tempfile::TempDir;
+use tidemill_xbase::{
+    Alteration, CivilDate, CreateOptions, Deleted, Dialect, Durability, EditOptions, Error, FieldKind, FieldSpec,
+    LogOptions, MemoDialect, OpenMode, OpenOptions, Scan, Table, TableEditor, TableWriter, TransactionLog, Value,
+};
+
+const TODAY: CivilDate = CivilDate {
+    year: 2026,
+    month: 11,
+    day: 21,
+};
+
+#[test]
+fn every_golden_keeps_its_values_when_fields_around_them_come_go_and_are_renamed() {
+    for name in goldens() {
+        let copy = Copy::of(&name);
+        let (before, fields) = (copy.rows(), copy.table().fields().to_vec());
+        let mut table = copy.edit();
+        let dropped = fields.len() / 2;
+        let alteration = Alteration::of(&fields)
+            .insert_field(&fields[0].name, FieldSpec::new("FIRST", 'N', 7, 2))
+            .unwrap()
+            .rename_field(&fields[0].name, "RENAMED")
+            .unwrap();
+        let dropped_name = if dropped == 0 { "RENAMED" } else { &fields[dropped].name };
+        let alteration = alteration
+            .drop_field(dropped_name)
+            .unwrap()
+            .add_field(FieldSpec::new("LAST", 'C', 300, 0));
+        if table.header().dialect == Dialect::VisualFoxPro {
+            assert!(
+                matches!(table.alter(&alteration), Err(Error::Misuse(_))),
+                "254 bytes at most"
+            );
+            drop(table);
+            assert_eq!(copy.rows(), before);
+            continue;
+        }
+        if name.starts_with("ord_cdx")
+            || name.starts_with("upd_cdx")
+            || (name.starts_with("cp") && !name.ends_with('n'))
+        {
+            // A production index has keys of the fields.
+            let refused = table.alter(&alteration).unwrap_err();
+            assert!(
+                matches!(refused, Error::Order { .. } | Error::Expression(_)),
+                "{name}: {refused}"
+            );
+            continue;
+        }
+        table.alter(&alteration).unwrap();
+        assert_eq!(table.fields()[0].name, "FIRST");
+        let appended = table.append_values(&[(0, Value::Integer(5))]).unwrap();
+        assert_eq!(appended as usize, before.num_rows() + 1);
+        drop(table);
+        let table = copy.table();
+        assert_eq!(table.verify().unwrap().damage, [], "{name}");
+        assert_eq!(table.header().last_update, Some(TODAY));
+        let after = copy.rows();
+        let kept: Vec<usize> = (0..fields.len()).filter(|index| *index != dropped).collect();
+        assert_eq!(after.num_columns(), kept.len() + 2);
+        let head = after.slice(0, before.num_rows());
+        for (new, old) in kept.iter().enumerate() {
+            assert_eq!(
+                head.column(new + 1),
+                before.column(*old),
+                "{name}: {}",
+                fields[*old].name
+            );
+        }
+        assert_eq!(head.column(0).null_count(), before.num_rows());
+        copy.assert_only_files();
+    }
+}
+
+#[test]
+fn an_alteration_that_changes_nothing_leaves_every_byte_of_the_records() {
+    for name in goldens() {
+        let copy = Copy::of(&name);
+        let before = std::fs::read(&copy.path).unwrap();
+        let (first, count) = {
+            let table = copy.table();
+            (table.header().header_len as usize, table.record_count() as usize)
+        };
+        let mut table = copy.edit();
+        table.alter(&Alteration::of(table.fields())).unwrap();
+        let (header_len, stride) = (table.header().header_len as usize, table.header().record_len as usize);
+        drop(table);
+        let after = std::fs::read(&copy.path).unwrap();
+        assert_eq!(
+            after[header_len..][..count * stride],
+            before[first..][..count * stride],
+            "{name}"
+        );
+        assert_eq!(after.len(), header_len + count * stride + 1);
+        // Descriptors count on: autoincrement and row versions.
+        let descriptors = |bytes: &[u8], end: usize| bytes[32..end.min(bytes.len())].to_vec();
+        let end = before[32..].chunks(32).position(|d| d[0] == 0x0D).unwrap() * 32 + 32;
+        assert_eq!(descriptors(&after, end), descriptors(&before, end), "{name}");
+    }
+}
+
+#[test]
+fn values_are_converted_and_the_first_that_does_not_fit_is_refused_with_its_record() {
+    let fields = [
+        FieldSpec::new("CODE", 'C', 8, 0),
+        FieldSpec::new("AMT", 'N', 8, 2),
+        FieldSpec::new("DAY", 'D', 8, 0),
+        FieldSpec::new("PAID", 'L', 1, 0),
+        FieldSpec::new("NOTE", 'M', 10, 0),
+    ];
+    let shop = New::with(&fields, Dialect::FoxPro2);
+    let amount = |unscaled| Value::Decimal { unscaled, scale: 2 };
+    let mut table = shop.edit();
+    for (code, amt, day, paid, note) in [("12", 1250, 20_000, true, "short"), ("", -700, 19_999, false, "")] {
+        let values = [
+            (0, Value::Text(code)),
+            (1, amount(amt)),
+            (2, Value::Date(day)),
+            (3, Value::Logical(paid)),
+            (4, Value::Text(note)),
+        ];
+        table.append_values(&values).unwrap();
+    }
+    table.append().unwrap();
+    table.delete(2).unwrap();
+    table.flush().unwrap();
+
+    let spec = FieldSpec::new;
+    let before = shop.files();
+    let bytes: Vec<_> = before.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    for (field, to, message) in [
+        (
+            "AMT",
+            spec("AMT", 'N', 4, 0),
+            "record 1, field AMT: expected a number with at most 0 decimals",
+        ),
+        (
+            "AMT",
+            spec("AMT", 'D', 8, 0),
+            "record 1, field AMT: expected a date, found Decimal",
+        ),
+        (
+            "CODE",
+            spec("CODE", 'I', 1, 0),
+            "record 2, field CODE: expected a value: the type has no blank",
+        ),
+        (
+            "DAY",
+            spec("DAY", 'C', 7, 0),
+            "record 1, field DAY: expected at most 7 bytes, found \"20241004\"",
+        ),
+        (
+            "NOTE",
+            spec("NOTE", 'C', 4, 0),
+            "record 1, field NOTE: expected at most 4 bytes, found \"short\"",
+        ),
+        (
+            "NOTE",
+            spec("NOTE", 'L', 1, 0),
+            "record 1, field NOTE: expected T, F, Y or N, found \"short\"",
+        ),
+    ] {
+        let alteration = Alteration::of(table.fields()).change_field(field, to).unwrap();
+        let refused = table.alter(&alteration).unwrap_err();
+        assert!(matches!(refused, Error::Value(_)), "{refused}");
+        assert!(refused.to_string().contains(message), "{refused}");
+        assert_eq!(shop.files().len(), before.len());
+        assert_eq!(
+            before
+                .iter()
+                .map(|path| std::fs::read(path).unwrap())
+                .collect::<Vec<_>>(),
+            bytes
+        );
+    }
+    let alteration = Alteration::of(table.fields())
+        .change_field("CODE", spec("NUMBER", 'N', 5, 1))
+        .unwrap()
+        .change_field("AMT", spec("TEXT", 'C', 8, 0))
+        .unwrap()
+        .change_field("DAY", spec("MOMENT", 'T', 8, 0))
+        .unwrap()
+        .change_field("PAID", spec("LETTER", 'M', 10, 0))
+        .unwrap()
+        .change_field("NOTE", spec("WORD", 'C', 5, 0))
+        .unwrap();
+    table.alter(&alteration).unwrap();
+    table
+        .append_values(&[(0, Value::Integer(1)), (3, Value::Text("again"))])
+        .unwrap();
+    drop(table);
+    assert_eq!(
+        shop.rows(),
+        [
+            " 12.0|12.50|2024-10-04T00:00:00|T|short",
+            "*|-7.00|2024-10-03T00:00:00|F|",
+            " ||||",
+            " 1.0|||again|"
+        ]
+    );
+}
+
+#[test]
+fn memos_come_with_their_first_field_and_go_with_their_last() {
+    for (format, memo, extension, with, without) in [
+        (Dialect::Dbase3, None, "fpt", 0xF5, 0x03),
+        (Dialect::Dbase3, Some(MemoDialect::Dbt3), "dbt", 0x83, 0x03),
+        (Dialect::FoxPro2, Some(MemoDialect::FptSix), "fpt", 0xF5, 0x03),
+        (Dialect::FoxPro2, Some(MemoDialect::Smt), "smt", 0xE5, 0x03),
+        (Dialect::VisualFoxPro, None, "fpt", 0x30, 0x30),
+    ] {
+        let shop = New::with(&[FieldSpec::new("NAME", 'C', 10, 0)], format);
+        let log = TransactionLog::open(
+            shop.path.with_extension("tmlog"),
+            &LogOptions::new().durability(Durability::None),
+        );
+        let log = log.unwrap();
+        let mut table = TableEditor::open(&shop.path, &EditOptions::new(TODAY).log(&log)).unwrap();
+        for name in ["one", "two", ""] {
+            table.append_values(&[(0, Value::Text(name))]).unwrap();
+        }
+        let mut alteration = Alteration::of(table.fields()).add_field(FieldSpec::new("NOTE", 'M', 10, 0));
+        if let Some(memo) = memo {
+            alteration = alteration.memo(memo);
+        }
+        let transaction = log.begin().unwrap();
+        assert!(
+            matches!(table.alter(&alteration), Err(Error::Misuse(_))),
+            "not in a transaction"
+        );
+        drop(transaction);
+        table.alter(&alteration).unwrap();
+        table.replace(2, &[(1, Value::Text("a note"))]).unwrap();
+        let long = "long ".repeat(500);
+        table
+            .append_values(&[(0, Value::Text("four")), (1, Value::Text(&long))])
+            .unwrap();
+        let shown = [
+            " one|".to_owned(),
+            " two|a note".to_owned(),
+            " |".to_owned(),
+            format!(" four|{long}"),
+        ];
+        log.checkpoint().unwrap();
+        assert_eq!(shop.rows(), shown, "{format}");
+        assert_eq!(std::fs::read(&shop.path).unwrap()[0], with, "{format} {memo:?}");
+        assert!(shop.path.with_extension(extension).exists());
+
+        let alteration = Alteration::of(table.fields())
+            .change_field("NAME", FieldSpec::new("NAME", 'M', 10, 0))
+            .unwrap();
+        table.alter(&alteration).unwrap();
+        log.checkpoint().unwrap();
+        assert_eq!(shop.rows(), shown, "{format}");
+
+        let alteration = Alteration::of(table.fields())
+            .change_field("NAME", FieldSpec::new("NAME", 'C', 4, 0))
+            .unwrap();
+        table.alter(&alteration.drop_field("NOTE").unwrap()).unwrap();
+        table.append_values(&[(0, Value::Text("five"))]).unwrap();
+        drop(table);
+        assert_eq!(shop.rows(), [" one", " two", " ", " four", " five"]);
+        assert_eq!(std::fs::read(&shop.path).unwrap()[0], without);
+        assert_eq!(shop.files().len(), 2, "the table and the log");
+    }
+}
+
+#[test]
+fn what_no_table_can_be_is_refused() {
+    let shop = New::with(
+        &[FieldSpec::new("NAME", 'C', 10, 0), FieldSpec::new("B", 'L', 1, 0)],
+        Dialect::Dbase3,
+    );
+    let mut table = shop.edit();
+    table.append().unwrap();
+    table.flush().unwrap();
+    let before = std::fs::read(&shop.path).unwrap();
+    let fields = table.fields().to_vec();
+    let same = || Alteration::of(&fields);
+    assert!(matches!(same().drop_field("C"), Err(Error::Misuse(_))));
+    for alteration in [
+        same().drop_field("NAME").unwrap().drop_field("B").unwrap(),
+        same().rename_field("NAME", "B").unwrap(),
+        same().rename_field("NAME", "ELEVENBYTES").unwrap(),
+        same().add_field(FieldSpec::new("X", '?', 1, 0)),
+        same().add_field(FieldSpec::new("X", 'C', 65535, 0)),
+        same()
+            .add_field(FieldSpec::new("X", 'M', 10, 0))
+            .memo(MemoDialect::Dbt4),
+    ] {
+        assert!(
+            matches!(table.alter(&alteration), Err(Error::Misuse(_))),
+            "{alteration:?}"
+        );
+    }
+    // A memo file of somebody else is not overwritten.
+    std::fs::write(shop.path.with_extension("fpt"), b"mine").unwrap();
+    assert!(matches!(
+        table.alter(&same().add_field(FieldSpec::new("X", 'M', 10, 0))),
+        Err(Error::Misuse(_))
+    ));
+    assert_eq!(std::fs::read(shop.path.with_extension("fpt")).unwrap(), b"mine");
+    drop(table);
+    assert_eq!(std::fs::read(&shop.path).unwrap(), before);
+    assert_eq!(shop.files().len(), 2);
+    let mut shared = TableEditor::open(&shop.path, &EditOptions::new(TODAY).mode(OpenMode::Shared)).unwrap();
+    assert!(matches!(shared.alter(&same()), Err(Error::Misuse(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_fields_that_are_left_have_their_values_whichever_go(name in 0usize..3, keep in proptest::collection::vec(any::<bool>(), 40)) {
+        let copy = Copy::of(["types_vfp", "types_cdx", "memo_smt"][name]);
+        let (before, fields) = (copy.rows(), copy.table().fields().to_vec());
+        let kept: Vec<usize> = (0..fields.len()).filter(|index| keep[*index] || *index == 0).collect();
+        let mut alteration = Alteration::of(&fields);
+        for (index, field) in fields.iter().enumerate() {
+            if !kept.contains(&index) {
+                alteration = alteration.drop_field(&field.name).unwrap();
+            }
+        }
+        let mut table = copy.edit();
+        // The index of the one with a production index may need a field that goes.
+        let altered = table.alter(&alteration);
+        prop_assume!(!matches!(altered, Err(Error::Order { .. } | Error::Expression(_))));
+        altered.unwrap();
+        drop(table);
+        let after = copy.rows();
+        prop_assert_eq!(after.num_columns(), kept.len());
+        for (new, old) in kept.iter().enumerate() {
+            prop_assert_eq!(after.column(new), before.column(*old), "{}", &fields[*old].name);
+        }
+        let has_memos = kept.iter().any(|index| fields[*index].kind.uses_memo());
+        prop_assert_eq!(copy.table().memo().is_some(), has_memos);
+    }
+}
+
+/// A new table in a folder of its own.
+struct New {
+    folder: TempDir,
+    path: PathBuf,
+}
+
+impl New {
+    fn with(fields: &[FieldSpec], format: Dialect) -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("t.dbf");
+        let mut options = CreateOptions::new(TODAY);
+        options.format = format;
+        TableWriter::create(&path, fields, &options).unwrap().finish().unwrap();
+        Self { folder, path }
+    }
+
+    fn edit(&self) -> TableEditor {
+        TableEditor::open(&self.path, &EditOptions::new(TODAY)).unwrap()
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(self.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    }
+
+    /// Deletion flag and values of each record.
+    fn rows(&self) -> Vec<String> {
+        let rows = all(&self.path);
+        let bytes = std::fs::read(&self.path).unwrap();
+        let table = Table::open(&self.path, &OpenOptions::new()).unwrap();
+        let (header, stride) = (table.header().header_len as usize, table.header().record_len as usize);
+        let row = |row: usize| {
+            let cells: Vec<_> = rows
+                .columns()
+                .iter()
+                .map(|c| array_value_to_string(c, row).unwrap())
+                .collect();
+            format!("{}{}", char::from(bytes[header + row * stride]), cells.join("|"))
+        };
+        (0..rows.num_rows()).map(row).collect()
+    }
+}
+
+/// A golden in a folder of its own.
+struct Copy {
+    folder: TempDir,
+    path: PathBuf,
+    files: usize,
+}
+
+impl Copy {
+    fn of(name: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut files = 0;
+        for extension in ["dbf", "dbt", "fpt", "smt", "cdx"] {
+            let from = corpus().join(format!("{name}.{extension}"));
+            if from.is_file() {
+                std::fs::copy(&from, folder.path().join(format!("{name}.{extension}"))).unwrap();
+                files += 1;
+            }
+        }
+        let path = folder.path().join(format!("{name}.dbf"));
+        Self { folder, path, files }
+    }
+
+    fn edit(&self) -> TableEditor {
+        TableEditor::open(&self.path, &EditOptions::new(TODAY)).unwrap()
+    }
+
+    fn table(&self) -> Arc<Table> {
+        Arc::new(Table::open(&self.path, &OpenOptions::new()).unwrap())
+    }
+
+    fn rows(&self) -> RecordBatch {
+        all(&self.path)
+    }
+
+    fn assert_only_files(&self) {
+        let left = std::fs::read_dir(self.folder.path()).unwrap().count();
+        let memo_gone =
+            self.table().memo().is_none() && !self.table().fields().iter().any(|f| f.kind == FieldKind::Memo);
+        assert!(
+            left == self.files || (memo_gone && left < self.files),
+            "{left} of {}",
+            self.files
+        );
+    }
+}
+
+fn all(path: &Path) -> RecordBatch {
+    let table = Arc::new(Table::open(path, &OpenOptions::new()).unwrap());
+    assert_eq!(table.verify().unwrap().damage, [], "{}", path.display());
+    let scan = table.scan(Scan::new().deleted(Deleted::Include)).unwrap();
+    let batches: Vec<_> = scan.map(Result::unwrap).collect();
+    arrow_select::concat::concat_batches(&table.schema(), &batches).unwrap()
+}
+
+fn goldens() -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(corpus())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "dbf") && !path.ends_with("big_cdx.dbf"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 26, "{names:?}");
+    names
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase")
+}
