@@ -47,7 +47,7 @@ pub enum Place {
 /// let there = Filter::new("!DELETED()", &table, &Environment::new(table.codepage()))?.bitmap(&table)?;
 /// cursor.set_records(Some(there))?;
 /// cursor.set_order(Some(by_name))?;
-/// assert!(cursor.seek(&by_name.order().key(&KeyValue::Character(b"yk"))?, End::First, false)?);
+/// assert!(cursor.seek(&by_name.order().key(&KeyValue::Character(b"ykyb"))?, End::First, false)?);
 /// assert_eq!(cursor.place(), Place::Record(300));
 /// cursor.set_order(None)?;
 /// assert_eq!(cursor.skip(1)?, 1);

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use super::{EditOptions, OpenMode, TableEditor, data_file, open_file};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
+use crate::field::Field;
 use crate::header::Dialect;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, KeyValue, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
@@ -330,6 +331,25 @@ impl TableEditor {
         rebuilt
     }
 
+    /// Whether every open order can be made over other fields.
+    ///
+    /// # Errors
+    /// [`Error::Order`] for the first that cannot.
+    pub(super) fn check_orders(&self, fields: &[Field]) -> Result<()> {
+        let settings = &self.orders.settings;
+        let mut files = self.orders.files.iter();
+        files.try_for_each(|file| file.keys_over(fields, settings).map(drop))
+    }
+
+    /// Makes the orders of all open index files anew over the fields that the table has now.
+    pub(super) fn remake_orders(&mut self) -> Result<()> {
+        self.orders.table = Arc::new(self.table()?);
+        for file in &mut self.orders.files {
+            file.keys = file.keys_over(&self.fields, &self.orders.settings)?;
+        }
+        self.rebuild_orders()
+    }
+
     fn rebuild(&self, file: &mut OrderFile) -> Result<()> {
         let settings = &self.orders.settings;
         let codepage = settings.environment.codepage;
@@ -635,6 +655,16 @@ impl OrderFile {
         });
         self.keys = keys.collect::<Result<_>>()?;
         Ok(())
+    }
+
+    /// The keys of new orders with the expressions of the tags.
+    fn keys_over(&self, fields: &[Field], settings: &KeySettings) -> Result<Vec<OrderKeys>> {
+        let dialect = self.index.dialect();
+        let keys = self.index.tags().iter().map(|tag| {
+            let keys = OrderKeys::compile(&tag.expression, tag.condition.as_deref(), dialect, fields, settings);
+            keys.map_err(|e| Error::order(self.index.path(), &tag.name, e))
+        });
+        keys.collect()
     }
 
     /// Gets every order ready to be changed.
