@@ -2,11 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tidemill_xbase::index::{Direction, Index, IndexOptions, OrderSpec};
-use tidemill_xbase::{CivilDate, CreateOptions, EditOptions, FieldSpec, TableEditor, TableWriter, Value};
+use arrow_array::{ArrayRef, BooleanArray, Date32Array, Decimal128Array, Int64Array, RecordBatch, StringArray};
+use proptest::prelude::*;
+use tidemill_xbase::expression::RecordBytes;
+use tidemill_xbase::index::{Direction, Index, IndexDialect, IndexOptions, KeyValue, OrderSpec};
+use tidemill_xbase::{
+    CivilDate, CodePage, CreateOptions, EditOptions, Error, FieldSpec, KeySettings, OpenMode, OpenOptions, OrderKeys,
+    Table, TableEditor, TableIndex, TableWriter, Value, build_index,
+};
 
 const TODAY: CivilDate = CivilDate {
     year: 2026,
@@ -156,6 +164,457 @@ fn the_changes_that_harbour_made_give_the_orders_that_harbour_has() {
         entries += made.len();
     }
     assert_eq!(entries, 7279, "entries of all six orders");
+}
+
+/// A table with six orders in a format, open once or, beside others, twice.
+struct Indexed {
+    folder: tempfile::TempDir,
+    files: Vec<PathBuf>,
+    editors: Vec<TableEditor>,
+    settings: KeySettings,
+}
+
+impl Indexed {
+    fn new(dialect: IndexDialect, mode: OpenMode) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.dbf");
+        TableWriter::create(&path, &fields(), &CreateOptions::new(TODAY))
+            .unwrap()
+            .finish()
+            .unwrap();
+        let settings = KeySettings::new(CodePage::Cp437);
+        let table = Table::open(&path, &OpenOptions::new()).unwrap();
+        let files: Vec<PathBuf> = match dialect {
+            IndexDialect::Cdx => {
+                let mut table = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+                for order in orders() {
+                    table.create_order(&order).unwrap();
+                }
+                vec![folder.path().join("t.cdx")]
+            }
+            IndexDialect::Nsx => {
+                let file = folder.path().join("t.nsx");
+                build_index(&file, &table, &orders(), &settings).unwrap();
+                vec![file]
+            }
+            _ => orders()
+                .iter()
+                .map(|order| {
+                    let file = folder.path().join(order.name()).with_extension("ntx");
+                    build_index(&file, &table, std::slice::from_ref(order), &settings).unwrap();
+                    file
+                })
+                .collect(),
+        };
+        let options = EditOptions::new(TODAY).mode(mode);
+        let open = |_| {
+            let mut editor = TableEditor::open(&path, &options).unwrap();
+            if dialect != IndexDialect::Cdx {
+                files.iter().for_each(|file| editor.open_index(file).unwrap());
+            }
+            assert_eq!(editor.orders().count(), 6);
+            editor
+        };
+        let editors = (0..if mode == OpenMode::Shared { 2 } else { 1 }).map(open).collect();
+        Self {
+            folder,
+            files,
+            editors,
+            settings,
+        }
+    }
+
+    fn table(&self) -> Table {
+        Table::open(self.folder.path().join("t.dbf"), &OpenOptions::new()).unwrap()
+    }
+
+    /// Every order has the keys of its records, and that of unique ones the entries given.
+    fn check(&mut self, unique: &BTreeSet<(Vec<u8>, u32)>, why: &str) {
+        for editor in &mut self.editors {
+            editor.flush().unwrap();
+        }
+        let table = self.table();
+        let mut orders = 0;
+        for file in &self.files {
+            let index = TableIndex::open(file, &table, &self.settings).unwrap();
+            assert_eq!(index.verify(&table).unwrap(), [], "{why}");
+            for order in index.orders() {
+                orders += 1;
+                if order.order().tag().is_unique {
+                    let walk = order.order().walk(Direction::Forward).map(Result::unwrap);
+                    let found: BTreeSet<_> = walk.map(|entry| (entry.key().to_vec(), entry.recno())).collect();
+                    assert_eq!(found, *unique, "{why}");
+                }
+            }
+        }
+        assert_eq!(orders, 6);
+    }
+}
+
+/// Changes a table at random, and looks at its orders after every sixty changes.
+fn check_upkeep(dialect: IndexDialect, mode: OpenMode, seed: u32) {
+    let mut indexed = Indexed::new(dialect, mode);
+    let layout = indexed.table();
+    let keys = OrderKeys::compile("CODE", None, dialect, layout.fields(), &indexed.settings).unwrap();
+    let key = |record: u32, bytes: &[u8]| keys.key(&RecordBytes::new(&layout, record, bytes)).unwrap().unwrap();
+    let mut unique: BTreeSet<(Vec<u8>, u32)> = BTreeSet::new();
+    let add = |unique: &mut BTreeSet<(Vec<u8>, u32)>, entry: (Vec<u8>, u32)| {
+        if unique
+            .range((entry.0.clone(), 0)..)
+            .next()
+            .is_none_or(|first| first.0 != entry.0)
+        {
+            unique.insert(entry);
+        }
+    };
+    let mut random = Harbour(f64::from(seed % 100_000));
+    for change in 1..=600 {
+        let why = format!("{dialect:?} {mode:?} seed {seed}, change {change}");
+        let at = usize::try_from(random.rnd(indexed.editors.len() as i64)).unwrap();
+        let editor = &mut indexed.editors[at];
+        let count = editor.refresh().unwrap();
+        let choice = random.rnd(20);
+        if choice < 6 || count < 5 {
+            let (name, code, mut values, _) = random.row(change);
+            values.extend([(1, Value::Text(&name)), (2, Value::Text(&code))]);
+            let record = editor.append_values(&values).unwrap();
+            add(
+                &mut unique,
+                (key(record, &editor.record_bytes(record).unwrap()), record),
+            );
+            editor.unlock_all().unwrap();
+        } else if choice == 6 {
+            let rows: Vec<_> = (0..1 + random.rnd(40)).map(|_| random.row(change)).collect();
+            for record in editor.append_batch(&batch(&rows)).unwrap() {
+                add(
+                    &mut unique,
+                    (key(record, &editor.record_bytes(record).unwrap()), record),
+                );
+            }
+        } else if choice == 7 && mode == OpenMode::Exclusive && random.rnd(4) == 0 {
+            if random.rnd(3) == 0 {
+                editor.zap().unwrap();
+            } else {
+                editor.pack().unwrap();
+            }
+            unique.clear();
+            for record in 1..=editor.record_count() {
+                add(
+                    &mut unique,
+                    (key(record, &editor.record_bytes(record).unwrap()), record),
+                );
+            }
+        } else {
+            let record = 1 + u32::try_from(random.rnd(count.into())).unwrap();
+            editor.lock_records([record]).unwrap();
+            let before = key(record, &editor.record_bytes(record).unwrap());
+            match choice {
+                8..15 => {
+                    let (name, amount, code) = (random.word(15), random.amount(), random.code());
+                    let values = [(1, Value::Text(&name)), (3, amount), (2, Value::Text(&code))];
+                    let changed = 1 + usize::try_from(random.rnd(3)).unwrap();
+                    editor.replace(record, &values[..changed]).unwrap();
+                }
+                15..18 => editor.delete(record).unwrap(),
+                _ => editor.recall(record).unwrap(),
+            }
+            let after = key(record, &editor.record_bytes(record).unwrap());
+            if before != after {
+                unique.remove(&(before, record));
+                add(&mut unique, (after, record));
+            }
+            editor.unlock_all().unwrap();
+        }
+        if change % 60 == 0 {
+            indexed.check(&unique, &why);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3))]
+
+    #[test]
+    fn random_changes_of_a_table_leave_every_order_as_its_records_give_it(seed: u32) {
+        for dialect in [IndexDialect::Cdx, IndexDialect::Ntx, IndexDialect::Nsx] {
+            for mode in [OpenMode::Exclusive, OpenMode::Shared] {
+                check_upkeep(dialect, mode, seed);
+            }
+        }
+    }
+}
+
+/// Rows as columns.
+fn batch(rows: &[(String, String, Vec<(usize, Value<'static>)>, bool)]) -> RecordBatch {
+    let of = |field: usize| {
+        let given = move |row: &(String, String, Vec<(usize, Value<'static>)>, bool)| {
+            row.2.iter().find(|(at, _)| *at == field).map(|(_, value)| *value)
+        };
+        rows.iter().map(given)
+    };
+    let integers = of(0).map(|value| match value {
+        Some(Value::Integer(id)) => Some(id),
+        _ => None,
+    });
+    let amounts = of(3).map(|value| match value {
+        Some(Value::Decimal { unscaled, .. }) => Some(unscaled),
+        _ => None,
+    });
+    let days = of(4).map(|value| match value {
+        Some(Value::Date(day)) => Some(day),
+        _ => None,
+    });
+    let flags = of(5).map(|value| match value {
+        Some(Value::Logical(flag)) => Some(flag),
+        _ => None,
+    });
+    let amounts: Decimal128Array = amounts.collect();
+    let columns: [(&str, ArrayRef); 6] = [
+        ("ID", Arc::new(integers.collect::<Int64Array>())),
+        (
+            "NAME",
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &row.0))),
+        ),
+        (
+            "CODE",
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &row.1))),
+        ),
+        ("NUM", Arc::new(amounts.with_precision_and_scale(12, 2).unwrap())),
+        ("DAT", Arc::new(days.collect::<Date32Array>())),
+        ("LOG", Arc::new(flags.collect::<BooleanArray>())),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+#[test]
+fn a_table_that_changed_without_its_index_is_noticed_when_it_is_opened() {
+    let mut indexed = Indexed::new(IndexDialect::Cdx, OpenMode::Exclusive);
+    for id in 1..=10 {
+        indexed.editors[0].append_values(&[(0, Value::Integer(id))]).unwrap();
+    }
+    indexed.editors.clear();
+    let path = indexed.folder.path().join("t.dbf");
+    let options = EditOptions::new(TODAY);
+    let alone = || TableEditor::open(&path, &options.clone().production_index(false)).unwrap();
+    alone().append().unwrap();
+    let stale = |found: u64, records: u32, mode: OpenMode| match TableEditor::open(&path, &options.clone().mode(mode)) {
+        Err(Error::StaleIndex {
+            path,
+            order,
+            entries,
+            records: there,
+        }) => {
+            assert!(path.ends_with("t.cdx") && order == "T_CODE");
+            assert_eq!((entries, there), (found, records));
+        }
+        other => panic!("{other:?}"),
+    };
+    stale(10, 11, OpenMode::Exclusive);
+    stale(10, 11, OpenMode::Shared);
+    let mut table = alone();
+    for record in [3, 4, 5] {
+        table.delete(record).unwrap();
+    }
+    table.pack().unwrap();
+    drop(table);
+    stale(10, 8, OpenMode::Exclusive);
+    stale(10, 8, OpenMode::Shared);
+    alone()
+        .reindex(indexed.folder.path().join("t.cdx"), &indexed.settings)
+        .unwrap();
+    TableEditor::open(&path, &options).unwrap();
+}
+
+#[test]
+fn orders_are_made_and_dropped_in_the_production_index() {
+    let mut indexed = Indexed::new(IndexDialect::Cdx, OpenMode::Exclusive);
+    let cdx = indexed.folder.path().join("t.cdx");
+    let path = indexed.folder.path().join("t.dbf");
+    let mut random = Harbour(7.0);
+    let flag = || fs::read(&path).unwrap()[28];
+    assert_eq!(flag(), 1);
+    let table = &mut indexed.editors[0];
+    for id in 1..=500 {
+        let (name, code, mut values, _) = random.row(id);
+        values.extend([(1, Value::Text(&name)), (2, Value::Text(&code))]);
+        table.append_values(&values).unwrap();
+    }
+    let len = fs::metadata(&cdx).unwrap().len();
+    for round in 0..3 {
+        for order in ["T_NAME", "T_FOR", "T_CODEU"] {
+            table.drop_order(order).unwrap();
+        }
+        assert!(matches!(table.drop_order("T_NAME"), Err(Error::Misuse(_))));
+        table.append_values(&[(1, Value::Text("Zoe"))]).unwrap();
+        for order in orders()
+            .iter()
+            .filter(|order| ["T_NAME", "T_FOR", "T_CODEU"].contains(&order.name()))
+        {
+            table.create_order(order).unwrap();
+            assert!(table.create_order(order).is_err(), "twice");
+        }
+        table.flush().unwrap();
+        let layout = Table::open(&path, &OpenOptions::new()).unwrap();
+        let index = TableIndex::open(&cdx, &layout, &indexed.settings).unwrap();
+        assert_eq!(index.verify(&layout).unwrap(), [], "round {round}");
+        assert_eq!(index.orders().len(), 6);
+    }
+    assert!(fs::metadata(&cdx).unwrap().len() > len);
+    let sought = table.order("t_for").unwrap();
+    assert_eq!(
+        sought.order().key_count().unwrap(),
+        sought.keys().entries(&indexed.table()).unwrap().len() as u64
+    );
+    assert!(matches!(indexed.editors[0].order("NONE"), Err(Error::Misuse(_))));
+    for order in orders() {
+        indexed.editors[0].drop_order(order.name()).unwrap();
+    }
+    assert!(!cdx.exists());
+    assert_eq!((flag(), indexed.editors[0].orders().count()), (0, 0));
+    let none = OrderSpec::new("BAD", "NAME + ID");
+    assert!(matches!(
+        indexed.editors[0].create_order(&none),
+        Err(Error::Order { .. })
+    ));
+    assert!(!cdx.exists());
+}
+
+#[test]
+fn orders_are_made_and_dropped_in_an_nsx() {
+    let mut indexed = Indexed::new(IndexDialect::Nsx, OpenMode::Exclusive);
+    let table = &mut indexed.editors[0];
+    for id in 1..=300 {
+        table
+            .append_values(&[(0, Value::Integer(id)), (1, Value::Text("abc"))])
+            .unwrap();
+    }
+    table.drop_order("T_CODE").unwrap();
+    table.append_values(&[(0, Value::Integer(9))]).unwrap();
+    table.flush().unwrap();
+    let layout = Table::open(table.path(), &OpenOptions::new()).unwrap();
+    let index = TableIndex::open(&indexed.files[0], &layout, &indexed.settings).unwrap();
+    assert_eq!(index.orders().len(), 5);
+    assert_eq!(index.verify(&layout).unwrap(), []);
+}
+
+#[test]
+fn entries_of_a_custom_order_are_the_programs() {
+    for dialect in [IndexDialect::Cdx, IndexDialect::Ntx, IndexDialect::Nsx] {
+        let mut indexed = Indexed::new(dialect, OpenMode::Exclusive);
+        let path = indexed
+            .folder
+            .path()
+            .join("own")
+            .with_extension(format!("{dialect:?}").to_lowercase());
+        let own = OrderSpec::new("OWN", "CODE").custom(true);
+        build_index(&path, &indexed.table(), std::slice::from_ref(&own), &indexed.settings).unwrap();
+        let table = &mut indexed.editors[0];
+        table.open_index(&path).unwrap();
+        assert!(table.open_index(&path).is_err(), "twice");
+        for code in ["B", "A", "C"] {
+            table.append_values(&[(2, Value::Text(code))]).unwrap();
+        }
+        assert!(table.add_custom_key("own", 3, None).unwrap());
+        assert!(
+            table
+                .add_custom_key("own", 1, Some(&KeyValue::Character(b"X")))
+                .unwrap()
+        );
+        assert!(!table.drop_custom_key("own", 2, None).unwrap());
+        assert!(table.add_custom_key("own", 2, None).unwrap());
+        table.replace(2, &[(2, Value::Text("Q"))]).unwrap();
+        assert!(table.add_custom_key("T_CODE", 2, None).is_err());
+        assert!(table.add_custom_key("own", 4, None).is_err());
+        assert!(table.add_custom_key("own", 2, Some(&KeyValue::Integer(1))).is_err());
+        let walk = |table: &mut TableEditor| -> Vec<u32> {
+            let order = table.order("OWN").unwrap();
+            order
+                .order()
+                .walk(Direction::Forward)
+                .map(|entry| entry.unwrap().recno())
+                .collect()
+        };
+        assert_eq!(walk(table), [2, 3, 1], "{dialect:?}");
+        assert!(table.drop_custom_key("own", 3, None).unwrap());
+        assert_eq!(walk(table), [2, 1]);
+        assert!(table.close_index(&path).unwrap());
+        assert!(!table.close_index(&path).unwrap());
+    }
+}
+
+#[test]
+fn a_record_whose_key_cannot_be_made_is_not_written() {
+    let mut indexed = Indexed::new(IndexDialect::Ntx, OpenMode::Exclusive);
+    let path = indexed.folder.path().join("square.ntx");
+    build_index(
+        &path,
+        &indexed.table(),
+        &[OrderSpec::new("SQUARE", "ID * ID")],
+        &indexed.settings,
+    )
+    .unwrap();
+    let table = &mut indexed.editors[0];
+    table.open_index(&path).unwrap();
+    let (small, large) = ([(0, Value::Integer(3))], [(0, Value::Integer(99_999_999))]);
+    table.append_values(&small).unwrap();
+    let before = fs::read(table.path()).unwrap();
+    for error in [
+        table.append_values(&large).unwrap_err(),
+        table.replace(1, &large).unwrap_err(),
+    ] {
+        let is_named = |error: &Error| matches!(error, Error::Order { order, .. } if order == "SQUARE");
+        assert!(is_named(&error), "{error}");
+    }
+    assert_eq!((table.record_count(), fs::read(table.path()).unwrap()), (1, before));
+    table.append_values(&small).unwrap();
+    assert_eq!(table.order("SQUARE").unwrap().order().key_count().unwrap(), 2);
+}
+
+#[test]
+fn keys_of_memos_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memo.dbf");
+    let fields = [FieldSpec::new("TEXT", 'M', 10, 0)];
+    TableWriter::create(&path, &fields, &CreateOptions::new(TODAY))
+        .unwrap()
+        .finish()
+        .unwrap();
+    let mut table = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    let error = table.create_order(&OrderSpec::new("T", "LEFT(TEXT, 10)")).unwrap_err();
+    assert!(matches!(error, Error::Order { .. }), "{error}");
+    assert!(!path.with_extension("cdx").exists());
+}
+
+#[test]
+fn a_broken_page_stops_the_change_and_leaves_the_table_as_it_was() {
+    for dialect in [IndexDialect::Cdx, IndexDialect::Ntx, IndexDialect::Nsx] {
+        let mut indexed = Indexed::new(dialect, OpenMode::Exclusive);
+        let row = |id: i64| [(0, Value::Integer(id)), (2, Value::Text("A"))];
+        for id in 1..=2000 {
+            indexed.editors[0].append_values(&row(id)).unwrap();
+        }
+        indexed.editors.clear();
+        let path = indexed.folder.path().join("t.dbf");
+        let mut table = TableEditor::open(&path, &EditOptions::new(TODAY).production_index(false)).unwrap();
+        for file in &indexed.files {
+            table.open_index(file).unwrap();
+            // What was read when the file was opened is not read again; every page is.
+            let mut bytes = fs::read(file).unwrap();
+            for page in bytes.chunks_mut(512).skip(2) {
+                page[..2].fill(0xFF);
+            }
+            fs::write(file, bytes).unwrap();
+        }
+        let before = fs::read(&path).unwrap();
+        let error = table.append_values(&row(2001)).unwrap_err();
+        let is_named =
+            |error: &Error| matches!(error, Error::Corrupt(corrupt) if indexed.files.contains(&corrupt.path));
+        assert!(is_named(&error) && error.to_string().contains("page at"), "{error}");
+        let error = table.replace(7, &[(2, Value::Text("B"))]).unwrap_err().to_string();
+        assert!(error.contains("reindex"), "{error}");
+        assert_eq!(table.record_count(), 2000);
+        assert!(fs::read(&path).unwrap() == before, "{dialect:?}");
+    }
 }
 
 fn corpus(file: &str) -> PathBuf {

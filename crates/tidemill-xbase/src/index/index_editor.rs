@@ -475,3 +475,195 @@ impl IndexEditor {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::super::IndexBuilder;
+    use super::super::order::Direction;
+    use super::*;
+    use crate::storage::Storage;
+
+    /// A file in memory whose nth write stops half way, as on a full disk; the later ones succeed.
+    #[derive(Debug, Clone, Default)]
+    struct Faulty {
+        bytes: Arc<std::sync::Mutex<Vec<u8>>>,
+        writes_left: Arc<AtomicU64>,
+    }
+
+    impl Storage for Faulty {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.bytes.lock().unwrap().len() as u64)
+        }
+
+        fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+            let bytes = self.bytes.lock().unwrap();
+            let begin = usize::try_from(offset).unwrap();
+            let found = bytes
+                .get(begin..begin + buf.len())
+                .ok_or(io::ErrorKind::UnexpectedEof)?;
+            buf.copy_from_slice(found);
+            Ok(())
+        }
+
+        fn write_all_at(&self, new: &[u8], offset: u64) -> io::Result<()> {
+            let fails = self.writes_left.fetch_sub(1, Ordering::Relaxed) == 0;
+            let new = if fails { &new[..new.len() / 2] } else { new };
+            let begin = usize::try_from(offset).unwrap();
+            let mut bytes = self.bytes.lock().unwrap();
+            let end = bytes.len().max(begin + new.len());
+            bytes.resize(end, 0);
+            bytes[begin..begin + new.len()].copy_from_slice(new);
+            if fails {
+                Err(io::ErrorKind::StorageFull.into())
+            } else {
+                Ok(())
+            }
+        }
+
+        fn set_len(&self, len: u64) -> io::Result<()> {
+            self.bytes.lock().unwrap().resize(usize::try_from(len).unwrap(), 0);
+            Ok(())
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// An order of 400 keys in a file that fails at the given write.
+    fn faulty(dialect: IndexDialect, writes_left: u64, is_shared: bool) -> (IndexEditor, Faulty, usize) {
+        let spec = OrderSpec::new("T", "X").keys(KeyType::Character, 40);
+        let mut builder = IndexBuilder::new(dialect, 10_000, CodePage::Cp437);
+        let mut keys = builder.keys(&spec).unwrap();
+        for recno in 1..=400 {
+            keys.push(&key(recno), recno).unwrap();
+        }
+        builder.add(&spec, keys).unwrap();
+        let storage = Faulty::default();
+        *storage.bytes.lock().unwrap() = builder.finish().unwrap();
+        storage.writes_left.store(writes_left, Ordering::Relaxed);
+        let name = format!("t.{dialect:?}").to_lowercase();
+        let file = DataFile::new(Path::new(&name), Box::new(storage.clone()));
+        let mut index = IndexEditor::new(Arc::new(file), &IndexOptions::new(), is_shared).unwrap();
+        let order = index.order("T", KeyType::Character, &Collation::binary()).unwrap();
+        (index, storage, order)
+    }
+
+    fn key(recno: u32) -> [u8; 40] {
+        let mut key = [b' '; 40];
+        let digits = format!("{:08}-{recno:>26}", recno.wrapping_mul(2_654_435_761) % 100_000_000);
+        key[..digits.len()].copy_from_slice(digits.as_bytes());
+        key
+    }
+
+    const ALL: [IndexDialect; 3] = [IndexDialect::Cdx, IndexDialect::Ntx, IndexDialect::Nsx];
+
+    #[test]
+    fn a_write_that_fails_is_an_error_and_the_next_flush_writes_everything() {
+        for dialect in ALL {
+            let mut failures = 0;
+            for nth in 0.. {
+                let (mut index, storage, order) = faulty(dialect, nth, false);
+                for recno in 1..=300 {
+                    assert!(index.remove(order, &key(recno), recno).unwrap());
+                    assert!(index.insert(order, &key(recno + 1000), recno + 1000).unwrap());
+                }
+                let flushed = index.flush();
+                if let Err(e) = &flushed {
+                    assert!(matches!(e, Error::Io { action: "write", .. }), "{e}");
+                    failures += 1;
+                }
+                let reader = index.reader().unwrap();
+                let order = reader.order("T", KeyType::Character, &Collation::binary()).unwrap();
+                assert_eq!(reader.verify(std::slice::from_ref(&order), Some(10_000)).unwrap(), []);
+                let mut found: Vec<u32> = order
+                    .walk(Direction::Forward)
+                    .map(|entry| entry.unwrap().recno())
+                    .collect();
+                found.sort_unstable();
+                let expected: Vec<u32> = (301..=400).chain(1001..=1300).collect();
+                assert_eq!(found, expected, "{dialect:?}, write {nth}");
+                if flushed.is_ok() && storage.writes_left.load(Ordering::Relaxed) <= nth {
+                    break;
+                }
+            }
+            assert!(failures > 1, "{dialect:?}: {failures} writes");
+        }
+    }
+
+    #[test]
+    fn beside_others_a_flush_that_fails_ends_the_editor_and_one_that_succeeds_is_counted() {
+        for dialect in ALL {
+            let (mut index, _, order) = faulty(dialect, 0, true);
+            index.insert(order, &key(2000), 2000).unwrap();
+            assert!(matches!(index.flush(), Err(Error::Io { .. })));
+            let error = index.insert(order, &key(2001), 2001).unwrap_err().to_string();
+            assert!(error.contains("reindex"), "{error}");
+
+            let (mut index, storage, order) = faulty(dialect, u64::MAX, true);
+            let header = || storage.bytes.lock().unwrap()[..COUNTERS_LEN].to_vec();
+            let before = header();
+            index.flush().unwrap();
+            assert_eq!(header(), before, "nothing was changed");
+            index.insert(order, &key(2000), 2000).unwrap();
+            index.flush().unwrap();
+            let counted = header();
+            let at = match dialect {
+                IndexDialect::Cdx => 11,
+                IndexDialect::Ntx => 2,
+                IndexDialect::Nsx => 4,
+            };
+            assert_eq!(counted[at], before[at] + 1, "{dialect:?}");
+
+            // Another editor of the same file notices.
+            let file = DataFile::new(index.path(), Box::new(storage.clone()));
+            let mut other = IndexEditor::new(Arc::new(file), &IndexOptions::new(), true).unwrap();
+            let at = other.order("T", KeyType::Character, &Collation::binary()).unwrap();
+            for recno in 3000..3200 {
+                other.insert(at, &key(recno), recno).unwrap();
+            }
+            other.flush().unwrap();
+            index.look_again().unwrap();
+            assert!(index.contains(order, &key(3100), 3100).unwrap());
+            index.insert(order, &key(4000), 4000).unwrap();
+            let reader = index.reader().unwrap();
+            let order = reader.order("T", KeyType::Character, &Collation::binary()).unwrap();
+            assert_eq!(reader.verify(std::slice::from_ref(&order), Some(10_000)).unwrap(), []);
+            assert_eq!(order.key_count().unwrap(), 400 + 1 + 200 + 1);
+        }
+    }
+
+    #[test]
+    fn every_byte_of_the_heads_of_pages_may_be_wrong_while_the_file_is_changed() {
+        for dialect in ALL {
+            let whole = faulty(dialect, u64::MAX, false).1.bytes.lock().unwrap().clone();
+            let mut errors = 0;
+            for at in (512..whole.len()).filter(|at| at % 1536 < 24) {
+                for flip in [0x01, 0xFF] {
+                    let (mut index, storage, order) = faulty(dialect, u64::MAX, false);
+                    storage.bytes.lock().unwrap()[at] ^= flip;
+                    let mut change = || -> Result<()> {
+                        for recno in (1..=400).step_by(9) {
+                            index.remove(order, &key(recno), recno)?;
+                            index.insert(order, &key(recno + 500), recno + 500)?;
+                        }
+                        index.flush()
+                    };
+                    match change() {
+                        Ok(()) => {}
+                        Err(Error::Corrupt(corrupt)) => {
+                            errors += 1;
+                            assert!(corrupt.path.starts_with(index.path()));
+                            assert!(matches!(index.flush(), Err(Error::Misuse(_))));
+                        }
+                        Err(e) => panic!("{e}"),
+                    }
+                }
+            }
+            assert!(errors > 50, "{dialect:?}: {errors}");
+        }
+    }
+}

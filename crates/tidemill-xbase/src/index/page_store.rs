@@ -319,7 +319,7 @@ impl PageStore {
             place.copy_from_slice(&root.to_le_bytes());
         }
         let is_new = header != self.header || self.counters != self.counters_written;
-        if !is_new && !(has_changed && is_shared) {
+        if !(is_new || has_changed && is_shared) {
             return Ok(());
         }
         self.format.write_counters(self.counters, is_shared, &mut header);

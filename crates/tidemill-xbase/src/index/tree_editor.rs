@@ -39,6 +39,9 @@ struct Step {
     slot: usize,
 }
 
+/// The keys before and behind a part of the tree.
+type Bounds = (Option<Vec<u8>>, Option<Vec<u8>>);
+
 impl TreeEditor {
     pub(super) fn new(keys: KeyBytes, order: KeyOrder, root: u32, root_at: u64, is_unique: bool) -> Self {
         Self {
@@ -252,7 +255,7 @@ impl TreeEditor {
     }
 
     /// The keys of branches before and behind everything below the path's end.
-    fn bounds(&self, store: &PageStore) -> Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+    fn bounds(&self, store: &PageStore) -> Result<Bounds> {
         let (mut low, mut high) = (None, None);
         for step in self.path.iter().rev() {
             let node = &store.get(step.page)?.node;
