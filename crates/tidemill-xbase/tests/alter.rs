@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use tidemill_xbase::{
     Alteration, CivilDate, CreateOptions, Deleted, Dialect, Durability, EditOptions, Error, FieldKind, FieldSpec,
-    LogOptions, MemoDialect, OpenMode, OpenOptions, Scan, Table, TableEditor, TableWriter, TransactionLog, Value,
+    KeySettings, LogOptions, MemoDialect, OpenMode, OpenOptions, Scan, Table, TableEditor, TableIndex, TableWriter,
+    TransactionLog, Value,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -274,6 +275,31 @@ fn memos_come_with_their_first_field_and_go_with_their_last() {
         assert_eq!(std::fs::read(&shop.path).unwrap()[0], without);
         assert_eq!(shop.files().len(), 2, "the table and the log");
     }
+}
+
+#[test]
+fn orders_follow_with_keys_as_long_as_their_fields_are_now() {
+    let copy = Copy::of("ord_cdx");
+    let mut table = copy.edit();
+    let alteration = Alteration::of(table.fields())
+        .change_field("CODE", FieldSpec::new("CODE", 'C', 9, 0))
+        .unwrap();
+    table.alter(&alteration).unwrap();
+    let record = table.append_values(&[(2, Value::Text("ZZZZZZZZZ"))]).unwrap();
+    table.delete(5).unwrap();
+    table.sync().unwrap();
+    drop(table);
+    let table = copy.table();
+    let index = TableIndex::production(&table, &KeySettings::new(table.codepage()))
+        .unwrap()
+        .unwrap();
+    assert_eq!(index.verify(&table).unwrap(), []);
+    assert_eq!(index.orders().len(), 22);
+    let by_code = index.order("T_CODE").unwrap();
+    assert_eq!(by_code.keys().key_len(), 9);
+    let mut cursor = by_code.order().cursor();
+    assert!(cursor.go_last().unwrap());
+    assert_eq!((cursor.key(), cursor.recno()), (Some(&b"ZZZZZZZZZ"[..]), Some(record)));
 }
 
 #[test]
