@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 
+use super::orders::Orders;
 use super::record::{END_OF_FILE, shown};
 use super::{OpenMode, TableEditor, data_file};
 use crate::alteration::{Alteration, AlteredColumn};
@@ -18,12 +19,10 @@ use crate::conversion::convert;
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
-use crate::index::Index;
 use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::MemoEditor;
 use crate::memo_writer::MemoWriter;
-use crate::orders::{KeySettings, OrderKeys, production_path};
 use crate::scan::{Deleted, Scan};
 use crate::sibling::Sibling;
 use crate::storage::DataFile;
@@ -56,12 +55,12 @@ impl TableEditor {
     /// moved their bytes. Values of changed fields are converted: text to numbers, dates and logicals where it says one, all
     /// but bytes to text (dates as YYYYMMDD), numbers to numbers without loss; doubles are rounded to the decimals of an N.
     ///
-    /// Indexes must be made anew afterwards ([`TableEditor::reindex`]).
+    /// The open index files are made anew afterwards; others must be ([`TableEditor::reindex`]).
     ///
     /// # Errors
     /// [`Error::Value`] with record, field and value for the first value that does not fit; [`Error::Misuse`] unless the table
     /// is open exclusively, in a transaction, and for a structure that the format does not allow; [`Error::Order`] when an
-    /// order of the production index could not be made over the new fields; [`Error::Unsupported`] for tables of dBASE II and
+    /// open order could not be made over the new fields; [`Error::Unsupported`] for tables of dBASE II and
     /// dBASE 7, and those with fields that are not read. The table is as before then, though values that were to become memos
     /// may stay behind in the memo file. [`Error::Io`].
     pub fn alter(&mut self, alteration: &Alteration) -> Result<()> {
@@ -72,7 +71,7 @@ impl TableEditor {
         let sibling = Sibling::create(self.path(), self.path())?;
         sibling.data_file().write(0, &structure.header)?;
         let mut new = self.altered(&sibling)?;
-        check_orders(&table, &new)?;
+        self.orders.check_over(&new.fields)?;
         let memo = structure.open_memo(self, &mut new)?;
         let count = self.record_count();
         let copy = || self.copy_altered(&table, &new, alteration);
@@ -107,7 +106,8 @@ impl TableEditor {
         self.fields = std::mem::take(&mut new.fields);
         self.null_flags = new.null_flags;
         self.ranges = self.options.scheme.table(&self.header);
-        Ok(())
+        let table = Table::open(&path, &self.options.open)?;
+        self.rebuild_orders_over(table)
     }
 
     /// An editor of the new file, which has a header so far.
@@ -130,6 +130,7 @@ impl TableEditor {
             record_count: Arc::default(),
             header: table.header().clone(),
             header_stale: false,
+            orders: Orders::new(Arc::new(table), None),
             file,
         };
         Ok(editor)
@@ -241,21 +242,6 @@ fn value_at<'a>(array: &'a ArrayRef, row: usize, field: &Field) -> Value<'a> {
     } else {
         Value::Null
     }
-}
-
-/// Whether every order of the production index can be made over the new fields.
-fn check_orders(table: &Table, new: &TableEditor) -> Result<()> {
-    // One that is not there cannot be made of no use.
-    let Ok(Some(path)) = production_path(table) else {
-        return Ok(());
-    };
-    let options = crate::index::IndexOptions::new().codepage(table.codepage());
-    let index = Index::open(path, &options)?;
-    let settings = KeySettings::new(table.codepage());
-    for tag in index.tags() {
-        OrderKeys::of_tag(tag, index.dialect(), &new.fields, &settings)?;
-    }
-    Ok(())
 }
 
 /// What becomes of the memo file.

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use super::{EditOptions, OpenMode, TableEditor, data_file, open_file};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
+use crate::field::Field;
 use crate::header::Dialect;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, KeyValue, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
@@ -330,6 +331,19 @@ impl TableEditor {
         rebuilt
     }
 
+    /// Makes the orders of all open index files anew over a table of another structure; custom orders keep their entries.
+    pub(super) fn rebuild_orders_over(&mut self, table: Table) -> Result<()> {
+        self.orders.table = Arc::new(table);
+        let settings = self.orders.settings.clone();
+        let paths: Vec<_> = self
+            .orders
+            .files
+            .iter()
+            .map(|file| file.index.path().to_owned())
+            .collect();
+        paths.into_iter().try_for_each(|path| self.reindex(path, &settings))
+    }
+
     fn rebuild(&self, file: &mut OrderFile) -> Result<()> {
         let settings = &self.orders.settings;
         let codepage = settings.environment.codepage;
@@ -434,6 +448,9 @@ impl TableEditor {
         if self.options.mode == OpenMode::Exclusive {
             return Ok(false);
         }
+        if self.locks.holds(LockSubject::Record(last)) {
+            return Ok(false);
+        }
         let range = self.ranges.record(last);
         let taken = self.locks.lock(
             LockSubject::Record(last),
@@ -470,6 +487,20 @@ impl Orders {
             settings,
             files: Vec::new(),
         }
+    }
+
+    /// Whether every order could be made over other fields.
+    ///
+    /// # Errors
+    /// [`Error::Order`] for the first that could not.
+    pub(super) fn check_over(&self, fields: &[Field]) -> Result<()> {
+        for file in &self.files {
+            for tag in file.index.tags() {
+                OrderKeys::of_tag(tag, file.index.dialect(), fields, &self.settings)
+                    .map_err(|e| Error::order(file.index.path(), &tag.name, e))?;
+            }
+        }
+        Ok(())
     }
 
     fn open_file(&self, path: &Path, table: &FileIdentity, options: &EditOptions) -> Result<OrderFile> {
