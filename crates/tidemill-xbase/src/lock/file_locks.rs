@@ -3,6 +3,7 @@
 //! The kernel refuses or grants at once; waiting is asking again until the timeout, because no call of the kernel waits
 //! for a limited time. Outside Linux only the table of this process is asked.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io;
@@ -104,6 +105,10 @@ impl FileLocks {
 
     pub(crate) fn identity(&self) -> &FileIdentity {
         &self.identity
+    }
+
+    pub(crate) fn file_name(&self) -> OsString {
+        self.path.file_name().unwrap_or_default().to_owned()
     }
 
     /// Takes a range, or changes the kind of one that this handle holds already.

@@ -454,6 +454,9 @@ impl TableEditor {
         if self.options.mode == OpenMode::Exclusive {
             return Ok(false);
         }
+        if self.locks.holds(LockSubject::Record(last)) {
+            return Ok(false);
+        }
         let range = self.ranges.record(last);
         let taken = self.locks.lock(
             LockSubject::Record(last),

@@ -1,6 +1,7 @@
 //! The locks of a file that a transaction may hold on to, and the order in which it may wait for them.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ pub(crate) struct HeldLocks {
 #[derive(Debug, Clone, Copy)]
 struct Held {
     range: LockRange,
+    kind: LockKind,
     /// Whether the end of the transaction gives it back.
     kept: bool,
 }
@@ -36,6 +38,8 @@ struct Held {
 pub(crate) struct LockOrder {
     table: FileIdentity,
     rank: (u8, u32),
+    /// Several index files of a table stand in the order of their names.
+    name: Option<OsString>,
 }
 
 impl KeptLocks {
@@ -80,19 +84,21 @@ impl KeptLocks {
         records.collect()
     }
 
-    /// Takes a lock, which a transaction holds to its end. One that is held already stays as it is.
+    /// Takes a lock, which a transaction holds to its end. One that is held already stays as it is, or becomes exclusive.
     ///
     /// # Errors
     /// [`Error::Locked`](crate::Error::Locked) when others hold it until the timeout, or hold it now and waiting for it
     /// could be waiting in a circle; [`Error::Io`](crate::Error::Io).
     pub(crate) fn lock(&self, subject: LockSubject, range: LockRange, kind: LockKind, timeout: Duration) -> Result<()> {
-        if self.holds(subject) {
+        let held = self.held.ranges().get(&subject).map(|held| held.kind);
+        if held == Some(LockKind::Exclusive) || held == Some(kind) {
             return Ok(());
         }
         let Some(log) = self.log.as_ref().filter(|log| log.state().keeps_locks()) else {
             return self.held.lock(subject, range, kind, timeout);
         };
-        let in_order = log.state().may_wait_for(&self.order(subject));
+        // Two that read and both wait to write would wait for each other.
+        let in_order = held.is_none() && log.state().may_wait_for(&self.order(subject));
         let timeout = if in_order { timeout } else { Duration::ZERO };
         self.held.lock(subject, range, kind, timeout)?;
         log.state().keep(&self.held, subject);
@@ -147,6 +153,7 @@ impl HeldLocks {
         LockOrder {
             table: self.table.clone(),
             rank,
+            name: matches!(subject, LockSubject::Index).then(|| self.locks.file_name()),
         }
     }
 
@@ -159,7 +166,9 @@ impl HeldLocks {
 
     fn lock(&self, subject: LockSubject, range: LockRange, kind: LockKind, timeout: Duration) -> Result<()> {
         self.locks.lock(subject, range, kind, timeout)?;
-        self.ranges().insert(subject, Held { range, kept: false });
+        let mut ranges = self.ranges();
+        let kept = ranges.get(&subject).is_some_and(|held| held.kept);
+        ranges.insert(subject, Held { range, kind, kept });
         Ok(())
     }
 
