@@ -204,12 +204,17 @@ impl IndexEditor {
         self.store.flush_header(has_changed, self.is_shared, in_header)
     }
 
-    /// Brings what was flushed to the disk.
+    /// Writes every change to the file and brings it to the disk.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn sync(&mut self) -> Result<()> {
         self.flush()?;
+        self.sync_file()
+    }
+
+    /// Brings what was flushed to the disk.
+    pub(crate) fn sync_file(&self) -> Result<()> {
         self.store.file().sync()
     }
 
@@ -243,9 +248,12 @@ impl IndexEditor {
         self.store.start_from(header)?;
         let source = Arc::new(Source::edited(self.store.file())?);
         let headers = read_headers(&source, self.dialect, &self.options)?;
+        // Made anew, an order may stand elsewhere.
         let is_same = |(old, new): (&Tag, &Tag)| {
+            let (root, header) = (old.root, old.header);
             Tag {
-                root: old.root,
+                root,
+                header,
                 ..new.clone()
             } == *old
         };
@@ -254,10 +262,10 @@ impl IndexEditor {
             let why = "another program has made, dropped or changed an order; open the file again";
             return Err(Error::Misuse(format!("{path}: {why}")));
         }
-        let roots = headers.tags.iter().map(|tag| tag.root);
-        for (tree, root) in self.trees.iter_mut().zip(roots) {
+        for (tree, tag) in self.trees.iter_mut().zip(&headers.tags) {
             if let Some(tree) = tree {
-                (tree.root, tree.root_written) = (root, root);
+                (tree.root, tree.root_written) = (tag.root, tag.root);
+                tree.root_at = self.store.format.root_at(tag.header);
             }
         }
         if let (Some(tree), Some(directory)) = (&mut self.directory, headers.directory) {

@@ -316,10 +316,11 @@ impl TableEditor {
 
     /// Brings the index files to the disk.
     pub(super) fn sync_orders(&mut self) -> Result<()> {
-        if self.options.mode == OpenMode::Exclusive && self.options.log.is_none() {
-            return self.orders.files.iter_mut().try_for_each(|file| file.index.sync());
+        match (self.options.mode, &self.options.log) {
+            (OpenMode::ReadOnly, _) | (_, Some(_)) => Ok(()),
+            (OpenMode::Exclusive, None) => self.orders.files.iter_mut().try_for_each(|file| file.index.sync()),
+            (OpenMode::Shared, None) => self.orders.files.iter().try_for_each(|file| file.index.sync_file()),
         }
-        Ok(())
     }
 
     /// Makes the orders of all open index files anew in their files, after records got other numbers. Custom orders are
@@ -451,7 +452,7 @@ impl TableEditor {
 
     /// Whether another program holds the lock of the last record: it has appended it and will add its entries.
     fn is_being_appended(&self, last: u32) -> Result<bool> {
-        if self.options.mode == OpenMode::Exclusive {
+        if self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::Record(last)) {
             return Ok(false);
         }
         if self.locks.holds(LockSubject::Record(last)) {
@@ -481,6 +482,7 @@ impl TableEditor {
         flags[0] = if is_there { flags[0] | 1 } else { flags[0] & !1 };
         self.file.write(28, &flags)?;
         self.header.production_index = is_there;
+        self.ranges = self.options.scheme.table(&self.header);
         Ok(())
     }
 }
@@ -706,10 +708,11 @@ impl OrderFile {
             return Ok(());
         };
         // Readers take the same bytes shared: with some schemes that is one of a pool of slots, with all of them enough.
-        let kind = if options.mode == OpenMode::ReadOnly {
-            LockKind::Shared
-        } else {
-            kind
+        let kind = match (options.mode, &self.log) {
+            (OpenMode::ReadOnly, _) => LockKind::Shared,
+            // A transaction may change what it reads now, and keeps a lock as it took it.
+            (_, Some(_)) => LockKind::Exclusive,
+            (_, None) => kind,
         };
         locks.lock(LockSubject::Index, *range, kind, options.lock_timeout)?;
         let looked = self.index.look_again();
