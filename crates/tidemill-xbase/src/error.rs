@@ -185,10 +185,13 @@ impl Error {
     }
 
     pub(crate) fn order(path: &Path, order: &str, source: Error) -> Self {
-        Self::Order {
-            path: path.to_owned(),
-            order: order.to_owned(),
-            source: Box::new(source),
+        match source {
+            Self::Cancelled => Self::Cancelled,
+            source => Self::Order {
+                path: path.to_owned(),
+                order: order.to_owned(),
+                source: Box::new(source),
+            },
         }
     }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use proptest::prelude::*;
 use tidemill_xbase::expression::RecordBytes;
 use tidemill_xbase::index::{Direction, Index, IndexDialect, IndexOptions, KeyValue, OrderSpec};
 use tidemill_xbase::{
-    CivilDate, CodePage, CreateOptions, EditOptions, Error, FieldSpec, KeySettings, OpenMode, OpenOptions, OrderKeys,
-    Table, TableEditor, TableIndex, TableWriter, Value, build_index,
+    BuildOptions, CivilDate, CodePage, CreateOptions, EditOptions, Error, FieldSpec, KeySettings, OpenMode,
+    OpenOptions, OrderKeys, Table, TableEditor, TableIndex, TableWriter, Value, build_index,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -568,6 +569,38 @@ fn a_record_whose_key_cannot_be_made_is_not_written() {
     assert_eq!((table.record_count(), fs::read(table.path()).unwrap()), (1, before));
     table.append_values(&small).unwrap();
     assert_eq!(table.order("SQUARE").unwrap().order().key_count().unwrap(), 2);
+}
+
+#[test]
+fn an_order_that_is_stopped_is_not_there_and_little_memory_makes_the_same() {
+    let mut indexed = Indexed::new(IndexDialect::Cdx, OpenMode::Exclusive);
+    for id in 0..9000 {
+        let name = format!("N{:05}", (id * 7919) % 9000);
+        let values = [(0, Value::Integer(id)), (1, Value::Text(&name))];
+        indexed.editors[0].append_values(&values).unwrap();
+    }
+    indexed.editors.clear();
+    let path = indexed.folder.path().join("t.dbf");
+    let cdx = fs::read(&indexed.files[0]).unwrap();
+    let stopping = BuildOptions::new().progress(|order, progress| {
+        assert_eq!((order, progress.keys), ("MORE", 4096));
+        ControlFlow::Break(())
+    });
+    let mut table = TableEditor::open(&path, &EditOptions::new(TODAY).build(stopping)).unwrap();
+    let more = OrderSpec::new("MORE", "NAME");
+    assert!(matches!(table.create_order(&more), Err(Error::Cancelled)));
+    table.flush().unwrap();
+    assert!(fs::read(&indexed.files[0]).unwrap() == cdx);
+    drop(table);
+
+    let little = EditOptions::new(TODAY).build(BuildOptions::new().memory_limit(20_000));
+    let mut table = TableEditor::open(&path, &little).unwrap();
+    table.create_order(&more).unwrap();
+    assert!(matches!(table.create_order(&more), Err(Error::Order { .. })), "twice");
+    drop(table);
+    let table = Table::open(&path, &OpenOptions::new()).unwrap();
+    let index = TableIndex::open(&indexed.files[0], &table, &indexed.settings).unwrap();
+    assert_eq!((index.orders().len(), index.verify(&table).unwrap()), (7, Vec::new()));
 }
 
 #[test]

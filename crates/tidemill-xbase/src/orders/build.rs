@@ -7,7 +7,7 @@ use crate::index::{Direction, Index, IndexBuilder, IndexDialect, OrderSpec, Tag}
 use crate::sibling::Sibling;
 use crate::table::Table;
 
-use super::{KeySettings, OrderKeys};
+use super::{BuildOptions, KeySettings, OrderKeys};
 
 /// Makes the index file at `path` with these orders of a table's records, in place of the one that is there. Custom orders are
 /// empty: their entries are the program's to add.
@@ -22,6 +22,20 @@ use super::{KeySettings, OrderKeys};
 /// a value that no key can hold; [`Error::Misuse`] for an extension that names no format; as for reading the table; and
 /// [`Error::Io`].
 pub fn build_index(path: impl AsRef<Path>, table: &Table, orders: &[OrderSpec], settings: &KeySettings) -> Result<()> {
+    build_index_with(path, table, orders, settings, &BuildOptions::new())
+}
+
+/// [`build_index`] with a limit to its memory, and telling how far it is.
+///
+/// # Errors
+/// As [`build_index`], and [`Error::Cancelled`].
+pub fn build_index_with(
+    path: impl AsRef<Path>,
+    table: &Table,
+    orders: &[OrderSpec],
+    settings: &KeySettings,
+    options: &BuildOptions,
+) -> Result<()> {
     let path = path.as_ref();
     let dialect = IndexDialect::from_path(path).ok_or_else(|| {
         let why = "an index is called .cdx, .ntx or .nsx";
@@ -32,19 +46,21 @@ pub fn build_index(path: impl AsRef<Path>, table: &Table, orders: &[OrderSpec], 
         dialect,
         table,
         settings,
+        options,
         old: None,
     }
     .run(orders)
 }
 
 /// Makes an index file anew from what its headers say.
-pub(crate) fn rebuild_index(old: &Index, table: &Table, settings: &KeySettings) -> Result<()> {
+pub(crate) fn rebuild_index(old: &Index, table: &Table, settings: &KeySettings, options: &BuildOptions) -> Result<()> {
     let orders: Vec<_> = old.tags().iter().map(OrderSpec::from).collect();
     Build {
         path: old.path(),
         dialect: old.dialect(),
         table,
         settings,
+        options,
         old: Some(old),
     }
     .run(&orders)
@@ -55,6 +71,7 @@ struct Build<'a> {
     dialect: IndexDialect,
     table: &'a Table,
     settings: &'a KeySettings,
+    options: &'a BuildOptions,
     /// The file that is made anew: it alone knows the entries of its custom orders.
     old: Option<&'a Index>,
 }
@@ -96,7 +113,7 @@ impl Build<'_> {
             .keys(keys.key_type(), keys.key_len())
             .decimals(keys.decimals().unwrap_or_default())
             .collation(settings.collation.clone());
-        let mut sorter = builder.keys(&order)?;
+        let mut sorter = self.options.apply(order.name(), builder.keys(&order)?);
         match old {
             _ if !order.is_custom() => keys.sort(table, &mut sorter)?,
             None => {}

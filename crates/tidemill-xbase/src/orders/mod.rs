@@ -25,6 +25,7 @@
 //! What this module does not do: it changes no index in place, and takes no lock.
 
 mod build;
+mod build_options;
 mod check;
 mod keys;
 
@@ -38,8 +39,9 @@ use crate::expression::{Environment, Letters};
 use crate::index::{Collation, Index, IndexOptions, Order};
 use crate::table::Table;
 
-pub use build::build_index;
 pub(crate) use build::rebuild_index;
+pub use build::{build_index, build_index_with};
+pub use build_options::BuildOptions;
 pub use keys::{Entries, OrderKeys};
 
 /// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must

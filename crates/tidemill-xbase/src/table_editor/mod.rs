@@ -32,7 +32,7 @@ use crate::field::Field;
 use crate::header::{CivilDate, Dialect, Header};
 use crate::lock::{FileLocks, LockKind, LockScheme, LockSubject, Sharing, TableLocks, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
-use crate::orders::KeySettings;
+use crate::orders::{BuildOptions, KeySettings};
 use crate::storage::DataFile;
 use crate::table::{OpenOptions, Table};
 use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
@@ -62,6 +62,7 @@ pub struct EditOptions {
     log: Option<TransactionLog>,
     keys: Option<KeySettings>,
     production_index: bool,
+    build: BuildOptions,
     clock: fn() -> i64,
 }
 
@@ -77,6 +78,7 @@ impl EditOptions {
             log: None,
             keys: None,
             production_index: true,
+            build: BuildOptions::new(),
             clock: now,
         }
     }
@@ -138,6 +140,14 @@ impl EditOptions {
     #[must_use]
     pub fn production_index(mut self, opens: bool) -> Self {
         self.production_index = opens;
+        self
+    }
+
+    /// How indexes are made from the records: for [`TableEditor::create_order`] and [`TableEditor::reindex`], and after
+    /// packing. Default: [`BuildOptions::new`].
+    #[must_use]
+    pub fn build(mut self, build: BuildOptions) -> Self {
+        self.build = build;
         self
     }
 }

@@ -22,7 +22,7 @@ use crate::field::Field;
 use crate::header::Dialect;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, KeyValue, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
-use crate::orders::{KeySettings, OrderKeys, TableOrder, build_index, production_path};
+use crate::orders::{KeySettings, OrderKeys, TableOrder, build_index_with, production_path};
 use crate::table::Table;
 use crate::transaction::{KeptLocks, TransactionLog};
 
@@ -137,7 +137,7 @@ impl TableEditor {
     /// expression, and text is sorted as the settings of the other orders say.
     ///
     /// # Errors
-    /// [`Error::Misuse`] unless the table is open exclusively; [`Error::Order`] as for [`build_index`]; [`Error::Io`].
+    /// [`Error::Misuse`] unless the table is open exclusively; [`Error::Order`] as for [`build_index`](crate::build_index); [`Error::Cancelled`]; [`Error::Io`].
     pub fn create_order(&mut self, order: &OrderSpec) -> Result<()> {
         self.alone("making an order")?;
         self.committed("making an order")?;
@@ -146,7 +146,8 @@ impl TableEditor {
             _ => {
                 let path = self.path().with_extension("cdx");
                 let table = Table::open(self.path(), &self.options.open)?;
-                build_index(&path, &table, std::slice::from_ref(order), &self.orders.settings)?;
+                let (orders, settings) = (std::slice::from_ref(order), &self.orders.settings);
+                build_index_with(&path, &table, orders, settings, &self.options.build)?;
                 self.set_production_flag(true)?;
                 return self.open_index(path);
             }
@@ -357,7 +358,7 @@ impl TableEditor {
         let mut builder = IndexBuilder::new(file.index.dialect(), self.record_count(), codepage);
         for (tag, keys) in file.index.tags().iter().zip(&file.keys) {
             let order = spec(&OrderSpec::from(tag), keys, settings);
-            let mut sorter = builder.keys(&order)?;
+            let mut sorter = self.options.build.apply(&tag.name, builder.keys(&order)?);
             if !tag.is_custom {
                 self.sort_keys(keys, &mut sorter)?;
             }
@@ -373,7 +374,8 @@ impl TableEditor {
         let dialect = file.index.dialect();
         let keys = OrderKeys::compile(expression, condition, dialect, &self.fields, settings)?;
         let order = spec(order, &keys, settings);
-        let mut sorter = KeySorter::new(&order, dialect, self.record_count())?;
+        let sorter = KeySorter::new(&order, dialect, self.record_count())?;
+        let mut sorter = self.options.build.apply(order.name(), sorter);
         if !order.is_custom() {
             self.sort_keys(&keys, &mut sorter)?;
         }

@@ -28,7 +28,7 @@ impl TableEditor {
         let options = IndexOptions::new().codepage(table.codepage());
         let old = Index::open(path, &options)?;
         let was_open = self.close_index(path)?;
-        let rebuilt = rebuild_index(&old, &table, settings);
+        let rebuilt = rebuild_index(&old, &table, settings, &self.options.build);
         if was_open {
             self.open_index(path)?;
         }
