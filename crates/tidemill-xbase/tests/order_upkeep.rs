@@ -55,8 +55,7 @@ impl Harbour {
         }
     }
 
-    /// A row's values, and whether it is deleted.
-    fn row(&mut self, id: i64) -> (String, String, Vec<(usize, Value<'static>)>, bool) {
+    fn row(&mut self, id: i64) -> Row {
         let mut values = vec![(0, Value::Integer(id))];
         let name = if self.rnd(20) == 0 {
             String::new()
@@ -75,6 +74,9 @@ impl Harbour {
         (name, code, values, self.rnd(12) == 0)
     }
 }
+
+/// Name, code, the other values, and whether the record is deleted.
+type Row = (String, String, Vec<(usize, Value<'static>)>, bool);
 
 fn fields() -> [FieldSpec; 6] {
     [
@@ -150,7 +152,12 @@ fn the_changes_that_harbour_made_give_the_orders_that_harbour_has() {
         let (key_type, collation) = (order.keys().key_type(), Default::default());
         let walk = |index: &Index| -> Vec<(Vec<u8>, u32)> {
             let order = index.order(&tag.name, key_type, &collation).unwrap();
-            assert_eq!(index.verify(&[order.clone()], Some(table.record_count())).unwrap(), []);
+            assert_eq!(
+                index
+                    .verify(std::slice::from_ref(&order), Some(table.record_count()))
+                    .unwrap(),
+                []
+            );
             let walk = order.walk(Direction::Forward).map(Result::unwrap);
             walk.map(|entry| (entry.key().to_vec(), entry.recno())).collect()
         };
@@ -346,11 +353,9 @@ proptest! {
 }
 
 /// Rows as columns.
-fn batch(rows: &[(String, String, Vec<(usize, Value<'static>)>, bool)]) -> RecordBatch {
+fn batch(rows: &[Row]) -> RecordBatch {
     let of = |field: usize| {
-        let given = move |row: &(String, String, Vec<(usize, Value<'static>)>, bool)| {
-            row.2.iter().find(|(at, _)| *at == field).map(|(_, value)| *value)
-        };
+        let given = move |row: &Row| row.2.iter().find(|(at, _)| *at == field).map(|(_, value)| *value);
         rows.iter().map(given)
     };
     let integers = of(0).map(|value| match value {

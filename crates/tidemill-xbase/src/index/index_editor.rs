@@ -1,4 +1,6 @@
-//! An index file that is changed entry by entry.
+//! An index file that is changed entry by entry, and order by order.
+//!
+//! What this module does not do: it evaluates no expression, and takes no lock.
 
 use std::fs::File;
 use std::path::Path;

@@ -388,7 +388,7 @@ impl KeyOrder {
     /// Two stored keys.
     pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         let order = match self.collation.weights() {
-            None => a.cmp(b),
+            None => compare_bytes(a, b),
             Some(weights) => {
                 let weight = |byte: &u8| weights[usize::from(*byte)];
                 a.iter().map(weight).cmp(b.iter().map(weight))
@@ -418,6 +418,17 @@ impl KeyOrder {
             return if self.is_reversed { order.reverse() } else { order };
         }
         self.compare(&probe.bytes, key.get(..probe.bytes.len()).unwrap_or(key))
+    }
+}
+
+/// The order of two texts by their bytes, the first eight of them as one number.
+fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
+    match (a.split_first_chunk::<8>(), b.split_first_chunk::<8>()) {
+        (Some((a, a_rest)), Some((b, b_rest))) => match u64::from_be_bytes(*a).cmp(&u64::from_be_bytes(*b)) {
+            Ordering::Equal => a_rest.cmp(b_rest),
+            other => other,
+        },
+        _ => a.cmp(b),
     }
 }
 
@@ -582,6 +593,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn texts_compare_by_their_bytes(
+            a in prop::collection::vec(0_u8..3, 0..20),
+            b in prop::collection::vec(0_u8..3, 0..20),
+            shared in prop::collection::vec(any::<u8>(), 0..12),
+        ) {
+            let (a, b) = ([shared.clone(), a].concat(), [shared, b].concat());
+            prop_assert_eq!(compare_bytes(&a, &b), a.cmp(&b));
+        }
+
         #[test]
         fn keys_of_numbers_sort_as_the_numbers_do(a: i32, b: i32) {
             let (x, y) = (f64::from(a) / 100.0, f64::from(b) / 100.0);

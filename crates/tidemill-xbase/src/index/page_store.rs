@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -140,6 +141,14 @@ impl PageStore {
         self.pages.contains_key(&page)
     }
 
+    /// A page that need not be read, with how its keys are.
+    pub(super) fn known(&self, page: u32) -> Option<&EditPage> {
+        match self.pages.get(&page) {
+            Some(Slot::Used(found)) => Some(found),
+            _ => None,
+        }
+    }
+
     /// Reads a page of a tree that [`PageStore::has`] not. `before` is the key before its first.
     pub(super) fn load(&mut self, page: u32, keys: KeyBytes, is_root: bool, before: Option<Vec<u8>>) -> Result<&Node> {
         let mut bytes = vec![0; self.format.page_len()];
@@ -161,23 +170,18 @@ impl PageStore {
     }
 
     pub(super) fn get(&self, page: u32) -> Result<&EditPage> {
-        match self.pages.get(&page) {
-            Some(Slot::Used(found)) => Ok(found),
-            _ => Err(self.not_there(page)),
-        }
+        self.known(page).ok_or_else(|| self.not_there(page))
     }
 
     /// A page that will be changed.
     pub(super) fn get_mut(&mut self, page: u32) -> Result<&mut EditPage> {
-        if !matches!(self.pages.get(&page), Some(Slot::Used(_))) {
-            return Err(self.not_there(page));
-        }
+        let offset = self.offset(page);
         match self.pages.get_mut(&page) {
             Some(Slot::Used(found)) => {
                 found.is_dirty = true;
                 Ok(found)
             }
-            _ => Err(Error::Misuse("an index page that was there is not".to_owned())),
+            _ => Err(reached_again(self.file.path(), offset)),
         }
     }
 
@@ -346,11 +350,7 @@ impl PageStore {
     }
 
     fn not_there(&self, page: u32) -> Error {
-        self.corrupt(
-            page,
-            "a page that its tree reaches once",
-            "a page that it reaches again",
-        )
+        reached_again(self.file.path(), self.offset(page))
     }
 
     fn too_large(&self) -> Error {
@@ -360,6 +360,11 @@ impl PageStore {
             self.file.path().display()
         ))
     }
+}
+
+fn reached_again(path: &Path, offset: u64) -> Error {
+    let (expected, found) = ("a page that its tree reaches once", "a page that it reaches again");
+    Error::corrupt(path, format!("index page at {offset}"), offset, expected, found)
 }
 
 impl EditPage {

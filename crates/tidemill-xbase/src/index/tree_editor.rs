@@ -231,11 +231,14 @@ impl TreeEditor {
         if self.path.len() >= DEPTH_MAX {
             return Err(store.corrupt(page, format!("a tree of at most {DEPTH_MAX} levels"), "more"));
         }
-        if store.has(page) {
-            if store.get(page)?.keys != self.keys {
+        if let Some(known) = store.known(page) {
+            if known.keys != self.keys {
                 return Err(store.corrupt(page, "a page of one order", "a page of two"));
             }
             return Ok(());
+        }
+        if store.has(page) {
+            return Err(store.corrupt(page, "a page in use", "a page of the list of free ones"));
         }
         let (low, high) = self.bounds(store)?;
         let before = low.clone().filter(|_| store.format.branches_hold_entries());
