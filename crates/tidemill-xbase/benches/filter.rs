@@ -1,4 +1,4 @@
-//! How fast does a condition become a bitmap?
+//! How fast does a condition become a bitmap, and how fast are fields added up and grouped?
 //!
 //! Data: 100,000 and 1,000,000 records of 21 bytes, mapped: ID N(8,0), TAG C(4) one of 26, AMT N(8,2), one record in a hundred
 //! deleted. Question: the processor time of one pass, beside two limits that are measured in the same run: summing the
@@ -10,10 +10,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tidemill_xbase::aggregate::{Selected, Top};
 use tidemill_xbase::aof::{Filter, FilterOrders, OrderedRecords};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::index::OrderSpec;
-use tidemill_xbase::{Access, KeySettings, OpenOptions, Table, TableIndex, build_index};
+use tidemill_xbase::{
+    Access, ColumnCache, Columns, KeySettings, OpenOptions, Sharing, Table, TableIndex, build_index,
+};
 
 const STRIDE: usize = 21;
 
@@ -57,7 +60,44 @@ fn main() {
             });
             report(rows, condition, time, read);
         }
+        aggregates(rows, &table, read);
         by_orders(rows, &table, &environment, read);
+    }
+}
+
+/// Aggregates with an empty cache, and with one that holds them.
+fn aggregates(rows: usize, table: &Arc<Table>, read: Duration) {
+    type Question = (&'static str, fn(&Columns));
+    let questions: [Question; 5] = [
+        ("count", |columns| {
+            black_box(columns.count(Selected::Undeleted).expect("a count"));
+        }),
+        ("sum, min, max of AMT", |columns| {
+            black_box(columns.summary(2, Selected::Undeleted).expect("a sum"));
+        }),
+        ("group by TAG", |columns| {
+            black_box(columns.groups(1, None, Selected::Undeleted).expect("groups"));
+        }),
+        ("group by TAG, sum of AMT", |columns| {
+            black_box(columns.groups(1, Some(2), Selected::Undeleted).expect("groups"));
+        }),
+        ("top 10 of AMT", |columns| {
+            black_box(columns.top(2, 10, Top::Greatest, Selected::Undeleted).expect("a list"));
+        }),
+    ];
+    let columns = || Columns::new(table, &ColumnCache::new(64 << 20), Sharing::Exclusive).expect("columns");
+    for (name, run) in questions {
+        let first = shortest_of(31, || {
+            let columns = columns();
+            let begin = Instant::now();
+            run(&columns);
+            begin.elapsed()
+        });
+        report(rows, name, first, read);
+        let columns = columns();
+        run(&columns);
+        let again = shortest(|| run(&columns));
+        report(rows, &format!("{name}, again"), again, read);
     }
 }
 

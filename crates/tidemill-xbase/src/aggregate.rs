@@ -36,14 +36,14 @@ use arrow_schema::DataType;
 use crate::bitmap::Bitmap;
 use crate::column_cache::{Held, Voucher, What};
 use crate::columns::Columns;
-use crate::digits::trim;
+use crate::digits::{Number, Shape, trim};
 use crate::error::{Error, Result};
 use crate::expression::{Record, RecordBytes, scaled};
 use crate::field::{Field, FieldKind};
 use crate::kernels::Block;
 use crate::kernels::group::Texts;
 use crate::kernels::number::NumberCell;
-use crate::kernels::summary::{Tally, summarise};
+use crate::kernels::summary::{Tally, Undeleted, summarise};
 use crate::kernels::text::TextCell;
 use crate::table::Blank;
 
@@ -233,6 +233,7 @@ impl Columns {
             self.null_bit(described),
             self.blank_counts(),
         );
+        let mut worst = cell.as_ref().and_then(|cell| Worst::new(cell, which));
         let mut best: Vec<(Ranked, u32)> = Vec::with_capacity(count.min(1024) + 1);
         let table = self.table();
         table.visit_blocks(0..table.record_count(), |block| {
@@ -242,7 +243,10 @@ impl Columns {
                     Selected::Undeleted => !is_deleted(record),
                     Selected::Of(set) => is_member(set, &block, i),
                 };
-                if !taken || null.is_some_and(|null| is_null(record, null)) {
+                if !taken || worst.as_ref().is_some_and(|worst| worst.is_not_beaten_by(record)) {
+                    continue;
+                }
+                if null.is_some_and(|null| is_null(record, null)) {
                     continue;
                 }
                 let recno = block.first + 1 + u32::try_from(i).unwrap_or(u32::MAX);
@@ -268,6 +272,10 @@ impl Columns {
                 let at = best.partition_point(|(other, _)| !is_better(other));
                 best.insert(at, (number, recno));
                 best.truncate(count);
+                if let (Some(worst), true, Some((Ranked::Whole(number), _))) = (&mut worst, best.len() == count, best.last()) {
+                    let number = i64::try_from(*number).ok();
+                    worst.digits = number.and_then(|number| worst.shape.plain_digits(number));
+                }
             }
             Ok(())
         })?;
@@ -325,17 +333,17 @@ impl Columns {
         let mut tally = Tally::default();
         table.visit_blocks(records.clone(), |block| {
             let of_block = match selected {
-                Selected::All if null.is_none() => summarise(&cell, &block, blank, |_, _| true),
-                Selected::Undeleted if null.is_none() => {
-                    summarise(&cell, &block, blank, |_, record| !is_deleted(record))
+                Selected::All if null.is_none() => summarise(&cell, &block, blank, &|_: usize, _: &[u8]| true),
+                Selected::Undeleted if null.is_none() => summarise(&cell, &block, blank, &Undeleted),
+                Selected::All => summarise(&cell, &block, blank, &|_: usize, record: &[u8]| not_null(record)),
+                Selected::Undeleted => {
+                    let selects = |_: usize, record: &[u8]| !is_deleted(record) && not_null(record);
+                    summarise(&cell, &block, blank, &selects)
                 }
-                Selected::All => summarise(&cell, &block, blank, |_, record| not_null(record)),
-                Selected::Undeleted => summarise(&cell, &block, blank, |_, record| {
-                    !is_deleted(record) && not_null(record)
-                }),
-                Selected::Of(set) => summarise(&cell, &block, blank, |i, record| {
-                    is_member(set, &block, i) && not_null(record)
-                }),
+                Selected::Of(set) => {
+                    let selects = |i: usize, record: &[u8]| is_member(set, &block, i) && not_null(record);
+                    summarise(&cell, &block, blank, &selects)
+                }
             };
             match of_block {
                 Ok(of_block) => tally.merge(&of_block),
@@ -443,6 +451,42 @@ impl Ranked {
     }
 }
 
+/// The last number of a top list that is full, as digits, so that most records are not read.
+struct Worst {
+    shape: Shape<u64>,
+    at: usize,
+    shift: u32,
+    which: Top,
+    digits: Option<u64>,
+}
+
+impl Worst {
+    fn new(cell: &NumberCell, which: Top) -> Option<Self> {
+        let (shape, at, shift) = cell.short()?;
+        Some(Self {
+            shape,
+            at,
+            shift,
+            which,
+            digits: None,
+        })
+    }
+
+    /// Whether a record certainly has no better number.
+    #[inline(always)]
+    fn is_not_beaten_by(&self, record: &[u8]) -> bool {
+        let Some((worst, word)) = self.digits.zip(record.get(self.at..).and_then(|rest| rest.first_chunk())) else {
+            return false;
+        };
+        let plain = self.shape.plain((u64::from_le_bytes(*word) << self.shift).to_le_bytes());
+        let is_worse = match self.which {
+            Top::Greatest => plain.digits <= worst,
+            Top::Least => plain.digits >= worst,
+        };
+        is_worse & self.shape.is_plain(plain.excess, plain.bytes)
+    }
+}
+
 struct Grouping<'c> {
     columns: &'c Columns,
     texts: Texts,
@@ -502,13 +546,16 @@ impl Grouping<'_> {
             if sum_null.is_some_and(|null| is_null(record, null)) {
                 return None;
             }
-            match cell.exact(record) {
-                Ok(None) => blank.then_some(0),
-                Ok(number) => number,
-                Err(()) => {
-                    fault.get_or_insert_with(|| record.to_vec());
-                    None
-                }
+            match cell.read(record) {
+                Number::Value(number) => Some(i128::from(number)),
+                Number::Blank => blank.then_some(0),
+                Number::Other => match cell.exact(record) {
+                    Ok(number) => number,
+                    Err(()) => {
+                        fault.get_or_insert_with(|| record.to_vec());
+                        None
+                    }
+                },
             }
         };
         if let Some(null) = *null {

@@ -39,8 +39,6 @@ pub(crate) struct Plain<W> {
     /// mean nothing.
     pub(crate) excess: W,
     pub(crate) bytes: W,
-    /// A bit in each byte of the leading blanks, the first character lowest.
-    pub(crate) blanks: W,
 }
 
 const BLANKS: u128 = u128::from_le_bytes([b' '; 16]);
@@ -140,7 +138,6 @@ macro_rules! shape {
                     // The highest bit of a byte that is above 9 is set here, or set when 0x76 is added.
                     excess: digits | digits.wrapping_add(ONES * 0x76),
                     bytes,
-                    blanks,
                 }
             }
 
@@ -178,6 +175,11 @@ shape!(u64, 8);
 shape!(u128, 16);
 
 impl Shape<u64> {
+    /// Whether any of the fields whose [`Plain::bytes`] were collected ends with a blank, as blank ones do.
+    pub(crate) fn ends_blank(&self, bytes: u64) -> bool {
+        bytes >> 60 != 0
+    }
+
     /// The number of which each place, from the last one, has so much: the digits of [`Shape::plain`], or sums of them.
     pub(crate) fn plain_value(&self, digits: impl Fn(u32) -> u64) -> i128 {
         let point = if self.whole == 0 { 8 } else { 7 - self.point / 8 };

@@ -29,7 +29,7 @@ struct Words {
     lead: usize,
     len: usize,
     mask: u64,
-    /// Word and number; a free place has [`FREE`] for its number.
+    /// Word and number; a free place has 0 and [`FREE`].
     places: Vec<(u64, u32)>,
     /// Odd, and nobody knows it: a file cannot be made whose texts all meet at one place.
     factor: u64,
@@ -85,7 +85,11 @@ impl Texts {
         let Self { lookup, found } = self;
         let records = block.records().enumerate().filter(|(i, record)| selects(*i, record));
         match lookup {
-            Lookup::Words(words) => records.for_each(|(_, record)| visit(words.number(record, found), record)),
+            Lookup::Words(words) => {
+                for (_, record) in records {
+                    visit(words.number(record, found), record);
+                }
+            }
             Lookup::Bytes(cell, numbers) => records.for_each(|(_, record)| {
                 let text = cell.stored(record);
                 let number = match numbers.get(text) {
@@ -106,12 +110,15 @@ impl Texts {
 impl Words {
     #[inline(always)]
     fn number(&mut self, record: &[u8], found: &mut Vec<Box<[u8]>>) -> u32 {
-        let word = record
-            .get(self.at..)
-            .and_then(|rest| rest.first_chunk())
-            .copied()
-            .unwrap_or_default();
+        let word = record.get(self.at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default();
         let word = u64::from_le_bytes(word) & self.mask;
+        match self.places.get(self.home(word)) {
+            Some((known, number)) if *known == word && word != 0 => *number,
+            _ => self.look_further(word, found),
+        }
+    }
+
+    fn look_further(&mut self, word: u64, found: &mut Vec<Box<[u8]>>) -> u32 {
         let mut place = self.home(word);
         loop {
             match self.places.get(place) {
@@ -125,8 +132,7 @@ impl Words {
     #[inline(always)]
     fn home(&self, word: u64) -> usize {
         // The shift leaves fewer bits than a place has.
-        let hash = (word ^ (word >> 32)).wrapping_mul(self.factor);
-        usize::try_from(hash >> self.shift).unwrap_or_default()
+        usize::try_from(word.wrapping_mul(self.factor) >> self.shift).unwrap_or_default()
     }
 
     #[cold]

@@ -5,7 +5,7 @@
 
 use super::Block;
 use super::number::NumberCell;
-use crate::digits::Shape;
+use crate::digits::{Plain, Shape};
 
 /// What was seen of a numeric field: whole numbers, scaled by its decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,18 +46,47 @@ impl Tally {
     }
 }
 
-/// Adds up a field of the records that `selects` takes, by their place in the block and their bytes. Blanks are 0 or, without
-/// `blank_counts`, not there. `Err` is the place of a record whose bytes are no number.
-pub(crate) fn summarise(
+/// Which records of a block are added up, by their place in the block and their bytes.
+pub(crate) trait Selects {
+    /// Whether the byte of the deletion flag says, when it is a blank, that a record is selected.
+    const BY_FLAG: bool;
+
+    fn selects(&self, at: usize, record: &[u8]) -> bool;
+}
+
+/// Those without the deletion flag.
+pub(crate) struct Undeleted;
+
+impl Selects for Undeleted {
+    const BY_FLAG: bool = true;
+
+    #[inline(always)]
+    fn selects(&self, _at: usize, record: &[u8]) -> bool {
+        record.first() != Some(&b'*')
+    }
+}
+
+impl<F: Fn(usize, &[u8]) -> bool> Selects for F {
+    const BY_FLAG: bool = false;
+
+    #[inline(always)]
+    fn selects(&self, at: usize, record: &[u8]) -> bool {
+        self(at, record)
+    }
+}
+
+/// Adds up a field of the selected records. Blanks are 0 or, without `blank_counts`, not there. `Err` is the place of a record
+/// whose bytes are no number.
+pub(crate) fn summarise<S: Selects>(
     cell: &NumberCell,
     block: &Block<'_>,
     blank_counts: bool,
-    selects: impl Fn(usize, &[u8]) -> bool,
+    selected: &S,
 ) -> Result<Tally, usize> {
     let mut tally = Tally::default();
     let one_by_one = |records: &[u8], first: usize, tally: &mut Tally| -> Result<(), usize> {
         for (at, record) in (first..).zip(records.chunks_exact(block.stride)) {
-            if selects(at, record) {
+            if selected.selects(at, record) {
                 match cell.exact(record).map_err(|()| at)? {
                     Some(number) => tally.add(number),
                     None if blank_counts => tally.add(0),
@@ -74,15 +103,19 @@ pub(crate) fn summarise(
     let mut plain = PlainTally::default();
     for (span, records) in block.bytes.chunks(SPAN * block.stride).enumerate() {
         let first = span * SPAN;
-        let span = match shift {
-            0 => Span::read(&shape, records, block.stride, at, 0, |i, record| {
-                selects(first + i, record)
-            }),
-            _ => Span::read(&shape, records, block.stride, at, shift, |i, record| {
-                selects(first + i, record)
-            }),
+        let reader = SpanReader {
+            shape: &shape,
+            stride: block.stride,
+            at,
+            shift,
         };
-        if shape.is_plain(span.excess, span.bytes) && span.blanks >> 56 == 0 {
+        // Most often no record of a span is deleted, and few are beyond those before.
+        let all = match plain.min {
+            Some(min) if S::BY_FLAG => reader.read_all(records, [min, plain.max]),
+            _ => None,
+        };
+        let span = all.unwrap_or_else(|| reader.read_some(records, |i, record| selected.selects(first + i, record)));
+        if shape.is_plain(span.excess, span.bytes) && !shape.ends_blank(span.bytes) {
             plain.add(&span);
         } else {
             one_by_one(records, first, &mut tally)?;
@@ -104,36 +137,72 @@ struct Span {
     max: u64,
     excess: u64,
     bytes: u64,
-    blanks: u64,
 }
 
-impl Span {
+struct SpanReader<'s> {
+    shape: &'s Shape<u64>,
+    stride: usize,
+    at: usize,
+    shift: u32,
+}
+
+impl SpanReader<'_> {
+    /// What there is of all records; `None` when the deletion flag of one is no blank. The bounds are those of records before.
     #[inline(always)]
-    fn read(
-        shape: &Shape<u64>,
-        records: &[u8],
-        stride: usize,
-        at: usize,
-        shift: u32,
-        selects: impl Fn(usize, &[u8]) -> bool,
-    ) -> Self {
-        let mut span = Self {
+    fn read_all(&self, records: &[u8], bounds: [u64; 2]) -> Option<Span> {
+        match self.shift {
+            0 => self.all(records, 0, bounds),
+            shift => self.all(records, shift, bounds),
+        }
+    }
+
+    /// What there is of the selected records.
+    #[inline(always)]
+    fn read_some(&self, records: &[u8], selects: impl Fn(usize, &[u8]) -> bool) -> Span {
+        match self.shift {
+            0 => self.some(records, 0, selects),
+            shift => self.some(records, shift, selects),
+        }
+    }
+
+    #[inline(always)]
+    fn all(&self, records: &[u8], shift: u32, [mut min, mut max]: [u64; 2]) -> Option<Span> {
+        let (mut places, mut excess, mut bytes, mut flags, mut count) = (0_u64, 0, 0, 0, 0);
+        let mut rest = records;
+        while let Some((record, behind)) = rest.split_at_checked(self.stride) {
+            let plain = self.plain(record, shift);
+            flags |= record.first().copied().unwrap_or_default() ^ b' ';
+            places = places.wrapping_add(plain.digits);
+            excess |= plain.excess;
+            bytes |= plain.bytes;
+            if plain.digits.wrapping_sub(min) > max.wrapping_sub(min) {
+                (min, max) = (min.min(plain.digits), max.max(plain.digits));
+            }
+            (rest, count) = (behind, count + 1);
+        }
+        (flags == 0).then_some(Span {
+            count,
+            places,
+            min,
+            max,
+            excess,
+            bytes,
+        })
+    }
+
+    #[inline(always)]
+    fn some(&self, records: &[u8], shift: u32, selects: impl Fn(usize, &[u8]) -> bool) -> Span {
+        let mut span = Span {
             count: 0,
             places: 0,
             min: u64::MAX,
             max: 0,
             excess: 0,
             bytes: 0,
-            blanks: 0,
         };
         let (mut rest, mut i) = (records, 0);
-        while let Some((record, behind)) = rest.split_at_checked(stride) {
-            let word = record
-                .get(at..)
-                .and_then(|bytes| bytes.first_chunk())
-                .copied()
-                .unwrap_or_default();
-            let plain = shape.plain((u64::from_le_bytes(word) << shift).to_le_bytes());
+        while let Some((record, behind)) = rest.split_at_checked(self.stride) {
+            let plain = self.plain(record, shift);
             let is_selected = u64::from(selects(i, record));
             // All bits, or none.
             let mask = is_selected.wrapping_neg();
@@ -141,12 +210,17 @@ impl Span {
             span.places = span.places.wrapping_add(plain.digits & mask);
             span.min = span.min.min(plain.digits | !mask);
             span.max = span.max.max(plain.digits & mask);
-            span.excess |= plain.excess & mask;
-            span.bytes |= plain.bytes & mask;
-            span.blanks |= plain.blanks & mask;
+            span.excess |= plain.excess;
+            span.bytes |= plain.bytes;
             (rest, i) = (behind, i + 1);
         }
         span
+    }
+
+    #[inline(always)]
+    fn plain(&self, record: &[u8], shift: u32) -> Plain<u64> {
+        let word = record.get(self.at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or_default();
+        self.shape.plain((u64::from_le_bytes(word) << shift).to_le_bytes())
     }
 }
 
