@@ -70,6 +70,7 @@ mod column;
 mod column_cache;
 mod columns;
 mod conversion;
+mod copy;
 mod damage;
 mod digits;
 mod error;

@@ -152,6 +152,10 @@ impl Memo {
         self.block_size
     }
 
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
     pub(crate) fn is_current(&self) -> Result<bool> {
         self.source.is_current()
     }

@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use tempfile::TempDir;
+use tidemill_xbase::index::OrderSpec;
 use tidemill_xbase::{
-    CivilDate, CreateOptions, Durability, EditOptions, FieldSpec, LockRequest, LogOptions, OpenMode, OpenOptions, Scan,
-    Table, TableEditor, TableWriter, TransactionLog, Value,
+    CivilDate, CreateOptions, Durability, EditOptions, FieldSpec, KeySettings, LockRequest, LogOptions, OpenMode,
+    OpenOptions, Scan, Table, TableEditor, TableIndex, TableWriter, TransactionLog, Value,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -252,6 +253,9 @@ struct Row {
 fn rows(folder: &Path, name: &str) -> Vec<Row> {
     let table = Arc::new(Table::open(path(folder, name), &OpenOptions::new()).unwrap());
     assert_eq!(table.verify().unwrap().damage, [], "{name}");
+    if let Some(index) = TableIndex::production(&table, &KeySettings::new(table.codepage())).unwrap() {
+        assert_eq!(index.verify(&table).unwrap(), [], "{name}");
+    }
     let mut rows = Vec::new();
     for batch in table.scan(Scan::new()).unwrap().map(Result::unwrap) {
         let number = |column: usize| batch.column(column).as_primitive::<Int64Type>();
@@ -290,6 +294,12 @@ fn create(folder: &Path) {
         let writer = TableWriter::create(path(folder, name), &fields, &CreateOptions::new(TODAY));
         writer.unwrap().finish().unwrap();
     }
+    let alone = EditOptions::new(TODAY);
+    let mut journal = TableEditor::open(path(folder, "journal"), &alone).unwrap();
+    for (name, expression) in [("ENTRY", "STR(WRITER)+STR(NUMBER)"), ("LAST", "RIGHT(STR(NUMBER), 1)")] {
+        journal.create_order(&OrderSpec::new(name, expression)).unwrap();
+    }
+    drop(journal);
     let options = EditOptions::new(TODAY).mode(OpenMode::Shared);
     let mut accounts = TableEditor::open(path(folder, "accounts"), &options).unwrap();
     for _ in 0..ACCOUNTS {

@@ -10,9 +10,11 @@ use arrow_array::RecordBatch;
 use arrow_cast::display::array_value_to_string;
 use tempfile::TempDir;
 use tidemill_xbase::aggregate::Selected;
+use tidemill_xbase::index::OrderSpec;
 use tidemill_xbase::{
     CivilDate, ColumnCache, Columns, CreateOptions, Deleted, Durability, EditOptions, Error, FieldSpec, LockRequest,
-    LogOptions, OpenMode, OpenOptions, Scan, Sharing, Table, TableEditor, TableWriter, TransactionLog, Value,
+    LockSubject, LogOptions, OpenMode, OpenOptions, Scan, Sharing, Table, TableEditor, TableWriter, TransactionLog,
+    Value,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -274,6 +276,35 @@ fn locks_last_until_the_end_of_the_transaction_that_took_them() {
         other.lock_records([first, 2, third]).unwrap();
         assert!(other.append().unwrap() > 2);
     }
+}
+
+#[test]
+fn an_index_that_others_read_in_their_transaction_is_not_changed_meanwhile() {
+    let shop = Shop::new();
+    let (log, other_log) = (shop.log(Durability::None), shop.log_at("other.tmlog", Durability::None));
+    let mut alone = shop.edit(&log, "stock", OpenMode::Exclusive);
+    alone.create_order(&OrderSpec::new("ITEM", "ITEM")).unwrap();
+    drop(alone);
+    let (mut one, mut two) = (
+        shop.edit(&log, "stock", OpenMode::Shared),
+        shop.edit(&other_log, "stock", OpenMode::Shared),
+    );
+    let (first, second) = (log.begin().unwrap(), other_log.begin().unwrap());
+    for table in [&mut one, &mut two] {
+        assert_eq!(table.order("ITEM").unwrap().order().key_count().unwrap(), 0);
+    }
+    let refused = one.append_values(&[(0, Value::Text("lamp"))]).unwrap_err();
+    let Error::Locked(refused) = refused else {
+        panic!("{refused}")
+    };
+    assert_eq!(refused.subject, LockSubject::Index);
+    assert_eq!(one.record_count(), 0);
+    drop(second);
+    one.append_values(&[(0, Value::Text("lamp"))]).unwrap();
+    assert_eq!(one.order("ITEM").unwrap().order().key_count().unwrap(), 1);
+    assert!(matches!(two.order("ITEM"), Err(Error::Locked(_))));
+    first.commit().unwrap();
+    assert_eq!(two.order("ITEM").unwrap().order().key_count().unwrap(), 1);
 }
 
 #[test]
