@@ -3,9 +3,11 @@
 //! A description is a value that serde writes as JSON; the text for a person is laid out from the same value.
 
 mod index;
+mod log;
 mod riegeli;
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::bail;
 use comfy_table::{Table, presets};
@@ -19,13 +21,17 @@ use crate::args::{InspectArgs, ReportFormat, TableArgs};
 pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
     let path = session.names().path(&args.file)?;
-    if let Some(path) = path.as_ref().filter(|path| IndexDialect::from_path(path).is_some()) {
-        let description = index::describe(path, &args.tables)?;
-        match args.format {
-            ReportFormat::Json => println!("{}", serde_json::to_string(&description)?),
-            ReportFormat::Text => print!("{}", description.text()),
+    if let Some(path) = &path {
+        let description = if IndexDialect::from_path(path).is_some() {
+            Some(Description::Index(index::describe(path, &args.tables)?))
+        } else if is_log(path) {
+            Some(Description::Log(log::describe(path)?))
+        } else {
+            None
+        };
+        if let Some(description) = description {
+            return description.write(args.format, false);
         }
-        return Ok(Outcome::Done);
     }
     let folder = path.filter(|path| path.is_dir());
     let tables = match &folder {
@@ -36,14 +42,9 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     if tables.is_empty() {
         bail!("{}: no tables in this folder", args.file);
     }
-    let mut out = io::stdout();
     for table in tables {
         let description = describe(&table, &session, &args.tables).await?;
-        match args.format {
-            ReportFormat::Json => writeln!(out, "{}", description.json()?)?,
-            ReportFormat::Text if several => writeln!(out, "{}", description.line())?,
-            ReportFormat::Text => out.write_all(description.text().as_bytes())?,
-        }
+        description.write(args.format, several)?;
     }
     Ok(Outcome::Done)
 }
@@ -64,6 +65,8 @@ pub(crate) async fn describe(table: &Location, session: &Session, args: &TableAr
 pub(crate) enum Description {
     Xbase(Box<XbaseDescription>),
     Riegeli(Box<riegeli::RiegeliDescription>),
+    Index(index::IndexDescription),
+    Log(log::LogDescription),
     Other(OtherDescription),
 }
 
@@ -178,7 +181,23 @@ fn columns(schema: &arrow_schema::Schema) -> Vec<ColumnDescription> {
     schema.fields().iter().map(describe).collect()
 }
 
+/// Whether a file is a transaction log, by its extension.
+pub(crate) fn is_log(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("tmlog"))
+}
+
 impl Description {
+    fn write(&self, format: ReportFormat, several: bool) -> anyhow::Result<Outcome> {
+        let mut out = io::stdout();
+        match format {
+            ReportFormat::Json => writeln!(out, "{}", self.json()?)?,
+            ReportFormat::Text if several => writeln!(out, "{}", self.line())?,
+            ReportFormat::Text => out.write_all(self.text().as_bytes())?,
+        }
+        Ok(Outcome::Done)
+    }
+
     fn json(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string(self)?)
     }
@@ -201,6 +220,8 @@ impl Description {
                     .map_or_else(String::new, |memo| format!(", memos in {}", memo.dialect)),
             ),
             Self::Riegeli(riegeli) => riegeli.line(),
+            Self::Index(index) => index.line(),
+            Self::Log(log) => log.text(),
             Self::Other(other) => {
                 format!(
                     "{}: {}, {} columns, {} bytes",
@@ -218,6 +239,8 @@ impl Description {
         match self {
             Self::Xbase(xbase) => xbase.text(),
             Self::Riegeli(riegeli) => riegeli.text(),
+            Self::Index(index) => index.text(),
+            Self::Log(log) => log.text(),
             Self::Other(other) => {
                 let mut text = lines(&[
                     ("file", other.file.clone()),

@@ -1,6 +1,7 @@
 //! `tidemill verify`.
 
 mod index;
+mod log;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use tidemill_xbase::index::IndexDialect;
 
 use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
+use crate::commands::inspect::is_log;
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
@@ -23,6 +25,10 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         format: args.format,
         outcome: Outcome::Done,
     };
+    if let Some(path) = path.as_ref().filter(|path| is_log(path)) {
+        report.write(&log::verify(path)?)?;
+        return Ok(report.outcome);
+    }
     if let Some(index) = path.as_ref().filter(|path| IndexDialect::from_path(path).is_some()) {
         report.write(&index::verify_alone(index, &args)?)?;
         return Ok(report.outcome);
@@ -67,6 +73,7 @@ struct Findings {
 enum Unit {
     Records,
     Orders,
+    Transactions,
 }
 
 /// A range of bytes that can't be read, and why.
@@ -116,6 +123,10 @@ impl Findings {
                 r#"{{"index": {}, "orders": {good}, "damaged": [{damaged}]}}"#,
                 json!(self.file)
             ),
+            Unit::Transactions => format!(
+                r#"{{"log": {}, "transactions": {good}, "damaged": [{damaged}]}}"#,
+                json!(self.file)
+            ),
         }
     }
 
@@ -124,6 +135,7 @@ impl Findings {
         let (unit, good_unit) = match self.unit {
             Unit::Records => ("records", "good records"),
             Unit::Orders => ("orders", "orders"),
+            Unit::Transactions => ("transactions", "transactions"),
         };
         match self.damaged.as_slice() {
             [] => write!(out, "{file}: {good} {unit}, no damage")?,

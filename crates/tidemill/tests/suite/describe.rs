@@ -32,3 +32,15 @@ fn orders_are_described_with_their_table_and_alone() {
     assert_snapshot!(folder.run(&["inspect", "upd_cdx.dbf"]).done());
     assert_snapshot!(folder.run(&["inspect", "upd_cdx.cdx", "--format", "json"]).done());
 }
+
+#[test]
+fn a_log_shows_what_it_would_bring_into_the_tables() {
+    let folder = Folder::with(&["xbase/logs/version1.tmlog"]);
+    assert_snapshot!(folder.run(&["inspect", "version1.tmlog"]).done());
+    assert_snapshot!(folder.run(&["verify", "version1.tmlog", "--format", "json"]).done());
+    let bytes = std::fs::read(folder.file("version1.tmlog")).expect("read");
+    std::fs::write(folder.file("version1.tmlog"), &bytes[..bytes.len() - 1]).expect("written");
+    assert_snapshot!(folder.run(&["verify", "version1.tmlog"]).done());
+    std::fs::write(folder.file("version1.tmlog"), b"no log").expect("written");
+    assert_eq!(folder.run(&["verify", "version1.tmlog"]).code, Some(1));
+}

@@ -1,0 +1,34 @@
+//! A transaction log: each group of changes that it has.
+
+use std::fs;
+use std::path::Path;
+
+use tidemill_xbase::{Error, LogContents};
+
+use super::{Damage, Findings, Unit};
+
+/// A group that was not written to its end is no damage: nobody was told that it was committed.
+pub(super) fn verify(path: &Path) -> anyhow::Result<Findings> {
+    let findings = |good: usize, damaged, note| Findings {
+        file: path.display().to_string(),
+        unit: Unit::Transactions,
+        good: good as u64,
+        damaged,
+        note,
+    };
+    match LogContents::read(path) {
+        Ok(log) => {
+            let unfinished = (log.torn_bytes > 0).then(|| format!("and {} bytes of an unfinished one", log.torn_bytes));
+            Ok(findings(log.transactions.len(), Vec::new(), unfinished))
+        }
+        Err(error @ Error::Io { .. }) => Err(error.into()),
+        Err(error) => {
+            let damage = Damage {
+                begin: 0,
+                end: fs::metadata(path).map_or(0, |metadata| metadata.len()),
+                why: error.to_string(),
+            };
+            Ok(findings(0, vec![damage], None))
+        }
+    }
+}
