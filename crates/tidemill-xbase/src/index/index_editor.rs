@@ -81,6 +81,16 @@ impl IndexEditor {
         Self::new(Arc::new(file), options, false)
     }
 
+    /// An index in memory, for tests, fuzzers and callers that have the bytes already. Errors call it `memory.cdx` and so on.
+    ///
+    /// # Errors
+    /// As [`Index::open`].
+    pub fn from_bytes(bytes: Vec<u8>, dialect: IndexDialect, options: &IndexOptions) -> Result<Self> {
+        let file = DataFile::scratch(Path::new(dialect.memory_name()), bytes);
+        let options = options.clone().dialect(dialect);
+        Self::new(Arc::new(file), &options, false)
+    }
+
     /// An editor of a file that is open. Beside others the caller holds the index lock around
     /// [`IndexEditor::look_again`], the changes and the flush.
     pub(crate) fn new(file: Arc<DataFile>, options: &IndexOptions, is_shared: bool) -> Result<Self> {
