@@ -686,4 +686,22 @@ mod tests {
             assert!(errors > 50, "{dialect:?}: {errors}");
         }
     }
+
+    #[test]
+    fn a_page_under_two_entries_of_a_branch_is_an_error_although_it_is_in_memory() {
+        let (mut index, storage, order) = faulty(IndexDialect::Cdx, u64::MAX, false);
+        let root = index.tags()[order].root as usize;
+        {
+            let mut bytes = storage.bytes.lock().unwrap();
+            let child = |slot: usize| root + cdx::BRANCH_HEADER + slot * 48 + 44;
+            let first: [u8; 4] = bytes[child(0)..child(0) + 4].try_into().unwrap();
+            bytes[child(1)..child(1) + 4].copy_from_slice(&first);
+        }
+        let mut sorted: Vec<u32> = (1..=400).collect();
+        sorted.sort_unstable_by_key(|recno| key(*recno));
+        assert!(index.contains(order, &key(sorted[0]), sorted[0]).unwrap());
+        let found = sorted.iter().map(|recno| index.contains(order, &key(*recno), *recno));
+        let error = found.filter_map(Result::err).next().unwrap().to_string();
+        assert!(error.contains("keys from elsewhere"), "{error}");
+    }
 }
