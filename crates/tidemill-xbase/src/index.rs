@@ -108,6 +108,17 @@ impl IndexDialect {
     }
 }
 
+impl IndexDialect {
+    /// What errors call an index in memory.
+    fn memory_name(self) -> &'static str {
+        match self {
+            Self::Cdx => "memory.cdx",
+            Self::Ntx => "memory.ntx",
+            Self::Nsx => "memory.nsx",
+        }
+    }
+}
+
 /// How to open an index file.
 #[derive(Debug, Clone)]
 pub struct IndexOptions {
@@ -205,12 +216,7 @@ impl Index {
     /// # Errors
     /// As [`Index::open`].
     pub fn from_bytes(bytes: Vec<u8>, dialect: IndexDialect, options: &IndexOptions) -> Result<Self> {
-        let name = match dialect {
-            IndexDialect::Cdx => "memory.cdx",
-            IndexDialect::Ntx => "memory.ntx",
-            IndexDialect::Nsx => "memory.nsx",
-        };
-        Self::read(Source::from_bytes(name, bytes), dialect, options)
+        Self::read(Source::from_bytes(dialect.memory_name(), bytes), dialect, options)
     }
 
     fn read(source: Source, dialect: IndexDialect, options: &IndexOptions) -> Result<Self> {

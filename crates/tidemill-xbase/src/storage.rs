@@ -6,7 +6,7 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
 
@@ -37,6 +37,11 @@ impl DataFile {
     /// Bytes that are only read.
     pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Self {
         Self::new(path, Box::new(Memory(bytes)))
+    }
+
+    /// Bytes that are changed in memory.
+    pub(crate) fn scratch(path: &Path, bytes: Vec<u8>) -> Self {
+        Self::new(path, Box::new(Scratch(Mutex::new(bytes))))
     }
 
     pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
@@ -102,6 +107,54 @@ impl Storage for Memory {
 
     fn set_len(&self, _len: u64) -> io::Result<()> {
         Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bytes that can be changed.
+#[derive(Debug)]
+struct Scratch(Mutex<Vec<u8>>);
+
+impl Scratch {
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        // Every change is made at once.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Storage for Scratch {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes().len() as u64)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let bytes = self.bytes();
+        let found = bytes.get(start..).and_then(|rest| rest.get(..buf.len()));
+        buf.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn write_all_at(&self, new: &[u8], offset: u64) -> io::Result<()> {
+        let start = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let end = start.checked_add(new.len()).ok_or(io::ErrorKind::FileTooLarge)?;
+        let mut bytes = self.bytes();
+        if bytes.len() < end {
+            bytes.resize(end, 0);
+        }
+        if let Some(place) = bytes.get_mut(start..end) {
+            place.copy_from_slice(new);
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        self.bytes().resize(len, 0);
+        Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {

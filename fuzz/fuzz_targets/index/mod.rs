@@ -1,6 +1,6 @@
-//! An index file from bytes: the last 16 bytes are what is sought in its orders, the others are the file.
+//! An index file from bytes: the last 16 bytes are what is sought in its orders and put into them, the others are the file.
 
-use tidemill_xbase::index::{Collation, Direction, End, Index, IndexDialect, IndexOptions, Key, KeyType};
+use tidemill_xbase::index::{Collation, Direction, End, Index, IndexDialect, IndexEditor, IndexOptions, Key, KeyType};
 
 pub(crate) fn run(input: &[u8], dialect: IndexDialect) {
     let Some((file, key)) = input.split_last_chunk::<16>() else {
@@ -35,4 +35,34 @@ pub(crate) fn run(input: &[u8], dialect: IndexDialect) {
         }
         let _ = cursor.go_key_no(u64::from(key[0]));
     }
+    for tag in index.tags().iter().take(4) {
+        for key_type in [KeyType::Character, KeyType::Number] {
+            let _ = change(file, dialect, &tag.name, key_type, key);
+        }
+    }
+}
+
+/// Puts entries in, takes some out, and flushes. Whatever the file holds, this ends.
+fn change(
+    file: &[u8],
+    dialect: IndexDialect,
+    tag: &str,
+    key_type: KeyType,
+    random: &[u8; 16],
+) -> Result<(), tidemill_xbase::Error> {
+    let mut index = IndexEditor::from_bytes(file.to_vec(), dialect, &IndexOptions::new())?;
+    let order = index.order(tag, key_type, &Collation::binary())?;
+    let key_len = index.tags()[order].key_len;
+    let key = |recno: u32| -> Vec<u8> {
+        (0..key_len)
+            .map(|at| random[at % 16].wrapping_mul(recno as u8) ^ (recno >> 3) as u8)
+            .collect()
+    };
+    for recno in 1..=60 {
+        index.insert(order, &key(recno), recno)?;
+    }
+    for recno in (1..=80).step_by(2) {
+        index.remove(order, &key(recno), recno)?;
+    }
+    index.flush()
 }

@@ -81,6 +81,16 @@ impl IndexEditor {
         Self::new(Arc::new(file), options, false)
     }
 
+    /// An index in memory, for tests, fuzzers and callers that have the bytes already. Errors call it `memory.cdx` and so on.
+    ///
+    /// # Errors
+    /// As [`Index::open`].
+    pub fn from_bytes(bytes: Vec<u8>, dialect: IndexDialect, options: &IndexOptions) -> Result<Self> {
+        let file = DataFile::scratch(Path::new(dialect.memory_name()), bytes);
+        let options = options.clone().dialect(dialect);
+        Self::new(Arc::new(file), &options, false)
+    }
+
     /// An editor of a file that is open. Beside others the caller holds the index lock around
     /// [`IndexEditor::look_again`], the changes and the flush.
     pub(crate) fn new(file: Arc<DataFile>, options: &IndexOptions, is_shared: bool) -> Result<Self> {
@@ -675,5 +685,23 @@ mod tests {
             }
             assert!(errors > 50, "{dialect:?}: {errors}");
         }
+    }
+
+    #[test]
+    fn a_page_under_two_entries_of_a_branch_is_an_error_although_it_is_in_memory() {
+        let (mut index, storage, order) = faulty(IndexDialect::Cdx, u64::MAX, false);
+        let root = index.tags()[order].root as usize;
+        {
+            let mut bytes = storage.bytes.lock().unwrap();
+            let child = |slot: usize| root + cdx::BRANCH_HEADER + slot * 48 + 44;
+            let first: [u8; 4] = bytes[child(0)..child(0) + 4].try_into().unwrap();
+            bytes[child(1)..child(1) + 4].copy_from_slice(&first);
+        }
+        let mut sorted: Vec<u32> = (1..=400).collect();
+        sorted.sort_unstable_by_key(|recno| key(*recno));
+        assert!(index.contains(order, &key(sorted[0]), sorted[0]).unwrap());
+        let found = sorted.iter().map(|recno| index.contains(order, &key(*recno), *recno));
+        let error = found.filter_map(Result::err).next().unwrap().to_string();
+        assert!(error.contains("keys from elsewhere"), "{error}");
     }
 }

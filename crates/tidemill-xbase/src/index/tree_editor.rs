@@ -40,7 +40,7 @@ struct Step {
 }
 
 /// The keys before and behind a part of the tree.
-type Bounds = (Option<Vec<u8>>, Option<Vec<u8>>);
+type Bounds<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
 impl TreeEditor {
     pub(super) fn new(keys: KeyBytes, order: KeyOrder, root: u32, root_at: u64, is_unique: bool) -> Self {
@@ -235,38 +235,48 @@ impl TreeEditor {
             if known.keys != self.keys {
                 return Err(store.corrupt(page, "a page of one order", "a page of two"));
             }
-            return Ok(());
+            // It is the page of another branch too, when it is known and does not belong here.
+            return self.check_bounds(store, page, &known.node);
         }
         if store.has(page) {
             return Err(store.corrupt(page, "a page in use", "a page of the list of free ones"));
         }
-        let (low, high) = self.bounds(store)?;
-        let before = low.clone().filter(|_| store.format.branches_hold_entries());
-        let node = store.load(page, self.keys, page == self.root, before)?;
+        let before = self.bounds(store)?.0.filter(|_| store.format.branches_hold_entries());
+        let before = before.map(<[u8]>::to_vec);
+        store.load(page, self.keys, page == self.root, before)?;
+        let node = &store.get(page)?.node;
         let order = &self.order;
-        let is_sorted = node.keys().is_sorted_by(|a, b| order.compare(a, b).is_le());
+        if !node.keys().is_sorted_by(|a, b| order.compare(a, b).is_le()) {
+            let expected = "keys in order, under the collation given";
+            return Err(store.corrupt(page, expected, "keys out of order"));
+        }
+        self.check_bounds(store, page, node)
+    }
+
+    fn check_bounds(&self, store: &PageStore, page: u32, node: &Node) -> Result<()> {
+        let (low, high) = self.bounds(store)?;
         let is_within = node.len() == 0
-            || (low.is_none_or(|low| order.compare(&low, node.key(0)).is_le())
-                && high.is_none_or(|high| order.compare(node.key(node.len() - 1), &high).is_le()));
-        if is_sorted && is_within {
+            || (low.is_none_or(|low| self.order.compare(low, node.key(0)).is_le())
+                && high.is_none_or(|high| self.order.compare(node.key(node.len() - 1), high).is_le()));
+        if is_within {
             return Ok(());
         }
-        Err(match is_sorted {
-            false => store.corrupt(page, "keys in order, under the collation given", "keys out of order"),
-            true => store.corrupt(page, "keys between those of the branch above", "keys from elsewhere"),
-        })
+        Err(store.corrupt(page, "keys between those of the branch above", "keys from elsewhere"))
     }
 
     /// The keys of branches before and behind everything below the path's end.
-    fn bounds(&self, store: &PageStore) -> Result<Bounds> {
+    fn bounds<'a>(&self, store: &'a PageStore) -> Result<Bounds<'a>> {
         let (mut low, mut high) = (None, None);
         for step in self.path.iter().rev() {
+            if low.is_some() && high.is_some() {
+                break;
+            }
             let node = &store.get(step.page)?.node;
             if low.is_none() && step.slot > 0 {
-                low = Some(node.key(step.slot - 1).to_vec());
+                low = Some(node.key(step.slot - 1));
             }
             if high.is_none() && step.slot < node.len() {
-                high = Some(node.key(step.slot).to_vec());
+                high = Some(node.key(step.slot));
             }
         }
         Ok((low, high))

@@ -710,11 +710,10 @@ impl OrderFile {
             return Ok(());
         };
         // Readers take the same bytes shared: with some schemes that is one of a pool of slots, with all of them enough.
-        let kind = match (options.mode, &self.log) {
-            (OpenMode::ReadOnly, _) => LockKind::Shared,
-            // A transaction may change what it reads now, and keeps a lock as it took it.
-            (_, Some(_)) => LockKind::Exclusive,
-            (_, None) => kind,
+        let kind = if options.mode == OpenMode::ReadOnly {
+            LockKind::Shared
+        } else {
+            kind
         };
         locks.lock(LockSubject::Index, *range, kind, options.lock_timeout)?;
         let looked = self.index.look_again();
