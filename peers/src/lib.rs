@@ -7,5 +7,6 @@ pub mod cpp;
 pub mod payload;
 pub mod process;
 pub mod records;
+pub mod xbase;
 
 pub use comparison::Comparison;

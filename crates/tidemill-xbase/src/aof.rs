@@ -22,8 +22,8 @@
 //! ```
 //!
 //! Deleted records are records: `.AND. .NOT. DELETED()` leaves them out. For every record a bitmap says what
-//! [`Program::matches`](crate::expression::Program::matches) says; a leaf whose field cannot be read in some record is an
-//! error even where another leaf decides that record.
+//! [`Program::matches`](crate::expression::Program::matches) says; a leaf whose field cannot be read in some record may
+//! be an error even where another leaf decides that record. While recovering, what cannot be read is blank.
 //!
 //! # What this does not do
 //!

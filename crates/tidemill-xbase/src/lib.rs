@@ -56,6 +56,12 @@
 //! Index files (CDX, NTX, NSX) are read by the module [`index`]: orders are walked, sought in, bounded, counted, checked.
 //! [`TableIndex`] joins them with the expressions of their tags and the table's records.
 //!
+//! # Filters and aggregates
+//!
+//! A condition becomes one bit a record ([`aof`]), from orders or from the records' bytes; fields are counted, added up, grouped
+//! and ranked without being decoded ([`aggregate`]). [`Columns`] keeps decoded columns and answers for as long as the file is
+//! what it was.
+//!
 //! # What this crate does not do
 //!
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.

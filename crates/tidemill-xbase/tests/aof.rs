@@ -144,6 +144,25 @@ proptest! {
     }
 
     #[test]
+    fn what_cannot_be_read_is_blank_while_recovering(seed: u64) {
+        let mut random = Random::new(seed);
+        let random = &mut random;
+        let source = RandomTable::new(random, 60, true);
+        let options = OpenOptions::new().codepage(CodePage::Cp437);
+        let table = Arc::new(Table::from_bytes(source.bytes.clone(), None, &options.clone().recover(true)).unwrap());
+        let strict = open(&source);
+        let environment = environment(random);
+        let text = source.leaf(random);
+        let program = Program::compile(&text, table.fields(), &environment).unwrap();
+        let bitmap = Filter::new(&text, &table, &environment).unwrap().bitmap(&table).unwrap();
+        for (recno, bytes) in source.records() {
+            if let Ok(expected) = program.matches(&RecordBytes::new(&strict, recno, bytes)) {
+                prop_assert_eq!(bitmap.contains(recno), expected, "{} for record {}", &text, recno);
+            }
+        }
+    }
+
+    #[test]
     fn a_leaf_is_an_error_when_its_field_cannot_be_read(seed: u64) {
         let mut random = Random::new(seed);
         let random = &mut random;

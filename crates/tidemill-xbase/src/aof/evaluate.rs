@@ -35,6 +35,11 @@ impl Bits {
         }
     }
 
+    /// Whether so few records are left that each is better looked at on its own.
+    fn is_sparse(&self, block: &Block<'_>) -> bool {
+        self.is_true.iter().map(|word| word.count_ones()).sum::<u32>() < block.len / 16
+    }
+
     fn not(mut self) -> Self {
         for (i, word) in self.is_true.iter_mut().enumerate() {
             *word = !(*word | null_word(self.is_null.as_ref(), i));
@@ -113,7 +118,13 @@ pub(super) fn evaluate(step: &Step<'_>, table: &Arc<Table>, block: &Block<'_>) -
             if left.is_null.is_none() && left.is_true.iter().all(|word| *word == 0) {
                 return Ok(left);
             }
-            Ok(left.and(&evaluate(right, table, block)?))
+            let right = match &**right {
+                Step::Leaf(leaf) if leaf.test.is_none() && left.is_null.is_none() && left.is_sparse(block) => {
+                    evaluate_some(leaf, table, block, &left.is_true)?
+                }
+                right => evaluate(right, table, block)?,
+            };
+            Ok(left.and(&right))
         }
         Step::Or(left, right) => Ok(evaluate(left, table, block)?.or(&evaluate(right, table, block)?)),
     }
@@ -127,8 +138,12 @@ fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<B
     if uses_memo(&leaf.program, table) {
         return by_scan(&leaf.program, table, block);
     }
-    // The column form takes a blank of a nullable field for NULL, and reads what the row form need not.
+    // The column form takes a blank of a nullable field for NULL, and reads what the row form need not. While recovering it
+    // alone knows what becomes of damage.
     let can_be_null = leaf.program.slots.iter().any(|slot| slot.nullable);
+    if table.options.recover {
+        return by_columns(&leaf.program, table, block);
+    }
     if leaf.test.is_none()
         && !can_be_null
         && let Ok(bits) = by_columns(&leaf.program, table, block)
@@ -136,6 +151,25 @@ fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<B
         return Ok(bits);
     }
     by_records(&leaf.program, table, block)
+}
+
+/// As [`evaluate_leaf`], for some records of the block; the others are false.
+fn evaluate_some(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>, wanted: &[u64]) -> Result<Bits> {
+    if table.options.recover || uses_memo(&leaf.program, table) {
+        return evaluate_leaf(leaf, table, block);
+    }
+    let records = (block.first + 1..).zip(block.records()).enumerate();
+    let values = records.map(|(i, (recno, record))| {
+        if wanted.get(i / 64).is_none_or(|word| word >> (i % 64) & 1 == 0) {
+            return Ok(Some(false));
+        }
+        match leaf.program.evaluate_record(&RecordBytes::new(table, recno, record))? {
+            Value::Logical(value) => Ok(Some(value)),
+            _ => Ok(None),
+        }
+    });
+    let values = values.collect::<Result<Vec<_>>>()?;
+    Ok(from_values(values.into_iter(), words_of(block)))
 }
 
 /// Whether values are needed that are not in the record.
@@ -174,7 +208,7 @@ fn by_columns(program: &Program, table: &Table, block: &Block<'_>) -> Result<Bit
     let mut context = Context {
         table,
         memos: &mut memos,
-        log: None,
+        log: table.options.recover.then_some(&*table.damage),
     };
     let (mut schema, mut columns): (Vec<ArrowField>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
     for index in program.fields() {

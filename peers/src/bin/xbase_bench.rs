@@ -1,0 +1,116 @@
+//! How fast are the questions of an xBase table answered? Filters, aggregates, orders, beside the limits of the machine and
+//! beside other engines, all in one run.
+//!
+//! `xbase_bench [--rows N] [--repeats N] [--csv] [--ours]`: rows of the reference table (100000), runs of which the shortest,
+//! the median and the longest are shown (15), comma-separated values instead of a table, and no other engines. The gate is
+//! met by a shortest time (a slower one is other load) that is within the limit or within twice the loop by hand; for
+//! another number of rows the limit grows with them, and a fifth more.
+
+use std::{collections::HashMap, env, error::Error};
+
+use tidemill_peers::xbase::{Line, Question, Reference, ask_dbase, ask_python, ask_sqlite, limits, tidemill};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut options = Options {
+        rows: 100_000,
+        repeats: 15,
+        csv: false,
+        ours: false,
+    };
+    let mut arguments = env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || {
+            arguments
+                .next()
+                .ok_or("a number is missing")?
+                .parse::<usize>()
+                .map_err(Box::<dyn Error>::from)
+        };
+        match argument.as_str() {
+            "--rows" => options.rows = number()?.clamp(1000, 99_999_999),
+            "--repeats" => options.repeats = number()?.max(1),
+            "--csv" => options.csv = true,
+            "--ours" => options.ours = true,
+            other => return Err(format!("{other}: not --rows N, --repeats N, --csv or --ours").into()),
+        }
+    }
+    let reference = Reference::new(options.rows);
+    let folder = tempfile::tempdir()?;
+    let bandwidth = limits::bandwidth(&reference, options.repeats);
+    let mut lines = limits::lines(&reference, options.repeats);
+    let by_hand: HashMap<Question, f64> = lines.iter().map(|l| (l.question, l.times.min.as_secs_f64())).collect();
+    lines.extend(tidemill::ask(&reference, options.repeats, folder.path())?);
+    if !options.ours {
+        lines.extend(ask_sqlite(&reference, options.repeats)?);
+        lines.extend(ask_dbase(&reference, options.repeats));
+        match ask_python(&reference, options.repeats, folder.path()) {
+            Ok(others) => lines.extend(others),
+            Err(why) => eprintln!("DuckDB and dbfread were not asked: {why}"),
+        }
+    }
+    let read = bandwidth.min.as_secs_f64();
+    if options.csv {
+        println!(
+            "rows,question,engine,min_us,median_us,max_us,ns_per_unit,by_hand_ratio,read_ratio,gate_us,verdict,note"
+        );
+    } else {
+        println!(
+            "{} rows; every byte of the records read once: {:.1} us",
+            options.rows,
+            read * 1e6
+        );
+        println!(
+            "{:32} {:16} {:>10} {:>10} {:>10} {:>9} {:>8} {:>8} {:>9}",
+            "", "", "min us", "median us", "max us", "ns/unit", "by hand", "read", "gate us"
+        );
+    }
+    for line in &lines {
+        options.print(line, &by_hand, read);
+    }
+    Ok(())
+}
+
+struct Options {
+    rows: usize,
+    repeats: usize,
+    csv: bool,
+    ours: bool,
+}
+
+impl Options {
+    fn print(&self, line: &Line, by_hand: &HashMap<Question, f64>, read: f64) {
+        let us = |time: std::time::Duration| time.as_secs_f64() * 1e6;
+        let (min, median, max) = (us(line.times.min), us(line.times.median), us(line.times.max));
+        let unit = min * 1e3 / line.units as f64;
+        let hand = by_hand.get(&line.question).map(|hand| min / (hand * 1e6));
+        let is_ours = line.engine == "tidemill";
+        // More rows leave the cache: a fifth more for each.
+        let growth = if self.rows > 100_000 { 1.2 } else { 1.0 };
+        let is_per_unit = matches!(line.question, Question::Walk | Question::WalkOrder | Question::Seek);
+        let gate = line
+            .question
+            .gate_ns(if is_per_unit { line.units } else { 100_000 })
+            .filter(|_| is_ours);
+        let gate_us = gate.map(|ns| ns * growth * line.units as f64 / 1e3);
+        let verdict = match gate_us {
+            None => "",
+            Some(gate) if min <= gate || hand.is_some_and(|hand| hand <= 2.0) => "met",
+            Some(_) => "missed",
+        };
+        let shown = |number: Option<f64>, digits: usize| number.map_or_else(String::new, |n| format!("{n:.digits$}"));
+        let (hand, read, gate) = (shown(hand, 2), shown(Some(min / (read * 1e6)), 2), shown(gate_us, 0));
+        let (question, engine, note) = (line.question, &line.engine, &line.note);
+        if self.csv {
+            let question = question.to_string();
+            let (rows, question) = (self.rows, question.trim().replace(',', ""));
+            println!(
+                "{rows},{question},{engine},{min:.2},{median:.2},{max:.2},{unit:.2},{hand},{read},{gate},{verdict},{}",
+                note.replace(',', "")
+            );
+        } else {
+            println!(
+                "{question:32} {engine:16} {min:10.1} {median:10.1} {max:10.1} {unit:9.2} {hand:>8} {read:>8} {gate:>9} {verdict:6} {note}"
+            );
+        }
+    }
+}
