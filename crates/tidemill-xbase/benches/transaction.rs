@@ -21,8 +21,10 @@ const TODAY: CivilDate = CivilDate {
     day: 21,
 };
 
-/// How many records make a transaction; `None` without a log.
-const WAYS: [(&str, Option<(u32, Durability)>, bool); 7] = [
+/// Its name, how many records make a transaction (`None` without a log), and whether orders follow.
+type Way = (&'static str, Option<(u32, Durability)>, bool);
+
+const WAYS: [Way; 7] = [
     ("no log", None, false),
     ("one transaction", Some((RECORDS, Durability::Commit)), false),
     ("1000 records a transaction", Some((1000, Durability::Commit)), false),
