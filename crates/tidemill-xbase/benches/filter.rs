@@ -14,9 +14,7 @@ use tidemill_xbase::aggregate::{Selected, Top};
 use tidemill_xbase::aof::{Filter, FilterOrders, OrderedRecords};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::index::OrderSpec;
-use tidemill_xbase::{
-    Access, ColumnCache, Columns, KeySettings, OpenOptions, Sharing, Table, TableIndex, build_index,
-};
+use tidemill_xbase::{Access, ColumnCache, Columns, KeySettings, OpenOptions, Sharing, Table, TableIndex, build_index};
 
 const STRIDE: usize = 21;
 

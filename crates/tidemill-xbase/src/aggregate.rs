@@ -272,7 +272,9 @@ impl Columns {
                 let at = best.partition_point(|(other, _)| !is_better(other));
                 best.insert(at, (number, recno));
                 best.truncate(count);
-                if let (Some(worst), true, Some((Ranked::Whole(number), _))) = (&mut worst, best.len() == count, best.last()) {
+                if let (Some(worst), true, Some((Ranked::Whole(number), _))) =
+                    (&mut worst, best.len() == count, best.last())
+                {
                     let number = i64::try_from(*number).ok();
                     worst.digits = number.and_then(|number| worst.shape.plain_digits(number));
                 }
@@ -475,10 +477,15 @@ impl Worst {
     /// Whether a record certainly has no better number.
     #[inline(always)]
     fn is_not_beaten_by(&self, record: &[u8]) -> bool {
-        let Some((worst, word)) = self.digits.zip(record.get(self.at..).and_then(|rest| rest.first_chunk())) else {
+        let Some((worst, word)) = self
+            .digits
+            .zip(record.get(self.at..).and_then(|rest| rest.first_chunk()))
+        else {
             return false;
         };
-        let plain = self.shape.plain((u64::from_le_bytes(*word) << self.shift).to_le_bytes());
+        let plain = self
+            .shape
+            .plain((u64::from_le_bytes(*word) << self.shift).to_le_bytes());
         let is_worse = match self.which {
             Top::Greatest => plain.digits <= worst,
             Top::Least => plain.digits >= worst,

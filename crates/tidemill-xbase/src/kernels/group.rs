@@ -110,7 +110,11 @@ impl Texts {
 impl Words {
     #[inline(always)]
     fn number(&mut self, record: &[u8], found: &mut Vec<Box<[u8]>>) -> u32 {
-        let word = record.get(self.at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default();
+        let word = record
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk())
+            .copied()
+            .unwrap_or_default();
         let word = u64::from_le_bytes(word) & self.mask;
         match self.places.get(self.home(word)) {
             Some((known, number)) if *known == word && word != 0 => *number,

@@ -219,7 +219,11 @@ impl SpanReader<'_> {
 
     #[inline(always)]
     fn plain(&self, record: &[u8], shift: u32) -> Plain<u64> {
-        let word = record.get(self.at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or_default();
+        let word = record
+            .get(self.at..)
+            .and_then(|bytes| bytes.first_chunk())
+            .copied()
+            .unwrap_or_default();
         self.shape.plain((u64::from_le_bytes(word) << shift).to_le_bytes())
     }
 }
