@@ -38,7 +38,9 @@
 mod contents;
 mod group;
 mod kept_locks;
+mod layer;
 mod log_file;
+mod logged_file;
 mod overlay;
 mod recovery;
 mod state;
@@ -51,7 +53,7 @@ use std::time::Duration;
 
 pub use contents::{LogContents, LoggedChange, LoggedTransaction};
 pub(crate) use kept_locks::{KeptLocks, LockOrder};
-pub(crate) use state::LoggedFile;
+pub(crate) use logged_file::LoggedFile;
 
 use crate::error::{Error, Result};
 use crate::lock::{Sharing, open_shared_or_exclusive};

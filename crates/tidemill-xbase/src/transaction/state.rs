@@ -9,39 +9,13 @@ use std::sync::{Arc, Weak};
 
 use super::group::{FileChange, Group};
 use super::kept_locks::{HeldLocks, LockOrder};
+use super::layer::{Layer, Slot};
 use super::log_file::{AppendError, LogFile, name_in_log};
 use super::overlay::FileOverlay;
-use super::{Durability, LogOptions, TransactionLog};
+use super::{Durability, LogOptions};
 use crate::error::{Error, Result};
 use crate::lock::{FileIdentity, LockSubject, Sharing};
 use crate::storage::Storage;
-
-/// A file whose changes go through the log. It is a storage like any other, so that whoever writes tables, memos and
-/// indexes need not know.
-#[derive(Debug)]
-pub(crate) struct LoggedFile {
-    log: TransactionLog,
-    slot: Arc<Slot>,
-}
-
-/// A file that is open in this log, however many handles there are on it.
-#[derive(Debug)]
-pub(super) struct Slot {
-    path: PathBuf,
-    identity: FileIdentity,
-    sharing: Sharing,
-    storage: Arc<dyn Storage>,
-}
-
-/// What was written to all files, above what is below.
-#[derive(Debug, Default)]
-struct Layer {
-    /// The savepoint that began it.
-    savepoint: Option<u64>,
-    files: BTreeMap<PathBuf, (Arc<Slot>, FileOverlay)>,
-    /// Numbers as they were when the layer began.
-    numbers: Vec<(Weak<AtomicU32>, u32)>,
-}
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -173,6 +147,11 @@ impl State {
             self.to_unlock.push((Arc::clone(locks), subject));
         }
         true
+    }
+
+    /// Whether there is a transaction, if only for a statement.
+    pub(super) fn under_way(&self) -> bool {
+        !self.layers.is_empty()
     }
 
     pub(super) fn outside(&self, what: &str) -> Result<()> {
@@ -341,7 +320,7 @@ impl State {
         };
         for (path, (slot, overlay)) in &mut layer.files {
             let below = waiting.files.get(path).map(|(_, overlay)| overlay);
-            let old_len = len_over(slot, below)?;
+            let old_len = slot.len_over(below)?;
             overlay.fill_holes(old_len);
             let mut change = FileChange {
                 path: name_in_log(&self.folder, path),
@@ -360,7 +339,8 @@ impl State {
             for (offset, after) in overlay.extents() {
                 let there = usize::try_from(old_len.saturating_sub(offset)).unwrap_or(usize::MAX);
                 let mut before = vec![0; after.len().min(there)];
-                read_over(slot, below, offset, &mut before).map_err(|e| Error::io(path, "read", e))?;
+                slot.read_over(below, offset, &mut before)
+                    .map_err(|e| Error::io(path, "read", e))?;
                 change.push(offset, &before, after);
             }
             group.files.push(change);
@@ -500,13 +480,13 @@ impl State {
         Error::Misuse(format!("{}: {why}", self.log.path().display()))
     }
 
-    fn overlays(&self, path: &Path) -> impl Iterator<Item = &FileOverlay> {
+    pub(super) fn overlays(&self, path: &Path) -> impl Iterator<Item = &FileOverlay> {
         let layers = std::iter::once(&self.waiting).chain(&self.layers);
         layers.filter_map(move |layer| layer.files.get(path).map(|(_, overlay)| overlay))
     }
 
     /// What the newest layer writes to a file, and how long the file is below that layer.
-    fn newest(&mut self, slot: &Arc<Slot>) -> io::Result<(&mut FileOverlay, u64)> {
+    pub(super) fn newest(&mut self, slot: &Arc<Slot>) -> io::Result<(&mut FileOverlay, u64)> {
         let (waiting, layers) = (&self.waiting, self.layers.split_last_mut());
         let Some((layer, lower)) = layers else {
             return Err(io::Error::other(
@@ -521,157 +501,5 @@ impl State {
             .entry(slot.path.clone())
             .or_insert_with(|| (Arc::clone(slot), FileOverlay::default()));
         Ok((overlay, below))
-    }
-}
-
-impl Layer {
-    fn absorb(&mut self, above: Self) {
-        for (path, (slot, overlay)) in above.files {
-            match self.files.get_mut(&path) {
-                Some((_, below)) => below.absorb(overlay),
-                None => {
-                    self.files.insert(path, (slot, overlay));
-                }
-            }
-        }
-    }
-
-    /// Writes all files, first what may need room on the disk. Those that become shorter keep their ends until
-    /// [`Layer::cut_files`], so that what fails here can be taken back.
-    fn write_to_files(&self) -> Result<()> {
-        for (path, (slot, overlay)) in &self.files {
-            let io = |e| Error::io(path, "write", e);
-            let old_len = slot.storage.len().map_err(io)?;
-            let extents: Vec<_> = overlay.extents().collect();
-            let (inside, behind): (Vec<_>, Vec<_>) = extents
-                .into_iter()
-                .partition(|(start, bytes)| start + bytes.len() as u64 <= old_len);
-            for (start, bytes) in behind.into_iter().chain(inside) {
-                slot.storage.write_all_at(bytes, start).map_err(io)?;
-            }
-            let (len, new_len) = (slot.storage.len().map_err(io)?, overlay.len(old_len));
-            if len < new_len {
-                slot.storage.set_len(new_len).map_err(io)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn cut_files(&self) -> Result<()> {
-        for (path, (slot, overlay)) in &self.files {
-            let io = |e| Error::io(path, "write", e);
-            let len = slot.storage.len().map_err(io)?;
-            let new_len = overlay.len(len);
-            if new_len < len {
-                slot.storage.set_len(new_len).map_err(io)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Slot {
-    /// Writes what was there before a change, and makes the file as long as it was.
-    fn undo(&self, change: &FileChange) -> Result<()> {
-        let io = |e| Error::io(&self.path, "write", e);
-        for piece in &change.pieces {
-            if !piece.before.is_empty() {
-                self.storage.write_all_at(&piece.before, piece.offset).map_err(io)?;
-            }
-        }
-        match self.storage.len().map_err(io)? {
-            len if len > change.old_len => self.storage.set_len(change.old_len).map_err(io),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn len_over(slot: &Slot, overlay: Option<&FileOverlay>) -> Result<u64> {
-    let len = slot.storage.len().map_err(|e| Error::io(&slot.path, "read", e))?;
-    Ok(overlay.map_or(len, |overlay| overlay.len(len)))
-}
-
-/// Fills `buf` from a file with overlays above it; the caller has checked the length.
-fn read_over<'a>(
-    slot: &Slot,
-    overlays: impl IntoIterator<Item = &'a FileOverlay>,
-    offset: u64,
-    buf: &mut [u8],
-) -> io::Result<()> {
-    let there = slot.storage.len()?.saturating_sub(offset);
-    let there = usize::try_from(there).unwrap_or(usize::MAX).min(buf.len());
-    let (from_file, behind) = buf.split_at_mut(there);
-    behind.fill(0);
-    if !from_file.is_empty() {
-        slot.storage.read_exact_at(from_file, offset)?;
-    }
-    overlays.into_iter().for_each(|overlay| overlay.read_over(offset, buf));
-    Ok(())
-}
-
-impl LoggedFile {
-    pub(super) fn new(log: TransactionLog, slot: Arc<Slot>) -> Self {
-        Self { log, slot }
-    }
-
-    /// Writes in a transaction of its own where none is under way.
-    fn change(&self, write: impl FnOnce(&mut FileOverlay, u64)) -> io::Result<()> {
-        let mut state = self.log.state();
-        if !state.layers.is_empty() {
-            let (overlay, below) = state.newest(&self.slot)?;
-            write(overlay, below);
-            return Ok(());
-        }
-        let depth = state.enter().map_err(io::Error::other)?;
-        let done = state.newest(&self.slot).map(|(overlay, below)| write(overlay, below));
-        match done {
-            Ok(()) => state.leave(depth).map_err(|e| match e {
-                Error::Io { source, .. } => source,
-                e => io::Error::other(e),
-            }),
-            Err(e) => {
-                state.abandon(depth);
-                Err(e)
-            }
-        }
-    }
-}
-
-impl Storage for LoggedFile {
-    fn len(&self) -> io::Result<u64> {
-        let state = self.log.state();
-        let len = self.slot.storage.len()?;
-        Ok(state
-            .overlays(&self.slot.path)
-            .fold(len, |len, overlay| overlay.len(len)))
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        let state = self.log.state();
-        let mut overlays = state.overlays(&self.slot.path).peekable();
-        if overlays.peek().is_none() {
-            return self.slot.storage.read_exact_at(buf, offset);
-        }
-        let len = self.slot.storage.len()?;
-        let len = state
-            .overlays(&self.slot.path)
-            .fold(len, |len, overlay| overlay.len(len));
-        if offset.checked_add(buf.len() as u64).is_none_or(|end| end > len) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        read_over(&self.slot, overlays, offset, buf)
-    }
-
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.change(|overlay, _| overlay.write(offset, bytes))
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(|overlay, below| overlay.set_len(len, below))
-    }
-
-    /// What is committed is brought to the disk with the log, so there is nothing to do in a transaction.
-    fn sync(&self) -> io::Result<()> {
-        self.log.settle().map_err(io::Error::other)
     }
 }

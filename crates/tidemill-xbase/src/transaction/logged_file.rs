@@ -1,0 +1,85 @@
+//! A file of a table as it is read and written through a log.
+
+use std::io;
+use std::sync::Arc;
+
+use super::TransactionLog;
+use super::layer::Slot;
+use super::overlay::FileOverlay;
+use crate::error::Error;
+use crate::storage::Storage;
+
+/// A file whose changes go through the log. It is a storage like any other, so that whoever writes tables, memos and
+/// indexes need not know.
+#[derive(Debug)]
+pub(crate) struct LoggedFile {
+    log: TransactionLog,
+    slot: Arc<Slot>,
+}
+
+impl LoggedFile {
+    pub(super) fn new(log: TransactionLog, slot: Arc<Slot>) -> Self {
+        Self { log, slot }
+    }
+
+    /// Writes in a transaction of its own where none is under way.
+    fn change(&self, write: impl FnOnce(&mut FileOverlay, u64)) -> io::Result<()> {
+        let mut state = self.log.state();
+        if state.under_way() {
+            let (overlay, below) = state.newest(&self.slot)?;
+            write(overlay, below);
+            return Ok(());
+        }
+        let depth = state.enter().map_err(io::Error::other)?;
+        let done = state.newest(&self.slot).map(|(overlay, below)| write(overlay, below));
+        match done {
+            Ok(()) => state.leave(depth).map_err(|e| match e {
+                Error::Io { source, .. } => source,
+                e => io::Error::other(e),
+            }),
+            Err(e) => {
+                state.abandon(depth);
+                Err(e)
+            }
+        }
+    }
+}
+
+impl Storage for LoggedFile {
+    fn len(&self) -> io::Result<u64> {
+        let state = self.log.state();
+        let len = self.slot.storage.len()?;
+        Ok(state
+            .overlays(&self.slot.path)
+            .fold(len, |len, overlay| overlay.len(len)))
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let state = self.log.state();
+        let mut overlays = state.overlays(&self.slot.path).peekable();
+        if overlays.peek().is_none() {
+            return self.slot.storage.read_exact_at(buf, offset);
+        }
+        let len = self.slot.storage.len()?;
+        let len = state
+            .overlays(&self.slot.path)
+            .fold(len, |len, overlay| overlay.len(len));
+        if offset.checked_add(buf.len() as u64).is_none_or(|end| end > len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.slot.read_over(overlays, offset, buf)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.change(|overlay, _| overlay.write(offset, bytes))
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.change(|overlay, below| overlay.set_len(len, below))
+    }
+
+    /// What is committed is brought to the disk with the log, so there is nothing to do in a transaction.
+    fn sync(&self) -> io::Result<()> {
+        self.log.settle().map_err(io::Error::other)
+    }
+}
