@@ -428,7 +428,8 @@ fn a_table_that_changed_without_its_index_is_noticed_when_it_is_opened() {
     alone()
         .reindex(indexed.folder.path().join("t.cdx"), &indexed.settings)
         .unwrap();
-    TableEditor::open(&path, &options).unwrap();
+    let mut reader = TableEditor::open(&path, &options.mode(OpenMode::ReadOnly)).unwrap();
+    assert_eq!(reader.order("T_NAME").unwrap().order().key_count().unwrap(), 8);
 }
 
 #[test]
