@@ -1,10 +1,11 @@
 //! What does it cost to keep indexes current, and to make them?
 //!
 //! Data: a table of 100,000 records, ID N(8,0) from 1 on, TAG C(4) of 26 values, AMT N(8,2) at random, 21 bytes a record, in a
-//! folder for temporary files. Questions: CREATE INDEX on ID from opening the table to the file under its name (and without
-//! bringing it to the disk); records appended a second with no index and with orders on all three fields, one by one and in
-//! batches of 10,000, buffered (open exclusively, flushed at the end); one entry put in at random and one taken out at random,
-//! beside making the same order in one go. CPU time of this thread, the least of five runs.
+//! folder for temporary files. Questions: CREATE INDEX on each field, from opening the table to the file under its name, on the
+//! disk; records appended a second with no index and with orders on all three fields, one by one and in batches of 10,000,
+//! buffered (open exclusively, flushed at the end), and beside others (locked, written and unlocked each; 20,000 records); one
+//! entry put in at random and one taken out at random, beside making the same order in one go. CPU time of this thread, the
+//! least of five runs.
 //!
 //! `cargo bench -p tidemill-xbase --bench index_changes`
 
@@ -18,11 +19,12 @@ use tidemill_xbase::index::{
     Collation, Direction, Index, IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeyType, OrderSpec,
 };
 use tidemill_xbase::{
-    CivilDate, CodePage, CreateOptions, EditOptions, FieldSpec, KeySettings, OpenOptions, Table, TableEditor,
+    CivilDate, CodePage, CreateOptions, EditOptions, FieldSpec, KeySettings, OpenMode, OpenOptions, Table, TableEditor,
     TableWriter, Value, build_index,
 };
 
 const ROWS: u32 = 100_000;
+const SHARED_ROWS: u32 = 20_000;
 const TODAY: CivilDate = CivilDate {
     year: 2026,
     month: 11,
@@ -41,10 +43,13 @@ fn main() {
     };
     let rows = rows();
 
-    let append = |with_orders: bool| {
-        let mut table = empty(&path, if with_orders { orders().to_vec() } else { Vec::new() });
+    let append = |with_orders: bool, mode: OpenMode| {
+        drop(empty(&path, if with_orders { orders().to_vec() } else { Vec::new() }));
+        let options = EditOptions::new(TODAY).mode(mode);
+        let mut table = TableEditor::open(&path, &options).expect("a table");
         seconds(|| {
-            for (id, tag, amount) in &rows {
+            let count = if mode == OpenMode::Shared { SHARED_ROWS } else { ROWS } as usize;
+            for (id, tag, amount) in rows.iter().take(count) {
                 let amount = Value::Decimal {
                     unscaled: (*amount).into(),
                     scale: 2,
@@ -52,14 +57,19 @@ fn main() {
                 table
                     .append_values(&[(0, Value::Integer(*id)), (1, Value::Text(tag)), (2, amount)])
                     .expect("a record");
+                table.unlock_all().expect("its lock");
             }
             table.flush().expect("a flush");
         })
     };
-    let bare = least(|| append(false));
+    let bare = least(|| append(false, OpenMode::Exclusive));
     report("append, no index", bare, ROWS);
-    let kept = least(|| append(true));
+    let kept = least(|| append(true, OpenMode::Exclusive));
     report("append, three orders", kept, ROWS);
+    let shared = least(|| append(false, OpenMode::Shared));
+    report("append beside others, no index", shared, SHARED_ROWS);
+    let shared = least(|| append(true, OpenMode::Shared));
+    report("append beside others, three orders", shared, SHARED_ROWS);
 
     let batches: Vec<RecordBatch> = rows.chunks(10_000).map(batch).collect();
     for with_orders in [false, true] {
@@ -80,7 +90,7 @@ fn main() {
         report(what, batched, ROWS);
     }
     // The table that is left is indexed next.
-    let _ = append(true);
+    let _ = append(true, OpenMode::Exclusive);
 
     let settings = KeySettings::new(CodePage::Cp437);
     let made = folder.path().join("made.cdx");

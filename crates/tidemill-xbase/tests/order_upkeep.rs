@@ -428,7 +428,8 @@ fn a_table_that_changed_without_its_index_is_noticed_when_it_is_opened() {
     alone()
         .reindex(indexed.folder.path().join("t.cdx"), &indexed.settings)
         .unwrap();
-    TableEditor::open(&path, &options).unwrap();
+    let mut reader = TableEditor::open(&path, &options.mode(OpenMode::ReadOnly)).unwrap();
+    assert_eq!(reader.order("T_NAME").unwrap().order().key_count().unwrap(), 8);
 }
 
 #[test]
@@ -494,13 +495,39 @@ fn orders_are_made_and_dropped_in_an_nsx() {
             .append_values(&[(0, Value::Integer(id)), (1, Value::Text("abc"))])
             .unwrap();
     }
-    table.drop_order("T_CODE").unwrap();
-    table.append_values(&[(0, Value::Integer(9))]).unwrap();
-    table.flush().unwrap();
-    let layout = Table::open(table.path(), &OpenOptions::new()).unwrap();
-    let index = TableIndex::open(&indexed.files[0], &layout, &indexed.settings).unwrap();
-    assert_eq!(index.orders().len(), 5);
-    assert_eq!(index.verify(&layout).unwrap(), []);
+    let file = indexed.files[0].clone();
+    let settings = indexed.settings.clone();
+    let check = |table: &mut TableEditor, orders: usize| {
+        table.flush().unwrap();
+        let layout = Table::open(table.path(), &OpenOptions::new()).unwrap();
+        let index = TableIndex::open(&file, &layout, &settings).unwrap();
+        assert_eq!(
+            (index.orders().len(), index.verify(&layout).unwrap()),
+            (orders, Vec::new())
+        );
+    };
+    for round in 0..3 {
+        table.drop_order("T_CODE").unwrap();
+        table.append_values(&[(0, Value::Integer(9))]).unwrap();
+        check(table, 5);
+        table.create_order_in(&file, &OrderSpec::new("T_CODE", "CODE")).unwrap();
+        table
+            .append_values(&[(0, Value::Integer(round)), (2, Value::Text("X"))])
+            .unwrap();
+        check(table, 6);
+        assert!(table.create_order_in(&file, &OrderSpec::new("t_code", "CODE")).is_err());
+    }
+    assert!(matches!(
+        table.create_order_in("other.nsx", &OrderSpec::new("A", "ID")),
+        Err(Error::Misuse(_))
+    ));
+    let too_many = (0..50).map(|number| table.create_order_in(&file, &OrderSpec::new(format!("N{number}"), "ID")));
+    assert_eq!(too_many.filter(Result::is_ok).count(), 44);
+    check(table, 50);
+    let ntx = Indexed::new(IndexDialect::Ntx, OpenMode::Exclusive);
+    let (mut editors, files) = (ntx.editors, ntx.files);
+    let second = editors[0].create_order_in(&files[0], &OrderSpec::new("SECOND", "ID"));
+    assert!(matches!(second, Err(Error::Order { .. })));
 }
 
 #[test]

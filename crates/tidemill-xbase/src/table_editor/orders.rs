@@ -137,30 +137,37 @@ impl TableEditor {
     /// expression, and text is sorted as the settings of the other orders say.
     ///
     /// # Errors
-    /// [`Error::Misuse`] unless the table is open exclusively; [`Error::Order`] as for [`build_index`](crate::build_index); [`Error::Cancelled`]; [`Error::Io`].
+    /// [`Error::Misuse`] unless the table is open exclusively, and the production index with it; [`Error::Order`] as for
+    /// [`build_index`](crate::build_index); [`Error::Cancelled`]; [`Error::Io`].
     pub fn create_order(&mut self, order: &OrderSpec) -> Result<()> {
         self.alone("making an order")?;
+        if let Ok(Some(path)) = production_path(&self.orders.table) {
+            return self.create_order_in(path, order);
+        }
         self.committed("making an order")?;
-        let path = match production_path(&self.orders.table) {
-            Ok(Some(path)) => path,
-            _ => {
-                let path = self.path().with_extension("cdx");
-                let table = Table::open(self.path(), &self.options.open)?;
-                let (orders, settings) = (std::slice::from_ref(order), &self.orders.settings);
-                build_index_with(&path, &table, orders, settings, &self.options.build)?;
-                self.set_production_flag(true)?;
-                return self.open_index(path);
-            }
-        };
+        let path = self.path().with_extension("cdx");
+        let table = Table::open(self.path(), &self.options.open)?;
+        let (orders, settings) = (std::slice::from_ref(order), &self.orders.settings);
+        build_index_with(&path, &table, orders, settings, &self.options.build)?;
+        self.set_production_flag(true)?;
+        self.open_index(path)
+    }
+
+    /// Adds an order to an index file that is open, a CDX or an NSX.
+    ///
+    /// # Errors
+    /// As [`TableEditor::create_order`].
+    pub fn create_order_in(&mut self, index: impl AsRef<Path>, order: &OrderSpec) -> Result<()> {
+        let path = index.as_ref();
+        self.alone("making an order")?;
+        self.committed("making an order")?;
         let Some(at) = self.orders.files.iter().position(|file| file.index.path() == path) else {
             return Err(self.misuse(&format!("{} is not open", path.display())));
         };
-        let Some(mut file) = (at < self.orders.files.len()).then(|| self.orders.files.remove(at)) else {
-            return Ok(());
-        };
+        let mut file = self.orders.files.remove(at);
         let created = self.as_one(|table| table.create_in(&mut file, order));
         self.orders.files.insert(at, file);
-        created.map_err(|e| Error::order(&path, order.name(), e))
+        created.map_err(|e| Error::order(path, order.name(), e))
     }
 
     /// Takes an order out of its index file. The last order of a file takes the file with it.
