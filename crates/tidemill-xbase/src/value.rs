@@ -111,9 +111,7 @@ impl Format {
             (FieldKind::Logical, Value::Logical(value)) => out.push(if value { b'T' } else { b'F' }),
             (FieldKind::Numeric | FieldKind::Float, Value::Double(value)) => self.rounded(value, out)?,
             (FieldKind::Numeric | FieldKind::Float, _) => {
-                let mut digits = Vec::new();
-                encode_number(self.unscaled(value)?, self.decimals, self.width, &mut digits)?;
-                out.extend_from_slice(&digits);
+                encode_number(self.unscaled(value)?, self.decimals, self.width, out)?;
             }
             (FieldKind::Currency, _) => {
                 let value = i64::try_from(self.unscaled(value)?);
@@ -225,6 +223,9 @@ impl Format {
             Value::Decimal { unscaled, scale } => (unscaled, scale),
             _ => return Err(self.wanted().to_owned()),
         };
+        if scale == self.decimals {
+            return Ok(unscaled);
+        }
         let power = 10i128.checked_pow(u32::from(self.decimals.abs_diff(scale)));
         let scaled = match power {
             _ if unscaled == 0 => Some(0),
@@ -283,23 +284,60 @@ fn civil(days: i32) -> Result<(i32, u32, u32), String> {
 /// Writes a scaled integer with its point; a zero before the point is left out where there is no room for it.
 fn encode_number(value: i128, decimals: u8, width: usize, out: &mut Vec<u8>) -> Result<(), String> {
     let decimals = usize::from(decimals);
-    let digits = format!("{:0>width$}", value.unsigned_abs(), width = decimals + 1);
-    let (whole, fraction) = digits.split_at(digits.len() - decimals);
+    let mut buffer = [b'0'; DIGITS_MAX];
+    let written = put_digits(value.unsigned_abs(), &mut buffer).max(decimals + 1);
+    let digits = buffer.get(DIGITS_MAX.saturating_sub(written)..).unwrap_or_default();
+    let (whole, fraction) = digits.split_at(digits.len().saturating_sub(decimals));
     if value < 0 {
         out.push(b'-');
     }
-    let needed = out.len() + digits.len() + usize::from(decimals > 0);
-    if whole != "0" || decimals == 0 || needed <= width {
-        out.extend_from_slice(whole.as_bytes());
+    let mut needed = usize::from(value < 0) + digits.len() + usize::from(decimals > 0);
+    if whole == b"0" && decimals > 0 && needed > width {
+        needed -= 1;
+    } else {
+        out.extend_from_slice(whole);
     }
     if decimals > 0 {
         out.push(b'.');
-        out.extend_from_slice(fraction.as_bytes());
+        out.extend_from_slice(fraction);
     }
-    if out.len() > width {
+    if needed > width {
         Err(format!("at most {width} characters"))
     } else {
         Ok(())
+    }
+}
+
+/// As many digits as a field can have decimals, one before the point, and those of a number of 128 bits.
+const DIGITS_MAX: usize = 256 + 39;
+
+/// Writes the digits of a number to the end of a buffer of zeros and returns how many there are, at least one.
+fn put_digits(number: u128, buffer: &mut [u8; DIGITS_MAX]) -> usize {
+    let mut places = buffer.iter_mut().rev();
+    let mut count = 0;
+    let mut put = |digit: u8| {
+        count += 1;
+        if let Some(place) = places.next() {
+            *place = b'0' + digit;
+        }
+    };
+    // Almost every number fits into 64 bits, whose division is a multiplication.
+    let mut long = number;
+    let mut short = loop {
+        match u64::try_from(long) {
+            Ok(short) => break short,
+            Err(_) => {
+                put((long % 10) as u8);
+                long /= 10;
+            }
+        }
+    };
+    loop {
+        put((short % 10) as u8);
+        short /= 10;
+        if short == 0 {
+            return count;
+        }
     }
 }
 
