@@ -17,7 +17,8 @@ use crate::storage::Storage;
 pub(super) struct Layer {
     /// The savepoint that began it.
     pub(super) savepoint: Option<u64>,
-    pub(super) files: BTreeMap<PathBuf, (Arc<Slot>, FileOverlay)>,
+    /// By the number of the file.
+    pub(super) files: BTreeMap<u64, (Arc<Slot>, FileOverlay)>,
     /// Numbers as they were when the layer began.
     pub(super) numbers: Vec<(Weak<AtomicU32>, u32)>,
 }
@@ -25,6 +26,7 @@ pub(super) struct Layer {
 /// A file that is open in this log, however many handles there are on it.
 #[derive(Debug)]
 pub(super) struct Slot {
+    pub(super) id: u64,
     pub(super) path: PathBuf,
     pub(super) identity: FileIdentity,
     pub(super) sharing: Sharing,
@@ -33,11 +35,11 @@ pub(super) struct Slot {
 
 impl Layer {
     pub(super) fn absorb(&mut self, above: Self) {
-        for (path, (slot, overlay)) in above.files {
-            match self.files.get_mut(&path) {
+        for (id, (slot, overlay)) in above.files {
+            match self.files.get_mut(&id) {
                 Some((_, below)) => below.absorb(overlay),
                 None => {
-                    self.files.insert(path, (slot, overlay));
+                    self.files.insert(id, (slot, overlay));
                 }
             }
         }
@@ -46,8 +48,8 @@ impl Layer {
     /// Writes all files, first what may need room on the disk. Those that become shorter keep their ends until
     /// [`Layer::cut_files`], so that what fails here can be taken back.
     pub(super) fn write_to_files(&self) -> Result<()> {
-        for (path, (slot, overlay)) in &self.files {
-            let io = |e| Error::io(path, "write", e);
+        for (slot, overlay) in self.files.values() {
+            let io = |e| Error::io(&slot.path, "write", e);
             let old_len = slot.storage.len().map_err(io)?;
             let extents: Vec<_> = overlay.extents().collect();
             let (inside, behind): (Vec<_>, Vec<_>) = extents
@@ -65,8 +67,8 @@ impl Layer {
     }
 
     pub(super) fn cut_files(&self) -> Result<()> {
-        for (path, (slot, overlay)) in &self.files {
-            let io = |e| Error::io(path, "write", e);
+        for (slot, overlay) in self.files.values() {
+            let io = |e| Error::io(&slot.path, "write", e);
             let len = slot.storage.len().map_err(io)?;
             let new_len = overlay.len(len);
             if new_len < len {
@@ -98,21 +100,36 @@ impl Slot {
         Ok(overlay.map_or(len, |overlay| overlay.len(len)))
     }
 
-    /// Fills `buf` from the file with overlays above it; the caller has checked the length.
+    /// Fills `buf` from the file with overlays above it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] when it ends before.
     pub(super) fn read_over<'a>(
         &self,
-        overlays: impl IntoIterator<Item = &'a FileOverlay>,
+        overlays: impl DoubleEndedIterator<Item = &'a FileOverlay> + Clone,
         offset: u64,
         buf: &mut [u8],
     ) -> io::Result<()> {
-        let there = self.storage.len()?.saturating_sub(offset);
-        let there = usize::try_from(there).unwrap_or(usize::MAX).min(buf.len());
-        let (from_file, behind) = buf.split_at_mut(there);
+        // What was written lately is read again often, and needs no look at the file.
+        if overlays
+            .clone()
+            .next_back()
+            .is_some_and(|newest| newest.read(offset, buf))
+        {
+            return Ok(());
+        }
+        let file_len = self.storage.len()?;
+        let len = overlays.clone().fold(file_len, |len, overlay| overlay.len(len));
+        if offset.checked_add(buf.len() as u64).is_none_or(|end| end > len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let there = usize::try_from(file_len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let (from_file, behind) = buf.split_at_mut(there.min(buf.len()));
         behind.fill(0);
         if !from_file.is_empty() {
             self.storage.read_exact_at(from_file, offset)?;
         }
-        overlays.into_iter().for_each(|overlay| overlay.read_over(offset, buf));
+        overlays.for_each(|overlay| overlay.read_over(offset, buf));
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::TransactionLog;
 use super::layer::Slot;
-use super::overlay::FileOverlay;
+use super::state::State;
 use crate::error::Error;
 use crate::storage::Storage;
 
@@ -23,16 +23,13 @@ impl LoggedFile {
     }
 
     /// Writes in a transaction of its own where none is under way.
-    fn change(&self, write: impl FnOnce(&mut FileOverlay, u64)) -> io::Result<()> {
+    fn change(&self, write: impl FnOnce(&mut State) -> io::Result<()>) -> io::Result<()> {
         let mut state = self.log.state();
         if state.under_way() {
-            let (overlay, below) = state.newest(&self.slot)?;
-            write(overlay, below);
-            return Ok(());
+            return write(&mut state);
         }
         let depth = state.enter().map_err(io::Error::other)?;
-        let done = state.newest(&self.slot).map(|(overlay, below)| write(overlay, below));
-        match done {
+        match write(&mut state) {
             Ok(()) => state.leave(depth).map_err(|e| match e {
                 Error::Io { source, .. } => source,
                 e => io::Error::other(e),
@@ -49,33 +46,32 @@ impl Storage for LoggedFile {
     fn len(&self) -> io::Result<u64> {
         let state = self.log.state();
         let len = self.slot.storage.len()?;
-        Ok(state
-            .overlays(&self.slot.path)
-            .fold(len, |len, overlay| overlay.len(len)))
+        let overlays = state.overlays(&self.slot);
+        Ok(overlays.fold(len, |len, overlay| overlay.len(len)))
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let state = self.log.state();
-        let mut overlays = state.overlays(&self.slot.path).peekable();
-        if overlays.peek().is_none() {
+        let overlays = state.overlays(&self.slot);
+        if overlays.clone().next().is_none() {
             return self.slot.storage.read_exact_at(buf, offset);
-        }
-        let len = self.slot.storage.len()?;
-        let len = state
-            .overlays(&self.slot.path)
-            .fold(len, |len, overlay| overlay.len(len));
-        if offset.checked_add(buf.len() as u64).is_none_or(|end| end > len) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.slot.read_over(overlays, offset, buf)
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.change(|overlay, _| overlay.write(offset, bytes))
+        self.change(|state| {
+            state.newest(&self.slot)?.write(offset, bytes);
+            Ok(())
+        })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(|overlay, below| overlay.set_len(len, below))
+        self.change(|state| {
+            let below = state.len_below(&self.slot)?;
+            state.newest(&self.slot)?.set_len(len, below);
+            Ok(())
+        })
     }
 
     /// What is committed is brought to the disk with the log, so there is nothing to do in a transaction.

@@ -90,6 +90,19 @@ impl FileOverlay {
         self.least_len = self.least_len.min(new_len);
     }
 
+    /// Fills `buf` if all of it was written here; false, and `buf` as it was, if not.
+    pub(super) fn read(&self, offset: u64, buf: &mut [u8]) -> bool {
+        let extent = self.extents.range(..=offset).next_back();
+        let found = extent.and_then(|(start, data)| {
+            let at = usize::try_from(offset - start).ok()?;
+            data.get(at..)?.get(..buf.len())
+        });
+        if let Some(found) = found {
+            buf.copy_from_slice(found);
+        }
+        found.is_some()
+    }
+
     /// Lays itself over `buf`, the bytes from `offset` on as they are below.
     pub(super) fn read_over(&self, offset: u64, buf: &mut [u8]) {
         let end = offset.saturating_add(len(buf));
@@ -225,6 +238,10 @@ mod tests {
                 part.resize(model.len() - offset, 0);
                 joined.read_over(offset as u64, &mut part);
                 prop_assert_eq!(&part, &model[offset..]);
+                let mut whole = vec![0; part.len()];
+                if joined.read(offset as u64, &mut whole) {
+                    prop_assert_eq!(whole, part);
+                }
             }
 
             // Without holes the ranges alone, written to the file, and the length give the same.

@@ -24,6 +24,7 @@ pub(super) struct State {
     durability: Durability,
     checkpoint_bytes: u64,
     slots: Vec<Weak<Slot>>,
+    attached: u64,
     numbers: Vec<Weak<AtomicU32>>,
     locks: Vec<Weak<HeldLocks>>,
     /// Committed and in the log, but neither on the disk nor in the files.
@@ -43,7 +44,7 @@ pub(super) struct State {
     /// Of the locks that are held, the last in the order of all.
     last_lock: Option<LockOrder>,
     /// Written since the log was emptied, and perhaps not on the disk.
-    unsynced: BTreeMap<PathBuf, Arc<Slot>>,
+    unsynced: BTreeMap<u64, Arc<Slot>>,
     /// Why nothing goes any more.
     broken: Option<String>,
 }
@@ -56,6 +57,7 @@ impl State {
             durability: options.durability,
             checkpoint_bytes: options.checkpoint_bytes,
             slots: Vec::new(),
+            attached: 0,
             numbers: Vec::new(),
             locks: Vec::new(),
             waiting: Layer::default(),
@@ -90,7 +92,9 @@ impl State {
         if let Some(slot) = known {
             return Ok(slot);
         }
+        self.attached += 1;
         let slot = Arc::new(Slot {
+            id: self.attached,
             path: path.to_owned(),
             identity,
             sharing,
@@ -318,8 +322,8 @@ impl State {
         let Some(layer) = self.layers.first_mut() else {
             return Ok(group);
         };
-        for (path, (slot, overlay)) in &mut layer.files {
-            let below = waiting.files.get(path).map(|(_, overlay)| overlay);
+        for (id, (slot, overlay)) in &mut layer.files {
+            let (path, below) = (&slot.path, waiting.files.get(id).map(|(_, overlay)| overlay));
             let old_len = slot.len_over(below)?;
             overlay.fill_holes(old_len);
             let mut change = FileChange {
@@ -339,7 +343,7 @@ impl State {
             for (offset, after) in overlay.extents() {
                 let there = usize::try_from(old_len.saturating_sub(offset)).unwrap_or(usize::MAX);
                 let mut before = vec![0; after.len().min(there)];
-                slot.read_over(below, offset, &mut before)
+                slot.read_over(below.into_iter(), offset, &mut before)
                     .map_err(|e| Error::io(path, "read", e))?;
                 change.push(offset, &before, after);
             }
@@ -407,7 +411,7 @@ impl State {
     }
 
     fn written(&mut self, layer: Layer) {
-        let slots = layer.files.into_iter().map(|(path, (slot, _))| (path, slot));
+        let slots = layer.files.into_iter().map(|(id, (slot, _))| (id, slot));
         self.unsynced.extend(slots);
     }
 
@@ -480,26 +484,28 @@ impl State {
         Error::Misuse(format!("{}: {why}", self.log.path().display()))
     }
 
-    pub(super) fn overlays(&self, path: &Path) -> impl Iterator<Item = &FileOverlay> {
-        let layers = std::iter::once(&self.waiting).chain(&self.layers);
-        layers.filter_map(move |layer| layer.files.get(path).map(|(_, overlay)| overlay))
+    /// What is written over a file, the oldest first.
+    pub(super) fn overlays(&self, slot: &Slot) -> impl DoubleEndedIterator<Item = &FileOverlay> + Clone {
+        let (layers, id) = (std::iter::once(&self.waiting).chain(&self.layers), slot.id);
+        layers.filter_map(move |layer| layer.files.get(&id).map(|(_, overlay)| overlay))
     }
 
-    /// What the newest layer writes to a file, and how long the file is below that layer.
-    pub(super) fn newest(&mut self, slot: &Arc<Slot>) -> io::Result<(&mut FileOverlay, u64)> {
-        let (waiting, layers) = (&self.waiting, self.layers.split_last_mut());
-        let Some((layer, lower)) = layers else {
-            return Err(io::Error::other(
-                "a file with a log is written outside of a transaction",
-            ));
-        };
-        let lower = std::iter::once(waiting).chain(&*lower);
-        let lower = lower.filter_map(|layer| layer.files.get(&slot.path));
-        let below = lower.fold(slot.storage.len()?, |len, (_, overlay)| overlay.len(len));
-        let (_, overlay) = layer
-            .files
-            .entry(slot.path.clone())
-            .or_insert_with(|| (Arc::clone(slot), FileOverlay::default()));
-        Ok((overlay, below))
+    /// What the newest layer writes to a file.
+    pub(super) fn newest(&mut self, slot: &Arc<Slot>) -> io::Result<&mut FileOverlay> {
+        let layer = self.layers.last_mut().ok_or_else(|| {
+            // Whoever writes has begun a statement.
+            io::Error::other("a file with a log is written outside of a transaction")
+        })?;
+        let file = layer.files.entry(slot.id);
+        let (_, overlay) = file.or_insert_with(|| (Arc::clone(slot), FileOverlay::default()));
+        Ok(overlay)
+    }
+
+    /// How long a file is below the newest layer.
+    pub(super) fn len_below(&self, slot: &Slot) -> io::Result<u64> {
+        let (_, lower) = self.layers.split_last().unwrap_or((&self.waiting, &[]));
+        let lower = std::iter::once(&self.waiting).chain(lower);
+        let lower = lower.filter_map(|layer| layer.files.get(&slot.id));
+        Ok(lower.fold(slot.storage.len()?, |len, (_, overlay)| overlay.len(len)))
     }
 }
