@@ -141,6 +141,25 @@ fn check_random(path: &Path, tag: &str, key_type: KeyType, alphabet: &[u8], seed
     }
 }
 
+/// Changes an order of keys of which few have room in a page.
+fn check_long(seed: u64, len: usize) {
+    for dialect in ["cdx", "ntx", "nsx"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long").with_extension(dialect);
+        let dialect = IndexDialect::from_path(&path).unwrap();
+        let mut builder = IndexBuilder::new(dialect, 9, CodePage::Cp437);
+        let order = OrderSpec::new("T", "C").keys(KeyType::Character, len);
+        builder.add(&order, builder.keys(&order).unwrap()).unwrap();
+        std::fs::write(&path, builder.finish().unwrap()).unwrap();
+        check_random(&path, "T", KeyType::Character, b"ab", seed, 1200);
+    }
+}
+
+#[test]
+fn a_leaf_that_becomes_three_pages_at_once_leaves_no_branch_overfull() {
+    check_long(11_304_682_330_592_749_574, 216);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
@@ -158,16 +177,7 @@ proptest! {
 
     #[test]
     fn random_changes_of_long_keys_give_what_a_sorted_list_gives(seed: u64, len in 60_usize..=240) {
-        for dialect in ["cdx", "ntx", "nsx"] {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("long").with_extension(dialect);
-            let dialect = IndexDialect::from_path(&path).unwrap();
-            let mut builder = IndexBuilder::new(dialect, 9, CodePage::Cp437);
-            let order = OrderSpec::new("T", "C").keys(KeyType::Character, len);
-            builder.add(&order, builder.keys(&order).unwrap()).unwrap();
-            std::fs::write(&path, builder.finish().unwrap()).unwrap();
-            check_random(&path, "T", KeyType::Character, b"ab", seed, 1200);
-        }
+        check_long(seed, len);
     }
 
     #[test]

@@ -291,6 +291,7 @@ impl PageStore {
             let bytes = run.get_mut(at..).unwrap_or_default();
             match self.pages.get(&page) {
                 Some(Slot::Used(used)) => {
+                    debug_assert!(used.fits(&*self.format), "a page that holds more than it can");
                     let before = used.before.as_deref();
                     self.format.encode(&used.node, used.keys, used.is_root, before, bytes);
                 }
@@ -476,7 +477,10 @@ impl EditPage {
         } else {
             self.middle(format).clamp(1, most)
         };
-        if at_end && self.node.is_leaf() && self.len_to(format, cut) > format.leaf_room() {
+        if !self.node.is_leaf() {
+            // A branch may have got several pages at once.
+            cut = cut.min(format.branch_room(self.keys));
+        } else if at_end && self.len_to(format, cut) > format.leaf_room() {
             cut = self.middle(format).clamp(1, most);
         }
         let mut right = self.node.split_off(cut);
