@@ -1,6 +1,6 @@
 //! Bitmap filters: which records fulfil a condition, as one bit a record (ADS calls them AOF, FoxPro Rushmore).
 //!
-//! A [`Filter`] is an expression cut at its `.AND.`, `.OR.` and `.NOT.` into leaves. Each leaf becomes a [`Bitmap`] of its
+//! A [`Filter`] is an expression cut at its `.AND.`, `.OR.` and `.NOT.` into leaves. Each leaf becomes a [`Bitmap`](crate::Bitmap) of its
 //! own and the operators work on words of 64 records: one pass over the table for all leaves, each by a kernel that reads
 //! the record's bytes, or by the expression engine where no kernel knows it.
 //!
