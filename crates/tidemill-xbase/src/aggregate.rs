@@ -20,7 +20,7 @@
 //! ```
 //!
 //! Blank numbers are not counted, or are 0 where the table was opened with [`Blank::Zero`]; a NULL never counts. Sums are
-//! exact: whole numbers, scaled by the field's decimals.
+//! exact: whole numbers, scaled by the field's decimals. While recovering, what cannot be read does not count.
 //!
 //! # What this does not do
 //!
@@ -255,6 +255,7 @@ impl Columns {
                         Ok(Some(number)) => Ranked::Whole(number),
                         Ok(None) if blank => Ranked::Whole(0),
                         Ok(None) => continue,
+                        Err(()) if table.options.recover => continue,
                         Err(()) => return Err(self.unreadable(field, recno, record)),
                     },
                     None => match RecordBytes::new(table, recno, record).value(field)? {
@@ -548,6 +549,7 @@ impl Grouping<'_> {
                 "field {name}: doubles are not added up by groups"
             )));
         };
+        let recovers = columns.table().options.recover;
         let mut fault = None;
         let mut number = |record: &[u8]| {
             if sum_null.is_some_and(|null| is_null(record, null)) {
@@ -558,6 +560,7 @@ impl Grouping<'_> {
                 Number::Blank => blank.then_some(0),
                 Number::Other => match cell.exact(record) {
                     Ok(number) => number,
+                    Err(()) if recovers => None,
                     Err(()) => {
                         fault.get_or_insert_with(|| record.to_vec());
                         None

@@ -32,7 +32,8 @@ proptest! {
         let is_damaged = random.below(4) == 0;
         let source = RandomTable::new(random, 300, is_damaged);
         let blank = *random.pick(&[Blank::Null, Blank::Zero]);
-        let options = OpenOptions::new().codepage(CodePage::Cp437).blank(blank);
+        let recovers = random.below(2) == 0;
+        let options = OpenOptions::new().codepage(CodePage::Cp437).blank(blank).recover(recovers);
         let table = Arc::new(Table::from_bytes(source.bytes.clone(), None, &options).unwrap());
         let columns = Columns::new(&table, &ColumnCache::new(1 << 20), Sharing::Shared).unwrap();
         let mut set = Bitmap::new(source.rows);

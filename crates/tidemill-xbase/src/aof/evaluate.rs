@@ -8,8 +8,9 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions
 use arrow_schema::{DataType, Field as ArrowField, Schema};
 
 use crate::column::{self, Context, Rows};
+use crate::damage::Damage;
 use crate::error::{Error, Result};
-use crate::expression::{Program, Record, RecordBytes, Value};
+use crate::expression::{Program, Record, RecordBytes, Value, blank};
 use crate::field::FieldKind;
 use crate::kernels::Block;
 use crate::memo::MemoReader;
@@ -138,12 +139,8 @@ fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<B
     if uses_memo(&leaf.program, table) {
         return by_scan(&leaf.program, table, block);
     }
-    // The column form takes a blank of a nullable field for NULL, and reads what the row form need not. While recovering it
-    // alone knows what becomes of damage.
+    // The column form takes a blank of a nullable field for NULL, and reads what the row form need not.
     let can_be_null = leaf.program.slots.iter().any(|slot| slot.nullable);
-    if table.options.recover {
-        return by_columns(&leaf.program, table, block);
-    }
     if leaf.test.is_none()
         && !can_be_null
         && let Ok(bits) = by_columns(&leaf.program, table, block)
@@ -155,18 +152,13 @@ fn evaluate_leaf(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>) -> Result<B
 
 /// As [`evaluate_leaf`], for some records of the block; the others are false.
 fn evaluate_some(leaf: &Leaf, table: &Arc<Table>, block: &Block<'_>, wanted: &[u64]) -> Result<Bits> {
-    if table.options.recover || uses_memo(&leaf.program, table) {
+    if uses_memo(&leaf.program, table) {
         return evaluate_leaf(leaf, table, block);
     }
     let records = (block.first + 1..).zip(block.records()).enumerate();
-    let values = records.map(|(i, (recno, record))| {
-        if wanted.get(i / 64).is_none_or(|word| word >> (i % 64) & 1 == 0) {
-            return Ok(Some(false));
-        }
-        match leaf.program.evaluate_record(&RecordBytes::new(table, recno, record))? {
-            Value::Logical(value) => Ok(Some(value)),
-            _ => Ok(None),
-        }
+    let values = records.map(|(i, (recno, record))| match wanted.get(i / 64) {
+        Some(word) if word >> (i % 64) & 1 != 0 => value(&leaf.program, table, recno, record),
+        _ => Ok(Some(false)),
     });
     let values = values.collect::<Result<Vec<_>>>()?;
     Ok(from_values(values.into_iter(), words_of(block)))
@@ -183,16 +175,59 @@ pub(super) fn uses_memo(program: &Program, table: &Table) -> bool {
 
 /// Record by record.
 fn by_records(program: &Program, table: &Table, block: &Block<'_>) -> Result<Bits> {
-    let mut values = Vec::with_capacity(block.len as usize);
-    for (recno, record) in (block.first + 1..).zip(block.records()) {
-        values.push(
-            match program.evaluate_record(&RecordBytes::new(table, recno, record))? {
-                Value::Logical(value) => Some(value),
-                _ => None,
-            },
-        );
-    }
+    let records = (block.first + 1..).zip(block.records());
+    let values = records.map(|(recno, record)| value(program, table, recno, record));
+    let values = values.collect::<Result<Vec<_>>>()?;
     Ok(from_values(values.into_iter(), words_of(block)))
+}
+
+/// What a condition is for one record; `None` is `.NULL.`.
+fn value(program: &Program, table: &Table, recno: u32, record: &[u8]) -> Result<Option<bool>> {
+    let record = RecordBytes::new(table, recno, record);
+    let value = match table.options.recover {
+        true => program.evaluate_record(&Recovering { record, table })?.into_owned(),
+        false => program.evaluate_record(&record)?.into_owned(),
+    };
+    Ok(match value {
+        Value::Logical(value) => Some(value),
+        _ => None,
+    })
+}
+
+/// A record whose fields are blank, or NULL where they can be, when they cannot be read.
+struct Recovering<'a> {
+    record: RecordBytes<'a>,
+    table: &'a Table,
+}
+
+impl Record for Recovering<'_> {
+    fn value(&self, field: usize) -> Result<Value<'_>> {
+        match (self.record.value(field), self.table.fields().get(field)) {
+            (Err(Error::Value(bad)), Some(described)) => {
+                let index = self.record_no().saturating_sub(1);
+                let begin = self.table.record_offset(index) + described.offset as u64;
+                self.table.damage.add(Damage {
+                    begin,
+                    end: begin + described.width as u64,
+                    records: Some(index..self.record_no()),
+                    why: format!("field {}: expected {}, found {}", bad.field, bad.expected, bad.found),
+                });
+                Ok(match described.nullable {
+                    true => Value::Null,
+                    false => blank(described),
+                })
+            }
+            (value, _) => value,
+        }
+    }
+
+    fn record_no(&self) -> u32 {
+        self.record.record_no()
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.record.is_deleted()
+    }
 }
 
 /// Over the columns of the block.

@@ -95,7 +95,7 @@ impl Filter {
             let (expected, found) = (table.stride(), bytes.len());
             return Err(Error::Misuse(format!("a record has {expected} bytes, not {found}")));
         }
-        if !uses_memo(&self.program, table) {
+        if !uses_memo(&self.program, table) && !table.options.recover {
             return self.program.matches(&RecordBytes::new(table, recno, bytes));
         }
         let block = Block {

@@ -167,17 +167,10 @@ pub(super) struct BlankRecord<'a> {
 
 impl Record for BlankRecord<'_> {
     fn value(&self, field: usize) -> Result<Value<'_>> {
-        let Some(field) = self.fields.get(field) else {
-            return Err(Error::Misuse(format!("there is no field with index {field}")));
-        };
-        Ok(match type_of(field.kind) {
-            Type::Character => Value::text(vec![b' '; full_width(field)]),
-            Type::Number => Value::Number(0.0),
-            Type::Logical => Value::Logical(false),
-            Type::Date => Value::Date(0),
-            Type::Timestamp => Value::Timestamp(0),
-            Type::Null => Value::Null,
-        })
+        match self.fields.get(field) {
+            Some(field) => Ok(blank(field)),
+            None => Err(Error::Misuse(format!("there is no field with index {field}"))),
+        }
     }
 
     fn record_no(&self) -> u32 {
@@ -186,6 +179,18 @@ impl Record for BlankRecord<'_> {
 
     fn is_deleted(&self) -> bool {
         false
+    }
+}
+
+/// What a field is in a blank record.
+pub(crate) fn blank(field: &Field) -> Value<'static> {
+    match type_of(field.kind) {
+        Type::Character => Value::text(vec![b' '; full_width(field)]),
+        Type::Number => Value::Number(0.0),
+        Type::Logical => Value::Logical(false),
+        Type::Date => Value::Date(0),
+        Type::Timestamp => Value::Timestamp(0),
+        Type::Null => Value::Null,
     }
 }
 
