@@ -62,6 +62,11 @@
 //! and ranked without being decoded ([`aggregate`]). [`Columns`] keeps decoded columns and answers for as long as the file is
 //! what it was.
 //!
+//! # Changes and transactions
+//!
+//! A [`TableEditor`] changes a table in place, alone or beside other programs. Tables that share a [`TransactionLog`] change
+//! together, with their memos and orders, or not at all, whatever happens to the process or the machine.
+//!
 //! # What this crate does not do
 //!
 //! It knows no SQL and starts no thread; scans do not lock what they read. Encrypted tables are refused.
