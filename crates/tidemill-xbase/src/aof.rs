@@ -16,7 +16,7 @@
 //! let filter = Filter::new("NUM > 0 .AND. NAME < 'M'", &table, &Environment::new(table.codepage()))?;
 //! let records = filter.bitmap(&table)?;
 //! assert_eq!(records.count(), 38);
-//! assert_eq!(records.next(100), Some(101));
+//! assert_eq!(records.next(100), Some(119));
 //! # Ok(())
 //! # }
 //! ```
