@@ -24,20 +24,46 @@ enum Lookup {
 /// Words and their numbers, open addressing.
 #[derive(Debug)]
 struct Words {
-    at: usize,
+    probe: Probe,
     /// The bytes that are read and come before the field.
     lead: usize,
     len: usize,
-    mask: u64,
     /// Word and number; a free place has 0 and [`FREE`].
     places: Vec<(u64, u32)>,
+}
+
+/// From a record to the place where its text is looked for.
+#[derive(Debug, Clone, Copy)]
+struct Probe {
+    at: usize,
+    mask: u64,
     /// Odd, and nobody knows it: a file cannot be made whose texts all meet at one place.
     factor: u64,
     /// How far a hash is shifted down to be a place.
     shift: u32,
 }
 
+impl Probe {
+    #[inline(always)]
+    fn word(self, record: &[u8]) -> u64 {
+        let word = record
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk())
+            .copied()
+            .unwrap_or_default();
+        u64::from_le_bytes(word) & self.mask
+    }
+
+    #[inline(always)]
+    fn home(self, word: u64) -> usize {
+        // The shift leaves fewer bits than a place has.
+        usize::try_from(word.wrapping_mul(self.factor) >> self.shift).unwrap_or_default()
+    }
+}
+
 const FREE: u32 = u32::MAX;
+/// The places that a new table has, 16 KiB: the processor keeps them near.
+const PLACE_BITS: u32 = 10;
 
 impl Texts {
     pub(crate) fn new(cell: TextCell, stride: usize) -> Self {
@@ -46,13 +72,15 @@ impl Texts {
             let mut mask = [0; 8];
             mask.get_mut(lead..lead + cell.len)?.fill(u8::MAX);
             Some(Words {
-                at,
+                probe: Probe {
+                    at,
+                    mask: u64::from_le_bytes(mask),
+                    factor: RandomState::new().hash_one(0) | 1,
+                    shift: 64 - PLACE_BITS,
+                },
                 lead,
                 len: cell.len,
-                mask: u64::from_le_bytes(mask),
-                places: vec![(0, FREE); 256],
-                factor: RandomState::new().hash_one(0) | 1,
-                shift: 64 - 8,
+                places: vec![(0, FREE); 1 << PLACE_BITS],
             })
         };
         Self {
@@ -86,8 +114,18 @@ impl Texts {
         let records = block.records().enumerate().filter(|(i, record)| selects(*i, record));
         match lookup {
             Lookup::Words(words) => {
+                let mut probe = words.probe;
                 for (_, record) in records {
-                    visit(words.number(record, found), record);
+                    let word = probe.word(record);
+                    let number = match words.places.get(probe.home(word)) {
+                        Some((known, number)) if *known == word && word != 0 => *number,
+                        _ => {
+                            let number = words.look_further(word, found);
+                            probe = words.probe;
+                            number
+                        }
+                    };
+                    visit(number, record);
                 }
             }
             Lookup::Bytes(cell, numbers) => records.for_each(|(_, record)| {
@@ -108,22 +146,9 @@ impl Texts {
 }
 
 impl Words {
-    #[inline(always)]
-    fn number(&mut self, record: &[u8], found: &mut Vec<Box<[u8]>>) -> u32 {
-        let word = record
-            .get(self.at..)
-            .and_then(|rest| rest.first_chunk())
-            .copied()
-            .unwrap_or_default();
-        let word = u64::from_le_bytes(word) & self.mask;
-        match self.places.get(self.home(word)) {
-            Some((known, number)) if *known == word && word != 0 => *number,
-            _ => self.look_further(word, found),
-        }
-    }
-
+    #[cold]
     fn look_further(&mut self, word: u64, found: &mut Vec<Box<[u8]>>) -> u32 {
-        let mut place = self.home(word);
+        let mut place = self.probe.home(word);
         loop {
             match self.places.get(place) {
                 Some((known, number)) if *known == word && *number != FREE => return *number,
@@ -133,22 +158,16 @@ impl Words {
         }
     }
 
-    #[inline(always)]
-    fn home(&self, word: u64) -> usize {
-        // The shift leaves fewer bits than a place has.
-        usize::try_from(word.wrapping_mul(self.factor) >> self.shift).unwrap_or_default()
-    }
-
     #[cold]
     fn add(&mut self, word: u64, found: &mut Vec<Box<[u8]>>) -> u32 {
         let number = next_number(found);
         let bytes = word.to_le_bytes();
         found.push(bytes.get(self.lead..self.lead + self.len).unwrap_or_default().into());
-        // At most half of the places are taken, so that there is a free one.
-        if found.len() * 2 > self.places.len() {
+        // At most a quarter of the places are taken: few texts meet at one.
+        if found.len() * 4 > self.places.len() {
             let old = std::mem::take(&mut self.places);
             self.places = vec![(0, FREE); old.len() * 2];
-            self.shift -= 1;
+            self.probe.shift -= 1;
             for (word, number) in old.into_iter().filter(|(_, number)| *number != FREE) {
                 self.put(word, number);
             }
@@ -158,7 +177,7 @@ impl Words {
     }
 
     fn put(&mut self, word: u64, number: u32) {
-        let mut place = self.home(word);
+        let mut place = self.probe.home(word);
         while self.places.get(place).is_some_and(|(_, number)| *number != FREE) {
             place = (place + 1) & (self.places.len() - 1);
         }
