@@ -39,6 +39,16 @@ struct Step {
     slot: usize,
 }
 
+/// A key and its record.
+type Entry = (Vec<u8>, u32);
+
+/// An entry that has lost its place in a branch.
+struct LeftOver {
+    entry: Entry,
+    /// The one behind it.
+    next: Option<Entry>,
+}
+
 /// The keys before and behind a part of the tree.
 type Bounds<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
@@ -69,6 +79,11 @@ impl TreeEditor {
         if self.descend(store, stops_early, place)? {
             return Ok(false);
         }
+        self.insert_here(store, key, recno)
+    }
+
+    /// Puts an entry in where the path ends, at a leaf.
+    fn insert_here(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<bool> {
         let Some(step) = self.path.last().copied() else {
             return Ok(false);
         };
@@ -110,7 +125,7 @@ impl TreeEditor {
         self.mend(store)
             .and_then(|left_over| match left_over {
                 None => Ok(()),
-                Some((key, recno)) => self.put_back(store, &key, recno),
+                Some(left_over) => self.put_back(store, &left_over),
             })
             .map(|()| true)
     }
@@ -476,7 +491,7 @@ impl TreeEditor {
 
     /// Merges pages that are not half full and drops empty ones, from the path's end upwards. Returns an entry that has
     /// to be put in again.
-    fn mend(&mut self, store: &mut PageStore) -> Result<Option<(Vec<u8>, u32)>> {
+    fn mend(&mut self, store: &mut PageStore) -> Result<Option<LeftOver>> {
         let format = store.format.clone();
         let mut left_over = None;
         while let Some(Step { page, .. }) = self.path.last().copied() {
@@ -501,7 +516,11 @@ impl TreeEditor {
                 if !is_empty {
                     break;
                 }
-                left_over = self.drop_leaf(store)?;
+                let [next, behind] = self.following(store)?;
+                left_over = self.drop_leaf(store)?.map(|entry| LeftOver {
+                    next: if next.as_ref() == Some(&entry) { behind } else { next },
+                    entry,
+                });
                 continue;
             }
             self.path.pop();
@@ -557,7 +576,7 @@ impl TreeEditor {
 
     /// Takes an empty leaf whose neighbours are full out of a tree whose branches hold entries, and with it every branch
     /// that has nothing else below. The path then ends at a branch that has lost an entry, which is returned.
-    fn drop_leaf(&mut self, store: &mut PageStore) -> Result<Option<(Vec<u8>, u32)>> {
+    fn drop_leaf(&mut self, store: &mut PageStore) -> Result<Option<Entry>> {
         let format = store.format.clone();
         let Some(leaf) = self.path.pop() else {
             return Ok(None);
@@ -600,8 +619,40 @@ impl TreeEditor {
     }
 
     /// Puts an entry in that mending left over. It was there already, so it is no repeated key.
-    fn put_back(&mut self, store: &mut PageStore, key: &[u8], recno: u32) -> Result<()> {
-        self.insert(store, key, recno).map(|_| ())
+    fn put_back(&mut self, store: &mut PageStore, LeftOver { entry, next }: &LeftOver) -> Result<()> {
+        let (key, recno) = entry;
+        // Where equal keys keep the order in which they came, it goes before the one that came later.
+        if let Some((next, next_recno)) = next.as_ref().filter(|(next, _)| next == key)
+            && !store.format.ties_are_sorted()
+            && self.find(store, next, *next_recno)?
+        {
+            while let Some(step) = self.path.last().copied() {
+                let Some(child) = store.get(step.page)?.node.children.get(step.slot).copied() else {
+                    break;
+                };
+                self.enter(store, child)?;
+                let slot = store.get(child)?.node.len();
+                self.path.push(Step { page: child, slot });
+            }
+            return self.insert_here(store, key, *recno).map(|_| ());
+        }
+        self.insert(store, key, *recno).map(|_| ())
+    }
+
+    /// The two entries behind the path's end.
+    fn following(&mut self, store: &mut PageStore) -> Result<[Option<Entry>; 2]> {
+        let path = self.path.clone();
+        let mut following = [None, None];
+        let mut is_there = self.settle(store)?;
+        for place in &mut following {
+            if let Some(step) = self.path.last().filter(|_| is_there) {
+                let node = &store.get(step.page)?.node;
+                *place = Some((node.key(step.slot).to_vec(), node.recno(step.slot)));
+                is_there = self.next(store)?;
+            }
+        }
+        self.path = path;
+        Ok(following)
     }
 
     /// Merges the page at a level with a neighbour below the same branch; `false` when none has room.
