@@ -17,6 +17,7 @@ use std::{
 };
 
 pub use self::{dbase::ask as ask_dbase, python::ask as ask_python, sqlite::ask as ask_sqlite, table::Reference};
+use question::Answering;
 pub use question::Question;
 
 /// What an engine was asked, and how long it took.

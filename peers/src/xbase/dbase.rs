@@ -48,7 +48,8 @@ pub fn ask(reference: &Reference, repeats: usize) -> Vec<Line> {
         );
         vec![sum, count, min, max]
     };
-    let questions: [(Question, &dyn Fn(&[u8]) -> Vec<i64>); 4] = [
+    type Answering<'a> = &'a dyn Fn(&[u8]) -> Vec<i64>;
+    let questions: [(Question, Answering<'_>); 4] = [
         (Question::Count, &|dbf| count(dbf, |_| true)),
         (Question::Filter, &|dbf| count(dbf, |row| row.tag == "AAAA")),
         (Question::Sum, &sum),

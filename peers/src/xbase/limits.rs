@@ -1,6 +1,6 @@
 //! What this machine can do at most: loops for one question and one layout, which check nothing.
 
-use super::{Line, Question, Reference, Spread, table::STRIDE};
+use super::{Answering, Line, Question, Reference, Spread, table::STRIDE};
 
 /// The bytes of all records, read once.
 #[must_use]
@@ -16,7 +16,7 @@ pub fn bandwidth(reference: &Reference, repeats: usize) -> Spread {
 /// Each question's own loop.
 #[must_use]
 pub fn lines(reference: &Reference, repeats: usize) -> Vec<Line> {
-    let questions: [(Question, fn(&[u8]) -> Vec<i64>); 5] = [
+    let questions: [(Question, Answering<[u8]>); 5] = [
         (Question::Count, count),
         (Question::Filter, filter),
         (Question::Sum, sum),

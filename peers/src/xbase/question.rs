@@ -126,3 +126,6 @@ impl fmt::Display for Question {
         })
     }
 }
+
+/// What answers a question, from a table of this kind.
+pub(crate) type Answering<T> = fn(&T) -> Vec<i64>;

@@ -13,7 +13,7 @@ use tidemill_xbase::{
     index::{Direction, End, Key, KeyValue, OrderSpec},
 };
 
-use super::{Line, Question, Reference, Spread};
+use super::{Answering, Line, Question, Reference, Spread};
 
 const ENGINE: &str = "tidemill";
 const SEEKS: usize = 100_000;
@@ -107,7 +107,7 @@ impl Bench<'_> {
             let cache = ColumnCache::new(64 << 20);
             Columns::new(table, &cache, Sharing::Exclusive).expect("columns")
         };
-        let questions: [(Question, fn(&Columns) -> Vec<i64>); 5] = [
+        let questions: [(Question, Answering<Columns>); 5] = [
             (Question::Count, count),
             (Question::Sum, sum),
             (Question::Group, group),
@@ -247,12 +247,10 @@ impl Bench<'_> {
             &answer,
             || (),
             |()| {
-                vec![
-                    cursor
-                        .walk(Direction::Forward)
-                        .map(|entry| entry.expect("an entry").recno())
-                        .count() as i64,
-                ]
+                let recnos = cursor
+                    .walk(Direction::Forward)
+                    .map(|entry| entry.expect("an entry").recno());
+                vec![recnos.count() as i64]
             },
         );
         self.line(Question::ScopeWalk, times, usize::try_from(answer[0])?, "");
