@@ -1,7 +1,8 @@
 //! The tree of an expression, as it was written: names are not yet looked up.
 //!
 //! `Display` writes the tree back in one spelling (`.AND.`, `<>`, capital names), with no more parentheses than the
-//! precedences need; parsing that gives an equal tree.
+//! precedences need; parsing that gives an equal tree, but for one whose new parentheses nest deeper than
+//! [`MAX_NESTING`](super::MAX_NESTING).
 //!
 //! Types and values are not known here: see `program`.
 
