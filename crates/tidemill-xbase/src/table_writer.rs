@@ -19,7 +19,7 @@ use crate::field_spec::FieldSpec;
 use crate::header::{CivilDate, Dialect};
 use crate::memo::MemoDialect;
 use crate::memo_writer::MemoWriter;
-use crate::value::{Format, Value, cast};
+use crate::value::{Format, Value, Values, cast};
 
 /// What kind of table to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,33 +200,34 @@ impl TableWriter {
     /// Writes one column into the records of `buffer`.
     fn fill(&mut self, column: &Column, given: &ArrayRef, buffer: &mut [u8]) -> Result<()> {
         let array = self.cast_to(column, given)?;
-        let format = self.format(column);
-        let mut scratch = Vec::new();
-        for (i, record) in buffer.chunks_exact_mut(self.stride).enumerate() {
-            if array.is_null(i) {
-                self.fill_null(column, i, record)?;
-                continue;
-            }
-            scratch.clear();
-            if let Err(expected) = self.encode(column, &array, i, &mut scratch)? {
-                let found = array_value_to_string(given, i).unwrap_or_default();
-                return Err(self.bad(column, i, expected, found));
-            }
-            let cell = record.get_mut(column.offset..column.offset + column.width);
-            format.place(&scratch, cell.unwrap_or_default());
-            if format.varies() && scratch.len() < column.width {
-                self.set_bit(record, column.varlength_bit);
-            }
-        }
-        Ok(())
-    }
-
-    /// The bytes of value `i`, or what it would have to be.
-    fn encode(&mut self, column: &Column, array: &ArrayRef, i: usize, out: &mut Vec<u8>) -> Result<Result<(), String>> {
-        if column.kind.uses_memo() {
-            return self.encode_memo(column, array, i, out);
-        }
-        Ok(self.format(column).encode(Value::at(array, i, column.decimals), out))
+        let (format, values) = (self.format(column), Values::of(&array, column.decimals));
+        let (mut scratch, mut memo) = (Vec::new(), self.memo.take());
+        let filled = buffer
+            .chunks_exact_mut(self.stride)
+            .enumerate()
+            .try_for_each(|(i, record)| {
+                let value = values.get(i);
+                if value == Value::Null {
+                    return self.fill_null(column, i, record);
+                }
+                let cell = record.get_mut(column.offset..column.offset + column.width);
+                let cell = cell.unwrap_or_default();
+                let put = if column.kind.uses_memo() {
+                    put_memo(&format, value, memo.as_mut(), cell, &mut scratch)?
+                } else {
+                    format.put(value, cell, &mut scratch)
+                };
+                let len = put.map_err(|expected| {
+                    let found = array_value_to_string(given, i).unwrap_or_default();
+                    self.bad(column, i, expected, found)
+                })?;
+                if format.varies() && len < column.width {
+                    self.set_bit(record, column.varlength_bit);
+                }
+                Ok(())
+            });
+        self.memo = memo;
+        filled
     }
 
     fn format(&self, column: &Column) -> Format {
@@ -236,41 +237,6 @@ impl TableWriter {
             decimals: column.decimals,
             codepage: self.codepage,
         }
-    }
-
-    fn encode_memo(
-        &mut self,
-        column: &Column,
-        array: &ArrayRef,
-        i: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<Result<(), String>> {
-        let text = column.kind == FieldKind::Memo;
-        let mut value = Vec::new();
-        if let Err(expected) = self
-            .format(column)
-            .encode(Value::at(array, i, column.decimals), &mut value)
-        {
-            return Ok(Err(expected));
-        }
-        // An empty memo has no block.
-        let place = match &mut self.memo {
-            Some(memo) if !value.is_empty() => match memo.append(&value, text)? {
-                Ok(place) => Some((place, memo.dialect())),
-                Err(expected) => return Ok(Err(expected.to_owned())),
-            },
-            _ => None,
-        };
-        match (column.width, place) {
-            (4, None) => out.extend([0; 4]),
-            (width, Some((place, dialect))) => {
-                let start = out.len();
-                out.resize(start + width, b' ');
-                place.put(dialect, out.get_mut(start..).unwrap_or_default());
-            }
-            (_, None) => {}
-        }
-        Ok(Ok(()))
     }
 
     fn fill_null(&self, column: &Column, i: usize, record: &mut [u8]) -> Result<()> {
@@ -319,6 +285,29 @@ impl TableWriter {
             found,
         }))
     }
+}
+
+/// Appends a memo and lets the cell point at it, or says what the value would have to be.
+fn put_memo(
+    format: &Format,
+    value: Value<'_>,
+    memo: Option<&mut MemoWriter>,
+    cell: &mut [u8],
+    scratch: &mut Vec<u8>,
+) -> Result<Result<usize, String>> {
+    scratch.clear();
+    if let Err(expected) = format.encode(value, scratch) {
+        return Ok(Err(expected));
+    }
+    cell.fill(format.blank_byte());
+    // An empty memo has no block.
+    if let Some(memo) = memo.filter(|_| !scratch.is_empty()) {
+        match memo.append(scratch, format.kind == FieldKind::Memo)? {
+            Ok(place) => place.put(memo.dialect(), cell),
+            Err(expected) => return Ok(Err(expected.to_owned())),
+        }
+    }
+    Ok(Ok(cell.len()))
 }
 
 /// How the table keeps memos, if it has any.

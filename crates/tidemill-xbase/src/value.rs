@@ -3,11 +3,14 @@
 //! Bulk writing and writing in place encode here, so that both refuse the same values. Decoding is the business of
 //! `column`. Memos are not encoded: what a record holds of them is a pointer.
 
+use std::io::Write;
+
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array,
+    StringArray, Time32MillisecondArray, TimestampMillisecondArray,
 };
-use arrow_array::{Array, ArrayRef};
+use arrow_buffer::NullBuffer;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
@@ -49,22 +52,66 @@ pub enum Value<'a> {
     Timestamp(i64),
 }
 
-impl<'a> Value<'a> {
-    /// Value `i` of an array of the type that fields with so many decimals have. Callers look for null themselves.
-    pub(crate) fn at(array: &'a ArrayRef, i: usize, decimals: u8) -> Self {
-        match array.data_type() {
-            DataType::Utf8 => Self::Text(array.as_string::<i32>().value(i)),
-            DataType::Binary => Self::Bytes(array.as_binary::<i32>().value(i)),
-            DataType::Boolean => Self::Logical(array.as_boolean().value(i)),
-            DataType::Int32 => Self::Integer(array.as_primitive::<Int32Type>().value(i).into()),
-            DataType::Int64 => Self::Integer(array.as_primitive::<Int64Type>().value(i)),
-            DataType::Float64 => Self::Double(array.as_primitive::<Float64Type>().value(i)),
-            DataType::Date32 => Self::Date(array.as_primitive::<Date32Type>().value(i)),
-            DataType::Time32(_) => Self::Time(array.as_primitive::<Time32MillisecondType>().value(i)),
-            DataType::Timestamp(..) => Self::Timestamp(array.as_primitive::<TimestampMillisecondType>().value(i)),
-            _ => Self::Decimal {
-                unscaled: array.as_primitive::<Decimal128Type>().value(i),
-                scale: decimals,
+/// The values of a column in the type of its field, its array looked at once.
+#[derive(Debug)]
+pub(crate) struct Values<'a> {
+    nulls: Option<&'a NullBuffer>,
+    typed: Typed<'a>,
+}
+
+#[derive(Debug)]
+enum Typed<'a> {
+    Text(&'a StringArray),
+    Bytes(&'a BinaryArray),
+    Logical(&'a BooleanArray),
+    Int32(&'a Int32Array),
+    Int64(&'a Int64Array),
+    Double(&'a Float64Array),
+    Date(&'a Date32Array),
+    Time(&'a Time32MillisecondArray),
+    Timestamp(&'a TimestampMillisecondArray),
+    Decimal(&'a Decimal128Array, u8),
+}
+
+impl<'a> Values<'a> {
+    /// The values of an array of the type that fields with so many decimals have.
+    pub(crate) fn of(array: &'a ArrayRef, decimals: u8) -> Self {
+        let typed = match array.data_type() {
+            DataType::Utf8 => Typed::Text(array.as_string()),
+            DataType::Binary => Typed::Bytes(array.as_binary()),
+            DataType::Boolean => Typed::Logical(array.as_boolean()),
+            DataType::Int32 => Typed::Int32(array.as_primitive()),
+            DataType::Int64 => Typed::Int64(array.as_primitive()),
+            DataType::Float64 => Typed::Double(array.as_primitive()),
+            DataType::Date32 => Typed::Date(array.as_primitive()),
+            DataType::Time32(_) => Typed::Time(array.as_primitive()),
+            DataType::Timestamp(..) => Typed::Timestamp(array.as_primitive()),
+            _ => Typed::Decimal(array.as_primitive(), decimals),
+        };
+        Self {
+            nulls: array.nulls(),
+            typed,
+        }
+    }
+
+    /// The value of a row.
+    pub(crate) fn get(&self, i: usize) -> Value<'a> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(i)) {
+            return Value::Null;
+        }
+        match &self.typed {
+            Typed::Text(array) => Value::Text(array.value(i)),
+            Typed::Bytes(array) => Value::Bytes(array.value(i)),
+            Typed::Logical(array) => Value::Logical(array.value(i)),
+            Typed::Int32(array) => Value::Integer(array.value(i).into()),
+            Typed::Int64(array) => Value::Integer(array.value(i)),
+            Typed::Double(array) => Value::Double(array.value(i)),
+            Typed::Date(array) => Value::Date(array.value(i)),
+            Typed::Time(array) => Value::Time(array.value(i)),
+            Typed::Timestamp(array) => Value::Timestamp(array.value(i)),
+            Typed::Decimal(array, scale) => Value::Decimal {
+                unscaled: array.value(i),
+                scale: *scale,
             },
         }
     }
@@ -111,7 +158,8 @@ impl Format {
             (FieldKind::Logical, Value::Logical(value)) => out.push(if value { b'T' } else { b'F' }),
             (FieldKind::Numeric | FieldKind::Float, Value::Double(value)) => self.rounded(value, out)?,
             (FieldKind::Numeric | FieldKind::Float, _) => {
-                encode_number(self.unscaled(value)?, self.decimals, self.width, out)?;
+                out.resize(before + self.width, b' ');
+                self.number(value, out.get_mut(before..).unwrap_or_default())?;
             }
             (FieldKind::Currency, _) => {
                 let value = i64::try_from(self.unscaled(value)?);
@@ -139,7 +187,8 @@ impl Format {
             }
             (FieldKind::Date, Value::Date(days)) => {
                 let (year, month, day) = civil(days)?;
-                out.extend_from_slice(format!("{year:04}{month:02}{day:02}").as_bytes());
+                // Writing to a vector does not fail.
+                let _ = write!(out, "{year:04}{month:02}{day:02}");
             }
             (FieldKind::DateBinary, Value::Date(days)) => {
                 let day = julian::from_unix_days(days).ok_or("a year up to 9999")?;
@@ -168,18 +217,38 @@ impl Format {
         Ok(())
     }
 
-    /// Puts encoded bytes into the field's cell: digits to the right, all else to the left.
-    pub(crate) fn place(&self, bytes: &[u8], cell: &mut [u8]) {
+    /// Writes a value other than [`Value::Null`] into the field's cell and returns how long it is. What has to be encoded
+    /// first is so in `scratch`.
+    ///
+    /// # Errors
+    /// What the value would have to be; the cell then holds anything.
+    pub(crate) fn put(&self, value: Value<'_>, cell: &mut [u8], scratch: &mut Vec<u8>) -> Result<usize, String> {
+        if let (FieldKind::Numeric | FieldKind::Float, Value::Integer(_) | Value::Decimal { .. }) = (self.kind, value) {
+            self.number(value, cell)?;
+            return Ok(cell.len());
+        }
+        // Every code page has these bytes.
+        if let (FieldKind::Character, Value::Text(text)) = (self.kind, value)
+            && text.is_ascii()
+            && let Some((own, blanks)) = cell.split_at_mut_checked(text.len())
+        {
+            own.copy_from_slice(text.as_bytes());
+            blanks.fill(b' ');
+            return Ok(text.len());
+        }
+        scratch.clear();
+        self.encode(value, scratch)?;
+        self.place(scratch, cell);
+        Ok(scratch.len())
+    }
+
+    /// Puts encoded bytes at the beginning of the field's cell.
+    fn place(&self, bytes: &[u8], cell: &mut [u8]) {
         let Some(free) = cell.len().checked_sub(bytes.len()) else {
             return;
         };
         cell.fill(if self.varies() { 0 } else { b' ' });
-        let from = if matches!(self.kind, FieldKind::Numeric | FieldKind::Float) {
-            free
-        } else {
-            0
-        };
-        if let Some(slot) = cell.get_mut(from..from + bytes.len()) {
+        if let Some(slot) = cell.get_mut(..bytes.len()) {
             slot.copy_from_slice(bytes);
         }
         // A shorter value has its length in the last byte, and a bit says so.
@@ -236,15 +305,24 @@ impl Format {
         scaled.ok_or_else(|| format!("a number with at most {} decimals that fits", self.decimals))
     }
 
+    /// Digits at the end of the field's cell.
+    fn number(&self, value: Value<'_>, cell: &mut [u8]) -> Result<(), String> {
+        if write_number(self.unscaled(value)?, self.decimals, cell) {
+            return Ok(());
+        }
+        Err(format!("at most {} characters", self.width))
+    }
+
     fn rounded(&self, value: f64, out: &mut Vec<u8>) -> Result<(), String> {
         if !value.is_finite() {
             return Err("a finite number".to_owned());
         }
-        let digits = format!("{value:.decimals$}", decimals = usize::from(self.decimals));
-        if digits.len() > self.width {
-            return Err(format!("at most {} characters", self.width));
+        let (before, width, decimals) = (out.len(), self.width, usize::from(self.decimals));
+        // Writing to a vector does not fail.
+        let _ = write!(out, "{value:>width$.decimals$}");
+        if out.len() - before > width {
+            return Err(format!("at most {width} characters"));
         }
-        out.extend_from_slice(digits.as_bytes());
         Ok(())
     }
 
@@ -281,64 +359,62 @@ fn civil(days: i32) -> Result<(i32, u32, u32), String> {
     }
 }
 
-/// Writes a scaled integer with its point; a zero before the point is left out where there is no room for it.
-fn encode_number(value: i128, decimals: u8, width: usize, out: &mut Vec<u8>) -> Result<(), String> {
-    let decimals = usize::from(decimals);
-    let mut buffer = [b'0'; DIGITS_MAX];
-    let written = put_digits(value.unsigned_abs(), &mut buffer).max(decimals + 1);
-    let digits = buffer.get(DIGITS_MAX.saturating_sub(written)..).unwrap_or_default();
-    let (whole, fraction) = digits.split_at(digits.len().saturating_sub(decimals));
-    if value < 0 {
-        out.push(b'-');
-    }
-    let mut needed = usize::from(value < 0) + digits.len() + usize::from(decimals > 0);
-    if whole == b"0" && decimals > 0 && needed > width {
-        needed -= 1;
-    } else {
-        out.extend_from_slice(whole);
-    }
-    if decimals > 0 {
-        out.push(b'.');
-        out.extend_from_slice(fraction);
-    }
-    if needed > width {
-        Err(format!("at most {width} characters"))
-    } else {
-        Ok(())
+/// Writes a scaled integer with its point to the end of a cell, behind blanks; a zero before the point is left out where
+/// there is no room for it. `false` when it does not fit; the cell then holds anything.
+fn write_number(value: i128, decimals: u8, cell: &mut [u8]) -> bool {
+    // Almost every number fits into 64 bits, whose division is a multiplication.
+    match u64::try_from(value.unsigned_abs()) {
+        Ok(mut rest) => {
+            let next = || {
+                let digit = (rest % 10) as u8;
+                rest /= 10;
+                (digit, rest > 0)
+            };
+            write_digits(next, value, decimals, cell)
+        }
+        Err(_) => {
+            let mut rest = value.unsigned_abs();
+            let next = || {
+                let digit = (rest % 10) as u8;
+                rest /= 10;
+                (digit, rest > 0)
+            };
+            write_digits(next, value, decimals, cell)
+        }
     }
 }
 
-/// As many digits as a field can have decimals, one before the point, and those of a number of 128 bits.
-const DIGITS_MAX: usize = 256 + 39;
-
-/// Writes the digits of a number to the end of a buffer of zeros and returns how many there are, at least one.
-fn put_digits(number: u128, buffer: &mut [u8; DIGITS_MAX]) -> usize {
-    let mut places = buffer.iter_mut().rev();
-    let mut count = 0;
-    let mut put = |digit: u8| {
-        count += 1;
-        if let Some(place) = places.next() {
+/// Writes the digits that `next` gives, the last one first, each with whether there are more.
+#[inline]
+fn write_digits(mut next: impl FnMut() -> (u8, bool), value: i128, decimals: u8, cell: &mut [u8]) -> bool {
+    let mut places = cell.iter_mut().rev();
+    let mut digit;
+    let mut more = value != 0;
+    for _ in 0..decimals {
+        let Some(place) = places.next() else { return false };
+        (digit, more) = next();
+        *place = b'0' + digit;
+    }
+    if decimals > 0 {
+        let Some(place) = places.next() else { return false };
+        *place = b'.';
+    }
+    if more || decimals == 0 || places.len() > usize::from(value < 0) {
+        loop {
+            let Some(place) = places.next() else { return false };
+            (digit, more) = next();
             *place = b'0' + digit;
-        }
-    };
-    // Almost every number fits into 64 bits, whose division is a multiplication.
-    let mut long = number;
-    let mut short = loop {
-        match u64::try_from(long) {
-            Ok(short) => break short,
-            Err(_) => {
-                put((long % 10) as u8);
-                long /= 10;
+            if !more {
+                break;
             }
         }
-    };
-    loop {
-        put((short % 10) as u8);
-        short /= 10;
-        if short == 0 {
-            return count;
-        }
     }
+    if value < 0 {
+        let Some(place) = places.next() else { return false };
+        *place = b'-';
+    }
+    places.for_each(|place| *place = b' ');
+    true
 }
 
 #[cfg(test)]
@@ -379,9 +455,8 @@ mod tests {
             (FieldKind::Character, 4, 0, Value::Text("\u{e9}"), b"\xE9   "),
         ] {
             let format = format(kind, width, decimals);
-            let (mut bytes, mut cell) = (Vec::new(), vec![b'?'; width]);
-            assert_eq!(format.encode(value, &mut bytes), Ok(()), "{kind:?} {value:?}");
-            format.place(&bytes, &mut cell);
+            let (mut scratch, mut cell) = (Vec::new(), vec![b'?'; width]);
+            format.put(value, &mut cell, &mut scratch).unwrap();
             assert_eq!(cell, expected, "{kind:?} {value:?}");
         }
     }

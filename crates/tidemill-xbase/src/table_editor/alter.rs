@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 
 use super::orders::Orders;
 use super::record::{END_OF_FILE, shown};
@@ -29,7 +29,7 @@ use crate::storage::DataFile;
 use crate::table::Table;
 use crate::table_writer::{Column, NULL_FLAGS, descriptor};
 use crate::transaction::KeptLocks;
-use crate::value::Value;
+use crate::value::Values;
 
 /// Where the flags of the header are, and the bit that says in Visual FoxPro tables that there are memos.
 const FLAGS: usize = 28;
@@ -212,8 +212,7 @@ impl TableEditor {
                     new.set_bit(bytes, field.varlength_bit, self.bit(old, from.varlength_bit));
                 }
                 (Source::Values(from, column), Some((batch, row))) => {
-                    let array = batch.column(*column);
-                    let value = value_at(array, row, from);
+                    let value = Values::of(batch.column(*column), from.decimals).get(row);
                     let converted = convert(value, field.kind)
                         .map_err(|expected| self.bad(record, from, expected.to_owned(), shown(value)))?;
                     new.fill(record, bytes, &[(index, converted.value())])?;
@@ -233,14 +232,6 @@ impl TableEditor {
             }
             e => e,
         }
-    }
-}
-
-fn value_at<'a>(array: &'a ArrayRef, row: usize, field: &Field) -> Value<'a> {
-    if array.is_valid(row) {
-        Value::at(array, row, field.decimals)
-    } else {
-        Value::Null
     }
 }
 

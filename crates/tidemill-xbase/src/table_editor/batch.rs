@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 
 use super::TableEditor;
 use super::record::counts;
 use crate::error::Result;
-use crate::value::{Value, cast};
+use crate::value::{Value, Values, cast};
 
 impl TableEditor {
     /// Appends the rows of a batch, whose columns go to the fields in order, and returns the numbers of the new records.
@@ -38,16 +38,19 @@ impl TableEditor {
             return Ok(first..first);
         }
         let columns = self.cast_columns(first, batch)?;
+        let columns = columns.iter().zip(&self.fields);
+        let columns: Vec<_> = columns
+            .map(|(column, field)| Values::of(column, field.decimals))
+            .collect();
         let blank = self.blank_record();
         let mut bytes = Vec::with_capacity(blank.len().saturating_mul(batch.num_rows()).saturating_add(1));
         let mut values = Vec::with_capacity(columns.len());
         for (row, record) in (first..=first - 1 + rows).enumerate() {
             values.clear();
             for (index, (column, field)) in columns.iter().zip(&self.fields).enumerate() {
-                if column.is_valid(row) {
-                    values.push((index, Value::at(column, row, field.decimals)));
-                } else if !counts(field) {
-                    values.push((index, Value::Null));
+                let value = column.get(row);
+                if value != Value::Null || !counts(field) {
+                    values.push((index, value));
                 }
             }
             let start = bytes.len();

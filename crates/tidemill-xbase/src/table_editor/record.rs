@@ -199,7 +199,7 @@ impl TableEditor {
 
     /// Puts values into the bytes of a record: first all that can be refused, then the memos.
     pub(super) fn fill(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
-        let mut memos = Vec::new();
+        let (mut memos, mut scratch) = (Vec::new(), Vec::new());
         for (index, value) in values {
             let Some(field) = self.fields.get(*index) else {
                 return Err(self.misuse(&format!("no field {index} among {}", self.fields.len())));
@@ -216,17 +216,20 @@ impl TableEditor {
                 self.blank(field, bytes);
                 continue;
             }
-            let mut encoded = Vec::new();
-            if let Err(expected) = format.encode(*value, &mut encoded) {
-                return refuse(expected);
-            }
             if field.kind.uses_memo() {
+                let mut encoded = Vec::new();
+                if let Err(expected) = format.encode(*value, &mut encoded) {
+                    return refuse(expected);
+                }
                 memos.push((field, encoded));
                 continue;
             }
-            format.place(&encoded, cell(field, bytes));
+            let len = match format.put(*value, cell(field, bytes), &mut scratch) {
+                Ok(len) => len,
+                Err(expected) => return refuse(expected),
+            };
             self.set_bit(bytes, field.null_bit, false);
-            self.set_bit(bytes, field.varlength_bit, encoded.len() < field.width);
+            self.set_bit(bytes, field.varlength_bit, len < field.width);
         }
         for (field, value) in memos {
             self.fill_memo(record, bytes, field, &value)?;
@@ -307,13 +310,17 @@ impl TableEditor {
     /// Gives the record the time of its change, as Harbour does at each write (`src/rdd/dbf1.c`).
     pub(super) fn stamp(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
         for field in self.fields.iter().filter(|field| field.letter == MODIFIED) {
-            let (format, mut encoded, now) = (self.format(field), Vec::new(), (self.options.clock)());
-            format
-                .encode(Value::Timestamp(now), &mut encoded)
-                .map_err(|expected| self.bad(record, field, expected, now.to_string()))?;
-            format.place(&encoded, cell(field, bytes));
-            self.set_bit(bytes, field.null_bit, false);
+            let now = (self.options.clock)();
+            self.put_own(record, field, Value::Timestamp(now), bytes)?;
         }
+        Ok(())
+    }
+
+    /// Writes a value that the table gives itself.
+    fn put_own(&self, record: u32, field: &Field, value: Value<'_>, bytes: &mut [u8]) -> Result<()> {
+        let put = self.format(field).put(value, cell(field, bytes), &mut Vec::new());
+        put.map_err(|expected| self.bad(record, field, expected, shown(value)))?;
+        self.set_bit(bytes, field.null_bit, false);
         Ok(())
     }
 
@@ -340,12 +347,7 @@ impl TableEditor {
             } else {
                 continue;
             };
-            let (format, mut encoded) = (self.format(field), Vec::new());
-            format
-                .encode(Value::Integer(next), &mut encoded)
-                .map_err(|expected| self.bad(record, field, expected, next.to_string()))?;
-            format.place(&encoded, cell(field, bytes));
-            self.set_bit(bytes, field.null_bit, false);
+            self.put_own(record, field, Value::Integer(next), bytes)?;
         }
         Ok(())
     }
