@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tidemill_xbase::CodePage;
 use tidemill_xbase::index::{
-    CdxBuilder, Collation, Direction, End, Index, IndexDialect, IndexOptions, Key, KeyType, Order, OrderSpec,
+    Collation, Direction, End, Index, IndexBuilder, IndexDialect, IndexOptions, Key, KeyType, Order, OrderSpec,
 };
 
 const SEEKS: usize = 100_000;
@@ -104,9 +104,13 @@ fn main() {
         by_record.sort_by_key(|entry| entry.1);
         let spec = OrderSpec::new(tag, "X").keys(key_type, order.tag().key_len);
         let build = mean(|| {
-            let mut builder = CdxBuilder::new(70_000, CodePage::Cp437);
+            let mut builder = IndexBuilder::new(IndexDialect::Cdx, 70_000, CodePage::Cp437);
             let entries = by_record.iter().map(|(key, recno)| (key, *recno));
-            builder.add(&spec, entries).expect("an order");
+            let mut keys = builder.keys(&spec).expect("a type");
+            for (key, recno) in entries {
+                keys.push(key, recno).expect("a key");
+            }
+            builder.add(&spec, keys).expect("an order");
             black_box(builder.finish().expect("a file"));
         });
         report(file, tag, "build a CDX of the keys", build, entries.len());

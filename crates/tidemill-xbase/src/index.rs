@@ -60,7 +60,6 @@ use crate::source::{Access, Source};
 
 pub(crate) use sequence::{Bound, Sequence};
 
-pub use cdx_builder::CdxBuilder;
 pub use collation::Collation;
 pub use cursor::Cursor;
 pub use index_builder::IndexBuilder;
@@ -68,8 +67,6 @@ pub use index_editor::IndexEditor;
 pub use key::{Key, KeyType, KeyValue};
 pub(crate) use key::{KeyCodec, KeyEncoding};
 pub use key_sorter::{KeySorter, Progress};
-pub use nsx_builder::NsxBuilder;
-pub use ntx_builder::NtxBuilder;
 pub use order::{Direction, End, Entry, Order};
 pub use order_spec::OrderSpec;
 pub use tag::Tag;

@@ -123,8 +123,7 @@ pub use header::{CivilDate, Dialect, Header};
 pub use lock::{IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks};
 pub use memo::{Memo, MemoDialect};
 pub use orders::{
-    BuildOptions, Entries, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with,
-    production_path,
+    BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, production_path,
 };
 pub use scan::{Batches, Deleted, RowFilter, Scan};
 pub use source::Access;

@@ -385,6 +385,19 @@ impl MemoReader {
 }
 
 impl MemoDialect {
+    /// The name of the memo file of a new table. In upper case if the table's is: the programs that read it tell cases apart.
+    pub(crate) fn beside(self, table: &Path) -> PathBuf {
+        let is_upper = table.extension().is_some_and(|extension| extension == "DBF");
+        table.with_extension(match (self, is_upper) {
+            (Self::Dbt3 | Self::Dbt4, false) => "dbt",
+            (Self::Dbt3 | Self::Dbt4, true) => "DBT",
+            (Self::Smt, false) => "smt",
+            (Self::Smt, true) => "SMT",
+            (_, false) => "fpt",
+            (_, true) => "FPT",
+        })
+    }
+
     /// The block that a field points at, and the value's length where the field has it; `None` for an empty memo.
     pub(crate) fn pointer(self, cell: &[u8]) -> Result<Option<(u64, Option<u32>)>, Fault> {
         // Blanks mixed with NULs are a number where the pointer is binary: block 32 is a blank and three NULs.

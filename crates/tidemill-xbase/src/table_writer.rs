@@ -88,17 +88,7 @@ impl TableWriter {
         let layout = Layout::new(fields, options)?;
         let memo_dialect = memo_dialect(options)?;
         let memo = if layout.has_memos() {
-            // A table in upper case has its memo file in upper case: the programs that read it tell cases apart.
-            let upper = path.extension().is_some_and(|extension| extension == "DBF");
-            let extension = match (memo_dialect, upper) {
-                (MemoDialect::Dbt3 | MemoDialect::Dbt4, false) => "dbt",
-                (MemoDialect::Dbt3 | MemoDialect::Dbt4, true) => "DBT",
-                (MemoDialect::Smt, false) => "smt",
-                (MemoDialect::Smt, true) => "SMT",
-                (_, false) => "fpt",
-                (_, true) => "FPT",
-            };
-            Some(MemoWriter::create(&path.with_extension(extension), memo_dialect)?)
+            Some(MemoWriter::create(&memo_dialect.beside(path), memo_dialect)?)
         } else {
             None
         };

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use tidemill_xbase::index::{
-    CdxBuilder, Collation, Direction, Index, IndexBuilder, IndexDialect, IndexOptions, KeyType, NsxBuilder, NtxBuilder,
-    OrderSpec, Tag,
+    Collation, Direction, Index, IndexBuilder, IndexDialect, IndexOptions, KeyType, OrderSpec, Tag,
 };
 use tidemill_xbase::{CodePage, Error};
 
@@ -24,7 +23,7 @@ fn files_that_harbour_built_come_out_byte_for_byte() {
     ] {
         let golden = bytes(file);
         let index = Index::from_bytes(golden.clone(), IndexDialect::Cdx, &IndexOptions::new()).unwrap();
-        let mut builder = CdxBuilder::new(records, CodePage::Cp437);
+        let mut builder = IndexBuilder::new(IndexDialect::Cdx, records, CodePage::Cp437);
         for tag in index.tags() {
             let order = index.order(&tag.name, key_type(tag), &collation).unwrap();
             let entries = order.walk(Direction::Backward).map(|entry| {
@@ -40,7 +39,7 @@ fn files_that_harbour_built_come_out_byte_for_byte() {
             if let Some(condition) = &tag.condition {
                 spec = spec.condition(condition);
             }
-            builder.add(&spec, entries).unwrap();
+            add(&mut builder, &spec, entries).unwrap();
         }
         let built = builder.finish().unwrap();
         if let Some(at) = (0..golden.len()).find(|at| built.get(*at) != golden.get(*at)) {
@@ -59,10 +58,10 @@ fn files_that_harbour_built_come_out_byte_for_byte() {
 fn nsx_files_that_harbour_built_come_out_byte_for_byte_where_pages_are_used() {
     let golden = bytes("ord_nsx.nsx");
     let index = Index::from_bytes(golden.clone(), IndexDialect::Nsx, &IndexOptions::new()).unwrap();
-    let mut builder = NsxBuilder::new(600, CodePage::Cp437);
+    let mut builder = IndexBuilder::new(IndexDialect::Nsx, 600, CodePage::Cp437);
     for tag in index.tags() {
         let (spec, entries) = remade(&index, tag, &Collation::binary());
-        builder.add(&spec, entries).unwrap();
+        add(&mut builder, &spec, entries).unwrap();
     }
     let built = builder.finish().unwrap();
     let mut golden = golden;
@@ -96,10 +95,10 @@ fn ntx_files_that_harbour_built_come_out_but_for_what_lies_behind_the_keys() {
         };
         let tag = &index.tags()[0];
         let (spec, entries) = remade(&index, tag, &collation);
-        let mut builder = NtxBuilder::new(70_000, CodePage::Cp437);
-        builder.add(&spec, entries).unwrap();
+        let mut builder = IndexBuilder::new(IndexDialect::Ntx, 70_000, CodePage::Cp437);
+        add(&mut builder, &spec, entries).unwrap();
         assert!(
-            builder.add(&spec, [(vec![b' '; tag.key_len], 1)]).is_err(),
+            add(&mut builder, &spec, [(vec![b' '; tag.key_len], 1)]).is_err(),
             "a second order"
         );
         let built = builder.finish().unwrap();
@@ -217,8 +216,8 @@ fn first_difference(built: &[u8], golden: &[u8]) -> Option<String> {
 #[test]
 fn what_a_file_cannot_hold_is_refused() {
     let text = |name: &str, expression: &str, len| OrderSpec::new(name, expression).keys(KeyType::Character, len);
-    let mut builder = CdxBuilder::new(9, CodePage::Cp437);
-    builder.add(&text("TAG", "NAME", 4), [(b"abcd", 1)]).unwrap();
+    let mut builder = IndexBuilder::new(IndexDialect::Cdx, 9, CodePage::Cp437);
+    add(&mut builder, &text("TAG", "NAME", 4), [(b"abcd", 1)]).unwrap();
     for (spec, key, recno, why) in [
         (text("tag", "NAME", 4), &b"abcd"[..], 1, "already"),
         (OrderSpec::new("T2", "N").keys(KeyType::Number, 9), b"abcd", 1, "type N"),
@@ -231,7 +230,7 @@ fn what_a_file_cannot_hold_is_refused() {
         (text("T2", "C", 4), b"abcd", 10, "record 10"),
         (text("T2", "C", 4), b"abcd", 0, "record 0"),
     ] {
-        let error = builder.add(&spec, [(key, recno)]).unwrap_err().to_string();
+        let error = add(&mut builder, &spec, [(key, recno)]).unwrap_err().to_string();
         assert!(error.contains(why), "{error} does not say {why}");
     }
     let index = Index::from_bytes(builder.finish().unwrap(), IndexDialect::Cdx, &IndexOptions::new()).unwrap();
@@ -241,10 +240,10 @@ fn what_a_file_cannot_hold_is_refused() {
 
 #[test]
 fn more_tags_than_a_page_of_names_holds_are_found() {
-    let mut builder = CdxBuilder::new(1, CodePage::Cp437);
+    let mut builder = IndexBuilder::new(IndexDialect::Cdx, 1, CodePage::Cp437);
     for number in 0..300 {
         let spec = OrderSpec::new(format!("T{number}"), "NAME").keys(KeyType::Character, 3);
-        builder.add(&spec, (number % 2 == 0).then_some((b"abc", 1))).unwrap();
+        add(&mut builder, &spec, (number % 2 == 0).then_some((b"abc", 1))).unwrap();
     }
     let index = Index::from_bytes(builder.finish().unwrap(), IndexDialect::Cdx, &IndexOptions::new()).unwrap();
     assert_eq!(index.tags().len(), 300);
@@ -275,8 +274,8 @@ proptest! {
         let mut expected: Vec<(Vec<u8>, u32)> =
             seeds.iter().zip(0..).map(|((seed, own), i)| (key(*seed, *own), records - i)).collect();
         let spec = OrderSpec::new("T", "X").keys(KeyType::Character, len).unique(is_unique);
-        let mut builder = CdxBuilder::new(records, CodePage::Cp437);
-        builder.add(&spec, expected.clone()).unwrap();
+        let mut builder = IndexBuilder::new(IndexDialect::Cdx, records, CodePage::Cp437);
+        add(&mut builder, &spec, expected.clone()).unwrap();
         let index = Index::from_bytes(builder.finish().unwrap(), IndexDialect::Cdx, &IndexOptions::new()).unwrap();
         let order = index.order("T", KeyType::Character, &Collation::binary()).unwrap();
         prop_assert_eq!(index.verify(std::slice::from_ref(&order), Some(records)).unwrap(), []);
@@ -290,6 +289,19 @@ proptest! {
         }).collect();
         prop_assert_eq!(read, expected);
     }
+}
+
+/// Adds an order with all of its entries.
+fn add<K: AsRef<[u8]>>(
+    builder: &mut IndexBuilder,
+    order: &OrderSpec,
+    entries: impl IntoIterator<Item = (K, u32)>,
+) -> Result<(), Error> {
+    let mut keys = builder.keys(order)?;
+    for (key, recno) in entries {
+        keys.push(key.as_ref(), recno)?;
+    }
+    builder.add(order, keys)
 }
 
 fn key_type(tag: &Tag) -> KeyType {

@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tidemill_xbase::index::{CdxBuilder, Collation, Direction, Index, IndexFault, IndexOptions, KeyType, OrderSpec};
+use tidemill_xbase::index::{
+    Collation, Direction, Index, IndexBuilder, IndexDialect, IndexFault, IndexOptions, KeyType, OrderSpec,
+};
 use tidemill_xbase::{
     CivilDate, CodePage, EditOptions, Error, KeySettings, OpenOptions, Table, TableEditor, TableIndex, Value,
     build_index, production_path,
@@ -135,13 +137,15 @@ fn entries_of_a_custom_order_are_kept() {
     let path = folder.path().join("t.dbf");
     fs::copy(corpus("ord_cdx.dbf"), &path).unwrap();
     let cdx = folder.path().join("t.cdx");
-    let mut builder = CdxBuilder::new(700, CodePage::Cp437);
+    let mut builder = IndexBuilder::new(IndexDialect::Cdx, 700, CodePage::Cp437);
     let chosen = OrderSpec::new("CHOSEN", "CODE")
         .keys(KeyType::Character, 6)
         .custom(true);
-    builder
-        .add(&chosen, [(b"zzzzzz", 1), (b"aaaaaa", 600), (b"cccccc", 700)])
-        .unwrap();
+    let mut keys = builder.keys(&chosen).unwrap();
+    for (key, recno) in [(b"zzzzzz", 1), (b"aaaaaa", 600), (b"cccccc", 700)] {
+        keys.push(key, recno).unwrap();
+    }
+    builder.add(&chosen, keys).unwrap();
     fs::write(&cdx, builder.finish().unwrap()).unwrap();
 
     let (table, settings) = open(&path, CodePage::Cp437, None);

@@ -20,7 +20,7 @@ use super::page::{own_len, put, put_u16, shared_len};
 
 /// Makes the bytes of a CDX file, order by order.
 #[derive(Debug)]
-pub struct CdxBuilder {
+pub(super) struct CdxBuilder {
     file: Vec<u8>,
     codepage: CodePage,
     record_count: u32,
@@ -29,7 +29,7 @@ pub struct CdxBuilder {
 
 impl CdxBuilder {
     /// A file for a table of `record_count` records whose expressions are in `codepage`.
-    pub fn new(record_count: u32, codepage: CodePage) -> Self {
+    pub(super) fn new(record_count: u32, codepage: CodePage) -> Self {
         Self {
             // The first page of the directory stands right behind the header, whatever comes later.
             file: vec![0; HEADER_LEN + PAGE_LEN],
@@ -39,29 +39,11 @@ impl CdxBuilder {
         }
     }
 
-    /// Adds an order with the given keys, each of the order's key length, and their records, in any order.
-    ///
-    /// # Errors
-    /// [`Error::Misuse`] for a name or an expression that the file cannot hold, a name that is there already, a key of
-    /// another length, a record that the table does not have, and a file that grows beyond 4 GiB.
-    pub fn add<K: AsRef<[u8]>>(
-        &mut self,
-        order: &OrderSpec,
-        entries: impl IntoIterator<Item = (K, u32)>,
-    ) -> Result<()> {
-        self.check(order)?;
-        let mut keys = KeySorter::new(order, IndexDialect::Cdx, self.record_count)?;
-        for (key, recno) in entries {
-            keys.push(key.as_ref(), recno)?;
-        }
-        self.add_keys(order, keys)
-    }
-
     /// Adds an order with the keys that a [`KeySorter`] for it has been given.
     ///
     /// # Errors
-    /// As [`CdxBuilder::add`]; [`Error::Io`] when the keys were sorted in a file that cannot be read any more.
-    pub fn add_keys(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
+    /// As [`IndexBuilder::add`](super::IndexBuilder::add).
+    pub(super) fn add(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
         let (name, header) = self.check(order)?;
         let codec = order.codec(IndexDialect::Cdx)?;
         let at = self.file.len();
@@ -88,7 +70,7 @@ impl CdxBuilder {
     ///
     /// # Errors
     /// [`Error::Misuse`] for a file that grows beyond 4 GiB.
-    pub fn finish(mut self) -> Result<Vec<u8>> {
+    pub(super) fn finish(mut self) -> Result<Vec<u8>> {
         self.names.sort_unstable();
         let last = self.names.iter().map(|(_, header)| *header).max().unwrap_or_default();
         let mut packer = Packer::new(&mut self.file, Some(HEADER_LEN), NAME_LEN, b' ', last);

@@ -63,12 +63,14 @@ impl IndexBuilder {
     /// Adds an order with its keys.
     ///
     /// # Errors
-    /// As [`CdxBuilder::add_keys`].
+    /// [`Error::Misuse`](crate::Error::Misuse) for a name or an expression that the file cannot hold, a name that is there
+    /// already, more orders than the format has, and a file that grows too large; [`Error::Io`](crate::Error::Io) when the keys
+    /// were sorted in a file that cannot be read any more.
     pub fn add(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
         match &mut self.format {
-            Format::Cdx(builder) => builder.add_keys(order, keys),
-            Format::Ntx(builder) => builder.add_keys(order, keys),
-            Format::Nsx(builder) => builder.add_keys(order, keys),
+            Format::Cdx(builder) => builder.add(order, keys),
+            Format::Ntx(builder) => builder.add(order, keys),
+            Format::Nsx(builder) => builder.add(order, keys),
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Progress {
 
 type Report = Box<dyn FnMut(Progress) -> ControlFlow<()> + Send>;
 
-/// The keys of one new order, for [`CdxBuilder::add_keys`](super::CdxBuilder::add_keys) and its kin.
+/// The keys of one new order, for [`IndexBuilder::add`](super::IndexBuilder::add).
 pub struct KeySorter {
     name: String,
     key_len: usize,

@@ -13,7 +13,7 @@ use super::page::{KeyBytes, put};
 
 /// Makes the bytes of an NSX file, order by order.
 #[derive(Debug)]
-pub struct NsxBuilder {
+pub(super) struct NsxBuilder {
     codepage: CodePage,
     record_count: u32,
     file: Vec<u8>,
@@ -23,7 +23,7 @@ pub struct NsxBuilder {
 
 impl NsxBuilder {
     /// A file for a table of `record_count` records whose expressions are in `codepage`.
-    pub fn new(record_count: u32, codepage: CodePage) -> Self {
+    pub(super) fn new(record_count: u32, codepage: CodePage) -> Self {
         Self {
             codepage,
             record_count,
@@ -32,27 +32,11 @@ impl NsxBuilder {
         }
     }
 
-    /// Adds an order with the given keys, each of the order's key length, and their records, in any order.
-    ///
-    /// # Errors
-    /// As [`CdxBuilder::add`](super::CdxBuilder::add), and for more than 50 orders.
-    pub fn add<K: AsRef<[u8]>>(
-        &mut self,
-        order: &OrderSpec,
-        entries: impl IntoIterator<Item = (K, u32)>,
-    ) -> Result<()> {
-        let mut keys = KeySorter::new(order, IndexDialect::Nsx, self.record_count)?;
-        for (key, recno) in entries {
-            keys.push(key.as_ref(), recno)?;
-        }
-        self.add_keys(order, keys)
-    }
-
     /// Adds an order with the keys that a [`KeySorter`] for it has been given.
     ///
     /// # Errors
-    /// As [`NsxBuilder::add`]; [`Error::Io`] when the keys were sorted in a file that cannot be read any more.
-    pub fn add_keys(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
+    /// As [`IndexBuilder::add`](super::IndexBuilder::add).
+    pub(super) fn add(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
         let codec = order.codec(IndexDialect::Nsx)?;
         let name = Nsx::name(order, self.codepage, self.names.iter().map(|(name, _)| name.as_slice()))?;
         let header = Nsx::tag_header(order, self.codepage)?;
@@ -84,7 +68,7 @@ impl NsxBuilder {
     ///
     /// # Errors
     /// [`Error::Misuse`] for a file that grows beyond 4 GiB.
-    pub fn finish(mut self) -> Result<Vec<u8>> {
+    pub(super) fn finish(mut self) -> Result<Vec<u8>> {
         let end = u32::try_from(self.file.len());
         let end = end.map_err(|_| Error::Misuse("an NSX file of more than 4 GiB".to_owned()))?;
         let header = Nsx::file_header(&self.names, end);

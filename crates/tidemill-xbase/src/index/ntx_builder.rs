@@ -13,7 +13,7 @@ use super::page::{KeyBytes, put};
 
 /// Makes the bytes of an NTX file, which has one order.
 #[derive(Debug)]
-pub struct NtxBuilder {
+pub(super) struct NtxBuilder {
     codepage: CodePage,
     record_count: u32,
     file: Vec<u8>,
@@ -21,7 +21,7 @@ pub struct NtxBuilder {
 
 impl NtxBuilder {
     /// A file for a table of `record_count` records whose expressions are in `codepage`.
-    pub fn new(record_count: u32, codepage: CodePage) -> Self {
+    pub(super) fn new(record_count: u32, codepage: CodePage) -> Self {
         Self {
             codepage,
             record_count,
@@ -29,27 +29,11 @@ impl NtxBuilder {
         }
     }
 
-    /// Sets the order to one with the given keys and their records, in any order.
-    ///
-    /// # Errors
-    /// As [`CdxBuilder::add`](super::CdxBuilder::add); a second order is refused.
-    pub fn add<K: AsRef<[u8]>>(
-        &mut self,
-        order: &OrderSpec,
-        entries: impl IntoIterator<Item = (K, u32)>,
-    ) -> Result<()> {
-        let mut keys = KeySorter::new(order, IndexDialect::Ntx, self.record_count)?;
-        for (key, recno) in entries {
-            keys.push(key.as_ref(), recno)?;
-        }
-        self.add_keys(order, keys)
-    }
-
     /// Sets the order to one with the keys that a [`KeySorter`] for it has been given.
     ///
     /// # Errors
-    /// As [`NtxBuilder::add`]; [`Error::Io`] when the keys were sorted in a file that cannot be read any more.
-    pub fn add_keys(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
+    /// As [`IndexBuilder::add`](super::IndexBuilder::add).
+    pub(super) fn add(&mut self, order: &OrderSpec, keys: KeySorter) -> Result<()> {
         if !self.file.is_empty() {
             return Err(order.refuse("an NTX file has one order, and there is one already"));
         }
@@ -71,7 +55,7 @@ impl NtxBuilder {
     ///
     /// # Errors
     /// [`Error::Misuse`] when it has no order.
-    pub fn finish(self) -> Result<Vec<u8>> {
+    pub(super) fn finish(self) -> Result<Vec<u8>> {
         if self.file.len() < PAGE_LEN {
             return Err(Error::Misuse("an NTX file without an order".to_owned()));
         }

@@ -108,11 +108,7 @@ impl Build<'_> {
                 OrderKeys::compile(expression, condition, self.dialect, table.fields(), settings)?
             }
         };
-        let order = order
-            .clone()
-            .keys(keys.key_type(), keys.key_len())
-            .decimals(keys.decimals().unwrap_or_default())
-            .collation(settings.collation.clone());
+        let order = keys.of_order(order, settings);
         let mut sorter = self.options.apply(order.name(), builder.keys(&order)?);
         match old {
             _ if !order.is_custom() => keys.sort(table, &mut sorter)?,

@@ -1,6 +1,7 @@
 //! The checker with the records beside it: does each record have the key that its fields give?
 
 use crate::error::{Error, Result};
+use crate::expression::Record;
 use crate::index::{FINDINGS_MAX, Finding, IndexFault, TreePath, shown, unreadable};
 use crate::table::Table;
 
@@ -44,10 +45,16 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn run(&mut self, table: &Table) -> Result<()> {
-        let entries = self.order.keys.entries(table)?;
+        let (keys, mut bytes, mut recnos) = (&self.order.keys, Vec::new(), Vec::new());
+        table.each_record(|record| {
+            if keys.put_key(record, &mut bytes)? {
+                recnos.push(record.record_no());
+            }
+            Ok(())
+        })?;
         // The key of each record, `None` where it is not in the order.
         let mut expected: Vec<Option<&[u8]>> = vec![None; table.record_count() as usize];
-        for (key, recno) in entries.iter() {
+        for (key, recno) in bytes.chunks_exact(keys.key_len().max(1)).zip(recnos.iter().copied()) {
             if let Some(slot) = expected.get_mut(recno as usize - 1) {
                 *slot = Some(key);
             }
@@ -75,7 +82,7 @@ impl Check<'_> {
         let is_missing = |(_, recno): &(usize, u32)| is_there.get(*recno as usize - 1) == Some(&false);
         // Neighbours among the records of the order are told as one.
         let mut run: Option<(usize, u32, u32)> = None;
-        for (place, recno) in entries.recnos().enumerate().filter(is_missing) {
+        for (place, recno) in recnos.iter().copied().enumerate().filter(is_missing) {
             run = match run {
                 Some((last_place, first, _)) if last_place + 1 == place => Some((place, first, recno)),
                 other => {

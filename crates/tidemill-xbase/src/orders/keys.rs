@@ -1,11 +1,9 @@
 //! The keys of an order's records.
 
-use std::slice::ChunksExact;
-
 use crate::error::{Error, Result};
 use crate::expression::{Program, Record, RecordBytes, Type, Value};
 use crate::field::Field;
-use crate::index::{IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, Tag};
+use crate::index::{IndexDialect, KeyCodec, KeyEncoding, KeySorter, KeyType, KeyValue, OrderSpec, Tag};
 use crate::table::Table;
 
 use super::KeySettings;
@@ -21,14 +19,6 @@ pub struct OrderKeys {
     codec: KeyCodec,
     /// What becomes of each byte of a key that is stored in capitals.
     capitals: Option<Box<[u8; 256]>>,
-}
-
-/// Keys of an order and their records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entries {
-    key_len: usize,
-    keys: Vec<u8>,
-    recnos: Vec<u32>,
 }
 
 impl OrderKeys {
@@ -132,15 +122,6 @@ impl OrderKeys {
         }
     }
 
-    /// The fields that key and condition use, as places among the fields of the table; each once, in ascending order.
-    pub fn fields(&self) -> Vec<usize> {
-        let mut fields = self.key.fields();
-        fields.extend(self.condition.iter().flat_map(Program::fields));
-        fields.sort_unstable();
-        fields.dedup();
-        fields
-    }
-
     /// The key of a record, of [`OrderKeys::key_len`] bytes; `None` where the condition leaves the record out.
     ///
     /// # Errors
@@ -200,7 +181,7 @@ impl OrderKeys {
     /// Gives the keys of all records, deleted ones included, to a sorter.
     ///
     /// # Errors
-    /// As [`OrderKeys::entries`] and [`KeySorter::push`].
+    /// As [`OrderKeys::key`] and [`KeySorter::push`], and when the table cannot be read to its end.
     pub(crate) fn sort(&self, table: &Table, sorter: &mut KeySorter) -> Result<()> {
         let mut key = Vec::with_capacity(self.key_len());
         table.each_record(|record: &RecordBytes<'_>| {
@@ -212,50 +193,13 @@ impl OrderKeys {
         })
     }
 
-    /// The entries of all records, deleted ones included, in the order of the records.
-    ///
-    /// # Errors
-    /// As [`OrderKeys::key`], and when the table cannot be read to its end.
-    pub fn entries(&self, table: &Table) -> Result<Entries> {
-        let mut entries = Entries::none(self);
-        table.each_record(|record: &RecordBytes<'_>| {
-            if self.put_key(record, &mut entries.keys)? {
-                entries.recnos.push(record.record_no());
-            }
-            Ok(())
-        })?;
-        Ok(entries)
-    }
-}
-
-impl Entries {
-    pub(crate) fn none(keys: &OrderKeys) -> Self {
-        Self {
-            key_len: keys.key_len(),
-            keys: Vec::new(),
-            recnos: Vec::new(),
-        }
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.recnos.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.recnos.is_empty()
-    }
-
-    /// The keys and the numbers of their records, from 1.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u32)> {
-        let keys: ChunksExact<'_, u8> = self.keys.chunks_exact(self.key_len.max(1));
-        keys.zip(self.recnos())
-    }
-
-    /// The numbers of the records, from 1.
-    pub fn recnos(&self) -> impl ExactSizeIterator<Item = u32> {
-        self.recnos.iter().copied()
+    /// An order with keys of this type and length.
+    pub(crate) fn of_order(&self, order: &OrderSpec, settings: &KeySettings) -> OrderSpec {
+        order
+            .clone()
+            .keys(self.key_type(), self.key_len())
+            .decimals(self.decimals().unwrap_or_default())
+            .collation(settings.collation.clone())
     }
 }
 

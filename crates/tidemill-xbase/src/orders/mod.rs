@@ -42,7 +42,7 @@ use crate::table::Table;
 pub(crate) use build::rebuild_index;
 pub use build::{build_index, build_index_with};
 pub use build_options::BuildOptions;
-pub use keys::{Entries, OrderKeys};
+pub use keys::OrderKeys;
 
 /// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must
 /// agree on it.

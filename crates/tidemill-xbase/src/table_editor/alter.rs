@@ -373,18 +373,7 @@ impl Structure {
             new.memo = Some(memo.beside());
             return Ok(NewMemo::Kept);
         }
-        let extension = match (
-            dialect,
-            old.path().extension().is_some_and(|extension| extension == "DBF"),
-        ) {
-            (MemoDialect::Dbt3 | MemoDialect::Dbt4, false) => "dbt",
-            (MemoDialect::Dbt3 | MemoDialect::Dbt4, true) => "DBT",
-            (MemoDialect::Smt, false) => "smt",
-            (MemoDialect::Smt, true) => "SMT",
-            (_, false) => "fpt",
-            (_, true) => "FPT",
-        };
-        let path = old.path().with_extension(extension);
+        let path = dialect.beside(old.path());
         if path.exists() {
             return Err(old.misuse(&format!(
                 "{} is there already and does not belong to it",

@@ -335,7 +335,10 @@ impl TableEditor {
     /// empty then, as in Harbour.
     pub(super) fn rebuild_orders(&mut self) -> Result<()> {
         let mut files = std::mem::take(&mut self.orders.files);
-        let rebuilt = self.as_one(|table| files.iter_mut().try_for_each(|file| table.rebuild(file)));
+        let rebuilt = self.as_one(|editor| {
+            let table = editor.table()?;
+            files.iter_mut().try_for_each(|file| editor.rebuild(file, &table))
+        });
         self.orders.files = files;
         rebuilt
     }
@@ -359,15 +362,15 @@ impl TableEditor {
         self.rebuild_orders()
     }
 
-    fn rebuild(&self, file: &mut OrderFile) -> Result<()> {
+    fn rebuild(&self, file: &mut OrderFile, table: &Table) -> Result<()> {
         let settings = &self.orders.settings;
         let codepage = settings.environment.codepage;
         let mut builder = IndexBuilder::new(file.index.dialect(), self.record_count(), codepage);
         for (tag, keys) in file.index.tags().iter().zip(&file.keys) {
-            let order = spec(&OrderSpec::from(tag), keys, settings);
+            let order = keys.of_order(&OrderSpec::from(tag), settings);
             let mut sorter = self.options.build.apply(&tag.name, builder.keys(&order)?);
             if !tag.is_custom {
-                self.sort_keys(keys, &mut sorter)?;
+                keys.sort(table, &mut sorter)?;
             }
             builder.add(&order, sorter)?;
         }
@@ -375,42 +378,22 @@ impl TableEditor {
         file.prepare(settings)
     }
 
-    fn create_in(&self, file: &mut OrderFile, order: &OrderSpec) -> Result<()> {
+    fn create_in(&mut self, file: &mut OrderFile, order: &OrderSpec) -> Result<()> {
+        let table = self.table()?;
         let settings = &self.orders.settings;
         let (expression, condition) = (order.expression(), order.for_expression());
         let dialect = file.index.dialect();
         let keys = OrderKeys::compile(expression, condition, dialect, &self.fields, settings)?;
-        let order = spec(order, &keys, settings);
+        let order = keys.of_order(order, settings);
         let sorter = KeySorter::new(&order, dialect, self.record_count())?;
         let mut sorter = self.options.build.apply(order.name(), sorter);
         if !order.is_custom() {
-            self.sort_keys(&keys, &mut sorter)?;
+            keys.sort(&table, &mut sorter)?;
         }
         file.index
             .create_order(&order, sorter, self.record_count(), settings.environment.codepage)?;
         file.compile(&self.orders.table, settings)?;
         file.prepare(settings)
-    }
-
-    /// Gives the keys of all records to a sorter.
-    fn sort_keys(&self, keys: &OrderKeys, sorter: &mut KeySorter) -> Result<()> {
-        const CHUNK: usize = 1 << 20;
-        let stride = (self.header.record_len as usize).max(1);
-        let per_chunk = u32::try_from((CHUNK / stride).max(1)).unwrap_or(1);
-        let (mut bytes, mut key, mut next) = (Vec::new(), Vec::new(), 0);
-        while next < self.record_count() {
-            let count = per_chunk.min(self.record_count() - next);
-            bytes.resize(count as usize * stride, 0);
-            self.file.read("records", self.record_offset(next + 1), &mut bytes)?;
-            for (record, bytes) in (next + 1..).zip(bytes.chunks_exact(stride)) {
-                key.clear();
-                if keys.put_key(&RecordBytes::new(&self.orders.table, record, bytes), &mut key)? {
-                    sorter.push(&key, record)?;
-                }
-            }
-            next += count;
-        }
-        Ok(())
     }
 
     /// The file and the place in it of an order.
@@ -746,13 +729,4 @@ impl OrderFile {
             .map_or(Ok(()), |(locks, _)| locks.unlock(LockSubject::Index));
         flushed.and(unlocked)
     }
-}
-
-/// An order with the keys of its expression.
-fn spec(order: &OrderSpec, keys: &OrderKeys, settings: &KeySettings) -> OrderSpec {
-    order
-        .clone()
-        .keys(keys.key_type(), keys.key_len())
-        .decimals(keys.decimals().unwrap_or_default())
-        .collation(settings.collation.clone())
 }
