@@ -1,0 +1,1 @@
+//! `libace.so`: the functions of the Advantage Client Engine, for programs that were written for it.

@@ -1,0 +1,1 @@
+//! What clients of the Advantage Database Server see, over xBase tables.
