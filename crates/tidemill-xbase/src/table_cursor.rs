@@ -5,7 +5,7 @@
 //! by its bits, whatever the order is: no record and no page is read for those that are passed over.
 //!
 //! What it does not do: it shows table, order and set as they were when they were given to it; after a change the caller gives
-//! it new ones. It takes no lock.
+//! it new ones ([`TableCursor::follow`], [`TableCursor::set_member`]). It takes no lock.
 
 use std::sync::Arc;
 
@@ -76,6 +76,8 @@ enum Way {
     Order(Box<Cursor>),
     /// A set in an order; the cursor is for seeking.
     SetInOrder(Box<Cursor>, OrderedRecords),
+    /// A set in an order, one of which has changed: entries are passed over one by one, which is counted.
+    Passing(Box<Cursor>, u64),
 }
 
 impl TableCursor {
@@ -137,6 +139,53 @@ impl TableCursor {
         Ok(())
     }
 
+    /// Goes on with what table and order are now, at the same record, within the same scope, with the same set. Records that
+    /// are new do not belong to the set.
+    ///
+    /// # Errors
+    /// As [`TableCursor::set_order`].
+    pub fn follow(&mut self, table: &Arc<Table>, order: Option<&TableOrder>) -> Result<()> {
+        self.table = Arc::clone(table);
+        if let Some(set) = &mut self.records {
+            set.resize(table.record_count());
+        }
+        match order {
+            Some(order) => {
+                self.order = Some(order.clone());
+                let mut cursor = order.order().cursor();
+                cursor.set_scope(self.scope.0.clone(), self.scope.1.clone());
+                self.way = match &self.records {
+                    Some(_) => Way::Passing(Box::new(cursor), 0),
+                    None => Way::Order(Box::new(cursor)),
+                };
+            }
+            None => self.way = self.way(None, &(None, None), self.records.as_ref())?,
+        }
+        Ok(())
+    }
+
+    /// The set of records that it shows, if not all.
+    pub fn records(&self) -> Option<&Bitmap> {
+        self.records.as_ref()
+    }
+
+    /// Puts a record into the set that it shows, or takes it out. Without a set nothing happens.
+    pub fn set_member(&mut self, record: u32, is_member: bool) {
+        let Some(set) = self.records.as_mut().filter(|set| set.contains(record) != is_member) else {
+            return;
+        };
+        set.set(record, is_member);
+        if let Way::SetInOrder(cursor, _) = &mut self.way {
+            let cursor = cursor.clone();
+            self.way = Way::Passing(cursor, 0);
+        }
+    }
+
+    /// The bounds of the scope.
+    pub fn scope(&self) -> (Option<&Key>, Option<&Key>) {
+        (self.scope.0.as_ref(), self.scope.1.as_ref())
+    }
+
     /// Shows only the records of a set; `None`: all of them. It stays at its record.
     ///
     /// # Errors
@@ -169,6 +218,7 @@ impl TableCursor {
     }
 
     fn go_end(&mut self, end: End) -> Result<bool> {
+        self.rank(false)?;
         let found = match &mut self.way {
             Way::File => {
                 let at = if end == End::First {
@@ -193,6 +243,13 @@ impl TableCursor {
                 End::First => set.first(),
                 End::Last => set.last(),
             },
+            Way::Passing(cursor, passed) => {
+                match end {
+                    End::First => cursor.go_first()?,
+                    End::Last => cursor.go_last()?,
+                };
+                pass(cursor, self.records.as_ref(), end == End::First, passed)?
+            }
         };
         self.place = self.edge(found, Place::Behind);
         Ok(found.is_some())
@@ -214,6 +271,7 @@ impl TableCursor {
     /// # Errors
     /// As [`TableCursor::go_first`].
     pub fn skip(&mut self, count: i64) -> Result<i64> {
+        self.rank(false)?;
         let (mut went, mut left) = (0, count);
         // From outside the first step is that to the edge.
         match (self.place, count) {
@@ -250,10 +308,11 @@ impl TableCursor {
             },
             Way::SetInOrder(_, set) => (set.skip(from, left), left),
             Way::Order(_) => self.skip_in_order(from, left)?,
+            Way::Passing(..) => self.skip_passing(from, left)?,
         };
         let outside = if count > 0 { Place::Behind } else { Place::Before };
         self.place = self.edge(to, outside);
-        if to.is_none() && !matches!(self.way, Way::Order(_)) {
+        if to.is_none() && !matches!(self.way, Way::Order(_) | Way::Passing(..)) {
             return Ok(went + self.left_to_end(from, left));
         }
         Ok(went + steps)
@@ -297,9 +356,46 @@ impl TableCursor {
         Ok((cursor.recno(), count - left + went * count.signum()))
     }
 
+    /// As `skip_in_order`, over entries of records that are not shown.
+    fn skip_passing(&mut self, from: u32, count: i64) -> Result<(Option<u32>, i64)> {
+        let is_forward = count > 0;
+        let mut gone = 0;
+        let mut is_at = if self.find(from)? {
+            self.step_passing(is_forward)?
+        } else {
+            self.go_beside(from, count)?;
+            self.passed(is_forward)?
+        };
+        while let Some(recno) = is_at {
+            gone += count.signum();
+            if gone == count {
+                return Ok((Some(recno), gone));
+            }
+            is_at = self.step_passing(is_forward)?;
+        }
+        Ok((None, gone))
+    }
+
+    fn step_passing(&mut self, is_forward: bool) -> Result<Option<u32>> {
+        if let Way::Passing(cursor, _) = &mut self.way {
+            match is_forward {
+                true => cursor.go_next()?,
+                false => cursor.go_previous()?,
+            };
+        }
+        self.passed(is_forward)
+    }
+
+    fn passed(&mut self, is_forward: bool) -> Result<Option<u32>> {
+        match &mut self.way {
+            Way::Passing(cursor, passed) => pass(cursor, self.records.as_ref(), is_forward, passed),
+            _ => Ok(None),
+        }
+    }
+
     /// Lets the order's cursor go to a record's entry; `false` when it has none in the scope.
     fn find(&mut self, record: u32) -> Result<bool> {
-        let Way::Order(cursor) = &self.way else {
+        let (Way::Order(cursor) | Way::Passing(cursor, _)) = &self.way else {
             return Ok(false);
         };
         if cursor.recno() == Some(record) {
@@ -309,7 +405,7 @@ impl TableCursor {
             return Ok(false);
         };
         match &mut self.way {
-            Way::Order(cursor) => cursor.seek_record(&key, record),
+            Way::Order(cursor) | Way::Passing(cursor, _) => cursor.seek_record(&key, record),
             _ => Ok(false),
         }
     }
@@ -324,7 +420,7 @@ impl TableCursor {
             _ => None,
         };
         let is_reversed = self.order.as_ref().is_some_and(|order| order.order().walks_back);
-        let (Way::Order(cursor), Some(key)) = (&mut self.way, key) else {
+        let (Way::Order(cursor) | Way::Passing(cursor, _), Some(key)) = (&mut self.way, key) else {
             return Ok(0);
         };
         let key = Key::raw(key);
@@ -361,6 +457,12 @@ impl TableCursor {
                 (found, cursor.recno())
             }
             Way::SetInOrder(cursor, set) => seek_in_set(cursor, set, key, end, is_soft)?,
+            Way::Passing(cursor, passed) => {
+                cursor.seek(key, end, true)?;
+                let recno = pass(cursor, self.records.as_ref(), end == End::First, passed)?;
+                let found = recno.is_some() && cursor.is_at(key);
+                (found, recno.filter(|_| found || is_soft))
+            }
         };
         self.place = self.edge(recno, Place::Behind);
         Ok(found)
@@ -370,7 +472,8 @@ impl TableCursor {
     ///
     /// # Errors
     /// As [`TableCursor::go_first`].
-    pub fn count(&self) -> Result<u64> {
+    pub fn count(&mut self) -> Result<u64> {
+        self.rank(true)?;
         Ok(match (&self.way, &self.records) {
             (Way::Set, Some(set)) => set.count().into(),
             (Way::SetInOrder(_, set), _) => set.count().into(),
@@ -387,6 +490,7 @@ impl TableCursor {
         let Place::Record(recno) = self.place else {
             return Ok(None);
         };
+        self.rank(true)?;
         if matches!(self.way, Way::Order(_)) && !self.find(recno)? {
             return Ok(None);
         }
@@ -403,6 +507,7 @@ impl TableCursor {
     /// # Errors
     /// As [`TableCursor::go_first`].
     pub fn go_number(&mut self, number: u64) -> Result<bool> {
+        self.rank(true)?;
         let narrow = u32::try_from(number).ok();
         let found = match (&mut self.way, &self.records) {
             (Way::Set, Some(set)) => narrow.and_then(|number| set.select(number)),
@@ -415,6 +520,16 @@ impl TableCursor {
         };
         self.place = self.edge(found, Place::Behind);
         Ok(found.is_some())
+    }
+
+    /// Reads the order once, when that costs less than going on to pass entries over, or when their numbers are wanted.
+    fn rank(&mut self, is_wanted: bool) -> Result<()> {
+        if let Way::Passing(_, passed) = &self.way
+            && (is_wanted || *passed > u64::from(self.table.record_count() / 8))
+        {
+            self.way = self.way(self.order.as_ref(), &self.scope, self.records.as_ref())?;
+        }
+        Ok(())
     }
 
     fn way(
@@ -472,6 +587,21 @@ impl TableCursor {
             _ => Ok(None),
         }
     }
+}
+
+/// Goes on from the cursor's entry, or back, to the next one of a record in the set, and returns that record.
+fn pass(cursor: &mut Cursor, set: Option<&Bitmap>, is_forward: bool, passed: &mut u64) -> Result<Option<u32>> {
+    while let Some(recno) = cursor.recno() {
+        if set.is_none_or(|set| set.contains(recno)) {
+            return Ok(Some(recno));
+        }
+        *passed += 1;
+        match is_forward {
+            true => cursor.go_next()?,
+            false => cursor.go_previous()?,
+        };
+    }
+    Ok(None)
 }
 
 /// Seeks among the records of a set: whether one of the key was found, and where that leads.

@@ -83,6 +83,14 @@ fn every_way_is_that_of_a_list() {
                     list.retain(|recno| inside.contains(recno));
                     cursor.set_scope(Some(top), Some(bottom)).unwrap();
                 }
+                // Before it is followed a set is walked by its bits, and after that past the other entries.
+                for follows in [false, true] {
+                    if follows {
+                        cursor.follow(&table, order).unwrap();
+                    }
+                    check_skips(&mut cursor, &list, &mut random, &place);
+                }
+                cursor.follow(&table, order).unwrap();
                 assert_eq!(forward(&mut cursor), list, "{place}");
                 let reversed: Vec<u32> = list.iter().rev().copied().collect();
                 assert_eq!(backward(&mut cursor), reversed, "{place}");
@@ -141,6 +149,40 @@ fn check_numbers(cursor: &mut TableCursor, list: &[u32], place: &str) {
             (Place::Behind, None),
             "{place}"
         );
+    }
+}
+
+#[test]
+fn a_set_of_which_records_change_is_walked_as_it_is_now() {
+    let (table, index) = open("ord_cdx", "");
+    let order = index.order("T_NAME").unwrap();
+    let mut random = Random(11);
+    let mut records = set(&table, "NUM > 0");
+    let mut cursor = TableCursor::new(&table);
+    cursor.set_order(Some(order)).unwrap();
+    cursor.set_records(Some(records.clone())).unwrap();
+    for round in 0..40 {
+        for _ in 0..10 {
+            let record = random.below(600) as u32 + 1;
+            let is_member = random.below(2) == 0;
+            records.set(record, is_member);
+            cursor.set_member(record, is_member);
+        }
+        let list = list(&table, Some(order), Some(&records));
+        assert_eq!(forward(&mut cursor), list, "{round}");
+        let by_key = |recno: u32| {
+            order
+                .order()
+                .walk(Direction::Forward)
+                .find(|e| e.as_ref().unwrap().recno() == recno)
+        };
+        let sought = by_key(list[round]).unwrap().unwrap();
+        let key = Key::raw(sought.key());
+        assert!(cursor.seek(&key, End::First, false).unwrap(), "{round}");
+        let same = |recno: &&u32| by_key(**recno).unwrap().unwrap().key() == sought.key();
+        assert_eq!(cursor.record(), list.iter().find(same).copied(), "{round}");
+        check_skips(&mut cursor, &list, &mut random, "changed");
+        check_numbers(&mut cursor, &list, "changed");
     }
 }
 

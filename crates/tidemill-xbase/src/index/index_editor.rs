@@ -65,6 +65,8 @@ pub struct IndexEditor {
     directory: Option<TreeEditor>,
     is_shared: bool,
     is_broken: bool,
+    /// Another one than before whenever entries or orders may be others.
+    version: u64,
 }
 
 impl IndexEditor {
@@ -109,7 +111,13 @@ impl IndexEditor {
             tags: headers.tags,
             is_shared,
             is_broken: false,
+            version: 0,
         })
+    }
+
+    /// Another number than before whenever entries or orders may be others.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     /// The file.
@@ -257,6 +265,7 @@ impl IndexEditor {
     }
 
     fn read_again(&mut self, header: [u8; COUNTERS_LEN]) -> Result<()> {
+        self.version += 1;
         self.store.start_from(header)?;
         let source = Arc::new(Source::edited(self.store.file())?);
         let headers = read_headers(&source, self.dialect, &self.options)?;
@@ -365,6 +374,7 @@ impl IndexEditor {
     /// [`Error::Misuse`] when the order is not there; [`Error::Corrupt`], [`Error::Io`].
     pub(crate) fn drop_order(&mut self, order: usize) -> Result<()> {
         self.flush()?;
+        self.version += 1;
         let Some(mut tree) = self.trees.get_mut(order).and_then(Option::take) else {
             return Err(Error::Misuse(format!("{}: no order {order}", self.path().display())));
         };
@@ -414,7 +424,9 @@ impl IndexEditor {
         let file = Arc::clone(self.store.file());
         file.write(0, bytes)?;
         file.set_len(bytes.len() as u64)?;
+        let version = self.version + 1;
         *self = Self::new(file, &self.options, self.is_shared)?;
+        self.version = version;
         Ok(())
     }
 
@@ -446,6 +458,7 @@ impl IndexEditor {
 
     /// Reads the headers again after an order was added at the end.
     fn reload_tags(&mut self) -> Result<()> {
+        self.version += 1;
         let source = Arc::new(Source::edited(self.store.file())?);
         self.tags = read_headers(&source, self.dialect, &self.options)?.tags;
         self.trees.resize_with(self.tags.len(), || None);
@@ -482,6 +495,7 @@ impl IndexEditor {
             )));
         }
         let changed = change(tree, &mut self.store, key, recno);
+        self.version += u64::from(!matches!(changed, Ok(false)));
         self.is_broken = changed.is_err();
         changed
     }

@@ -101,6 +101,15 @@ pub struct TableIndex {
 pub struct TableOrder {
     order: Arc<Order>,
     keys: OrderKeys,
+    pub(crate) seen: Seen,
+}
+
+/// Which state of an index file that is open for changes an order shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    /// The number of the open file; 0 for one that is open for reading.
+    pub(crate) file: u64,
+    pub(crate) version: u64,
 }
 
 impl TableIndex {
@@ -138,7 +147,7 @@ impl TableIndex {
             let order = index
                 .order(&tag.name, keys.key_type(), &settings.collation)
                 .map_err(named)?;
-            orders.push(TableOrder { order, keys });
+            orders.push(TableOrder::new(order, keys, Seen::default()));
         }
         Ok(Self { index, orders })
     }
@@ -161,8 +170,8 @@ impl TableIndex {
 }
 
 impl TableOrder {
-    pub(crate) fn new(order: Arc<Order>, keys: OrderKeys) -> Self {
-        Self { order, keys }
+    pub(crate) fn new(order: Arc<Order>, keys: OrderKeys, seen: Seen) -> Self {
+        Self { order, keys, seen }
     }
 
     /// The order in the file.

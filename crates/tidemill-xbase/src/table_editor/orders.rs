@@ -14,6 +14,7 @@
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{EditOptions, OpenMode, TableEditor, data_file, open_file};
 use crate::error::{Error, Result};
@@ -22,7 +23,7 @@ use crate::field::Field;
 use crate::header::Dialect;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, KeyValue, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
-use crate::orders::{KeySettings, OrderKeys, TableOrder, build_index_with, production_path};
+use crate::orders::{KeySettings, OrderKeys, Seen, TableOrder, build_index_with, production_path};
 use crate::table::Table;
 use crate::transaction::{KeptLocks, TransactionLog};
 
@@ -38,6 +39,8 @@ pub(super) struct Orders {
 /// One index file.
 #[derive(Debug)]
 struct OrderFile {
+    /// No other file that is open in this process has it.
+    number: u64,
     index: IndexEditor,
     /// The keys of the orders, in that of the index's tags.
     keys: Vec<OrderKeys>,
@@ -48,6 +51,9 @@ struct OrderFile {
     rollbacks: u64,
     is_locked: bool,
 }
+
+/// The number of the next index file.
+static FILE_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// What a change of records does to the orders.
 #[derive(Debug, Default)]
@@ -125,12 +131,86 @@ impl TableEditor {
     /// [`Error::Misuse`] when no open file has it; [`Error::Locked`], [`Error::Io`], [`Error::Corrupt`].
     pub fn order(&mut self, name: &str) -> Result<TableOrder> {
         let (file, order) = self.find_order(name)?;
+        self.order_at(file, order)
+    }
+
+    fn order_at(&mut self, file: usize, order: usize) -> Result<TableOrder> {
         let Some(file) = self.orders.files.get_mut(file) else {
             return Err(self.misuse("an index file is open no more"));
         };
         file.lock(LockKind::Shared, &self.options)?;
         let found = file.reader(order, &self.orders.settings);
         file.unlock().and(found)
+    }
+
+    /// What the headers of the open index files say of their orders, with the file of each, in the order of the files' paths.
+    pub fn orders_of_files(&self) -> impl Iterator<Item = (&Path, &Tag)> {
+        let files = self.orders.files.iter();
+        files.flat_map(|file| file.index.tags().iter().map(|tag| (file.index.path(), tag)))
+    }
+
+    /// An order of one of the open index files, as [`TableEditor::order`].
+    ///
+    /// # Errors
+    /// As [`TableEditor::order`].
+    pub fn order_in(&mut self, index: impl AsRef<Path>, name: &str) -> Result<TableOrder> {
+        let is_file = |file: &OrderFile| file.index.path() == index.as_ref();
+        let found = self.orders.files.iter().position(is_file).and_then(|at| {
+            let tags = self.orders.files.get(at)?.index.tags();
+            let order = tags.iter().position(|tag| tag.name.eq_ignore_ascii_case(name))?;
+            Some((at, order))
+        });
+        let Some((at, order)) = found else {
+            let index = index.as_ref().display();
+            return Err(self.misuse(&format!("no open order of {index} is called {name:?}")));
+        };
+        self.order_at(at, order)
+    }
+
+    /// Does something with an order as it is at this moment: what changed since `order` was looked at last shows in it, and no
+    /// other program changes the index file meanwhile. `work` is told whether the order is another one than before.
+    ///
+    /// Alone, and when nothing changed, this costs a few nanoseconds; beside others a lock and a look at the file's header.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] when the order is not one of [`TableEditor::order`] or its file is not open any more;
+    /// [`Error::Locked`], [`Error::Io`], [`Error::Corrupt`]; and those of `work`.
+    pub fn read_order<T, E: From<Error>>(
+        &mut self,
+        order: &mut TableOrder,
+        work: impl FnOnce(&TableOrder, bool) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let is_file = |file: &OrderFile| file.number == order.seen.file;
+        let Some(at) = self.orders.files.iter().position(is_file) else {
+            let name = &order.order().tag().name;
+            return Err(self
+                .misuse(&format!("the index file of order {name} is not open"))
+                .into());
+        };
+        let Some(file) = self.orders.files.get_mut(at) else {
+            return Err(self.misuse("an index file is open no more").into());
+        };
+        let is_alone = file.locks.is_none() && file.log.is_none();
+        if is_alone && file.index.version() == order.seen.version {
+            return work(order, false);
+        }
+        file.lock(LockKind::Shared, &self.options)?;
+        let mut is_new = false;
+        let mut looked = Ok(());
+        if file.index.version() != order.seen.version {
+            let name = &order.order().tag().name;
+            let place = file.index.tags().iter().position(|tag| tag.name == *name);
+            let settings = &self.orders.settings;
+            match file.reader(place.unwrap_or(usize::MAX), settings) {
+                Ok(current) => (*order, is_new) = (current, true),
+                Err(e) => looked = Err(e),
+            }
+        }
+        let done = looked.map_err(E::from).and_then(|()| work(order, is_new));
+        let unlocked = file.unlock();
+        let done = done?;
+        unlocked?;
+        Ok(done)
     }
 
     /// Adds an order to the production index, which is made when there is none. Type and length of the keys are those of its
@@ -508,6 +588,7 @@ impl Orders {
             }
         };
         let mut file = OrderFile {
+            number: FILE_NUMBER.fetch_add(1, Ordering::Relaxed),
             index,
             keys: Vec::new(),
             locks,
@@ -684,7 +765,11 @@ impl OrderFile {
             )));
         };
         let order = reader.order(&tag.name, keys.key_type(), &settings.collation)?;
-        Ok(TableOrder::new(order, keys.clone()))
+        let seen = Seen {
+            file: self.number,
+            version: self.index.version(),
+        };
+        Ok(TableOrder::new(order, keys.clone(), seen))
     }
 
     /// Beside others, keeps them away and looks what they did.

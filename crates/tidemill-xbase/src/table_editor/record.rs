@@ -47,6 +47,60 @@ impl TableEditor {
         })
     }
 
+    /// Reads the bytes of a record as they are now into `bytes`, the deletion flag first.
+    ///
+    /// # Errors
+    /// As [`TableEditor::record_bytes`]; [`Error::Misuse`] for a buffer that is not as long as a record.
+    pub fn read_record(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
+        if record == 0 || record > self.record_count() || bytes.len() != self.header.record_len as usize {
+            let (count, len) = (self.record_count(), bytes.len());
+            return Err(self.misuse(&format!("no record {record} of {len} bytes among {count}")));
+        }
+        self.file
+            .read(&format!("record {record}"), self.record_offset(record), bytes)
+    }
+
+    /// Puts values into the bytes of a record, for [`TableEditor::replace_bytes`]: nothing is written. Memos are left out.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first value that does not fit, [`Error::Misuse`] for a memo, and for bytes that are not as
+    /// long as a record.
+    pub fn encode(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
+        let is_memo = |(index, _): &(usize, Value<'_>)| self.fields.get(*index).is_some_and(|f| f.kind.uses_memo());
+        if bytes.len() != self.header.record_len as usize || values.iter().any(is_memo) {
+            return Err(self.misuse("the bytes of a record hold no memos, and are as many as the header says"));
+        }
+        self.fill(record, bytes, values)
+    }
+
+    /// Replaces a record by these bytes, and the values of memo fields by those that are given: what the bytes hold in the
+    /// place of memos, counters and the deletion flag is left as it is in the table.
+    ///
+    /// # Errors
+    /// As [`TableEditor::replace`].
+    pub fn replace_bytes(&mut self, record: u32, bytes: &[u8], memos: &[(usize, Value<'_>)]) -> Result<()> {
+        let before = self.record_to_change(record)?;
+        if bytes.len() != before.len() {
+            return Err(self.misuse(&format!("{} bytes are no record of {}", bytes.len(), before.len())));
+        }
+        let mut after = bytes.to_vec();
+        after.splice(..1, before.first().copied());
+        for field in &self.fields {
+            if field.kind.uses_memo() || counts(field) {
+                let old = before.get(field.offset..field.offset + field.width);
+                cell(field, &mut after).copy_from_slice(old.unwrap_or_default());
+            }
+            if field.kind.uses_memo() {
+                let is_null = self.bit(&before, field.null_bit);
+                self.set_bit(&mut after, field.null_bit, is_null);
+            }
+        }
+        self.as_one(|table| {
+            table.fill(record, &mut after, memos)?;
+            table.rewrite(record, &before, after)
+        })
+    }
+
     /// Marks a record as deleted.
     ///
     /// # Errors
@@ -269,8 +323,8 @@ impl TableEditor {
         }
     }
 
-    /// A record without values, as Harbour appends it: all bits of `_NullFlags` that are in use are set.
-    pub(super) fn blank_record(&self) -> Vec<u8> {
+    /// The bytes of a record without values, as Harbour appends it: all bits of `_NullFlags` that are in use are set.
+    pub fn blank_record(&self) -> Vec<u8> {
         let mut bytes = vec![b' '; self.header.record_len as usize];
         if let Some((at, width)) = self.null_flags
             && let Some(flags) = bytes.get_mut(at..at + width)
