@@ -51,6 +51,7 @@ fn bytes_replace_a_record_and_leave_its_memos_alone() {
     let mut table = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
     table.replace(2, &[(1, Value::Text("a memo"))]).unwrap();
     let before = table.record_bytes(2).unwrap();
+    assert_eq!(table.memo_bytes(2, &before, 1).unwrap(), b"a memo");
     let mut bytes = table.blank_record();
     table.encode(2, &mut bytes, &[(0, Value::Text("new"))]).unwrap();
     table.replace_bytes(2, &bytes, &[]).unwrap();
@@ -60,6 +61,12 @@ fn bytes_replace_a_record_and_leave_its_memos_alone() {
     table
         .replace_bytes(2, &bytes, &[(1, Value::Text("longer than it was"))])
         .unwrap();
+    assert_eq!(
+        table.memo_bytes(2, &table.record_bytes(2).unwrap(), 1).unwrap(),
+        b"longer than it was"
+    );
+    assert_eq!(table.memo_bytes(1, &table.record_bytes(1).unwrap(), 1).unwrap(), b"");
+    assert!(matches!(table.memo_bytes(2, &before, 0), Err(Error::Misuse(_))));
     let mut read = vec![0; bytes.len()];
     table.read_record(2, &mut read).unwrap();
     assert_eq!(read, table.record_bytes(2).unwrap());

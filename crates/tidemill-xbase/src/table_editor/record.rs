@@ -5,7 +5,9 @@ use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::{Dialect, u32_at};
 use crate::lock::LockSubject;
+use crate::memo::{Memo, MemoReader};
 use crate::memo_editor::MemoPlace;
+use crate::source::Source;
 use crate::value::Value;
 
 /// The byte behind the last record.
@@ -58,6 +60,34 @@ impl TableEditor {
         }
         self.file
             .read(&format!("record {record}"), self.record_offset(record), bytes)
+    }
+
+    /// The bytes of a memo, given the record's, without translation; none for a field that has no memo there.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a pointer into nothing or a memo that is damaged; [`Error::Misuse`] for a field without memos;
+    /// [`Error::MissingMemo`], [`Error::Io`].
+    pub fn memo_bytes(&self, record: u32, bytes: &[u8], field: usize) -> Result<Vec<u8>> {
+        let Some(field) = self.fields.get(field).filter(|field| field.kind.uses_memo()) else {
+            return Err(self.misuse(&format!("field {field} has no memos")));
+        };
+        let Some(memo) = &self.memo else {
+            return Err(self.missing_memo(field));
+        };
+        let pointer = bytes.get(field.offset..field.offset + field.width).unwrap_or_default();
+        let memo = Memo::named(Source::edited(memo.file())?, &self.header)?;
+        let mut value = Vec::new();
+        let read = MemoReader::default().read(&memo, pointer, &mut value);
+        read.map_err(|fault| self.bad(record, field, fault.expected, fault.found))?;
+        Ok(value)
+    }
+
+    fn missing_memo(&self, field: &Field) -> Error {
+        Error::MissingMemo {
+            path: self.path().to_owned(),
+            field: field.name.clone(),
+            looked_for: self.memo_looked_for.clone(),
+        }
     }
 
     /// Puts values into the bytes of a record, for [`TableEditor::replace_bytes`]: nothing is written. Memos are left out.
@@ -294,11 +324,7 @@ impl TableEditor {
 
     fn fill_memo(&self, record: u32, bytes: &mut [u8], field: &Field, value: &[u8]) -> Result<()> {
         let Some(memo) = &self.memo else {
-            return Err(Error::MissingMemo {
-                path: self.path().to_owned(),
-                field: field.name.clone(),
-                looked_for: self.memo_looked_for.clone(),
-            });
+            return Err(self.missing_memo(field));
         };
         let blank = self.format(field).blank_byte();
         let cell = cell(field, bytes);
