@@ -262,6 +262,43 @@ impl TableCursor {
         found.is_some()
     }
 
+    /// Goes to a place that was that of another cursor over this table, or outside.
+    pub fn go_place(&mut self, place: Place) {
+        match place {
+            Place::Record(record) => {
+                self.go_to(record);
+            }
+            Place::Before | Place::Behind => self.place = place,
+        }
+    }
+
+    /// Whether the key of its record in the order begins with this one; `false` without an order, and for a record that is
+    /// not in it.
+    ///
+    /// # Errors
+    /// As [`TableCursor::go_first`].
+    pub fn is_at(&mut self, key: &Key) -> Result<bool> {
+        let Place::Record(record) = self.place else {
+            return Ok(false);
+        };
+        if let Way::SetInOrder(cursor, _) = &mut self.way
+            && cursor.recno() != Some(record)
+        {
+            let Some(whole) = self.key_of(record)? else {
+                return Ok(false);
+            };
+            if let Way::SetInOrder(cursor, _) = &mut self.way {
+                cursor.seek_record(&whole, record)?;
+            }
+        } else {
+            self.find(record)?;
+        }
+        Ok(match &self.way {
+            Way::Order(cursor) | Way::SetInOrder(cursor, _) | Way::Passing(cursor, _) => cursor.is_at(key),
+            Way::File | Way::Set => false,
+        })
+    }
+
     /// Goes so many records on, or back when that is negative, and returns how many it went. Where there are fewer it ends behind
     /// the last record, or before the first.
     ///

@@ -28,6 +28,8 @@ pub enum Value<'a> {
     Null,
     /// Text, for fields `C`, `M`, and `V` of Visual FoxPro.
     Text(&'a str),
+    /// Text that is in the table's code page already, where [`Value::Text`] could stand.
+    Encoded(&'a [u8]),
     /// Bytes, for the binary forms of `C` and `M`, and for `Q`, `W`, `G`, `P`.
     Bytes(&'a [u8]),
     /// True or false, for `L`.
@@ -152,7 +154,8 @@ impl Format {
         let before = out.len();
         match (self.kind, value) {
             (FieldKind::Character | FieldKind::Varchar | FieldKind::Memo, Value::Text(text)) => self.text(text, out)?,
-            (FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary, Value::Bytes(bytes)) => {
+            (FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary, Value::Bytes(bytes))
+            | (FieldKind::Character | FieldKind::Varchar | FieldKind::Memo, Value::Encoded(bytes)) => {
                 out.extend_from_slice(bytes);
             }
             (FieldKind::Logical, Value::Logical(value)) => out.push(if value { b'T' } else { b'F' }),

@@ -40,7 +40,7 @@ fn an_order_shows_what_this_handle_and_others_have_changed_since() {
         }
         let index = path.with_extension("cdx");
         assert!(table.close_index(&index).unwrap());
-        let closed = table.read_order(&mut order, |_, _| Ok::<_, Error>(()));
+        let closed = table.hold_order(&mut order);
         assert!(matches!(closed, Err(Error::Misuse(_))), "{closed:?}");
     }
 }
@@ -100,13 +100,9 @@ fn table() -> (TempDir, PathBuf) {
 
 /// The records in the order, and whether it was another one than before.
 fn names(table: &mut TableEditor, order: &mut TableOrder) -> (Vec<u32>, bool) {
-    table
-        .read_order(order, |order, is_new| {
-            let entries = order.order().walk(Direction::Forward);
-            let records = entries
-                .map(|entry| entry.map(|entry| entry.recno()))
-                .collect::<Result<_, _>>()?;
-            Ok::<_, Error>((records, is_new))
-        })
-        .unwrap()
+    let is_new = table.hold_order(order).unwrap();
+    let entries = order.order().walk(Direction::Forward);
+    let records = entries.map(|entry| entry.unwrap().recno()).collect();
+    table.release_orders().unwrap();
+    (records, is_new)
 }

@@ -167,50 +167,47 @@ impl TableEditor {
         self.order_at(at, order)
     }
 
-    /// Does something with an order as it is at this moment: what changed since `order` was looked at last shows in it, and no
-    /// other program changes the index file meanwhile. `work` is told whether the order is another one than before.
+    /// Brings an order up to this moment, and keeps other programs from changing its file until
+    /// [`TableEditor::release_orders`]; returns whether it is another order than before.
     ///
     /// Alone, and when nothing changed, this costs a few nanoseconds; beside others a lock and a look at the file's header.
     ///
     /// # Errors
     /// [`Error::Misuse`] when the order is not one of [`TableEditor::order`] or its file is not open any more;
-    /// [`Error::Locked`], [`Error::Io`], [`Error::Corrupt`]; and those of `work`.
-    pub fn read_order<T, E: From<Error>>(
-        &mut self,
-        order: &mut TableOrder,
-        work: impl FnOnce(&TableOrder, bool) -> Result<T, E>,
-    ) -> Result<T, E> {
+    /// [`Error::Locked`], [`Error::Io`], [`Error::Corrupt`].
+    pub fn hold_order(&mut self, order: &mut TableOrder) -> Result<bool> {
         let is_file = |file: &OrderFile| file.number == order.seen.file;
         let Some(at) = self.orders.files.iter().position(is_file) else {
             let name = &order.order().tag().name;
-            return Err(self
-                .misuse(&format!("the index file of order {name} is not open"))
-                .into());
+            return Err(self.misuse(&format!("the index file of order {name} is not open")));
         };
         let Some(file) = self.orders.files.get_mut(at) else {
-            return Err(self.misuse("an index file is open no more").into());
+            return Ok(false);
         };
-        let is_alone = file.locks.is_none() && file.log.is_none();
-        if is_alone && file.index.version() == order.seen.version {
-            return work(order, false);
+        if file.locks.is_none() && file.log.is_none() && file.index.version() == order.seen.version {
+            return Ok(false);
         }
         file.lock(LockKind::Shared, &self.options)?;
-        let mut is_new = false;
-        let mut looked = Ok(());
-        if file.index.version() != order.seen.version {
-            let name = &order.order().tag().name;
-            let place = file.index.tags().iter().position(|tag| tag.name == *name);
-            let settings = &self.orders.settings;
-            match file.reader(place.unwrap_or(usize::MAX), settings) {
-                Ok(current) => (*order, is_new) = (current, true),
-                Err(e) => looked = Err(e),
-            }
+        if file.index.version() == order.seen.version {
+            return Ok(false);
         }
-        let done = looked.map_err(E::from).and_then(|()| work(order, is_new));
-        let unlocked = file.unlock();
-        let done = done?;
-        unlocked?;
-        Ok(done)
+        let name = &order.order().tag().name;
+        let place = file.index.tags().iter().position(|tag| tag.name == *name);
+        match file.reader(place.unwrap_or(usize::MAX), &self.orders.settings) {
+            Ok(current) => {
+                *order = current;
+                Ok(true)
+            }
+            Err(e) => file.unlock().and(Err(e)),
+        }
+    }
+
+    /// Lets other programs change the index files again.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn release_orders(&mut self) -> Result<()> {
+        self.orders.unlock()
     }
 
     /// Adds an order to the production index, which is made when there is none. Type and length of the keys are those of its

@@ -451,7 +451,7 @@ fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
 pub(super) fn shown(value: Value<'_>) -> String {
     let text = match value {
         Value::Text(text) => format!("{text:?}"),
-        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        Value::Bytes(bytes) | Value::Encoded(bytes) => format!("{} bytes", bytes.len()),
         other => format!("{other:?}"),
     };
     match text.char_indices().nth(60) {
