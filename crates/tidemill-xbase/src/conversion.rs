@@ -98,7 +98,7 @@ fn text(value: Value<'_>) -> Result<Cow<'_, str>, &'static str> {
             Cow::Owned(format!("{} {}", eight_digits(days), time(ms.rem_euclid(DAY_MS))))
         }
         Value::Time(ms) => Cow::Owned(time(ms.into())),
-        Value::Bytes(_) => return Err("text"),
+        Value::Bytes(_) | Value::Encoded(_) => return Err("text"),
     })
 }
 
