@@ -1,1 +1,40 @@
-//! What clients of the Advantage Database Server see, over xBase tables.
+//! What clients of the Advantage Database Server see, over xBase tables: connections, and on them work areas with a current
+//! record, orders, scopes, filters, relations, locks and transactions.
+//!
+//! Names and behaviour are those of the Advantage Client Engine (ACE), whose C functions the crate `tidemill-ace` gives; the
+//! tables themselves, their indexes, expressions and filters are `tidemill-xbase`'s.
+//!
+//! ```
+//! use tidemill_ads::{Connection, Settings, TableOptions};
+//!
+//! # fn main() -> Result<(), tidemill_ads::Error> {
+//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase");
+//! let settings = Settings::default();
+//! let mut connection = Connection::open(folder)?;
+//! let area = connection.open_table("ORD_CDX", &TableOptions::default().read_only(), &settings)?;
+//! let order = connection.area(area)?.order_named("T_NAME")?;
+//! connection.go_top(area, Some(order), &settings)?;
+//! assert_eq!(connection.area(area)?.record_number()?, 36);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What this crate does not do
+//!
+//! It opens no network connection, no data dictionary, no ADT table and nothing that is encrypted: each is an error that says
+//! so. It starts no thread; a connection is for one thread at a time.
+
+mod connection;
+mod date_format;
+mod error;
+mod paths;
+mod relation;
+mod settings;
+mod work_area;
+
+pub use connection::{AreaId, Connection};
+pub use date_format::DateFormat;
+pub use error::{Error, ErrorCode, Result};
+pub use paths::Paths;
+pub use settings::Settings;
+pub use work_area::{Counted, FieldType, IndexOptions, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};

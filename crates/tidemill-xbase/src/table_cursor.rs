@@ -95,6 +95,11 @@ impl TableCursor {
         cursor
     }
 
+    /// The table that it goes along.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
     /// Where it is.
     pub fn place(&self) -> Place {
         self.place

@@ -157,7 +157,7 @@ impl OrderKeys {
     ///
     /// # Errors
     /// As [`OrderKeys::key`].
-    pub(crate) fn key_whatever_the_condition(&self, record: &dyn Record) -> Result<Vec<u8>> {
+    pub fn key_whatever_the_condition(&self, record: &dyn Record) -> Result<Vec<u8>> {
         let mut key = Vec::with_capacity(self.key_len());
         self.put_any_key(record, &mut key)?;
         Ok(key)

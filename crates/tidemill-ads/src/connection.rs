@@ -1,0 +1,301 @@
+//! Connections: a folder, the work areas that are open in it, and how they follow one another.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::relation::Relation;
+use crate::settings::Settings;
+use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
+
+/// An open work area of a connection. No two of one connection are the same, also not one after another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AreaId(u32);
+
+/// A connection to the tables of a folder.
+#[derive(Debug)]
+pub struct Connection {
+    folder: PathBuf,
+    areas: Vec<(AreaId, WorkArea)>,
+    next_area: u32,
+    relations: Vec<Relation>,
+}
+
+impl Connection {
+    /// A connection to a folder.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidPath`] when it is none.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        let folder = folder.as_ref();
+        if !folder.is_dir() {
+            let what = format!("{} is no folder", folder.display());
+            return Err(Error::new(ErrorCode::InvalidPath, what));
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            areas: Vec::new(),
+            next_area: 1,
+            relations: Vec::new(),
+        })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The path of a file that a program names: below the default folder where one is set, else below the connection's. A name
+    /// without an extension gets one.
+    ///
+    /// # Errors
+    /// As [`Paths::resolve`](crate::Paths::resolve).
+    pub fn path_of(&self, name: &str, extension: &str, settings: &Settings) -> Result<PathBuf> {
+        let folder = settings.paths.default_folder.as_deref().unwrap_or(&self.folder);
+        let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
+        match has_extension || extension.is_empty() {
+            true => settings.paths.resolve(name, folder),
+            false => settings.paths.resolve(&format!("{}.{extension}", name.trim()), folder),
+        }
+    }
+
+    /// Opens a table; a name without an extension gets `dbf`.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FileNotFound`], [`ErrorCode::FileInUse`]; [`ErrorCode::InvalidTableType`] for an ADT table; as
+    /// [`TableEditor::open`](tidemill_xbase::TableEditor::open).
+    pub fn open_table(&mut self, name: &str, options: &TableOptions, settings: &Settings) -> Result<AreaId> {
+        let path = self.path_of(name, "dbf", settings)?;
+        if path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("adt"))
+        {
+            let what = format!("{}: ADT tables are not supported", path.display());
+            return Err(Error::new(ErrorCode::InvalidTableType, what));
+        }
+        let area = WorkArea::open(&path, options, settings)?;
+        Ok(self.add(area))
+    }
+
+    fn add(&mut self, area: WorkArea) -> AreaId {
+        let id = AreaId(self.next_area);
+        self.next_area += 1;
+        self.areas.push((id, area));
+        id
+    }
+
+    /// Writes what waits in a work area and closes it, with the relations from it and to it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidHandle`]; when it cannot be written, and it is open then.
+    pub fn close_table(&mut self, id: AreaId) -> Result<()> {
+        let area = self.area(id)?;
+        area.write_record()?;
+        area.editor()?.flush()?;
+        self.relations
+            .retain(|relation| relation.parent != id && relation.child != id);
+        self.areas.retain(|(known, _)| *known != id);
+        Ok(())
+    }
+
+    /// A work area.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidHandle`] when it is closed.
+    pub fn area(&mut self, id: AreaId) -> Result<&mut WorkArea> {
+        let found = self.areas.iter_mut().find(|(known, _)| *known == id);
+        found
+            .map(|(_, area)| area)
+            .ok_or_else(|| Error::new(ErrorCode::InvalidHandle, "the table is closed"))
+    }
+
+    /// The open work areas.
+    pub fn areas(&self) -> impl Iterator<Item = (AreaId, &WorkArea)> {
+        self.areas.iter().map(|(id, area)| (*id, area))
+    }
+
+    /// Goes to the first record of an order, or of the table.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidHandle`], [`ErrorCode::InvalidIndexHandle`]; when the record that is left cannot be written, or the
+    /// index cannot be read.
+    pub fn go_top(&mut self, id: AreaId, order: Option<OrderId>, settings: &Settings) -> Result<()> {
+        self.area(id)?.go_top(order, settings)?;
+        self.moved(id, settings)
+    }
+
+    /// Goes to the last record of an order, or of the table.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`].
+    pub fn go_bottom(&mut self, id: AreaId, order: Option<OrderId>, settings: &Settings) -> Result<()> {
+        self.area(id)?.go_bottom(order, settings)?;
+        self.moved(id, settings)
+    }
+
+    /// Goes so many records on in an order or in the table, or back.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`].
+    pub fn skip(&mut self, id: AreaId, order: Option<OrderId>, count: i64, settings: &Settings) -> Result<()> {
+        self.area(id)?.skip(order, count, settings)?;
+        self.moved(id, settings)
+    }
+
+    /// Goes to the next key of an order, or to the one before.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`].
+    pub fn skip_unique(&mut self, id: AreaId, order: OrderId, is_forward: bool, settings: &Settings) -> Result<()> {
+        self.area(id)?.skip_unique(order, is_forward, settings)?;
+        self.moved(id, settings)
+    }
+
+    /// Goes to a record, shown or not; behind the last one when there is none of this number, which is `false`.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`].
+    pub fn go_to(&mut self, id: AreaId, record: u32, settings: &Settings) -> Result<bool> {
+        let is_there = self.area(id)?.go_to(record)?;
+        self.moved(id, settings)?;
+        Ok(is_there)
+    }
+
+    /// Looks for a key in an order, and returns whether it is there.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`]; [`ErrorCode::InvalidDataType`] for a key of another type.
+    pub fn seek(
+        &mut self,
+        id: AreaId,
+        order: OrderId,
+        key: SeekKey<'_>,
+        kind: SeekKind,
+        settings: &Settings,
+    ) -> Result<bool> {
+        let is_found = self.area(id)?.seek(order, key, kind, settings)?;
+        self.moved(id, settings)?;
+        Ok(is_found)
+    }
+
+    /// How many records there are.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`].
+    pub fn count(&mut self, id: AreaId, order: Option<OrderId>, counted: Counted, settings: &Settings) -> Result<u64> {
+        self.area(id)?.count(order, counted, settings)
+    }
+
+    /// The number of the current record among those that are counted, from 1; 0 when it is none of them.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`].
+    pub fn number(&mut self, id: AreaId, order: Option<OrderId>, counted: Counted, settings: &Settings) -> Result<u64> {
+        self.area(id)?.number(order, counted, settings)
+    }
+
+    /// Goes to the record of a number among those that are shown.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`].
+    pub fn go_number(&mut self, id: AreaId, order: Option<OrderId>, number: u64, settings: &Settings) -> Result<()> {
+        self.area(id)?.go_number(order, number, settings)?;
+        self.moved(id, settings)
+    }
+
+    /// Appends a blank record to a table and goes to it.
+    ///
+    /// # Errors
+    /// As [`WorkArea::append_record`].
+    pub fn append(&mut self, id: AreaId, settings: &Settings) -> Result<u32> {
+        let record = self.area(id)?.append_record()?;
+        self.moved(id, settings)?;
+        Ok(record)
+    }
+
+    /// Takes deleted records out of a table for good, and goes to the first one left.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableNotExclusive`].
+    pub fn pack(&mut self, id: AreaId, settings: &Settings) -> Result<()> {
+        self.area(id)?.pack(settings)?;
+        self.moved(id, settings)
+    }
+
+    /// Takes all records out of a table.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableNotExclusive`].
+    pub fn zap(&mut self, id: AreaId, settings: &Settings) -> Result<()> {
+        self.area(id)?.zap(settings)?;
+        self.moved(id, settings)
+    }
+
+    /// Lets an area follow another: where the parent goes, the child looks for the value of the expression there, in the order
+    /// or by record number, and shows only the records of that key when the relation is scoped.
+    ///
+    /// # Errors
+    /// [`ErrorCode::CyclicRelation`] when the parent would follow itself; [`ErrorCode::InvalidExpression`].
+    pub fn set_relation(
+        &mut self,
+        parent: AreaId,
+        (child, order): (AreaId, Option<OrderId>),
+        expression: &str,
+        is_scoped: bool,
+        settings: &Settings,
+    ) -> Result<()> {
+        self.area(child)?;
+        if !self.area(parent)?.is_valid(expression, settings) {
+            let what = format!("{expression:?} cannot be evaluated in {}", self.area(parent)?.alias());
+            return Err(Error::new(ErrorCode::InvalidExpression, what));
+        }
+        if child == parent || self.leads_to(child, parent) {
+            let what = format!("{} would follow itself", self.area(parent)?.alias());
+            return Err(Error::new(ErrorCode::CyclicRelation, what));
+        }
+        self.relations
+            .retain(|relation| relation.parent != parent || relation.child != child);
+        self.relations.push(Relation {
+            parent,
+            child,
+            order,
+            expression: expression.to_owned(),
+            is_scoped,
+        });
+        self.moved(parent, settings)
+    }
+
+    /// Nothing follows an area any more.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidHandle`].
+    pub fn clear_relations(&mut self, parent: AreaId) -> Result<()> {
+        self.area(parent)?;
+        self.relations.retain(|relation| relation.parent != parent);
+        Ok(())
+    }
+
+    fn leads_to(&self, from: AreaId, to: AreaId) -> bool {
+        let mut children = self.relations.iter().filter(|relation| relation.parent == from);
+        children.any(|relation| relation.child == to || self.leads_to(relation.child, to))
+    }
+
+    /// Lets the areas follow that are related to one that has moved.
+    fn moved(&mut self, parent: AreaId, settings: &Settings) -> Result<()> {
+        if self.relations.is_empty() {
+            return Ok(());
+        }
+        let relations = std::mem::take(&mut self.relations);
+        let done = self.follow(&relations, parent, settings);
+        self.relations = relations;
+        done
+    }
+
+    fn follow(&mut self, relations: &[Relation], parent: AreaId, settings: &Settings) -> Result<()> {
+        for relation in relations.iter().filter(|relation| relation.parent == parent) {
+            let key = relation.key(self.area(parent)?, settings)?;
+            relation.follow(self.area(relation.child)?, key.as_ref(), settings)?;
+            self.follow(relations, relation.child, settings)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! Errors and their numbers.
+
+use tidemill_xbase as xbase;
+
+/// The result of everything in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something could not be done, with the number that clients know it by.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The engine below could not.
+    #[error(transparent)]
+    Engine(#[from] xbase::Error),
+    /// It is refused here.
+    #[error("{what}")]
+    Refused {
+        /// The number.
+        code: ErrorCode,
+        /// What was asked for and why it is not done.
+        what: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn new(code: ErrorCode, what: impl Into<String>) -> Self {
+        Self::Refused {
+            code,
+            what: what.into(),
+        }
+    }
+
+    /// The number that clients know it by.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Refused { code, .. } => *code,
+            Self::Engine(e) => code_of(e),
+        }
+    }
+}
+
+/// The numbers of the Advantage Client Engine that this crate gives. Those from 5001 on are ACE's own (`ace.h` of the SDK),
+/// those from 7000 on the server's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each is the AE_ constant of its name")]
+pub enum ErrorCode {
+    AppendLockFailed = 1024,
+    InternalError = 5000,
+    DataTooLong = 5003,
+    FileNotFound = 5004,
+    InvalidDateFormat = 5009,
+    InvalidExpression = 5011,
+    InvalidFieldDefinition = 5012,
+    InvalidIndexHandle = 5014,
+    InvalidIndexName = 5015,
+    InvalidIndexOrderName = 5016,
+    InvalidHandle = 5018,
+    InvalidOption = 5019,
+    InvalidPath = 5020,
+    InvalidRecordNumber = 5022,
+    InvalidTableType = 5025,
+    InvalidFieldNumber = 5030,
+    InvalidKeyLength = 5031,
+    InvalidFieldName = 5032,
+    LockFailed = 5035,
+    NoConnection = 5036,
+    NoFilter = 5037,
+    NoScope = 5038,
+    NotFound = 5041,
+    NotImplemented = 5042,
+    TransactionOutOfSequence = 5047,
+    RecordNotLocked = 5062,
+    IllegalCommandDuringTransaction = 5063,
+    TableNotShared = 5064,
+    IndexAlreadyOpen = 5065,
+    InvalidFieldType = 5066,
+    TableNotExclusive = 5067,
+    NoCurrentRecord = 5068,
+    InvalidDataType = 5070,
+    TableReadOnly = 5072,
+    InvalidRecordLength = 5073,
+    IndexExists = 5076,
+    CyclicRelation = 5077,
+    InvalidRelation = 5078,
+    CorruptTable = 5081,
+    TableNotLocked = 5087,
+    CorruptIndex = 5088,
+    AutoOpenIndex = 5089,
+    InvalidDate = 5095,
+    TableEncrypted = 5098,
+    ValueOverflow = 5179,
+    NoMemoFile = 5194,
+    /// The server's for a file that others keep from being opened.
+    FileInUse = 7008,
+    /// The server's for what the operating system refused.
+    FileError = 7004,
+}
+
+impl ErrorCode {
+    /// The number.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+fn code_of(error: &xbase::Error) -> ErrorCode {
+    use xbase::{Error as E, LockSubject};
+    match error {
+        E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ErrorCode::FileNotFound,
+        E::Io { .. } => ErrorCode::FileError,
+        E::Corrupt(corrupt) if is_index(&corrupt.path) => ErrorCode::CorruptIndex,
+        E::Corrupt(_) | E::Recovery(_) => ErrorCode::CorruptTable,
+        E::StaleIndex { .. } => ErrorCode::CorruptIndex,
+        E::Value(_) | E::Limit { .. } => ErrorCode::DataTooLong,
+        E::Expression(_) => ErrorCode::InvalidExpression,
+        E::Order { source, .. } => match code_of(source) {
+            ErrorCode::InternalError => ErrorCode::InvalidExpression,
+            code => code,
+        },
+        E::MissingMemo { .. } => ErrorCode::NoMemoFile,
+        E::Unsupported { .. } => ErrorCode::InvalidTableType,
+        E::Locked(refused) => match refused.subject {
+            LockSubject::Open => ErrorCode::FileInUse,
+            LockSubject::Header => ErrorCode::AppendLockFailed,
+            _ => ErrorCode::LockFailed,
+        },
+        _ => ErrorCode::InternalError,
+    }
+}
+
+fn is_index(path: &std::path::Path) -> bool {
+    xbase::index::IndexDialect::from_path(path).is_some()
+}

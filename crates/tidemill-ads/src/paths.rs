@@ -1,0 +1,150 @@
+//! From the names that programs of other systems use to paths: backslashes, drive letters, shares, and letters of either case.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// Where files are looked for, and which folder a drive or a share is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Paths {
+    /// Beginnings of names, in capitals and with slashes, and the folders that they are.
+    roots: Vec<(String, PathBuf)>,
+    /// Where a name without a folder is looked for first. Default: the connection's folder.
+    pub default_folder: Option<PathBuf>,
+    /// Where it is looked for then.
+    pub search_path: Vec<PathBuf>,
+}
+
+impl Paths {
+    /// Drives and shares as a setting names them: `C:=/srv/data;\\SERVER\SHARE=/srv/share`.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidOption`] for a part that is not `name=folder`.
+    pub fn with_drives(setting: &str) -> Result<Self> {
+        let mut roots = Vec::new();
+        for part in setting.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+            let Some((name, folder)) = part
+                .split_once('=')
+                .filter(|(name, folder)| !name.is_empty() && !folder.is_empty())
+            else {
+                let what = format!("{part:?} is not like C:=/srv/data");
+                return Err(Error::new(ErrorCode::InvalidOption, what));
+            };
+            let name = name.replace('\\', "/").trim_end_matches('/').to_uppercase();
+            roots.push((name, PathBuf::from(folder)));
+        }
+        // The longest first, so that a folder of a drive may be elsewhere than the drive.
+        roots.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        Ok(Self {
+            roots,
+            ..Self::default()
+        })
+    }
+
+    /// The path of a name; one that is not whole begins in `folder`. Each part of it that is not there in these letters is
+    /// looked for in any case.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidPath`] for a drive that is not mapped, [`ErrorCode::NoConnection`] for a server.
+    pub fn resolve(&self, name: &str, folder: &Path) -> Result<PathBuf> {
+        let name = name.trim().replace('\\', "/");
+        let upper = name.to_uppercase();
+        for (root, path) in &self.roots {
+            // Capitals may be longer than small letters; then the name is none of these.
+            if let Some(rest) = upper.strip_prefix(root.as_str())
+                && (rest.is_empty() || rest.starts_with('/') || root.ends_with(':'))
+                && let Some(rest) = name.get(root.len()..)
+            {
+                return Ok(in_any_case(path, rest.trim_start_matches('/')));
+            }
+        }
+        if name.as_bytes().get(1) == Some(&b':') {
+            let what = format!(
+                "{name}: no folder is set for the drive {}",
+                name.get(..2).unwrap_or_default()
+            );
+            return Err(Error::new(ErrorCode::InvalidPath, what));
+        }
+        if name.starts_with("//") {
+            let what = format!("{name}: servers are not supported, and no folder is set for the share");
+            return Err(Error::new(ErrorCode::NoConnection, what));
+        }
+        let root = if name.starts_with('/') { Path::new("/") } else { folder };
+        let found = in_any_case(root, name.trim_start_matches('/'));
+        if name.starts_with('/') || found.exists() || name.contains('/') {
+            return Ok(found);
+        }
+        let elsewhere = self.search_path.iter().map(|folder| in_any_case(folder, &name));
+        Ok(elsewhere.into_iter().find(|path| path.exists()).unwrap_or(found))
+    }
+}
+
+/// A path below a folder, each part in the letters that it has there.
+fn in_any_case(folder: &Path, rest: &str) -> PathBuf {
+    let mut path = folder.to_owned();
+    for part in rest.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        let exact = path.join(part);
+        let found = match part == ".." || exact.symlink_metadata().is_ok() {
+            true => None,
+            false => std::fs::read_dir(&path).ok().and_then(|entries| {
+                let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+                let same = |name: &std::ffi::OsString| {
+                    name.to_str()
+                        .is_some_and(|name| name.to_lowercase() == part.to_lowercase())
+                };
+                // The same one whatever order the folder is read in.
+                names.filter(same).min()
+            }),
+        };
+        path = found.map_or(exact, |name| path.join(name));
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_systems_become_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("Data/Old")).unwrap();
+        std::fs::write(root.join("Data/Orders.DBF"), b"").unwrap();
+        std::fs::write(root.join("Data/Old/x.dbf"), b"").unwrap();
+        let drives = format!("C:={0};\\\\srv\\Share={0}/Data", root.display());
+        let paths = Paths::with_drives(&drives).unwrap();
+        let orders = root.join("Data/Orders.DBF");
+        for name in [
+            "data\\ORDERS.dbf",
+            "C:\\Data\\orders.dbf",
+            "c:data/orders.dbf",
+            "\\\\SRV\\share\\orders.dbf",
+            "./Data/Old/../orders.dbf",
+        ] {
+            let path = paths.resolve(name, root).unwrap();
+            assert_eq!(path.canonicalize().unwrap(), orders.canonicalize().unwrap(), "{name}");
+        }
+        assert_eq!(paths.resolve("new.dbf", root).unwrap(), root.join("new.dbf"));
+        let searched = Paths {
+            search_path: vec![root.join("Data/Old")],
+            ..paths.clone()
+        };
+        assert_eq!(searched.resolve("X.DBF", root).unwrap(), root.join("Data/Old/x.dbf"));
+        assert_eq!(
+            paths.resolve("D:\\x.dbf", root).unwrap_err().code(),
+            ErrorCode::InvalidPath
+        );
+        assert_eq!(
+            paths.resolve("\\\\other\\x\\y.dbf", root).unwrap_err().code(),
+            ErrorCode::NoConnection
+        );
+        for bad in ["C:", "=x", "C:=;D:=/x"] {
+            assert_eq!(
+                Paths::with_drives(bad).unwrap_err().code(),
+                ErrorCode::InvalidOption,
+                "{bad}"
+            );
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Changes of records: fields, appending, deleting, and of whole tables.
+//!
+//! Fields are changed in memory; [`WorkArea::write_record`], a move to another record or closing the table writes them. Beside
+//! others a record that is not locked is locked at the first change, and unlocked once it is written.
+
+use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
+
+use super::WorkArea;
+use super::fields::is_day;
+use crate::date_format::civil;
+use crate::error::{ErrorCode, Result};
+use crate::settings::Settings;
+
+/// The Julian day number of 1970-01-01.
+const UNIX_EPOCH: i64 = 2_440_588;
+
+impl WorkArea {
+    /// Appends a blank record and goes to it. Beside others it is locked until it is left.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableReadOnly`], [`ErrorCode::AppendLockFailed`]; as
+    /// [`TableEditor::append`](tidemill_xbase::TableEditor::append).
+    pub fn append_record(&mut self) -> Result<u32> {
+        self.leave_record()?;
+        self.changeable()?;
+        let record = self.editor.append()?;
+        if self.options.mode == OpenMode::Shared && !self.is_file_locked && !self.locked.contains(&record) {
+            self.locked_for_change = Some(record);
+        }
+        self.place = Place::Record(record);
+        (self.is_bof, self.is_eof) = (false, false);
+        self.record.number = 0;
+        self.record_changed(record)?;
+        Ok(record)
+    }
+
+    /// Writes what was changed in the current record.
+    ///
+    /// # Errors
+    /// As [`TableEditor::replace`](tidemill_xbase::TableEditor::replace); the changes then still wait.
+    pub fn write_record(&mut self) -> Result<()> {
+        if self.record.is_changed {
+            let memos: Vec<(usize, Value<'_>)> = self
+                .record
+                .memos
+                .iter()
+                .map(|(field, value)| {
+                    let is_text = self
+                        .editor
+                        .fields()
+                        .get(*field)
+                        .is_some_and(|field| field.kind == FieldKind::Memo);
+                    let value = match value {
+                        None => Value::Null,
+                        Some(bytes) if is_text => Value::Encoded(bytes),
+                        Some(bytes) => Value::Bytes(bytes),
+                    };
+                    (*field, value)
+                })
+                .collect();
+            let record = self.record.number;
+            self.editor.replace_bytes(record, &self.record.bytes, &memos)?;
+            self.forget_changes();
+            self.record_changed(record)?;
+        }
+        self.unlock_after_change()
+    }
+
+    /// Forgets what was changed in the current record and not written.
+    ///
+    /// # Errors
+    /// When the lock cannot be given back.
+    pub fn cancel_changes(&mut self) -> Result<()> {
+        self.forget_changes();
+        self.unlock_after_change()
+    }
+
+    /// Whether changes of the current record wait to be written.
+    pub fn has_changes(&self) -> bool {
+        self.record.is_changed
+    }
+
+    fn forget_changes(&mut self) {
+        self.record.is_changed = false;
+        self.record.memos.clear();
+        self.record.number = 0;
+    }
+
+    /// Marks the current record as deleted, or takes the mark away. What was changed is written with it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::TableReadOnly`], [`ErrorCode::LockFailed`].
+    pub fn set_deleted(&mut self, is_deleted: bool) -> Result<()> {
+        let record = self.lock_for_change()?;
+        if self.record.is_changed {
+            let lock = self.locked_for_change.take();
+            let written = self.write_record();
+            self.locked_for_change = lock;
+            written?;
+        }
+        match is_deleted {
+            true => self.editor.delete(record)?,
+            false => self.editor.recall(record)?,
+        }
+        self.record.number = 0;
+        self.record_changed(record)
+    }
+
+    /// Gives a field a text: numbers, dates and logical values are read from it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::DataTooLong`] for what does not fit, [`ErrorCode::InvalidDate`]; as [`WorkArea::set_number`].
+    pub fn set_text(&mut self, field: usize, text: &[u8], settings: &Settings) -> Result<()> {
+        let known = self.field(field)?.clone();
+        let trimmed = String::from_utf8_lossy(text).trim().to_owned();
+        match known.kind {
+            FieldKind::Character => {
+                let text = self.to_table(text);
+                self.put(field, Value::Encoded(&text))
+            }
+            FieldKind::CharacterBinary | FieldKind::Varbinary => self.put(field, Value::Bytes(text)),
+            FieldKind::Varchar => {
+                let text = self.to_table(text);
+                self.put(field, Value::Encoded(&text))
+            }
+            FieldKind::Memo => {
+                let text = self.to_table(text);
+                self.put_memo(field, Some(text))
+            }
+            FieldKind::MemoBinary => self.put_memo(field, Some(text.to_vec())),
+            FieldKind::Logical => match trimmed.as_bytes().first() {
+                None | Some(b'?') => self.set_empty(field),
+                Some(letter) => self.set_logical(field, matches!(letter, b'T' | b't' | b'Y' | b'y' | b'1')),
+            },
+            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => {
+                let day = settings.date_format.parse(&trimmed, settings.epoch)?;
+                self.set_julian(field, day)
+            }
+            FieldKind::Numeric | FieldKind::Float if trimmed.is_empty() => self.set_empty(field),
+            FieldKind::Numeric | FieldKind::Float => match decimal(&trimmed) {
+                Some(value) => self.put(field, value),
+                None => self.set_number(field, trimmed.parse().unwrap_or(0.0)),
+            },
+            FieldKind::Time | FieldKind::Timestamp => {
+                let why = "a time is not given as text";
+                self.refuse(ErrorCode::InvalidFieldType, why)
+            }
+            _ => self.set_number(field, trimmed.parse().unwrap_or(0.0)),
+        }
+    }
+
+    /// Gives a field a number, rounded to its decimals; dates take it as a Julian day number.
+    ///
+    /// # Errors
+    /// [`ErrorCode::DataTooLong`] for one that does not fit; [`ErrorCode::InvalidFieldType`] for fields without numbers;
+    /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::TableReadOnly`], [`ErrorCode::LockFailed`].
+    pub fn set_number(&mut self, field: usize, number: f64) -> Result<()> {
+        let known = self.field(field)?.clone();
+        match known.kind {
+            FieldKind::Numeric | FieldKind::Float | FieldKind::Double | FieldKind::DoubleDbase7 => {
+                self.put(field, Value::Double(number))
+            }
+            FieldKind::Integer | FieldKind::IntegerDbase7 | FieldKind::Currency => {
+                let decimals = if known.kind == FieldKind::Currency {
+                    4
+                } else {
+                    known.decimals
+                };
+                let scaled = (number * 10f64.powi(decimals.into())).round();
+                if !scaled.is_finite() || scaled.abs() >= 1e19 {
+                    return self.refuse(
+                        ErrorCode::DataTooLong,
+                        format!("{number} does not fit field {}", known.name),
+                    );
+                }
+                #[expect(clippy::cast_possible_truncation, reason = "below 10^19")]
+                let unscaled = scaled as i128;
+                self.put(
+                    field,
+                    Value::Decimal {
+                        unscaled,
+                        scale: decimals,
+                    },
+                )
+            }
+            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => {
+                #[expect(clippy::cast_possible_truncation, reason = "a day that is none is an error below")]
+                let day = number as i64;
+                self.set_julian(field, day)
+            }
+            FieldKind::Character => {
+                let (width, decimals) = (known.width, usize::from(known.decimals));
+                let text = format!("{number:>width$.decimals$}");
+                self.put(field, Value::Encoded(text.as_bytes()))
+            }
+            _ => self.wrong_type(&known, "numbers"),
+        }
+    }
+
+    /// Gives a field a whole number, exactly.
+    ///
+    /// # Errors
+    /// As [`WorkArea::set_number`].
+    pub fn set_integer(&mut self, field: usize, number: i64) -> Result<()> {
+        match self.field(field)?.kind {
+            FieldKind::Numeric
+            | FieldKind::Float
+            | FieldKind::Integer
+            | FieldKind::IntegerDbase7
+            | FieldKind::Currency => self.put(field, Value::Integer(number)),
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "what a double can hold of it is what the field can hold"
+            )]
+            _ => self.set_number(field, number as f64),
+        }
+    }
+
+    /// Gives a date field a day by its Julian day number; 0 makes it blank.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidDate`]; as [`WorkArea::set_number`].
+    pub fn set_julian(&mut self, field: usize, julian: i64) -> Result<()> {
+        is_day(julian)?;
+        let known = self.field(field)?.clone();
+        let day = civil(julian).and_then(|_| i32::try_from(julian - UNIX_EPOCH).ok());
+        match (known.kind, day) {
+            (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked, Some(day)) => {
+                self.put(field, Value::Date(day))
+            }
+            (FieldKind::Timestamp, Some(day)) => self.put(field, Value::Timestamp(i64::from(day) * 86_400_000)),
+            (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked | FieldKind::Timestamp, None) => {
+                self.set_empty(field)
+            }
+            _ => self.wrong_type(&known, "dates"),
+        }
+    }
+
+    /// Gives a time field the milliseconds since midnight, and a timestamp those of its day.
+    ///
+    /// # Errors
+    /// As [`WorkArea::set_number`].
+    pub fn set_milliseconds(&mut self, field: usize, ms: i64) -> Result<()> {
+        let known = self.field(field)?.clone();
+        match (
+            known.kind,
+            i32::try_from(ms).ok().filter(|ms| (0..86_400_000).contains(ms)),
+        ) {
+            (FieldKind::Time, Some(ms)) => self.put(field, Value::Time(ms)),
+            (FieldKind::Timestamp, Some(ms)) => {
+                let day = self.julian_in(field)?;
+                self.put(field, Value::Timestamp((day - UNIX_EPOCH) * 86_400_000 + i64::from(ms)))
+            }
+            (FieldKind::Time | FieldKind::Timestamp, None) => {
+                self.refuse(ErrorCode::DataTooLong, format!("{ms} ms are more than a day"))
+            }
+            _ => self.wrong_type(&known, "times"),
+        }
+    }
+
+    /// Gives a logical field a value.
+    ///
+    /// # Errors
+    /// As [`WorkArea::set_number`].
+    pub fn set_logical(&mut self, field: usize, value: bool) -> Result<()> {
+        let known = self.field(field)?.clone();
+        match known.kind {
+            FieldKind::Logical => self.put(field, Value::Logical(value)),
+            _ => self.wrong_type(&known, "truth"),
+        }
+    }
+
+    /// Makes a field NULL, or blank where it cannot be.
+    ///
+    /// # Errors
+    /// As [`WorkArea::set_number`].
+    pub fn set_empty(&mut self, field: usize) -> Result<()> {
+        let known = self.field(field)?.clone();
+        match known.kind {
+            FieldKind::Memo | FieldKind::MemoBinary => self.put_memo(field, None),
+            FieldKind::Integer | FieldKind::Double | FieldKind::Currency if !known.nullable => {
+                self.put(field, Value::Integer(0))
+            }
+            FieldKind::Time if !known.nullable => self.put(field, Value::Time(0)),
+            _ => self.put(field, Value::Null),
+        }
+    }
+
+    /// Replaces the whole record but for its deletion flag, memos and counters.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRecordLength`]; as [`WorkArea::set_number`].
+    pub fn set_record(&mut self, bytes: &[u8]) -> Result<()> {
+        self.lock_for_change()?;
+        if bytes.len() != self.record.bytes.len() {
+            let (given, wanted) = (bytes.len(), self.record.bytes.len());
+            return self.refuse(
+                ErrorCode::InvalidRecordLength,
+                format!("{given} bytes for a record of {wanted}"),
+            );
+        }
+        let flag = self.record.bytes.first().copied();
+        self.record.bytes.copy_from_slice(bytes);
+        if let (Some(first), Some(flag)) = (self.record.bytes.first_mut(), flag) {
+            *first = flag;
+        }
+        self.record.is_changed = true;
+        Ok(())
+    }
+
+    /// Gives a memo field bytes as they are, or none.
+    ///
+    /// # Errors
+    /// As [`WorkArea::set_number`].
+    pub fn put_memo(&mut self, field: usize, bytes: Option<Vec<u8>>) -> Result<()> {
+        let known = self.field(field)?.clone();
+        if !known.kind.uses_memo() {
+            return self.wrong_type(&known, "memos");
+        }
+        self.lock_for_change()?;
+        let bytes = bytes.filter(|bytes| !bytes.is_empty());
+        match self.record.memos.iter_mut().find(|(changed, _)| *changed == field) {
+            Some((_, value)) => *value = bytes,
+            None => self.record.memos.push((field, bytes)),
+        }
+        self.record.is_changed = true;
+        Ok(())
+    }
+
+    /// Takes deleted records out of the file for good.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableNotExclusive`], [`ErrorCode::TableReadOnly`]; as
+    /// [`TableEditor::pack`](tidemill_xbase::TableEditor::pack).
+    pub(crate) fn pack(&mut self, settings: &Settings) -> Result<()> {
+        self.alone()?;
+        self.editor.pack()?;
+        self.start_again(settings)
+    }
+
+    /// Takes all records out of the file.
+    ///
+    /// # Errors
+    /// As [`WorkArea::pack`].
+    pub(crate) fn zap(&mut self, settings: &Settings) -> Result<()> {
+        self.alone()?;
+        self.editor.zap()?;
+        self.start_again(settings)
+    }
+
+    fn alone(&mut self) -> Result<()> {
+        self.write_record()?;
+        self.changeable()?;
+        if self.options.mode != OpenMode::Exclusive {
+            return self.refuse(ErrorCode::TableNotExclusive, "others have the table open");
+        }
+        Ok(())
+    }
+
+    /// Everything is read anew, and the area goes to the first record.
+    fn start_again(&mut self, settings: &Settings) -> Result<()> {
+        self.record.number = 0;
+        self.table = std::sync::Arc::new(self.editor.table()?);
+        self.refresh_aof(settings)?;
+        self.go_top(None, settings)
+    }
+
+    /// Puts a value into the record in memory.
+    fn put(&mut self, field: usize, value: Value<'_>) -> Result<()> {
+        let record = self.lock_for_change()?;
+        self.editor.encode(record, &mut self.record.bytes, &[(field, value)])?;
+        self.record.is_changed = true;
+        Ok(())
+    }
+
+    /// Sees to it that the current record may be changed, and that it is in memory as it is now.
+    fn lock_for_change(&mut self) -> Result<u32> {
+        let record = self.current()?;
+        self.changeable()?;
+        let is_locked = self.options.mode == OpenMode::Exclusive
+            || self.is_file_locked
+            || self.locked.contains(&record)
+            || self.locked_for_change == Some(record);
+        if !is_locked {
+            self.editor.lock_record(record)?;
+            self.locked_for_change = Some(record);
+            // Others may have changed it before.
+            self.record.number = 0;
+            self.read(record)?;
+        }
+        Ok(record)
+    }
+
+    fn unlock_after_change(&mut self) -> Result<()> {
+        if let Some(record) = self.locked_for_change.take() {
+            self.editor.unlock_record(record)?;
+        }
+        Ok(())
+    }
+
+    fn changeable(&self) -> Result<()> {
+        match self.options.mode {
+            OpenMode::ReadOnly => self.refuse(ErrorCode::TableReadOnly, "the table is open for reading only"),
+            OpenMode::Exclusive | OpenMode::Shared => Ok(()),
+        }
+    }
+
+    fn wrong_type(&self, field: &Field, what: &str) -> Result<()> {
+        let Field { name, letter, .. } = field;
+        self.refuse(
+            ErrorCode::InvalidFieldType,
+            format!("field {name} of type {letter} has no {what}"),
+        )
+    }
+}
+
+/// A number that is written with digits and a point only, exactly.
+fn decimal(text: &str) -> Option<Value<'static>> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + part.len() > 30 || !is_digits(part) || !is_digits(whole.strip_prefix(['-', '+']).unwrap_or(whole))
+    {
+        return None;
+    }
+    let part = part.trim_end_matches('0');
+    let unscaled = format!("{whole}{part}").parse().ok()?;
+    let scale = u8::try_from(part.len()).ok()?;
+    Some(Value::Decimal { unscaled, scale })
+}

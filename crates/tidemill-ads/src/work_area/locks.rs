@@ -1,0 +1,113 @@
+//! Locks of records and of the table.
+
+use tidemill_xbase::{OpenMode, Place};
+
+use super::WorkArea;
+use crate::error::{ErrorCode, Result};
+
+impl WorkArea {
+    /// Locks a record, or with 0 the current one, and reads it anew.
+    ///
+    /// # Errors
+    /// [`ErrorCode::LockFailed`] when someone else holds it; [`ErrorCode::NoCurrentRecord`].
+    pub fn lock_record(&mut self, record: u32) -> Result<()> {
+        let record = self.meant(record)?;
+        if self.is_alone() || self.is_file_locked || self.locked.contains(&record) {
+            return Ok(());
+        }
+        match self.locked_for_change == Some(record) {
+            true => self.locked_for_change = None,
+            false => {
+                self.editor.lock_record(record)?;
+                if !self.record.is_changed {
+                    self.record.number = 0;
+                }
+            }
+        }
+        self.locked.insert(record);
+        Ok(())
+    }
+
+    /// Writes what was changed, and unlocks a record, or with 0 the current one.
+    ///
+    /// # Errors
+    /// [`ErrorCode::RecordNotLocked`]; as [`WorkArea::write_record`].
+    pub fn unlock_record(&mut self, record: u32) -> Result<()> {
+        let record = self.meant(record)?;
+        self.write_record()?;
+        if self.is_alone() {
+            return Ok(());
+        }
+        if !self.locked.remove(&record) {
+            return self.refuse(ErrorCode::RecordNotLocked, format!("record {record} is not locked"));
+        }
+        Ok(self.editor.unlock_record(record)?)
+    }
+
+    /// Locks all records; locks of single ones are given back.
+    ///
+    /// # Errors
+    /// [`ErrorCode::LockFailed`] when someone else holds one.
+    pub fn lock_table(&mut self) -> Result<()> {
+        self.write_record()?;
+        if self.is_alone() || self.is_file_locked {
+            return Ok(());
+        }
+        self.locked.clear();
+        self.editor.lock_file()?;
+        self.is_file_locked = true;
+        self.record.number = 0;
+        Ok(())
+    }
+
+    /// Gives all locks of the table and its records back.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableNotLocked`] when there are none; [`ErrorCode::TableNotShared`] for one that nobody else has open.
+    pub fn unlock_table(&mut self) -> Result<()> {
+        self.write_record()?;
+        if self.is_alone() {
+            return self.refuse(ErrorCode::TableNotShared, "nobody else has the table open");
+        }
+        if !self.is_file_locked && self.locked.is_empty() {
+            return self.refuse(ErrorCode::TableNotLocked, "nothing is locked");
+        }
+        self.is_file_locked = false;
+        self.locked.clear();
+        Ok(self.editor.unlock_all()?)
+    }
+
+    /// Whether this handle holds a record, or with 0 the current one.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`].
+    pub fn is_record_locked(&self, record: u32) -> Result<bool> {
+        let record = self.meant(record)?;
+        let is_changed = self.locked_for_change == Some(record);
+        Ok(self.is_alone() || self.is_file_locked || is_changed || self.locked.contains(&record))
+    }
+
+    /// Whether this handle holds all records.
+    pub fn is_table_locked(&self) -> bool {
+        self.is_alone() || self.is_file_locked
+    }
+
+    /// The records that this handle holds, in ascending order.
+    pub fn locked_records(&self) -> Vec<u32> {
+        let mut records = self.locked.clone();
+        records.extend(self.locked_for_change);
+        records.into_iter().collect()
+    }
+
+    fn is_alone(&self) -> bool {
+        self.options.mode == OpenMode::Exclusive
+    }
+
+    fn meant(&self, record: u32) -> Result<u32> {
+        match (record, self.place) {
+            (0, Place::Record(current)) => Ok(current),
+            (0, _) => self.refuse(ErrorCode::NoCurrentRecord, "there is no current record"),
+            (record, _) => Ok(record),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! An open table with a current record: what a table handle of ACE is.
+
+mod changes;
+mod fields;
+mod filters;
+mod locks;
+mod orders;
+mod walk;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tidemill_xbase::aof::{Aof, Filter};
+use tidemill_xbase::expression::Environment;
+use tidemill_xbase::{
+    CodePage, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table, TableCursor,
+    TableEditor, TableOrder,
+};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::settings::{Settings, today};
+
+pub use fields::FieldType;
+pub use orders::{IndexOptions, OrderId, SeekKey, SeekKind};
+pub use walk::Counted;
+
+/// Which program's kind of table it is: it decides on the index files, the memo file and where locks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum TableType {
+    /// Clipper: NTX index files of one order, DBT memos, Clipper's locks.
+    Ntx,
+    /// FoxPro 2: CDX index files that open with the table, FPT memos, FoxPro's locks. Default.
+    #[default]
+    Cdx,
+    /// Visual FoxPro: as FoxPro 2, and its field types.
+    Vfp,
+}
+
+impl TableType {
+    /// The extension of its index files.
+    pub fn index_extension(self) -> &'static str {
+        match self {
+            Self::Ntx => "ntx",
+            Self::Cdx | Self::Vfp => "cdx",
+        }
+    }
+}
+
+/// How to open a table.
+#[derive(Debug, Clone)]
+pub struct TableOptions {
+    /// Default: [`TableType::Cdx`].
+    pub table_type: TableType,
+    /// Who else may have it open. Default: [`OpenMode::Shared`].
+    pub mode: OpenMode,
+    /// The name that relations and expressions know the table by. Default: that of the file.
+    pub alias: Option<String>,
+    /// The code page, where the file names none or a wrong one. Default: the one that its language byte names.
+    pub codepage: Option<CodePage>,
+    /// Whether programs see text in the code page of Windows and the table holds it in that of DOS. Default: false, text goes
+    /// through as it is.
+    pub is_oem: bool,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            table_type: TableType::default(),
+            mode: OpenMode::Shared,
+            alias: None,
+            codepage: None,
+            is_oem: false,
+        }
+    }
+}
+
+impl TableOptions {
+    /// Nothing is changed.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.mode = OpenMode::ReadOnly;
+        self
+    }
+
+    /// Nobody else has it open.
+    #[must_use]
+    pub fn exclusive(mut self) -> Self {
+        self.mode = OpenMode::Exclusive;
+        self
+    }
+}
+
+/// An open table with a current record.
+///
+/// Moves, and what depends on what a program has set, are methods of [`Connection`](crate::Connection), because relations
+/// move the areas that they lead to.
+#[derive(Debug)]
+pub struct WorkArea {
+    editor: TableEditor,
+    /// As the table was when its records were counted last.
+    table: Arc<Table>,
+    options: TableOptions,
+    alias: String,
+    /// The order of the file, and those of the open index files.
+    natural: Option<Box<Way>>,
+    ways: Vec<AreaOrder>,
+    next_order: u32,
+    place: Place,
+    is_bof: bool,
+    is_eof: bool,
+    is_found: bool,
+    record: CurrentRecord,
+    filter: Option<(String, Filter)>,
+    aof: Option<AreaFilter>,
+    locked: BTreeSet<u32>,
+    is_file_locked: bool,
+    /// A record that was locked because it is being changed, and is unlocked once it is written.
+    locked_for_change: Option<u32>,
+}
+
+/// A way through the records.
+#[derive(Debug)]
+struct Way {
+    cursor: TableCursor,
+    order: Option<TableOrder>,
+    /// Which state of the filter its set is.
+    filter: u64,
+}
+
+/// An open order.
+#[derive(Debug)]
+struct AreaOrder {
+    id: OrderId,
+    index: PathBuf,
+    name: String,
+    is_reversed: bool,
+    /// What was given as the bounds of its scope, and their stored form.
+    scope: [Option<Vec<u8>>; 2],
+    /// Not there while it is being walked.
+    way: Option<Box<Way>>,
+}
+
+/// A filter by bitmaps.
+#[derive(Debug)]
+struct AreaFilter {
+    text: String,
+    aof: Aof,
+    /// Another one for each filter that was set, and for each change by hand.
+    version: u64,
+}
+
+/// The record that the area is at, as it was read, with what was changed since.
+#[derive(Debug, Default)]
+struct CurrentRecord {
+    /// 0 when none was read.
+    number: u32,
+    bytes: Vec<u8>,
+    is_changed: bool,
+    /// New values of memo fields, by field; `None` empties one.
+    memos: Vec<(usize, Option<Vec<u8>>)>,
+}
+
+impl WorkArea {
+    /// Opens the table at `path` and goes to its first record.
+    pub(crate) fn open(path: &Path, options: &TableOptions, settings: &Settings) -> Result<Self> {
+        let (scheme, has_production) = match options.table_type {
+            TableType::Ntx => (LockScheme::Clipper, false),
+            TableType::Cdx | TableType::Vfp => (LockScheme::Vfp, true),
+        };
+        let mut open = OpenOptions::new().keep_trailing_blanks(true);
+        if let Some(codepage) = options.codepage {
+            open = open.codepage(codepage);
+        }
+        let edit = EditOptions::new(today())
+            .mode(options.mode)
+            .scheme(scheme)
+            .lock_timeout(settings.lock_timeout)
+            .open(open)
+            .production_index(has_production);
+        let mut editor = TableEditor::open(path, &edit)?;
+        let table = Arc::new(editor.table()?);
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let alias = options.alias.clone().or(stem).unwrap_or_default();
+        let natural = Way {
+            cursor: TableCursor::new(&table),
+            order: None,
+            filter: 0,
+        };
+        let mut area = Self {
+            record: CurrentRecord {
+                bytes: vec![b' '; editor.header().record_len as usize],
+                ..CurrentRecord::default()
+            },
+            editor,
+            table,
+            options: options.clone(),
+            alias,
+            natural: Some(Box::new(natural)),
+            ways: Vec::new(),
+            next_order: 1,
+            place: Place::Behind,
+            is_bof: false,
+            is_eof: false,
+            is_found: false,
+            filter: None,
+            aof: None,
+            locked: BTreeSet::new(),
+            is_file_locked: false,
+            locked_for_change: None,
+        };
+        area.list_orders()?;
+        area.go_top(None, settings)?;
+        Ok(area)
+    }
+
+    /// The table's file.
+    pub fn path(&self) -> &Path {
+        self.editor.path()
+    }
+
+    /// The name that relations and expressions know the table by.
+    pub fn alias(&self) -> &str {
+        &self.alias
+    }
+
+    /// How it was opened.
+    pub fn options(&self) -> &TableOptions {
+        &self.options
+    }
+
+    /// The fields, in the order of the table.
+    pub fn fields(&self) -> &[Field] {
+        self.editor.fields()
+    }
+
+    /// The length of a record in bytes, with its deletion flag.
+    pub fn record_len(&self) -> u32 {
+        self.editor.header().record_len
+    }
+
+    /// The code page of the table's text.
+    pub fn codepage(&self) -> CodePage {
+        self.table.codepage()
+    }
+
+    /// The table as it is now, to scan.
+    ///
+    /// # Errors
+    /// As [`TableEditor::table`].
+    pub fn table(&mut self) -> Result<&Arc<Table>> {
+        self.look_for_records()?;
+        Ok(&self.table)
+    }
+
+    /// The table and its indexes, to change. What is waiting to be written is written first; afterwards the current record is
+    /// read anew.
+    ///
+    /// # Errors
+    /// As [`WorkArea::write_record`].
+    pub fn editor(&mut self) -> Result<&mut TableEditor> {
+        self.write_record()?;
+        self.record.number = 0;
+        Ok(&mut self.editor)
+    }
+
+    /// Whether it is before the first record, as after a step back from it; also where there is no record to show.
+    pub fn is_bof(&self) -> bool {
+        self.is_bof
+    }
+
+    /// Whether it is behind the last record.
+    pub fn is_eof(&self) -> bool {
+        self.is_eof
+    }
+
+    /// Whether the last seek found its key.
+    pub fn is_found(&self) -> bool {
+        self.is_found
+    }
+
+    /// The number of the current record, from 1; 0 where there is none.
+    ///
+    /// # Errors
+    /// Does not fail yet.
+    pub fn record_number(&self) -> Result<u32> {
+        Ok(match self.place {
+            Place::Record(record) => record,
+            Place::Before | Place::Behind => 0,
+        })
+    }
+
+    /// How many records the table has, deleted ones too, as others see it now.
+    ///
+    /// # Errors
+    /// As [`TableEditor::refresh`].
+    pub fn record_count(&mut self) -> Result<u32> {
+        Ok(self.editor.refresh()?)
+    }
+
+    fn environment(&self, settings: &Settings) -> Environment {
+        settings.environment(self.table.codepage(), &self.alias)
+    }
+
+    fn key_settings(&self) -> KeySettings {
+        KeySettings::new(self.table.codepage())
+    }
+
+    /// Reads a record unless it is the one that was read last.
+    fn read(&mut self, record: u32) -> Result<()> {
+        if self.record.number != record {
+            self.record.number = 0;
+            self.editor.read_record(record, &mut self.record.bytes)?;
+            self.record.number = record;
+        }
+        Ok(())
+    }
+
+    /// Reads the current record.
+    fn current(&mut self) -> Result<u32> {
+        let Place::Record(record) = self.place else {
+            let what = format!("{}: there is no current record", self.alias);
+            return Err(Error::new(ErrorCode::NoCurrentRecord, what));
+        };
+        self.read(record)?;
+        Ok(record)
+    }
+
+    /// Brings the number of records up to now.
+    fn look_for_records(&mut self) -> Result<()> {
+        if self.options.mode != OpenMode::Exclusive {
+            self.editor.refresh()?;
+        }
+        if self.table.record_count() != self.editor.record_count() {
+            self.table = Arc::new(self.editor.table()?);
+        }
+        Ok(())
+    }
+
+    fn refuse<T>(&self, code: ErrorCode, why: impl std::fmt::Display) -> Result<T> {
+        Err(Error::new(code, format!("{}: {why}", self.editor.path().display())))
+    }
+}
+
+impl Drop for WorkArea {
+    fn drop(&mut self) {
+        // Who wants to know whether this works writes before.
+        let _ = self.write_record();
+    }
+}

@@ -1,0 +1,548 @@
+//! Index files and their orders: opened, made, sought in, bounded.
+
+use std::path::{Path, PathBuf};
+
+use tidemill_xbase::expression::Program;
+use tidemill_xbase::index::{Key, KeyType, KeyValue, OrderSpec, Tag};
+use tidemill_xbase::{OpenMode, OrderKeys, TableCursor, build_index_with};
+
+use super::{AreaOrder, TableType, Way, WorkArea};
+use crate::date_format::civil;
+use crate::error::{Error, ErrorCode, Result};
+use crate::settings::Settings;
+
+/// An open order of a work area. No two of one area are the same, also not one after another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OrderId(pub(super) u32);
+
+/// What kind of order to make.
+#[derive(Debug, Clone, Default)]
+pub struct IndexOptions {
+    /// Only the first record of each key.
+    pub is_unique: bool,
+    /// From the highest key to the lowest.
+    pub is_descending: bool,
+    /// Filled by the program.
+    pub is_custom: bool,
+    /// In the file that opens with the table, or in a file of several orders.
+    pub is_compound: bool,
+}
+
+/// What is looked for, as programs give it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SeekKey<'a> {
+    /// Text, or a value written as text.
+    Text(&'a [u8]),
+    /// A number, or a Julian day number.
+    Number(f64),
+    /// Bytes as the order stores them.
+    Raw(&'a [u8]),
+}
+
+/// Where a seek ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SeekKind {
+    /// At the first record of the key, or behind the last record.
+    Hard,
+    /// At the first record of the key or behind it.
+    Soft,
+    /// At the first record behind the key.
+    Behind,
+    /// At the last record of the key, or behind the last record.
+    Last,
+}
+
+impl WorkArea {
+    /// The open orders: those of the production index first, then as their files were opened.
+    pub fn orders(&self) -> impl Iterator<Item = OrderId> {
+        self.ways.iter().map(|order| order.id)
+    }
+
+    /// An open order by its name, in any case.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidIndexOrderName`].
+    pub fn order_named(&self, name: &str) -> Result<OrderId> {
+        let name = name.trim();
+        let found = self.ways.iter().find(|order| order.name.eq_ignore_ascii_case(name));
+        match found {
+            Some(order) => Ok(order.id),
+            None => self.refuse(
+                ErrorCode::InvalidIndexOrderName,
+                format!("no open order is called {name:?}"),
+            ),
+        }
+    }
+
+    /// What the header of an order says.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidIndexHandle`] when it is not open.
+    pub fn order_tag(&self, order: OrderId) -> Result<Tag> {
+        let order = self.order(order)?;
+        let mut tags = self.editor.orders_of_files();
+        match tags.find(|(path, tag)| *path == order.index && tag.name == order.name) {
+            Some((_, tag)) => Ok(tag.clone()),
+            None => self.refuse(ErrorCode::InvalidIndexHandle, "the index file is open no more"),
+        }
+    }
+
+    /// The type of an order's keys.
+    ///
+    /// # Errors
+    /// As [`WorkArea::order_tag`].
+    pub fn key_type(&self, order: OrderId) -> Result<KeyType> {
+        Ok(self.keys(order)?.key_type())
+    }
+
+    /// Whether the records of the table are deleted as the expression of the key is that alone.
+    pub(super) fn keys(&self, order: OrderId) -> Result<&OrderKeys> {
+        let order = self.order(order)?;
+        match order.way.as_ref().and_then(|way| way.order.as_ref()) {
+            Some(order) => Ok(order.keys()),
+            None => self.refuse(ErrorCode::InvalidIndexHandle, "the order is not open"),
+        }
+    }
+
+    /// The index file of an order.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidIndexHandle`].
+    pub fn index_path(&self, order: OrderId) -> Result<&Path> {
+        Ok(&self.order(order)?.index)
+    }
+
+    /// Whether an index file opened with the table.
+    pub fn is_production(&self, index: &Path) -> bool {
+        self.options.table_type != TableType::Ntx
+            && index
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("cdx"))
+            && index.with_extension("") == self.path().with_extension("")
+    }
+
+    /// Opens an index file, and returns its orders.
+    ///
+    /// # Errors
+    /// [`ErrorCode::IndexAlreadyOpen`]; as [`TableEditor::open_index`](tidemill_xbase::TableEditor::open_index).
+    pub fn open_index(&mut self, index: &Path) -> Result<Vec<OrderId>> {
+        self.write_record()?;
+        if !self.orders_of(index).is_empty() {
+            return self.refuse(
+                ErrorCode::IndexAlreadyOpen,
+                format!("{} is open already", index.display()),
+            );
+        }
+        self.editor.open_index(index)?;
+        self.list_orders()?;
+        Ok(self.orders_of(index))
+    }
+
+    /// The open orders of an index file.
+    pub fn orders_of(&self, index: &Path) -> Vec<OrderId> {
+        let is_same = |order: &&AreaOrder| order.index == index;
+        self.ways.iter().filter(is_same).map(|order| order.id).collect()
+    }
+
+    /// Closes an index file.
+    ///
+    /// # Errors
+    /// [`ErrorCode::AutoOpenIndex`] for the one that opens with the table; [`ErrorCode::InvalidIndexHandle`].
+    pub fn close_index(&mut self, order: OrderId) -> Result<()> {
+        let index = self.order(order)?.index.clone();
+        if self.is_production(&index) {
+            let why = format!("{} opens and closes with its table", index.display());
+            return self.refuse(ErrorCode::AutoOpenIndex, why);
+        }
+        self.write_record()?;
+        self.editor.close_index(&index)?;
+        self.list_orders()
+    }
+
+    /// Closes every index file but the one that opens with the table.
+    ///
+    /// # Errors
+    /// As [`WorkArea::close_index`].
+    pub fn close_all_indexes(&mut self) -> Result<()> {
+        self.write_record()?;
+        let files: Vec<PathBuf> = self.ways.iter().map(|order| order.index.clone()).collect();
+        for index in files {
+            if !self.is_production(&index) {
+                self.editor.close_index(&index)?;
+            }
+        }
+        self.list_orders()
+    }
+
+    /// Makes an order and opens it. Without a file it belongs to the index that opens with the table.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidExpression`] with the column of the fault; [`ErrorCode::IndexExists`] for the name of an order that
+    /// is open; [`ErrorCode::TableNotExclusive`] for an order that is added to a file while others have the table open.
+    pub fn create_index(
+        &mut self,
+        index: Option<&Path>,
+        name: &str,
+        expression: &str,
+        condition: Option<&str>,
+        options: &IndexOptions,
+        settings: &Settings,
+    ) -> Result<OrderId> {
+        self.write_record()?;
+        self.look_for_records()?;
+        let environment = self.environment(settings);
+        for text in [Some(expression), condition].into_iter().flatten() {
+            Program::compile(text, self.editor.fields(), &environment)?;
+        }
+        let production = self.path().with_extension(self.options.table_type.index_extension());
+        let is_ntx = self.options.table_type == TableType::Ntx;
+        let index = match index {
+            Some(index) => index.to_owned(),
+            None if is_ntx => production.with_file_name(format!("{name}.ntx")),
+            None => self
+                .ways
+                .iter()
+                .map(|order| order.index.clone())
+                .find(|path| self.is_production(path))
+                .unwrap_or(production),
+        };
+        let stem = index
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let name = if name.is_empty() { stem } else { name.to_owned() };
+        let name = name.to_uppercase();
+        let mut order = OrderSpec::new(&name, expression)
+            .unique(options.is_unique)
+            .descending(options.is_descending)
+            .custom(options.is_custom);
+        if let Some(condition) = condition.filter(|text| !text.trim().is_empty()) {
+            order = order.condition(condition);
+        }
+        let mut open = self.orders_of(&index);
+        let known = |id: &OrderId| {
+            self.order(*id)
+                .is_ok_and(|order| order.name.eq_ignore_ascii_case(&name))
+        };
+        if !is_ntx && let Some(old) = open.iter().copied().find(known) {
+            self.drop_order(old)?;
+            open = self.orders_of(&index);
+        }
+        let is_alone = self.options.mode == OpenMode::Exclusive;
+        if is_ntx || (open.is_empty() && !(self.is_production(&index) && is_alone)) {
+            if !open.is_empty() {
+                self.editor.close_index(&index)?;
+                self.list_orders()?;
+            }
+            let table = std::sync::Arc::new(self.editor.table()?);
+            build_index_with(
+                &index,
+                &table,
+                &[order],
+                &self.key_settings(),
+                &tidemill_xbase::BuildOptions::new(),
+            )?;
+            self.editor.open_index(&index)?;
+        } else if !is_alone {
+            let why = format!(
+                "others have the table open, and an order is added to {}",
+                index.display()
+            );
+            return self.refuse(ErrorCode::TableNotExclusive, why);
+        } else if open.is_empty() {
+            self.editor.create_order(&order)?;
+        } else {
+            self.editor.create_order_in(&index, &order)?;
+        }
+        self.list_orders()?;
+        let orders = self.orders_of(&index);
+        let found = orders.into_iter().find(|id| {
+            self.order(*id)
+                .is_ok_and(|order| order.name.eq_ignore_ascii_case(&name))
+        });
+        match found {
+            Some(order) => Ok(order),
+            None => self.refuse(
+                ErrorCode::InternalError,
+                format!("order {name} was made and is not there"),
+            ),
+        }
+    }
+
+    /// Drops an order, and with the last one its file.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableNotExclusive`]; as [`TableEditor::drop_order`](tidemill_xbase::TableEditor::drop_order).
+    pub fn delete_index(&mut self, order: OrderId) -> Result<()> {
+        self.write_record()?;
+        self.drop_order(order)
+    }
+
+    fn drop_order(&mut self, order: OrderId) -> Result<()> {
+        if self.options.mode != OpenMode::Exclusive {
+            return self.refuse(
+                ErrorCode::TableNotExclusive,
+                "an order is dropped while others have the table open",
+            );
+        }
+        let name = self.order(order)?.name.clone();
+        self.editor.drop_order(&name)?;
+        self.list_orders()
+    }
+
+    /// Makes all orders of the open index files anew.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableNotExclusive`]; as [`TableEditor::reindex`](tidemill_xbase::TableEditor::reindex).
+    pub fn reindex(&mut self) -> Result<()> {
+        self.write_record()?;
+        if self.options.mode != OpenMode::Exclusive {
+            return self.refuse(
+                ErrorCode::TableNotExclusive,
+                "orders are made anew while others have the table open",
+            );
+        }
+        let mut files: Vec<PathBuf> = self.ways.iter().map(|order| order.index.clone()).collect();
+        files.dedup();
+        let settings = self.key_settings();
+        for index in files {
+            self.editor.reindex(&index, &settings)?;
+        }
+        Ok(())
+    }
+
+    /// Walks an order the other way round, or again as it is.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidIndexHandle`].
+    pub fn set_direction(&mut self, order: OrderId, is_reversed: bool) -> Result<()> {
+        let order = self.order_mut(order)?;
+        if order.is_reversed != is_reversed {
+            order.is_reversed = is_reversed;
+            order.scope.swap(0, 1);
+        }
+        Ok(())
+    }
+
+    /// Whether an order runs from the highest key to the lowest, as it is walked.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidIndexHandle`].
+    pub fn is_descending(&self, order: OrderId) -> Result<bool> {
+        Ok(self.order_tag(order)?.is_descending != self.order(order)?.is_reversed)
+    }
+
+    pub(crate) fn seek(
+        &mut self,
+        order: OrderId,
+        key: SeekKey<'_>,
+        kind: SeekKind,
+        settings: &Settings,
+    ) -> Result<bool> {
+        let key = self.key(order, key, settings)?;
+        self.seek_in(order, &key, kind, settings)
+    }
+
+    /// The current record's key in an order, as it would be stored.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`]; that of the key's expression.
+    pub fn extract_key(&mut self, order: OrderId) -> Result<Vec<u8>> {
+        let record = self.current()?;
+        let keys = self.keys(order)?.clone();
+        let bytes = tidemill_xbase::expression::RecordBytes::new(&self.table, record, &self.record.bytes);
+        Ok(keys.key_whatever_the_condition(&bytes)?)
+    }
+
+    /// Bounds an order from above or below; the bound's own records are within.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidDataType`] for a key of another type.
+    pub fn set_scope(&mut self, order: OrderId, is_top: bool, key: SeekKey<'_>, settings: &Settings) -> Result<()> {
+        let bound = self.key(order, key, settings)?;
+        self.bound(order, is_top, Some(bound.as_bytes().to_vec()))
+    }
+
+    /// Takes a bound away; [`ErrorCode::NoScope`] when there is none.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoScope`], [`ErrorCode::InvalidIndexHandle`].
+    pub fn clear_scope(&mut self, order: OrderId, is_top: bool) -> Result<()> {
+        self.scope(order, is_top)?;
+        self.bound(order, is_top, None)
+    }
+
+    /// A bound of an order as it is stored.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoScope`] when none is set.
+    pub fn scope(&self, order: OrderId, is_top: bool) -> Result<&[u8]> {
+        let [top, bottom] = &self.order(order)?.scope;
+        match if is_top { top } else { bottom } {
+            Some(key) => Ok(key),
+            None => self.refuse(ErrorCode::NoScope, "the order has no such scope"),
+        }
+    }
+
+    fn bound(&mut self, order: OrderId, is_top: bool, key: Option<Vec<u8>>) -> Result<()> {
+        let place = self.order_mut(order)?;
+        let [top, bottom] = &mut place.scope;
+        *(if is_top { top } else { bottom }) = key;
+        self.put_scope(order)
+    }
+
+    fn put_scope(&mut self, order: OrderId) -> Result<()> {
+        let place = self.order_mut(order)?;
+        let [mut top, mut bottom] = place.scope.clone().map(|key| key.map(Key::raw));
+        if place.is_reversed {
+            std::mem::swap(&mut top, &mut bottom);
+        }
+        if let Some(way) = &mut place.way {
+            way.cursor.set_scope(top, bottom)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the current record into an order that programs fill, or takes it out.
+    ///
+    /// # Errors
+    /// As [`TableEditor::add_custom_key`](tidemill_xbase::TableEditor::add_custom_key).
+    pub fn change_custom_key(&mut self, order: OrderId, is_added: bool) -> Result<()> {
+        let record = self.current()?;
+        self.write_record()?;
+        let name = self.order(order)?.name.clone();
+        if is_added {
+            self.editor.add_custom_key(&name, record, None)?;
+        } else {
+            self.editor.drop_custom_key(&name, record, None)?;
+        }
+        Ok(())
+    }
+
+    /// What a program looks for, as the order compares it.
+    fn key(&self, order: OrderId, key: SeekKey<'_>, settings: &Settings) -> Result<Key> {
+        let place = self.order(order)?;
+        let Some(open) = place.way.as_ref().and_then(|way| way.order.as_ref()) else {
+            return self.refuse(ErrorCode::InvalidIndexHandle, "the order is not open");
+        };
+        let open = open.order();
+        let text;
+        let value = match (open.key_type(), key) {
+            (_, SeekKey::Raw(bytes)) if open.key_type() != KeyType::Character => return Ok(Key::raw(bytes)),
+            (_, SeekKey::Text(b"")) => return Ok(Key::raw([])),
+            (KeyType::Character, SeekKey::Text(bytes) | SeekKey::Raw(bytes)) => {
+                let len = bytes.len().min(open.tag().key_len);
+                KeyValue::Character(bytes.get(..len).unwrap_or(bytes))
+            }
+            (KeyType::Character, SeekKey::Number(number)) => {
+                text = number.to_string();
+                KeyValue::Character(text.as_bytes())
+            }
+            (KeyType::Number, SeekKey::Number(number)) => KeyValue::Number(number),
+            (KeyType::Number, SeekKey::Text(bytes)) => match std::str::from_utf8(bytes)
+                .ok()
+                .and_then(|text| text.trim().parse().ok())
+            {
+                Some(number) => KeyValue::Number(number),
+                None => return self.refuse(ErrorCode::InvalidDataType, "the order has numbers, and text is sought"),
+            },
+            (KeyType::Date | KeyType::Timestamp, SeekKey::Number(day)) => self.moment(open.key_type(), day),
+            (KeyType::Date | KeyType::Timestamp, SeekKey::Text(bytes)) => {
+                let given = String::from_utf8_lossy(bytes);
+                let packed = crate::DateFormat::new("CCYYMMDD")?;
+                let day = match packed.parse(&given, settings.epoch) {
+                    Ok(day) if given.trim().len() == 8 => day,
+                    _ => settings.date_format.parse(&given, settings.epoch)?,
+                };
+                #[expect(clippy::cast_precision_loss, reason = "days are few")]
+                let day = day as f64;
+                self.moment(open.key_type(), day)
+            }
+            (KeyType::Logical, SeekKey::Text(bytes)) => {
+                KeyValue::Logical(matches!(bytes.first(), Some(b'1' | b'T' | b't' | b'Y' | b'y')))
+            }
+            (KeyType::Logical, SeekKey::Number(number)) => KeyValue::Logical(number != 0.0),
+            (_, SeekKey::Raw(bytes)) => return Ok(Key::raw(bytes)),
+        };
+        Ok(open.key(&value)?)
+    }
+
+    fn moment(&self, key_type: KeyType, day: f64) -> KeyValue<'static> {
+        const UNIX_EPOCH: i64 = 2_440_588;
+        const DAY_MS: f64 = 86_400_000.0;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "days of a calendar are small, and others have none"
+        )]
+        let whole = day.floor() as i64;
+        let unix = civil(whole).and_then(|_| i32::try_from(whole - UNIX_EPOCH).ok());
+        match key_type {
+            KeyType::Date => KeyValue::Date(unix),
+            _ => {
+                #[expect(clippy::cast_possible_truncation, reason = "a part of a day")]
+                let of_day = ((day - day.floor()) * DAY_MS).round() as i64;
+                KeyValue::Timestamp(unix.map(|days| i64::from(days) * 86_400_000 + of_day))
+            }
+        }
+    }
+
+    fn order(&self, id: OrderId) -> Result<&AreaOrder> {
+        match self.ways.iter().find(|order| order.id == id) {
+            Some(order) => Ok(order),
+            None => self.refuse(ErrorCode::InvalidIndexHandle, "the order is not open"),
+        }
+    }
+
+    pub(super) fn order_mut(&mut self, id: OrderId) -> Result<&mut AreaOrder> {
+        let alias = &self.alias;
+        let found = self.ways.iter_mut().find(|order| order.id == id);
+        found.ok_or_else(|| Error::new(ErrorCode::InvalidIndexHandle, format!("{alias}: the order is not open")))
+    }
+
+    /// Brings the list of orders up to what the editor has open. Those that stay keep their place and scope.
+    pub(super) fn list_orders(&mut self) -> Result<()> {
+        let open: Vec<(PathBuf, String)> = self
+            .editor
+            .orders_of_files()
+            .map(|(path, tag)| (path.to_owned(), tag.name.clone()))
+            .collect();
+        self.ways.retain(|order| {
+            open.iter()
+                .any(|(path, name)| *path == order.index && *name == order.name)
+        });
+        for (index, name) in open {
+            if self.ways.iter().any(|order| order.index == index && order.name == name) {
+                continue;
+            }
+            let order = self.editor.order_in(&index, &name)?;
+            let mut cursor = TableCursor::new(&self.table);
+            cursor.set_order(Some(&order))?;
+            let way = Way {
+                cursor,
+                order: Some(order),
+                filter: 0,
+            };
+            let id = OrderId(self.next_order);
+            self.next_order += 1;
+            let at = match self.is_production(&index) {
+                // Behind the other orders of its file.
+                true => self
+                    .ways
+                    .iter()
+                    .rposition(|order| order.index == index)
+                    .map_or(0, |at| at + 1),
+                false => self.ways.len(),
+            };
+            let order = AreaOrder {
+                id,
+                index,
+                name,
+                is_reversed: false,
+                scope: [None, None],
+                way: Some(Box::new(way)),
+            };
+            self.ways.insert(at, order);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,378 @@
+//! Moves from record to record, and counts.
+
+use std::sync::Arc;
+
+use tidemill_xbase::aof::Filter;
+use tidemill_xbase::index::{End, Key};
+use tidemill_xbase::{Bitmap, Place, TableCursor};
+
+use super::orders::{OrderId, SeekKind};
+use super::{Way, WorkArea};
+use crate::error::{Error, Result};
+use crate::settings::Settings;
+
+/// Which records are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Counted {
+    /// Those that are shown: within the scope, by the filters, and whether deleted ones are. Default.
+    #[default]
+    Shown,
+    /// All of the order, or of the table.
+    All,
+    /// Those within the scope.
+    InScope,
+}
+
+impl WorkArea {
+    pub(crate) fn go_top(&mut self, order: Option<OrderId>, settings: &Settings) -> Result<()> {
+        self.go_end(order, End::First, settings)
+    }
+
+    pub(crate) fn go_bottom(&mut self, order: Option<OrderId>, settings: &Settings) -> Result<()> {
+        self.go_end(order, End::Last, settings)
+    }
+
+    fn go_end(&mut self, order: Option<OrderId>, end: End, settings: &Settings) -> Result<()> {
+        self.leave_record()?;
+        let place = self.moving(order, |area, cursor, is_reversed| {
+            let is_first = (end == End::First) != is_reversed;
+            match is_first {
+                true => cursor.go_first()?,
+                false => cursor.go_last()?,
+            };
+            area.go_to_shown(cursor, is_first, settings)?;
+            Ok(cursor.place())
+        })?;
+        self.arrive(match place {
+            Place::Record(record) => Place::Record(record),
+            Place::Before | Place::Behind => Place::Behind,
+        });
+        // Where there is nothing to show, it is at both ends.
+        self.is_bof = self.is_eof;
+        Ok(())
+    }
+
+    /// Goes so many records on or back. Nothing moves for 0, but the record is read anew.
+    pub(crate) fn skip(&mut self, order: Option<OrderId>, count: i64, settings: &Settings) -> Result<()> {
+        if count == 0 {
+            self.write_record()?;
+            self.record.number = 0;
+            return Ok(());
+        }
+        let from = self.place;
+        self.leave_record()?;
+        let place = self.moving(order, |area, cursor, is_reversed| {
+            let count = if is_reversed { count.saturating_neg() } else { count };
+            cursor.go_place(if is_reversed { opposite(from) } else { from });
+            if area.shows_all(settings) {
+                cursor.skip(count)?;
+            } else {
+                for _ in 0..count.unsigned_abs() {
+                    cursor.skip(count.signum())?;
+                    area.go_to_shown(cursor, count > 0, settings)?;
+                    if cursor.record().is_none() {
+                        break;
+                    }
+                }
+            }
+            Ok(if is_reversed {
+                opposite(cursor.place())
+            } else {
+                cursor.place()
+            })
+        })?;
+        self.arrive(place);
+        Ok(())
+    }
+
+    /// Goes to a record, whether it is shown or not; behind the last one when the table has not got it.
+    pub(crate) fn go_to(&mut self, record: u32) -> Result<bool> {
+        self.leave_record()?;
+        if record > self.editor.record_count() {
+            self.editor.refresh()?;
+        }
+        let is_there = (1..=self.editor.record_count()).contains(&record);
+        self.arrive(if is_there { Place::Record(record) } else { Place::Behind });
+        // Reading it again is what going to the current record is for.
+        self.record.number = 0;
+        Ok(is_there)
+    }
+
+    /// Goes to the first record of the next key, or to the last of the one before.
+    pub(crate) fn skip_unique(&mut self, order: OrderId, is_forward: bool, settings: &Settings) -> Result<()> {
+        let from = self.place;
+        self.leave_record()?;
+        let place = self.moving(Some(order), |area, cursor, is_reversed| {
+            let is_on = is_forward != is_reversed;
+            cursor.go_place(if is_reversed { opposite(from) } else { from });
+            let key = match cursor.record() {
+                Some(record) => area.key_in(cursor, record)?,
+                None => None,
+            };
+            loop {
+                cursor.skip(if is_on { 1 } else { -1 })?;
+                area.go_to_shown(cursor, is_on, settings)?;
+                let Some(record) = cursor.record() else { break };
+                if key.is_none() || area.key_in(cursor, record)? != key {
+                    break;
+                }
+            }
+            Ok(if is_reversed {
+                opposite(cursor.place())
+            } else {
+                cursor.place()
+            })
+        })?;
+        self.arrive(place);
+        Ok(())
+    }
+
+    /// Looks for a key, and goes to its first or last record that is shown.
+    pub(crate) fn seek_in(&mut self, order: OrderId, key: &Key, kind: SeekKind, settings: &Settings) -> Result<bool> {
+        self.leave_record()?;
+        let (is_found, place) = self.moving(Some(order), |area, cursor, is_reversed| {
+            let is_first = (kind != SeekKind::Last) != is_reversed;
+            let end = if is_first { End::First } else { End::Last };
+            let is_soft = matches!(kind, SeekKind::Soft | SeekKind::Behind);
+            if kind == SeekKind::Behind {
+                // From the last record of the key, or the one before where it would be, one on.
+                let other = if is_first { End::Last } else { End::First };
+                cursor.seek(key, other, true)?;
+                match cursor.record() {
+                    Some(_) => drop(cursor.skip(if is_first { 1 } else { -1 })?),
+                    None if is_first => drop(cursor.go_first()?),
+                    None => drop(cursor.go_last()?),
+                }
+                area.go_to_shown(cursor, is_first, settings)?;
+                return Ok((cursor.record().is_some(), cursor.place()));
+            }
+            let mut is_found = cursor.seek(key, end, is_soft)?;
+            if !area.shows_all(settings) && cursor.record().is_some() {
+                area.go_to_shown(cursor, is_first, settings)?;
+                is_found = is_found && cursor.is_at(key)?;
+                if !is_found && !is_soft {
+                    cursor.go_place(Place::Behind);
+                }
+            }
+            Ok((is_found, cursor.place()))
+        })?;
+        self.arrive(match place {
+            Place::Record(record) => Place::Record(record),
+            Place::Before | Place::Behind => Place::Behind,
+        });
+        self.is_found = is_found;
+        Ok(is_found)
+    }
+
+    /// How many records there are in an order.
+    pub(crate) fn count(&mut self, order: Option<OrderId>, counted: Counted, settings: &Settings) -> Result<u64> {
+        self.write_record()?;
+        self.with_counted(order, counted, settings, |_, cursor, _| Ok(cursor.count()?))
+    }
+
+    /// The number of the current record among those that are counted, from 1; 0 when it is none of them.
+    pub(crate) fn number(&mut self, order: Option<OrderId>, counted: Counted, settings: &Settings) -> Result<u64> {
+        self.write_record()?;
+        let place = self.place;
+        self.with_counted(order, counted, settings, |_, cursor, is_reversed| {
+            cursor.go_place(place);
+            let Some(number) = cursor.number()? else { return Ok(0) };
+            Ok(if is_reversed {
+                cursor.count()? + 1 - number
+            } else {
+                number
+            })
+        })
+    }
+
+    /// Goes to the record of a number among those that are shown.
+    pub(crate) fn go_number(&mut self, order: Option<OrderId>, number: u64, settings: &Settings) -> Result<()> {
+        self.leave_record()?;
+        let place = self.with_counted(order, Counted::Shown, settings, |_, cursor, is_reversed| {
+            let number = if is_reversed {
+                (cursor.count()? + 1).saturating_sub(number)
+            } else {
+                number
+            };
+            cursor.go_number(number)?;
+            Ok(cursor.place())
+        })?;
+        self.arrive(place);
+        Ok(())
+    }
+
+    /// Does something with a cursor over the records that are counted, which may be others than the cursor shows that moves.
+    fn with_counted<T>(
+        &mut self,
+        order: Option<OrderId>,
+        counted: Counted,
+        settings: &Settings,
+        work: impl FnOnce(&mut Self, &mut TableCursor, bool) -> Result<T>,
+    ) -> Result<T> {
+        if counted == Counted::Shown && self.shows_all(settings) {
+            return self.moving(order, work);
+        }
+        self.look_for_records()?;
+        let set = match counted {
+            Counted::Shown => Some(self.shown(settings)?),
+            Counted::All | Counted::InScope => None,
+        };
+        self.moving(order, |area, cursor, is_reversed| {
+            let mut other = TableCursor::new(&area.table);
+            other.set_order(cursor.order())?;
+            if counted != Counted::All && cursor.order().is_some() {
+                let (top, bottom) = cursor.scope();
+                other.set_scope(top.cloned(), bottom.cloned())?;
+            }
+            other.set_records(set)?;
+            work(area, &mut other, is_reversed)
+        })
+    }
+
+    /// The records that filters let through.
+    fn shown(&self, settings: &Settings) -> Result<Bitmap> {
+        let mut set = match &self.aof {
+            Some(filter) => filter.aof.records().clone(),
+            None => Bitmap::full(self.table.record_count()),
+        };
+        set.resize(self.table.record_count());
+        if !settings.show_deleted {
+            let environment = self.environment(settings);
+            let there = Filter::new("!DELETED()", &self.table, &environment)?;
+            set.intersect(&there.bitmap(&self.table)?);
+        }
+        if let Some((_, filter)) = &self.filter {
+            set.intersect(&filter.bitmap(&self.table)?);
+        }
+        Ok(set)
+    }
+
+    /// Whether the cursors' own sets tell all that is shown.
+    fn shows_all(&self, settings: &Settings) -> bool {
+        settings.show_deleted && self.filter.is_none()
+    }
+
+    /// Goes on from record to record until one is shown.
+    fn go_to_shown(&mut self, cursor: &mut TableCursor, is_forward: bool, settings: &Settings) -> Result<()> {
+        if self.shows_all(settings) {
+            return Ok(());
+        }
+        while let Some(record) = cursor.record() {
+            if self.is_shown(record, settings)? {
+                break;
+            }
+            cursor.skip(if is_forward { 1 } else { -1 })?;
+        }
+        Ok(())
+    }
+
+    fn is_shown(&mut self, record: u32, settings: &Settings) -> Result<bool> {
+        self.read(record)?;
+        if !settings.show_deleted && self.record.bytes.first() == Some(&b'*') {
+            return Ok(false);
+        }
+        match &self.filter {
+            Some((_, filter)) => Ok(filter.matches(&self.table, record, &self.record.bytes)?),
+            None => Ok(true),
+        }
+    }
+
+    /// Does something with the cursor of an order as it is now, while no other program changes its index file. `work` is told
+    /// whether the order is walked backwards.
+    pub(super) fn moving<T>(
+        &mut self,
+        order: Option<OrderId>,
+        work: impl FnOnce(&mut Self, &mut TableCursor, bool) -> Result<T>,
+    ) -> Result<T> {
+        self.look_for_records()?;
+        let (mut way, is_reversed) = self.take_way(order)?;
+        let done = match self.bring_up_to_date(&mut way) {
+            Ok(()) => work(self, &mut way.cursor, is_reversed),
+            Err(e) => Err(e),
+        };
+        let released = self.editor.release_orders();
+        self.put_way(order, way);
+        let done = done?;
+        released?;
+        Ok(done)
+    }
+
+    fn bring_up_to_date(&mut self, way: &mut Way) -> Result<()> {
+        let is_new = match &mut way.order {
+            Some(order) => self.editor.hold_order(order)?,
+            None => false,
+        };
+        if is_new || !Arc::ptr_eq(way.cursor.table(), &self.table) {
+            way.cursor.follow(&self.table, way.order.as_ref())?;
+        }
+        let version = self.aof.as_ref().map_or(0, |filter| filter.version);
+        if way.filter != version {
+            let set = self.aof.as_ref().map(|filter| {
+                let mut set = filter.aof.records().clone();
+                set.resize(self.table.record_count());
+                set
+            });
+            way.cursor.set_records(set)?;
+            way.filter = version;
+        }
+        Ok(())
+    }
+
+    fn take_way(&mut self, order: Option<OrderId>) -> Result<(Box<Way>, bool)> {
+        let (way, is_reversed) = match order {
+            None => (self.natural.take(), false),
+            Some(id) => {
+                let order = self.order_mut(id)?;
+                (order.way.take(), order.is_reversed)
+            }
+        };
+        match way {
+            Some(way) => Ok((way, is_reversed)),
+            None => self.refuse(crate::ErrorCode::InternalError, "the order is being walked"),
+        }
+    }
+
+    fn put_way(&mut self, order: Option<OrderId>, way: Box<Way>) {
+        match order {
+            None => self.natural = Some(way),
+            Some(id) => {
+                if let Ok(order) = self.order_mut(id) {
+                    order.way = Some(way);
+                }
+            }
+        }
+    }
+
+    /// Writes what was changed before the area goes elsewhere.
+    pub(super) fn leave_record(&mut self) -> Result<()> {
+        self.is_found = false;
+        self.write_record()
+    }
+
+    /// Is at a place now.
+    pub(super) fn arrive(&mut self, place: Place) {
+        self.place = place;
+        self.is_bof = place == Place::Before;
+        self.is_eof = place == Place::Behind;
+        if self.is_eof && self.table.record_count() == 0 {
+            self.is_bof = true;
+        }
+    }
+
+    /// The stored key of a record in the order that a cursor follows.
+    fn key_in(&mut self, cursor: &TableCursor, record: u32) -> Result<Option<Vec<u8>>, Error> {
+        self.read(record)?;
+        let Some(order) = cursor.order() else { return Ok(None) };
+        let bytes = tidemill_xbase::expression::RecordBytes::new(&self.table, record, &self.record.bytes);
+        Ok(order.keys().key(&bytes)?)
+    }
+}
+
+/// The place at the other end, for who walks the other way.
+fn opposite(place: Place) -> Place {
+    match place {
+        Place::Before => Place::Behind,
+        Place::Behind => Place::Before,
+        Place::Record(record) => Place::Record(record),
+    }
+}
