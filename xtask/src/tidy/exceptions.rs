@@ -5,6 +5,10 @@ use super::sources::Exception;
 /// Files with `unsafe` code.
 pub(super) const UNSAFE: &[Exception] = &[
     (
+        "crates/tidemill-ace/src/unavailable.rs",
+        "exports functions by the very names that C programs look for",
+    ),
+    (
         "crates/tidemill-clickhouse/src/column/low_cardinality.rs",
         "makes a dictionary of keys that were compared with its size, which saves Arrow's slower pass over them",
     ),
