@@ -129,7 +129,7 @@ pub use scan::{Batches, Deleted, RowFilter, Scan};
 pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
 pub use table_cursor::{Place, TableCursor};
-pub use table_editor::{EditOptions, OpenMode, TableEditor};
+pub use table_editor::{ChangeNumber, Changes, EditOptions, OpenMode, TableEditor};
 pub use table_writer::{CreateOptions, TableWriter};
 pub use transaction::{
     Durability, LockRequest, LogContents, LogOptions, LoggedChange, LoggedTransaction, Savepoint, Transaction,

@@ -17,6 +17,11 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
     fn set_len(&self, len: u64) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;
+
+    /// How often something that was written was taken back, as when a transaction is rolled back.
+    fn taken_back(&self) -> u64 {
+        0
+    }
 }
 
 /// A storage with its name; a clone is another handle on the same.
@@ -78,6 +83,11 @@ impl DataFile {
 
     pub(crate) fn set_len(&self, len: u64) -> Result<()> {
         self.storage.set_len(len).map_err(|e| Error::io(&self.path, "write", e))
+    }
+
+    /// As [`Storage::taken_back`].
+    pub(crate) fn taken_back(&self) -> u64 {
+        self.storage.taken_back()
     }
 
     pub(crate) fn sync(&self) -> Result<()> {
@@ -181,6 +191,10 @@ impl Storage for Arc<dyn Storage> {
 
     fn sync(&self) -> io::Result<()> {
         (**self).sync()
+    }
+
+    fn taken_back(&self) -> u64 {
+        (**self).taken_back()
     }
 }
 

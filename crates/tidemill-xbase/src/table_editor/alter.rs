@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
+use super::changes::History;
 use super::orders::Orders;
 use super::record::{END_OF_FILE, shown};
 use super::{OpenMode, TableEditor, data_file};
@@ -92,6 +93,7 @@ impl TableEditor {
         if let Some(memo) = &new.memo {
             memo.sync()?;
         }
+        self.history.note_all();
         let path = self.path().to_owned();
         let handle = sibling.replace(&path)?;
         if let Some(gone) = memo_gone {
@@ -132,6 +134,7 @@ impl TableEditor {
             header_stale: false,
             file,
             orders: Orders::new(Arc::new(table), None),
+            history: History::default(),
         };
         Ok(editor)
     }

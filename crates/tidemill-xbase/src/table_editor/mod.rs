@@ -14,6 +14,7 @@
 
 mod alter;
 mod batch;
+mod changes;
 mod orders;
 mod pack;
 mod record;
@@ -37,6 +38,8 @@ use crate::storage::DataFile;
 use crate::table::{OpenOptions, Table};
 use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
 use crate::value::Format;
+use changes::History;
+pub use changes::{ChangeNumber, Changes};
 use orders::Orders;
 
 /// Who else may have the table open.
@@ -197,6 +200,7 @@ pub struct TableEditor {
     /// Whether the header on disk still has an older count or day.
     header_stale: bool,
     orders: Orders,
+    history: History,
 }
 
 impl TableEditor {
@@ -251,6 +255,7 @@ impl TableEditor {
             header,
             header_stale: false,
             orders: Orders::new(Arc::new(table), options.keys.clone()),
+            history: History::default(),
         };
         editor.refresh()?;
         if options.production_index {
@@ -310,7 +315,7 @@ impl TableEditor {
                     format!("{count}: another program shortened the table"),
                 ));
             }
-            self.count(count);
+            self.grow(count);
         }
         Ok(self.record_count())
     }
@@ -441,6 +446,12 @@ impl TableEditor {
         self.options.log.as_ref().map_or(Ok(()), TransactionLog::checkpoint)
     }
 
+    /// Counts the records that others have appended.
+    fn grow(&mut self, records: u32) {
+        self.history.note(self.record_count().saturating_add(1)..=records);
+        self.count(records);
+    }
+
     fn count(&self, records: u32) {
         self.record_count.store(records, Ordering::Relaxed);
     }
@@ -470,7 +481,7 @@ impl TableEditor {
     /// Writes the day and the record count. The rest of the header stays as it is.
     fn write_header(&mut self) -> Result<()> {
         if self.options.mode != OpenMode::Exclusive {
-            self.count(self.count_in_file()?.max(self.record_count()));
+            self.grow(self.count_in_file()?.max(self.record_count()));
         }
         let CivilDate { year, month, day } = self.options.today;
         let year = u8::try_from(year.saturating_sub(1900)).unwrap_or_default();

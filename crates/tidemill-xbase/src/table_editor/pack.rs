@@ -46,6 +46,7 @@ impl TableEditor {
             let handle = sibling.replace(&path)?;
             self.memo = Some(editor.moved(data_file(&path, &handle, &self.options)?));
         }
+        self.history.note_all();
         let path = self.path().to_owned();
         let handle = table.replace(&path)?;
         self.file = data_file(&path, &handle, &self.options)?;
@@ -66,6 +67,7 @@ impl TableEditor {
 
     fn zap_alone(&mut self) -> Result<()> {
         let before = self.record_count();
+        self.history.note_all();
         self.count(0);
         // From here on no record is there, whatever happens next.
         if let Err(e) = self.write_header() {

@@ -204,6 +204,7 @@ impl TableEditor {
         let mut written = self.file.write(offset, bytes);
         if written.is_ok() {
             self.count(first - 1 + count);
+            self.history.note(first..=first - 1 + count);
             self.header_stale = true;
             // What is rolled back must not depend on a header that is written later.
             if self.options.mode != OpenMode::Exclusive || self.options.log.is_some() {
@@ -221,6 +222,7 @@ impl TableEditor {
         // Without its end-of-file byte the file would still be as long as before.
         let offset = self.record_offset(first);
         self.count(first - 1);
+        self.history.note_all();
         let _ = self.file.write(offset, &[END_OF_FILE]);
         let _ = self.file.set_len(offset + 1);
     }
@@ -267,6 +269,7 @@ impl TableEditor {
         }
         self.stamp(record, &mut after)?;
         let offset = self.record_offset(record);
+        self.history.note(record..=record);
         let put_back = |table: &mut Self| {
             let _ = table.file.write(offset, before);
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Weak};
 
 use super::group::FileChange;
@@ -31,6 +31,8 @@ pub(super) struct Slot {
     pub(super) identity: FileIdentity,
     pub(super) sharing: Sharing,
     pub(super) storage: Arc<dyn Storage>,
+    /// How often something that was written to it was forgotten.
+    pub(super) taken_back: AtomicU64,
 }
 
 impl Layer {

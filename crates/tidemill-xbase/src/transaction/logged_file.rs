@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::TransactionLog;
 use super::layer::Slot;
@@ -77,5 +78,9 @@ impl Storage for LoggedFile {
     /// What is committed is brought to the disk with the log, so there is nothing to do in a transaction.
     fn sync(&self) -> io::Result<()> {
         self.log.settle().map_err(io::Error::other)
+    }
+
+    fn taken_back(&self) -> u64 {
+        self.slot.taken_back.load(Ordering::Acquire)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::group::{FileChange, Group};
@@ -99,6 +99,7 @@ impl State {
             identity,
             sharing,
             storage,
+            taken_back: AtomicU64::new(0),
         });
         self.slots.push(Arc::downgrade(&slot));
         Ok(slot)
@@ -456,6 +457,9 @@ impl State {
                 if let Some(slot) = weak.upgrade() {
                     slot.store(number, Ordering::Relaxed);
                 }
+            }
+            for (slot, _) in layer.files.values() {
+                slot.taken_back.fetch_add(1, Ordering::Release);
             }
         }
     }
