@@ -86,222 +86,66 @@ macro_rules! unavailable {
 
 unavailable! {
     Planned {
-        AdsAddCustomKey
-        AdsAppendRecord
-        AdsApplicationExit
-        AdsAtBOF
-        AdsAtEOF
         AdsBeginTransaction
-        AdsBinaryToFile
         AdsBinaryToFileW
         AdsBuildRawKey
         AdsBuildRawKey100
-        AdsCacheOpenCursors
-        AdsCacheOpenTables
-        AdsCacheRecords
-        AdsCancelUpdate
-        AdsCancelUpdate90
-        AdsCheckExistence
-        AdsClearAOF
-        AdsClearAllScopes
         AdsClearCachePool
         AdsClearCallbackFunction
-        AdsClearDefault
-        AdsClearFilter
         AdsClearProgressCallback
-        AdsClearRelation
         AdsClearSQLAbortFunc
-        AdsClearScope
         AdsCloneTable
-        AdsCloseAllIndexes
-        AdsCloseAllTables
-        AdsCloseCachedTables
-        AdsCloseIndex
-        AdsCloseTable
         AdsCommitTransaction
         AdsCompareBookmarks
-        AdsConnect
-        AdsConnect101
-        AdsConnect26
-        AdsConnect60
         AdsContinue
         AdsConvertTable
-        AdsCopyTable
-        AdsCopyTableContents
-        AdsCopyTableStructure
-        AdsCreateIndex
-        AdsCreateIndex61
-        AdsCreateIndex90
         AdsCreateSavepoint
-        AdsCreateTable
-        AdsCreateTable71
-        AdsCreateTable90
-        AdsCustomizeAOF
-        AdsDeleteCustomKey
-        AdsDeleteFile
-        AdsDeleteIndex
-        AdsDeleteRecord
         AdsDisableAutoIncEnforcement
         AdsDisableLocalConnections
         AdsDisableUniqueEnforcement
-        AdsDisconnect
         AdsEnableAutoIncEnforcement
         AdsEnableUniqueEnforcement
-        AdsEvalAOF
         AdsEvalAOF100
-        AdsEvalLogicalExpr
         AdsEvalLogicalExprW
-        AdsEvalNumericExpr
-        AdsEvalStringExpr
         AdsEvalTestExpr
-        AdsExtractKey
         AdsFailedTransactionRecovery
-        AdsFileToBinary
         AdsFileToBinaryW
-        AdsFindClose
-        AdsFindConnection
-        AdsFindConnection25
-        AdsFindFirstTable
         AdsFindFirstTable62
-        AdsFindNextTable
         AdsFindNextTable62
         AdsFindServers
-        AdsFlushFileBuffers
-        AdsGetAOF
         AdsGetAOF100
-        AdsGetAOFOptLevel
         AdsGetAOFOptLevel100
         AdsGetActiveLinkInfo
-        AdsGetAllIndexes
-        AdsGetAllLocks
-        AdsGetAllTables
-        AdsGetBinary
-        AdsGetBinaryLength
         AdsGetBookmark
         AdsGetBookmark60
         AdsGetBookmarkLength
         AdsGetCollation
         AdsGetCollationLang
-        AdsGetConnectionPath
         AdsGetConnectionProperty
-        AdsGetConnectionType
         AdsGetDataLength
-        AdsGetDate
-        AdsGetDateFormat
         AdsGetDateFormat60
-        AdsGetDecimals
-        AdsGetDefault
-        AdsGetDeleted
-        AdsGetDouble
-        AdsGetEpoch
-        AdsGetErrorString
-        AdsGetExact
         AdsGetExact22
-        AdsGetField
-        AdsGetFieldDecimals
-        AdsGetFieldLength
         AdsGetFieldLength100
-        AdsGetFieldName
-        AdsGetFieldNum
-        AdsGetFieldOffset
-        AdsGetFieldType
-        AdsGetFieldW
-        AdsGetFilter
         AdsGetHandleLong
-        AdsGetHandleType
         AdsGetIndexCollation
-        AdsGetIndexCondition
-        AdsGetIndexExpr
-        AdsGetIndexFilename
-        AdsGetIndexHandle
-        AdsGetIndexHandleByExpr
-        AdsGetIndexHandleByOrder
-        AdsGetIndexName
-        AdsGetIndexOrderByHandle
         AdsGetIntProperty
-        AdsGetJulian
-        AdsGetKeyCount
-        AdsGetKeyLength
-        AdsGetKeyNum
-        AdsGetKeyType
-        AdsGetLastAutoinc
-        AdsGetLastError
-        AdsGetLastTableUpdate
-        AdsGetLogical
-        AdsGetLong
-        AdsGetLongLong
-        AdsGetMemoBlockSize
-        AdsGetMemoDataType
-        AdsGetMemoLength
-        AdsGetMilliseconds
-        AdsGetMoney
-        AdsGetNumActiveLinks
-        AdsGetNumFields
-        AdsGetNumIndexes
-        AdsGetNumLocks
-        AdsGetNumOpenTables
-        AdsGetRecord
         AdsGetRecordCRC
-        AdsGetRecordCount
-        AdsGetRecordLength
-        AdsGetRecordNum
-        AdsGetRelKeyPos
-        AdsGetScope
-        AdsGetSearchPath
-        AdsGetServerName
-        AdsGetServerTime
-        AdsGetShort
-        AdsGetString
-        AdsGetStringW
-        AdsGetTableAlias
-        AdsGetTableCharType
         AdsGetTableCollation
-        AdsGetTableConnection
-        AdsGetTableFilename
         AdsGetTableHandle
-        AdsGetTableHandle25
-        AdsGetTableLockType
         AdsGetTableMemoSize
-        AdsGetTableOpenOptions
         AdsGetTableRights
-        AdsGetTableType
-        AdsGetTime
         AdsGetTransactionCount
-        AdsGetVersion
         AdsGotoBookmark
         AdsGotoBookmark60
-        AdsGotoBottom
-        AdsGotoRecord
-        AdsGotoTop
         AdsInTransaction
         AdsInitRawKey
-        AdsIsConnectionAlive
-        AdsIsEmpty
-        AdsIsExprValid
-        AdsIsFieldBinary
-        AdsIsFound
         AdsIsIndexCandidate
-        AdsIsIndexCompound
-        AdsIsIndexCustom
-        AdsIsIndexDescending
         AdsIsIndexFTS
         AdsIsIndexNullable
         AdsIsIndexPrimaryKey
-        AdsIsIndexUnique
         AdsIsIndexUserDefined
-        AdsIsNull
-        AdsIsNullable
-        AdsIsRecordDeleted
-        AdsIsRecordInAOF
-        AdsIsRecordLocked
-        AdsIsRecordVisible
-        AdsIsServerLoaded
-        AdsIsTableLocked
         AdsIsTableTransactionFree
         AdsLocate
-        AdsLockRecord
-        AdsLockTable
-        AdsLookupKey
         AdsMgConnect
         AdsMgDisconnect
         AdsMgDumpInternalTables
@@ -320,85 +164,31 @@ unavailable! {
         AdsMgKillUser90
         AdsMgResetCommStats
         AdsNullTerminateStrings
-        AdsOpenIndex
-        AdsOpenTable
         AdsOpenTable101
-        AdsOpenTable90
-        AdsPackTable
         AdsPackTable120
         AdsReapUnusedConnections
-        AdsRecallAllRecords
-        AdsRecallRecord
-        AdsRefreshAOF
-        AdsRefreshRecord
         AdsRegisterCallbackFunction
         AdsRegisterCallbackFunction101
         AdsRegisterProgressCallback
         AdsRegisterSQLAbortFunc
         AdsRegisterUDF
-        AdsReindex
         AdsReindex61
         AdsResetConnection
-        AdsRestructureTable
         AdsRestructureTable120
         AdsRestructureTable90
         AdsRollbackTransaction
         AdsRollbackTransaction80
-        AdsSeek
-        AdsSeekLast
-        AdsSetAOF
         AdsSetAOF100
-        AdsSetBinary
         AdsSetCollation
         AdsSetCollationLang
-        AdsSetDate
-        AdsSetDateFormat
         AdsSetDateFormat60
-        AdsSetDecimals
-        AdsSetDefault
-        AdsSetDouble
-        AdsSetEmpty
-        AdsSetEpoch
-        AdsSetExact
         AdsSetExact22
-        AdsSetField
-        AdsSetFieldW
-        AdsSetFilter
         AdsSetFilter100
         AdsSetHandleLong
-        AdsSetIndexDirection
-        AdsSetJulian
-        AdsSetLogical
-        AdsSetLong
-        AdsSetLongLong
-        AdsSetMilliseconds
-        AdsSetMoney
-        AdsSetNull
-        AdsSetRecord
-        AdsSetRelKeyPos
-        AdsSetRelation
         AdsSetRightsChecking
-        AdsSetScope
-        AdsSetScopedRelation
-        AdsSetSearchPath
-        AdsSetServerType
-        AdsSetShort
-        AdsSetString
         AdsSetStringFromCodePage
-        AdsSetStringW
         AdsSetTableTransactionFree
-        AdsSetTime
         AdsSetTimeStamp
-        AdsShowDeleted
-        AdsShowError
-        AdsSkip
-        AdsSkipUnique
-        AdsThreadExit
-        AdsUnlockRecord
-        AdsUnlockTable
-        AdsWriteAllRecords
-        AdsWriteRecord
-        AdsZapTable
     }
 
     Sql {
@@ -557,9 +347,6 @@ unavailable! {
         AdsEnableEncryption
         AdsEncryptRecord
         AdsEncryptTable
-        AdsIsEncryptionEnabled
-        AdsIsRecordEncrypted
-        AdsIsTableEncrypted
         AdsVerifyPassword
         ObsAdsDecryptBuffer
         ObsAdsEncryptBuffer
@@ -580,15 +367,10 @@ unavailable! {
         AdsActivateAOF
         AdsAddToAOF
         AdsBuildKeyFromRecord
-        AdsClearLastError
         AdsClearRecordBuffer
         AdsConvertCodePageToUnicode
         AdsConvertDateToJulian
-        AdsConvertJulianToString
         AdsConvertKeyToDouble
-        AdsConvertMillisecondsToString
-        AdsConvertStringToJulian
-        AdsConvertStringToMilliseconds
         AdsConvertUnicodeToCodePage
         AdsCopyTableStructure81
         AdsCopyTableTop
@@ -610,7 +392,6 @@ unavailable! {
         AdsFreeExpr
         AdsGetBaseFieldName
         AdsGetBaseFieldNum
-        AdsGetFieldRaw
         AdsGetIndexFlags
         AdsGetIndexPageSize
         AdsGetNullRecord
@@ -620,8 +401,6 @@ unavailable! {
         AdsGetSegmentFieldname
         AdsGetSegmentOffset
         AdsGetTableWAN
-        AdsGotoBOF
-        AdsGotoEOF
         AdsIsIndexExprValid
         AdsIsSegmentDescending
         AdsLockRecordImplicitly
@@ -637,7 +416,6 @@ unavailable! {
         AdsReleaseObject
         AdsSetBOFFlag
         AdsSetCollationSequence
-        AdsSetFieldRaw
         AdsSetFlushFlag
         AdsSetInternalError
         AdsSetLastError

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use tidemill_xbase::{Alteration, CodePage, CreateOptions, Dialect, TableWriter};
+
 use crate::error::{Error, ErrorCode, Result};
+use crate::field_definitions;
 use crate::relation::Relation;
-use crate::settings::Settings;
-use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
+use crate::settings::{Settings, today};
+use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
 
 /// An open work area of a connection. No two of one connection are the same, also not one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,6 +61,112 @@ impl Connection {
         }
     }
 
+    /// The path of an index file: a name without a folder is looked for beside the table.
+    ///
+    /// # Errors
+    /// As [`Connection::path_of`].
+    pub fn index_path(&self, name: &str, extension: &str, table: &Path, settings: &Settings) -> Result<PathBuf> {
+        let path = self.path_of(name, extension, settings)?;
+        let beside = table.parent().filter(|_| !name.contains(['/', '\\', ':']));
+        match (beside, path.file_name()) {
+            (Some(folder), Some(file)) if !path.exists() => settings.paths.resolve(&file.to_string_lossy(), folder),
+            _ => Ok(path),
+        }
+    }
+
+    /// The names of files that a mask with `*` and `?` names, in the order of their names.
+    ///
+    /// # Errors
+    /// As [`Connection::path_of`]; [`ErrorCode::FileError`] when the folder cannot be read.
+    pub fn find_files(&self, mask: &str, settings: &Settings) -> Result<Vec<String>> {
+        let path = self.path_of(mask, "", settings)?;
+        let folder = path.parent().unwrap_or(&self.folder);
+        let mask = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        // Brackets are letters here.
+        let mask = mask.replace('[', "[[]");
+        let bad = |error| Error::new(ErrorCode::InvalidPath, format!("{mask:?}: {error}"));
+        let pattern = glob::Pattern::new(&mask).map_err(bad)?;
+        let entries = std::fs::read_dir(folder).map_err(|error| {
+            Error::new(
+                ErrorCode::FileError,
+                format!("cannot read {}: {error}", folder.display()),
+            )
+        })?;
+        let files = entries
+            .filter_map(|entry| entry.ok())
+            .filter(|entry| entry.path().is_file());
+        let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.filter(|name| pattern.matches(&name.to_lowercase())).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Copies records into a new table, in an order: those that are shown, or all.
+    ///
+    /// # Errors
+    /// When the new table cannot be made or written.
+    pub fn copy_table(
+        &mut self,
+        from: AreaId,
+        order: Option<OrderId>,
+        path: &Path,
+        is_all: bool,
+        settings: &Settings,
+    ) -> Result<()> {
+        let area = self.area(from)?;
+        area.write_record()?;
+        area.table()?.copy_structure(path)?;
+        let options = TableOptions {
+            alias: None,
+            ..area.options().clone().exclusive()
+        };
+        let mut copy = WorkArea::open(path, &options, settings)?;
+        self.copy_records((from, order), &mut copy, is_all, settings)?;
+        Ok(copy.editor()?.flush()?)
+    }
+
+    /// Appends the records of a table to another, in an order: those that are shown, or all. Values go into fields of the same
+    /// name; what has none is left out.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRelation`] for a table and itself; when a value does not fit.
+    pub fn copy_contents(
+        &mut self,
+        (from, order): (AreaId, Option<OrderId>),
+        to: AreaId,
+        is_all: bool,
+        settings: &Settings,
+    ) -> Result<()> {
+        let at = self.areas.iter().position(|(known, _)| *known == to);
+        let Some(at) = at.filter(|_| from != to) else {
+            return Err(Error::new(
+                ErrorCode::InvalidRelation,
+                "a table is not copied into itself",
+            ));
+        };
+        let (id, mut target) = self.areas.remove(at);
+        let copied = self.copy_records((from, order), &mut target, is_all, settings);
+        self.areas.insert(at, (id, target));
+        copied
+    }
+
+    fn copy_records(
+        &mut self,
+        (from, order): (AreaId, Option<OrderId>),
+        target: &mut WorkArea,
+        is_all: bool,
+        settings: &Settings,
+    ) -> Result<()> {
+        let source = self.area(from)?;
+        let back = source.record_number()?;
+        let pairs: Vec<(usize, usize)> = (0..source.fields().len())
+            .filter_map(|field| Some((field, target.field_named(&source.fields().get(field)?.name).ok()?)))
+            .collect();
+        let copied = source.copy_into(target, &pairs, order, is_all, settings);
+        self.go_to(from, back, settings)?;
+        copied
+    }
+
     /// Opens a table; a name without an extension gets `dbf`.
     ///
     /// # Errors
@@ -74,6 +183,74 @@ impl Connection {
         }
         let area = WorkArea::open(&path, options, settings)?;
         Ok(self.add(area))
+    }
+
+    /// Makes an empty table with fields as `NAME,Character,20;AMT,Numeric,8,2` and opens it exclusively.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidFieldDefinition`]; when the file cannot be made.
+    pub fn create_table(
+        &mut self,
+        name: &str,
+        fields: &str,
+        options: &TableOptions,
+        settings: &Settings,
+    ) -> Result<AreaId> {
+        let path = self.path_of(name, "dbf", settings)?;
+        let fields = field_definitions::fields(fields)?;
+        let mut create = CreateOptions::new(today());
+        create.format = match options.table_type {
+            TableType::Ntx => Dialect::Dbase3,
+            TableType::Cdx => Dialect::FoxPro2,
+            TableType::Vfp => Dialect::VisualFoxPro,
+        };
+        create.codepage = options.codepage.unwrap_or(match options.is_oem {
+            true => CodePage::Cp850,
+            false => CodePage::Cp1252,
+        });
+        TableWriter::create(&path, &fields, &create)?.finish()?;
+        let area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
+        Ok(self.add(area))
+    }
+
+    /// Adds fields to a table, takes some out and changes others, in the place of the file. Nobody else may have it open.
+    /// Changed fields are named by their old names: `OLD,NEW,Character,30`.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidFieldDefinition`], [`ErrorCode::InvalidFieldName`], [`ErrorCode::FileInUse`]; as
+    /// [`TableEditor::alter`](tidemill_xbase::TableEditor::alter).
+    pub fn restructure_table(
+        &mut self,
+        name: &str,
+        (added, dropped, changed): (&str, &str, &str),
+        options: &TableOptions,
+        settings: &Settings,
+    ) -> Result<()> {
+        let path = self.path_of(name, "dbf", settings)?;
+        let mut area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
+        let mut alteration = Alteration::of(area.fields());
+        for name in dropped.split(';').map(str::trim).filter(|name| !name.is_empty()) {
+            alteration = alteration.drop_field(name)?;
+        }
+        for definition in changed
+            .split(';')
+            .map(str::trim)
+            .filter(|definition| !definition.is_empty())
+        {
+            let Some((old, new)) = definition.split_once(',') else {
+                let what = format!("{definition:?}: a changed field has its old name before its new definition");
+                return Err(Error::new(ErrorCode::InvalidFieldDefinition, what));
+            };
+            for spec in field_definitions::fields(new)? {
+                alteration = alteration
+                    .rename_field(old.trim(), &spec.name.clone())?
+                    .change_field(&spec.name.clone(), spec)?;
+            }
+        }
+        for spec in field_definitions::fields(added)? {
+            alteration = alteration.add_field(spec);
+        }
+        Ok(area.editor()?.alter(&alteration)?)
     }
 
     fn add(&mut self, area: WorkArea) -> AreaId {
@@ -298,4 +475,18 @@ impl Connection {
         }
         Ok(())
     }
+}
+
+/// Deletes a file.
+///
+/// # Errors
+/// [`ErrorCode::FileNotFound`], [`ErrorCode::FileError`].
+pub fn delete_file(path: &Path) -> Result<()> {
+    std::fs::remove_file(path).map_err(|error| {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorCode::FileNotFound,
+            _ => ErrorCode::FileError,
+        };
+        Error::new(code, format!("cannot delete {}: {error}", path.display()))
+    })
 }

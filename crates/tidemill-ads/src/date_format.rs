@@ -1,6 +1,6 @@
 //! How dates are written: a picture such as `MM/DD/CCYY`, and the century that two digits of a year mean.
 
-use chrono::{Datelike, NaiveDate};
+use chrono::{Datelike, Local, NaiveDate, Timelike};
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -116,6 +116,59 @@ pub(crate) fn civil(julian: i64) -> Option<NaiveDate> {
     NaiveDate::from_num_days_from_ce_opt(days).filter(|date| (1..=9999).contains(&date.year()))
 }
 
+/// The Julian day number of this day and the milliseconds since midnight, where this machine is.
+pub fn now() -> (i64, i64) {
+    let now = Local::now();
+    let ms = i64::from(now.num_seconds_from_midnight()) * 1000 + i64::from(now.timestamp_subsec_millis());
+    (julian(now.date_naive()), ms)
+}
+
+/// A time of day, in milliseconds since midnight, as ACE writes it: `02:03:04 PM`.
+pub fn clock(ms: i64) -> String {
+    let seconds = ms / 1000;
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let half = if hour < 12 { "AM" } else { "PM" };
+    let hour = match hour % 12 {
+        0 => 12,
+        hour => hour,
+    };
+    format!("{hour:02}:{minute:02}:{second:02} {half}")
+}
+
+/// The milliseconds since midnight of a time as [`clock`] writes it, or in 24 hours, with seconds or without.
+///
+/// # Errors
+/// [`ErrorCode::InvalidValue`].
+pub fn time_of(text: &str) -> Result<i64> {
+    let bad = || Error::new(ErrorCode::InvalidValue, format!("{text:?} is no time like 02:03:04 PM"));
+    let upper = text.trim().to_ascii_uppercase();
+    let (digits, half) = match (upper.strip_suffix("AM"), upper.strip_suffix("PM")) {
+        (Some(digits), _) => (digits, Some(0)),
+        (_, Some(digits)) => (digits, Some(12)),
+        _ => (upper.as_str(), None),
+    };
+    let parts = digits
+        .trim()
+        .split(':')
+        .map(str::parse)
+        .collect::<Result<Vec<i64>, _>>()
+        .map_err(|_| bad())?;
+    let (hour, minute, second) = match parts[..] {
+        [hour, minute] => (hour, minute, 0),
+        [hour, minute, second] => (hour, minute, second),
+        _ => return Err(bad()),
+    };
+    let hour = match half {
+        Some(half) if (1..=12).contains(&hour) => hour % 12 + half,
+        Some(_) => return Err(bad()),
+        None => hour,
+    };
+    if !(0..24).contains(&hour) || !(0..60).contains(&minute) || !(0..60).contains(&second) {
+        return Err(bad());
+    }
+    Ok(((hour * 60 + minute) * 60 + second) * 1000)
+}
+
 fn in_century(year: u32, epoch: u16) -> u32 {
     let epoch = u32::from(epoch);
     let century = epoch - epoch % 100;
@@ -173,6 +226,22 @@ mod tests {
             short.parse("01.02.2029", 1930).unwrap()
         );
         assert_eq!(short.format(0), "  .  .  ");
+    }
+
+    #[test]
+    fn a_time_is_written_and_read() {
+        for (ms, text) in [
+            (0, "12:00:00 AM"),
+            (45_296_000, "12:34:56 PM"),
+            (86_399_000, "11:59:59 PM"),
+        ] {
+            assert_eq!(clock(ms), text);
+            assert_eq!(time_of(text).unwrap(), ms);
+        }
+        assert_eq!(time_of("13:05").unwrap(), 47_100_000);
+        for bad in ["", "24:00", "0:00 AM", "1", "1:2:3:4", "-1:00", "1:60"] {
+            assert_eq!(time_of(bad).unwrap_err().code(), ErrorCode::InvalidValue, "{bad}");
+        }
     }
 
     #[test]

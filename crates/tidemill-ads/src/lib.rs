@@ -27,14 +27,16 @@
 mod connection;
 mod date_format;
 mod error;
+mod field_definitions;
 mod paths;
 mod relation;
 mod settings;
 mod work_area;
 
-pub use connection::{AreaId, Connection};
-pub use date_format::DateFormat;
+pub use connection::{AreaId, Connection, delete_file};
+pub use date_format::{DateFormat, clock, now, time_of};
 pub use error::{Error, ErrorCode, Result};
 pub use paths::Paths;
 pub use settings::Settings;
+pub use tidemill_xbase::aof::{Customize, OptimizationLevel};
 pub use work_area::{Counted, FieldType, IndexOptions, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};

@@ -7,6 +7,7 @@ use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 
 use super::WorkArea;
 use super::fields::is_day;
+use super::orders::OrderId;
 use crate::date_format::civil;
 use crate::error::{ErrorCode, Result};
 use crate::settings::Settings;
@@ -106,6 +107,35 @@ impl WorkArea {
         self.record_changed(record)
     }
 
+    /// Takes the mark of deletion from every record. Beside others each is locked for a moment.
+    ///
+    /// # Errors
+    /// As [`WorkArea::set_deleted`].
+    pub fn recall_all(&mut self) -> Result<()> {
+        self.write_record()?;
+        self.changeable()?;
+        let place = self.place;
+        for record in 1..=self.record_count()? {
+            self.read(record)?;
+            if self.record.bytes.first() == Some(&b'*') {
+                self.place = Place::Record(record);
+                let recalled = self.set_deleted(false).and_then(|()| self.write_record());
+                self.place = place;
+                recalled?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what was changed in the current record and reads it anew.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`].
+    pub fn refresh_record(&mut self) -> Result<()> {
+        self.cancel_changes()?;
+        self.current().map(drop)
+    }
+
     /// Gives a field a text: numbers, dates and logical values are read from it.
     ///
     /// # Errors
@@ -195,6 +225,44 @@ impl WorkArea {
             }
             _ => self.wrong_type(&known, "numbers"),
         }
+    }
+
+    /// Gives a field the decimal `unscaled` / 10^`scale`, exactly.
+    ///
+    /// # Errors
+    /// As [`WorkArea::set_number`].
+    pub fn set_decimal(&mut self, field: usize, unscaled: i128, scale: u8) -> Result<()> {
+        self.field(field)?;
+        self.put(field, Value::Decimal { unscaled, scale })
+    }
+
+    /// Puts bytes into the record where a field lies, filled up with blanks.
+    ///
+    /// # Errors
+    /// [`ErrorCode::DataTooLong`]; [`ErrorCode::InvalidFieldType`] for memos; as [`WorkArea::set_number`].
+    pub fn set_raw(&mut self, field: usize, bytes: &[u8]) -> Result<()> {
+        let known = self.field(field)?.clone();
+        if known.kind.uses_memo() {
+            return self.put_memo(field, Some(bytes.to_vec()));
+        }
+        if bytes.len() > known.width {
+            let (given, width) = (bytes.len(), known.width);
+            return self.refuse(
+                ErrorCode::DataTooLong,
+                format!("{given} bytes for field {} of {width}", known.name),
+            );
+        }
+        self.lock_for_change()?;
+        let cell = self
+            .record
+            .bytes
+            .get_mut(known.offset..known.offset + known.width)
+            .unwrap_or_default();
+        let (own, rest) = cell.split_at_mut(bytes.len());
+        own.copy_from_slice(bytes);
+        rest.fill(b' ');
+        self.record.is_changed = true;
+        Ok(())
     }
 
     /// Gives a field a whole number, exactly.
@@ -346,6 +414,60 @@ impl WorkArea {
         self.alone()?;
         self.editor.zap()?;
         self.start_again(settings)
+    }
+
+    /// Appends records to another table: pairs of fields say where values go.
+    pub(crate) fn copy_into(
+        &mut self,
+        target: &mut Self,
+        pairs: &[(usize, usize)],
+        order: Option<OrderId>,
+        is_all: bool,
+        settings: &Settings,
+    ) -> Result<()> {
+        let all = Settings {
+            show_deleted: true,
+            ..settings.clone()
+        };
+        let count = self.record_count()?;
+        let mut record = 0;
+        if !is_all {
+            self.go_top(order, settings)?;
+        }
+        loop {
+            if is_all {
+                record += 1;
+                if record > count {
+                    return Ok(());
+                }
+                self.go_to(record)?;
+            }
+            if self.is_eof() {
+                return Ok(());
+            }
+            target.append_record()?;
+            for (from, to) in pairs {
+                if self.is_null(*from)? || self.is_empty(*from)? {
+                    continue;
+                }
+                if self.field(*from)?.kind.uses_memo() && target.field(*to)?.kind.uses_memo() {
+                    let bytes = self.memo(*from)?;
+                    target.put_memo(*to, Some(bytes))?;
+                    continue;
+                }
+                let text = self.text(*from, &all)?;
+                target.set_text(*to, &text, &all)?;
+            }
+            let is_deleted = self.is_deleted()?;
+            target.write_record()?;
+            if is_deleted {
+                target.set_deleted(true)?;
+                target.write_record()?;
+            }
+            if !is_all {
+                self.skip(order, 1, settings)?;
+            }
+        }
     }
 
     fn alone(&mut self) -> Result<()> {

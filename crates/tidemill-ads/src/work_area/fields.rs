@@ -4,7 +4,7 @@ use tidemill_xbase::expression::{Record, RecordBytes, Value};
 use tidemill_xbase::{Dialect, Field, FieldKind};
 
 use super::WorkArea;
-use crate::date_format::civil;
+use crate::date_format::{civil, clock, julian};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -326,6 +326,27 @@ impl WorkArea {
         Ok(if is_text { self.to_program(bytes) } else { bytes })
     }
 
+    /// The bytes of a field as the record has them.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::InvalidFieldNumber`].
+    pub fn raw_bytes(&mut self, field: usize) -> Result<&[u8]> {
+        self.current()?;
+        let known = self.field(field)?;
+        let place = known.offset..known.offset + known.width;
+        Ok(self.record.bytes.get(place).unwrap_or_default())
+    }
+
+    /// The value that the last appended record has in the table's autoincrement field.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn last_autoincrement(&mut self) -> Result<Option<u32>> {
+        let table = self.editor.table()?;
+        let counter = table.fields().iter().find_map(|field| field.autoincrement);
+        Ok(counter.map(|counter| counter.next.wrapping_sub(counter.step)))
+    }
+
     fn value(&mut self, field: usize) -> Result<Value<'_>> {
         let record = self.current()?;
         let known = self.field(field)?;
@@ -338,6 +359,27 @@ impl WorkArea {
         }
         let bytes = RecordBytes::new(&self.table, record, &self.record.bytes);
         Ok(bytes.value(field)?.into_owned())
+    }
+
+    /// The code page of texts as programs see them.
+    pub fn program_codepage(&self) -> tidemill_xbase::CodePage {
+        if self.options.is_oem {
+            PROGRAMS
+        } else {
+            self.table.codepage()
+        }
+    }
+
+    /// The Julian day number of the last change, as the header has it; 0 when it has none.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn last_update(&mut self) -> Result<i64> {
+        let table = self.editor.table()?;
+        let day = table.header().last_update;
+        let date =
+            day.and_then(|day| chrono::NaiveDate::from_ymd_opt(day.year.into(), day.month.into(), day.day.into()));
+        Ok(date.map_or(0, julian))
     }
 
     /// Text of the table as programs see it.
@@ -376,18 +418,6 @@ fn translate(from: tidemill_xbase::CodePage, to: tidemill_xbase::CodePage, bytes
         }
     }
     out
-}
-
-/// A time of day as ACE writes it: `02:03:04 PM`.
-fn clock(ms: i64) -> String {
-    let seconds = ms / 1000;
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let half = if hour < 12 { "AM" } else { "PM" };
-    let hour = match hour % 12 {
-        0 => 12,
-        hour => hour,
-    };
-    format!("{hour:02}:{minute:02}:{second:02} {half}")
 }
 
 fn leading_number(text: &[u8]) -> f64 {

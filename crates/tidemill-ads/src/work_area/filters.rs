@@ -1,7 +1,7 @@
 //! Filters: by an expression that is evaluated record by record, and by bitmaps (AOF).
 
 use tidemill_xbase::aof::{Aof, Customize, Filter, FilterOrders, OptimizationLevel};
-use tidemill_xbase::expression::{Program, Type};
+use tidemill_xbase::expression::{Program, RecordBytes, Type, Value};
 use tidemill_xbase::{Place, TableOrder};
 
 use super::{AreaFilter, OrderId, WorkArea};
@@ -125,16 +125,70 @@ impl WorkArea {
         Ok(())
     }
 
-    /// Whether the current record belongs to the filter; every record does where there is none.
+    /// Whether a record, or with 0 the current one, belongs to the filter; every record does where there is none.
     ///
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`].
-    pub fn is_in_aof(&mut self) -> Result<bool> {
-        let record = self.current()?;
+    pub fn is_in_aof(&mut self, record: u32) -> Result<bool> {
+        let record = if record == 0 { self.current()? } else { record };
         Ok(self
             .aof
             .as_ref()
             .is_none_or(|filter| filter.aof.records().contains(record)))
+    }
+
+    /// Whether filters, and the setting for deleted records, show the current record.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`]; that of the filter's expression.
+    pub fn is_visible(&mut self, settings: &Settings) -> Result<bool> {
+        let record = self.current()?;
+        Ok(self.is_in_aof(record)? && self.is_shown(record, settings)?)
+    }
+
+    /// The value of a logical expression for the current record.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidExpression`], [`ErrorCode::NoCurrentRecord`].
+    pub fn evaluate_logical(&mut self, expression: &str, settings: &Settings) -> Result<bool> {
+        match self.evaluate(expression, settings)? {
+            Value::Logical(value) => Ok(value),
+            _ => self.refuse(ErrorCode::InvalidExpression, format!("{expression:?} is not logical")),
+        }
+    }
+
+    /// The value of a numeric expression for the current record; of a date its Julian day number.
+    ///
+    /// # Errors
+    /// As [`WorkArea::evaluate_logical`].
+    pub fn evaluate_number(&mut self, expression: &str, settings: &Settings) -> Result<f64> {
+        match self.evaluate(expression, settings)? {
+            Value::Number(number) => Ok(number),
+            #[expect(clippy::cast_precision_loss, reason = "days are few")]
+            Value::Date(day) => Ok(day as f64),
+            _ => self.refuse(ErrorCode::InvalidExpression, format!("{expression:?} is not numeric")),
+        }
+    }
+
+    /// The value of a character expression for the current record.
+    ///
+    /// # Errors
+    /// As [`WorkArea::evaluate_logical`].
+    pub fn evaluate_text(&mut self, expression: &str, settings: &Settings) -> Result<Vec<u8>> {
+        match self.evaluate(expression, settings)? {
+            Value::Character(text) => Ok(self.to_program(text.into_owned())),
+            _ => self.refuse(
+                ErrorCode::InvalidExpression,
+                format!("{expression:?} is not of characters"),
+            ),
+        }
+    }
+
+    fn evaluate(&mut self, expression: &str, settings: &Settings) -> Result<Value<'static>> {
+        let record = self.current()?;
+        let program = Program::compile(expression, self.fields(), &self.environment(settings))?;
+        let bytes = RecordBytes::new(&self.table, record, &self.record.bytes);
+        Ok(program.evaluate_record(&bytes)?.into_owned())
     }
 
     /// Lets the filter follow a record that was written or appended.

@@ -266,7 +266,7 @@ impl WorkArea {
         Ok(())
     }
 
-    fn is_shown(&mut self, record: u32, settings: &Settings) -> Result<bool> {
+    pub(super) fn is_shown(&mut self, record: u32, settings: &Settings) -> Result<bool> {
         self.read(record)?;
         if !settings.show_deleted && self.record.bytes.first() == Some(&b'*') {
             return Ok(false);

@@ -1,0 +1,25 @@
+//! The frame of every function: panics and errors become numbers.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tidemill_ads::{Error, ErrorCode, Result};
+
+use crate::constants::AE_SUCCESS;
+use crate::last_error;
+
+/// Does the work of a function, and returns its number. What went wrong is what the thread is told of its last error.
+pub(crate) fn call(work: impl FnOnce() -> Result<()>) -> u32 {
+    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let what = "a defect of the library: it stopped in the middle of the call";
+        Err(Error::new(ErrorCode::InternalError, what))
+    });
+    match done {
+        Ok(()) => AE_SUCCESS,
+        Err(error) => last_error::set(&error),
+    }
+}
+
+/// An error with its number.
+pub(crate) fn refuse<T>(code: ErrorCode, what: impl Into<String>) -> Result<T> {
+    Err(Error::new(code, what))
+}

@@ -1,0 +1,341 @@
+//! Connections: to folders of this machine.
+
+use std::sync::Arc;
+
+use tidemill_ads::{Connection, ErrorCode, Result};
+
+use crate::call::{call, refuse};
+use crate::constants::*;
+use crate::handle::{self, Handle, Object, add_connection, lock, remove, session, with_connection};
+use crate::pointers::{Bytes, Name, Out};
+use crate::settings::settings;
+
+/// The version that programs are told: the one whose functions these are.
+const VERSION: (u32, u32, u8) = (12, 0, b'T');
+
+/// Connects to a folder.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsConnect(folder: Name, answer: Out<Handle>) -> u32 {
+    call(|| connect(folder, ADS_LOCAL_SERVER, answer))
+}
+
+/// Connects to a folder; the kinds of server must include the local one.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsConnect26(folder: Name, servers: u16, answer: Out<Handle>) -> u32 {
+    call(|| connect(folder, servers, answer))
+}
+
+/// Connects to a folder; the kinds of server must include the local one. User and password belong to dictionaries.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsConnect60(
+    folder: Name,
+    servers: u16,
+    _user: Name,
+    _password: Name,
+    _options: u32,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| connect(folder, servers, answer))
+}
+
+/// Connects as a text says: `Data Source=folder;ServerType=ADS_LOCAL_SERVER;…`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<Handle>) -> u32 {
+    call(|| {
+        let text = text.needed()?;
+        let part = |name: &str| {
+            text.split(';')
+                .filter_map(|part| part.split_once('='))
+                .find_map(|(known, value)| known.trim().eq_ignore_ascii_case(name).then(|| value.trim().to_owned()))
+        };
+        let is_remote = part("ServerType").is_some_and(|servers| {
+            let servers = servers.to_ascii_uppercase();
+            !servers.contains("LOCAL") && servers.parse::<u16>().map_or(true, |bits| bits & ADS_LOCAL_SERVER == 0)
+        });
+        match part("Data Source") {
+            Some(folder) if !is_remote => open(&folder, answer),
+            Some(_) => no_server(),
+            None => refuse(ErrorCode::InvalidPath, "the connection has no Data Source"),
+        }
+    })
+}
+
+fn connect(folder: Name, servers: u16, answer: Out<Handle>) -> Result<()> {
+    if servers != 0 && servers & ADS_LOCAL_SERVER == 0 {
+        return no_server();
+    }
+    open(&folder.needed()?, answer)
+}
+
+fn open(folder: &str, answer: Out<Handle>) -> Result<()> {
+    if folder.to_ascii_lowercase().trim_end().ends_with(".add") {
+        let what = format!("{folder}: data dictionaries are not supported; connect to the folder of the tables");
+        return refuse(ErrorCode::NotImplemented, what);
+    }
+    let path = settings().paths.resolve(folder, std::path::Path::new("."))?;
+    answer.set(add_connection(Connection::open(path)?)?)
+}
+
+fn no_server() -> Result<()> {
+    refuse(
+        ErrorCode::NoConnection,
+        "only the local server is here; ask for ADS_LOCAL_SERVER",
+    )
+}
+
+/// Closes a connection and all that is open on it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
+    call(|| {
+        let session = session(connection)?;
+        let mut session = lock(&session);
+        session.close_all()?;
+        remove(session.handle);
+        Ok(())
+    })
+}
+
+/// Closes all connections and all that is open on them.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsApplicationExit() -> u32 {
+    call(|| {
+        for (handle, object) in handle::all() {
+            match object {
+                Object::Connection(session) => {
+                    lock(&session).close_all()?;
+                    remove(handle);
+                }
+                Object::Search(_) => drop(remove(handle)),
+                Object::Table(..) | Object::Index(..) => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A thread needs nothing here that would have to be given back.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsThreadExit() -> u32 {
+    AE_SUCCESS
+}
+
+/// Whether a connection is there.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsConnectionAlive(connection: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        let is_open = matches!(handle::object(connection), Some(Object::Connection(_)));
+        answer.set(is_open.into())
+    })
+}
+
+/// What kind of server a connection goes to.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetConnectionType(connection: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        session(connection)?;
+        answer.set(ADS_LOCAL_SERVER)
+    })
+}
+
+/// The folder of a connection.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetConnectionPath(connection: Handle, path: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            path.put(session.connection.folder().display().to_string().as_bytes(), len)
+        })
+    })
+}
+
+/// The connection to a folder that is open.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFindConnection(folder: Name, answer: Out<Handle>) -> u32 {
+    call(|| {
+        let folder = folder.needed()?;
+        let path = settings().paths.resolve(&folder, std::path::Path::new("."))?;
+        let wanted = path.canonicalize().ok();
+        for (handle, object) in handle::all() {
+            if let Object::Connection(session) = object
+                && wanted.is_some()
+                && lock(&session).connection.folder().canonicalize().ok() == wanted
+            {
+                return answer.set(handle);
+            }
+        }
+        refuse(ErrorCode::NoConnection, format!("there is no connection to {folder}"))
+    })
+}
+
+/// As [`AdsFindConnection`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFindConnection25(folder: Name, answer: Out<Handle>) -> u32 {
+    AdsFindConnection(folder, answer)
+}
+
+/// Whether the server of a folder is there: the local one always is.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsServerLoaded(_server: Name, answer: Out<u16>) -> u32 {
+    call(|| answer.set(1))
+}
+
+/// The name of the machine that the server is on.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetServerName(connection: Handle, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        session(connection)?;
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
+        name.put(host.trim().as_bytes(), len)
+    })
+}
+
+/// Day and time of the server.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetServerTime(
+    connection: Handle,
+    date: Bytes,
+    date_len: Out<u16>,
+    milliseconds: Out<i32>,
+    time: Bytes,
+    time_len: Out<u16>,
+) -> u32 {
+    call(|| {
+        session(connection)?;
+        let (day, ms) = tidemill_ads::now();
+        date.put(settings().date_format.format(day).as_bytes(), date_len)?;
+        milliseconds.set(i32::try_from(ms).unwrap_or_default())?;
+        time.put(tidemill_ads::clock(ms).as_bytes(), time_len)
+    })
+}
+
+/// The version of the library.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetVersion(major: Out<u32>, minor: Out<u32>, letter: Out<u8>, text: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        major.set(VERSION.0)?;
+        minor.set(VERSION.1)?;
+        letter.set(VERSION.2)?;
+        if text.is_null() {
+            return Ok(());
+        }
+        text.put_cut(concat!("Tidemill ", env!("CARGO_PKG_VERSION")).as_bytes(), len)
+    })
+}
+
+/// What kind of thing a handle stands for.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetHandleType(object: Handle, answer: Out<u16>) -> u32 {
+    call(|| match handle::object(object) {
+        Some(Object::Connection(_)) => answer.set(ADS_CONNECTION),
+        Some(Object::Table(..)) => answer.set(ADS_TABLE),
+        Some(Object::Index(..)) => answer.set(ADS_INDEX_ORDER),
+        Some(Object::Search(_)) | None => refuse(ErrorCode::InvalidHandle, format!("{object} is no handle")),
+    })
+}
+
+/// Whether a file is there.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCheckExistence(connection: Handle, name: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            let path = session.connection.path_of(&name.needed()?, "", &settings())?;
+            answer.set(path.is_file().into())
+        })
+    })
+}
+
+/// Deletes a file.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDeleteFile(connection: Handle, name: Name) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            let path = session.connection.path_of(&name.needed()?, "", &settings())?;
+            tidemill_ads::delete_file(&path)
+        })
+    })
+}
+
+/// How many links to other dictionaries are open: none, without dictionaries.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetNumActiveLinks(connection: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        session(connection)?;
+        answer.set(0)
+    })
+}
+
+/// Writes what waits to be written in every table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsWriteAllRecords() -> u32 {
+    call(|| {
+        for_each_session(|session| {
+            let open: Vec<_> = session.connection.areas().map(|(area, _)| area).collect();
+            open.into_iter()
+                .try_for_each(|area| session.connection.area(area)?.write_record())
+        })
+    })
+}
+
+/// Closes every table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCloseAllTables() -> u32 {
+    call(|| for_each_session(handle::Session::close_all))
+}
+
+/// How many tables are open.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetNumOpenTables(answer: Out<u16>) -> u32 {
+    call(|| {
+        let mut count = 0;
+        for_each_session(|session| {
+            count += session.connection.areas().count();
+            Ok(())
+        })?;
+        answer.set(u16::try_from(count).unwrap_or(u16::MAX))
+    })
+}
+
+/// The handles of all open tables.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetAllTables(tables: Out<Handle>, len: Out<u16>) -> u32 {
+    call(|| {
+        let mut handles = Vec::new();
+        for_each_session(|session| {
+            handles.extend(session.table_handles());
+            Ok(())
+        })?;
+        put_all(&handles, tables, len)
+    })
+}
+
+/// Tables are not kept open behind a program's back.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCloseCachedTables(connection: Handle) -> u32 {
+    call(|| session(connection).map(drop))
+}
+
+/// Writes as many values as an array has room for, and says how many there are.
+pub(crate) fn put_all<T: Copy>(values: &[T], array: Out<T>, len: Out<u16>) -> Result<()> {
+    let room = usize::from(len.get()?);
+    len.set(u16::try_from(values.len()).unwrap_or(u16::MAX))?;
+    for (at, value) in values.iter().take(room).enumerate() {
+        array.set_at(at, *value)?;
+    }
+    match values.len() > room {
+        true => refuse(
+            ErrorCode::InsufficientBuffer,
+            format!("{} do not fit into {room}", values.len()),
+        ),
+        false => Ok(()),
+    }
+}
+
+fn for_each_session(mut work: impl FnMut(&mut handle::Session) -> Result<()>) -> Result<()> {
+    let sessions: Vec<Arc<_>> = handle::all()
+        .into_iter()
+        .filter_map(|(_, object)| match object {
+            Object::Connection(session) => Some(session),
+            _ => None,
+        })
+        .collect();
+    sessions.iter().try_for_each(|session| work(&mut lock(session)))
+}

@@ -1,0 +1,372 @@
+//! Fields: described, read and written. A field is named, or numbered from 1 in the place of its name.
+
+use tidemill_ads::{ErrorCode, FieldType, Result, WorkArea};
+use tidemill_xbase::FieldKind;
+
+use crate::call::{call, refuse};
+use crate::constants::*;
+use crate::handle::{Handle, with_area};
+use crate::pointers::{Bytes, Field, Out};
+use crate::settings::settings;
+
+/// Does something with a field of a table.
+pub(crate) fn with_field<T>(
+    table: Handle,
+    field: Field,
+    work: impl FnOnce(&mut WorkArea, usize) -> Result<T>,
+) -> Result<T> {
+    with_area(table, |area| {
+        let field = field.of(area)?;
+        work(area, field)
+    })
+}
+
+/// How many fields a table has.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetNumFields(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            answer.set(u16::try_from(area.fields().len()).unwrap_or(u16::MAX))
+        })
+    })
+}
+
+/// The name of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldName(table: Handle, field: u16, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let Some(field) = usize::from(field).checked_sub(1) else {
+                return refuse(ErrorCode::InvalidFieldNumber, "fields are counted from 1");
+            };
+            name.put(area.field(field)?.name.as_bytes(), len)
+        })
+    })
+}
+
+/// The number of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldNum(table: Handle, field: Field, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_field(table, field, |_, field| {
+            answer.set(u16::try_from(field + 1).unwrap_or(u16::MAX))
+        })
+    })
+}
+
+/// The type of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldType(table: Handle, field: Field, answer: Out<u16>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(area.field_type(field)? as u16)))
+}
+
+/// The width of a field in the record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldLength(table: Handle, field: Field, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let known = area.field(field)?;
+            // The last byte of a field of varying length in a DBF of Visual FoxPro belongs to the value.
+            answer.set(u32::try_from(known.width).unwrap_or(u32::MAX))
+        })
+    })
+}
+
+/// The decimals of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldDecimals(table: Handle, field: Field, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            answer.set(area.field(field)?.decimals.into())
+        })
+    })
+}
+
+/// Where a field lies in the record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldOffset(table: Handle, field: Field, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            answer.set(u32::try_from(area.field(field)?.offset).unwrap_or(u32::MAX))
+        })
+    })
+}
+
+/// Whether a field holds bytes that are no text.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsFieldBinary(table: Handle, field: Field, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let known = area.field(field)?;
+            let is_binary = known.binary || known.kind == FieldKind::MemoBinary;
+            answer.set(is_binary.into())
+        })
+    })
+}
+
+/// Whether a field can be NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsNullable(table: Handle, field: Field, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            answer.set(area.field(field)?.nullable.into())
+        })
+    })
+}
+
+/// Whether a field is NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsNull(table: Handle, field: Field, answer: Out<u16>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(area.is_null(field)?.into())))
+}
+
+/// Whether a field is blank.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsEmpty(table: Handle, field: Field, answer: Out<u16>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(area.is_empty(field)?.into())))
+}
+
+/// The text of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetField(table: Handle, field: Field, text: Bytes, len: Out<u32>, option: u16) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let value = area.text(field, &settings())?;
+            text.put(trimmed(&value, option)?, len)
+        })
+    })
+}
+
+/// As [`AdsGetField`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetString(table: Handle, field: Field, text: Bytes, len: Out<u32>, option: u16) -> u32 {
+    AdsGetField(table, field, text, len, option)
+}
+
+/// A text without the blanks that an option names.
+pub(crate) fn trimmed(text: &[u8], option: u16) -> Result<&[u8]> {
+    let is_text = |byte: &u8| *byte != b' ';
+    let begin = text.iter().position(is_text).unwrap_or(text.len());
+    let end = text.iter().rposition(is_text).map_or(0, |last| last + 1);
+    let part = match option {
+        ADS_NONE => Some(text),
+        ADS_LTRIM => text.get(begin..),
+        ADS_RTRIM => text.get(..end),
+        ADS_TRIM => text.get(begin..end.max(begin)),
+        other => return refuse(ErrorCode::InvalidOption, format!("{other} is no way to trim")),
+    };
+    Ok(part.unwrap_or_default())
+}
+
+/// The bytes of a field as the record has them.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldRaw(table: Handle, field: Field, bytes: Bytes, len: Out<u32>) -> u32 {
+    call(|| with_field(table, field, |area, field| bytes.put(area.raw_bytes(field)?, len)))
+}
+
+/// The number of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDouble(table: Handle, field: Field, answer: Out<f64>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(area.number_in(field)?)))
+}
+
+/// The whole number of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetLong(table: Handle, field: Field, answer: Out<i32>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(narrow(area.integer_in(field)?)?)))
+}
+
+/// The whole number of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetShort(table: Handle, field: Field, answer: Out<i16>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(narrow(area.integer_in(field)?)?)))
+}
+
+/// The whole number of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetLongLong(table: Handle, field: Field, answer: Out<i64>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(area.integer_in(field)?)))
+}
+
+/// The amount of a field in ten-thousandths.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetMoney(table: Handle, field: Field, answer: Out<i64>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            if area.field_type(field)? == FieldType::Money
+                && let Some(bytes) = area.raw_bytes(field)?.first_chunk()
+            {
+                return answer.set(i64::from_le_bytes(*bytes));
+            }
+            let scaled = (area.number_in(field)? * 10_000.0).round();
+            if scaled.abs() >= 9.2e18 {
+                return refuse(
+                    ErrorCode::ValueOverflow,
+                    format!("{scaled} ten-thousandths do not fit 64 bits"),
+                );
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "it was compared with the bounds")]
+            answer.set(scaled as i64)
+        })
+    })
+}
+
+/// Whether a logical field is true.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetLogical(table: Handle, field: Field, answer: Out<u16>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(area.logical_in(field)?.into())))
+}
+
+/// The Julian day number of a date.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetJulian(table: Handle, field: Field, answer: Out<i32>) -> u32 {
+    call(|| with_field(table, field, |area, field| answer.set(narrow(area.julian_in(field)?)?)))
+}
+
+/// The milliseconds since midnight of a time.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetMilliseconds(table: Handle, field: Field, answer: Out<i32>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            answer.set(narrow(area.milliseconds_in(field)?)?)
+        })
+    })
+}
+
+/// A date as text.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDate(table: Handle, field: Field, text: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let day = area.julian_in(field)?;
+            text.put(settings().date_format.format(day).as_bytes(), len)
+        })
+    })
+}
+
+/// A time as text.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTime(table: Handle, field: Field, text: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let ms = area.milliseconds_in(field)?;
+            text.put(tidemill_ads::clock(ms).as_bytes(), len)
+        })
+    })
+}
+
+fn narrow<T: TryFrom<i64>>(number: i64) -> Result<T> {
+    match T::try_from(number) {
+        Ok(number) => Ok(number),
+        Err(_) => refuse(ErrorCode::ValueOverflow, format!("{number} does not fit the answer")),
+    }
+}
+
+/// Gives a field a text.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetString(table: Handle, field: Field, text: Bytes, len: u32) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            area.set_text(field, text.read(len as usize)?, &settings())
+        })
+    })
+}
+
+/// As [`AdsSetString`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetField(table: Handle, field: Field, text: Bytes, len: u32) -> u32 {
+    AdsSetString(table, field, text, len)
+}
+
+/// Gives a field bytes as the record has them.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetFieldRaw(table: Handle, field: Field, bytes: Bytes, len: u32) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            area.set_raw(field, bytes.read(len as usize)?)
+        })
+    })
+}
+
+/// Gives a field a number.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetDouble(table: Handle, field: Field, number: f64) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_number(field, number)))
+}
+
+/// Gives a field a whole number.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetLong(table: Handle, field: Field, number: i32) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_integer(field, number.into())))
+}
+
+/// Gives a field a whole number.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetShort(table: Handle, field: Field, number: i16) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_integer(field, number.into())))
+}
+
+/// Gives a field a whole number.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetLongLong(table: Handle, field: Field, number: i64) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_integer(field, number)))
+}
+
+/// Gives a field an amount in ten-thousandths.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetMoney(table: Handle, field: Field, amount: i64) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_decimal(field, amount.into(), 4)))
+}
+
+/// Makes a logical field true or false.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetLogical(table: Handle, field: Field, value: u16) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_logical(field, value != 0)))
+}
+
+/// Gives a date field a Julian day number.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetJulian(table: Handle, field: Field, day: i32) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_julian(field, day.into())))
+}
+
+/// Gives a time field the milliseconds since midnight.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetMilliseconds(table: Handle, field: Field, ms: i32) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_milliseconds(field, ms.into())))
+}
+
+/// Gives a date field a date as text.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetDate(table: Handle, field: Field, text: Bytes, len: u16) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let text = crate::pointers::text_of(text.read(len.into())?);
+            let settings = settings();
+            area.set_julian(field, settings.date_format.parse(&text, settings.epoch)?)
+        })
+    })
+}
+
+/// Gives a time field a time as text.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetTime(table: Handle, field: Field, text: Bytes, len: u16) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let text = crate::pointers::text_of(text.read(len.into())?);
+            area.set_milliseconds(field, tidemill_ads::time_of(&text)?)
+        })
+    })
+}
+
+/// Makes a field blank.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetEmpty(table: Handle, field: Field) -> u32 {
+    call(|| with_field(table, field, |area, field| area.set_empty(field)))
+}
+
+/// Makes a field NULL, or blank where it cannot be.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetNull(table: Handle, field: Field) -> u32 {
+    AdsSetEmpty(table, field)
+}

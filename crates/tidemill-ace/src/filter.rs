@@ -1,0 +1,183 @@
+//! Filters.
+
+use tidemill_ads::{Customize, ErrorCode, OptimizationLevel, Result};
+
+use crate::call::{call, refuse};
+use crate::constants::*;
+use crate::handle::{Handle, with_area};
+use crate::pointers::{Bytes, Name, Out};
+use crate::settings::settings;
+
+/// Shows only records of a condition, which is evaluated record by record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetFilter(table: Handle, condition: Name) -> u32 {
+    call(|| with_area(table, |area| area.set_filter(&condition.needed()?, &settings())))
+}
+
+/// The condition of [`AdsSetFilter`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFilter(table: Handle, condition: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| match area.filter() {
+            Some(text) => condition.put(text.as_bytes(), len),
+            None => refuse(ErrorCode::NoFilter, "no filter is set"),
+        })
+    })
+}
+
+/// Takes the filter of [`AdsSetFilter`] away.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearFilter(table: Handle) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            area.clear_filter();
+            Ok(())
+        })
+    })
+}
+
+/// Shows only records of a condition, which are looked up at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetAOF(table: Handle, condition: Name, _resolve: u16) -> u32 {
+    call(|| with_area(table, |area| area.set_aof(&condition.needed()?, &settings())))
+}
+
+/// The condition of [`AdsSetAOF`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetAOF(table: Handle, condition: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| match area.aof() {
+            Some(text) => condition.put(text.as_bytes(), len),
+            None => refuse(ErrorCode::NoFilter, "no filter is set"),
+        })
+    })
+}
+
+/// Takes the filter of [`AdsSetAOF`] away.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearAOF(table: Handle) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            area.clear_aof();
+            Ok(())
+        })
+    })
+}
+
+/// Looks the records of the filter up again.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRefreshAOF(table: Handle) -> u32 {
+    call(|| with_area(table, |area| area.refresh_aof(&settings())))
+}
+
+/// How much of a condition the open orders would answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEvalAOF(table: Handle, condition: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            answer.set(number(area.evaluate_aof(&condition.needed()?, &settings())?))
+        })
+    })
+}
+
+/// How much of the filter the orders answered. The part that they did not answer is not told.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetAOFOptLevel(table: Handle, answer: Out<u16>, rest: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let level = area.aof_level()?;
+            if !answer.is_null() {
+                answer.set(number(level))?;
+            }
+            match rest.is_null() || len.is_null() {
+                true => Ok(()),
+                false => {
+                    let text = if level == OptimizationLevel::Full {
+                        ""
+                    } else {
+                        area.aof().unwrap_or_default()
+                    };
+                    rest.put_cut(text.as_bytes(), len)
+                }
+            }
+        })
+    })
+}
+
+fn number(level: OptimizationLevel) -> u16 {
+    match level {
+        OptimizationLevel::Full => ADS_OPTIMIZED_FULL,
+        OptimizationLevel::Part => ADS_OPTIMIZED_PART,
+        OptimizationLevel::None => ADS_OPTIMIZED_NONE,
+    }
+}
+
+/// Adds records to the filter, or removes them.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCustomizeAOF(table: Handle, count: u32, records: Out<u32>, option: u16) -> u32 {
+    call(|| {
+        let change = match option {
+            ADS_AOF_ADD_RECORD => Customize::Add,
+            ADS_AOF_REMOVE_RECORD => Customize::Remove,
+            ADS_AOF_TOGGLE_RECORD => Customize::Toggle,
+            other => {
+                return refuse(
+                    ErrorCode::InvalidOption,
+                    format!("{other} is no way to change a filter"),
+                );
+            }
+        };
+        let records = (0..count as usize)
+            .map(|at| records.get_at(at))
+            .collect::<Result<Vec<u32>>>()?;
+        with_area(table, |area| area.customize_aof(change, &records))
+    })
+}
+
+/// Whether a record belongs to the filter; 0 is the current one.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsRecordInAOF(table: Handle, record: u32, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |area| answer.set(area.is_in_aof(record)?.into())))
+}
+
+/// Whether an expression can be evaluated here.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsExprValid(table: Handle, expression: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let is_valid = area.is_valid(&expression.needed()?, &settings());
+            answer.set(is_valid.into())
+        })
+    })
+}
+
+/// The value of a logical expression for the current record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEvalLogicalExpr(table: Handle, expression: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let value = area.evaluate_logical(&expression.needed()?, &settings())?;
+            answer.set(value.into())
+        })
+    })
+}
+
+/// The value of a numeric expression for the current record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEvalNumericExpr(table: Handle, expression: Name, answer: Out<f64>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            answer.set(area.evaluate_number(&expression.needed()?, &settings())?)
+        })
+    })
+}
+
+/// The value of a character expression for the current record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEvalStringExpr(table: Handle, expression: Name, text: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            text.put(&area.evaluate_text(&expression.needed()?, &settings())?, len)
+        })
+    })
+}

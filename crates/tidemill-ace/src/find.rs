@@ -1,0 +1,77 @@
+//! Searches for tables of a folder.
+
+use std::sync::{Arc, Mutex};
+
+use tidemill_ads::{ErrorCode, Result};
+
+use crate::call::{call, refuse};
+use crate::handle::{Handle, Object, add, lock, object, remove, with_connection};
+use crate::pointers::{Bytes, Name, Out};
+use crate::settings::settings;
+
+/// What a search has found and not told yet, the next one last.
+#[derive(Debug)]
+pub(crate) struct Search {
+    names: Vec<String>,
+}
+
+/// Begins a search by a mask with `*` and `?`, and tells the first name.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFindFirstTable(
+    connection: Handle,
+    mask: Name,
+    name: Bytes,
+    len: Out<u16>,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        let names = with_connection(connection, |session| {
+            session.connection.find_files(&mask.needed()?, &settings())
+        })?;
+        let search = Arc::new(Mutex::new(Search {
+            names: names.into_iter().rev().collect(),
+        }));
+        if lock(&search).names.is_empty() {
+            return refuse(ErrorCode::NoFileFound, "no file has such a name");
+        }
+        answer.set(add(Object::Search(Arc::clone(&search)))?)?;
+        next(&search, name, len)
+    })
+}
+
+/// Tells the next name of a search.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFindNextTable(_connection: Handle, search: Handle, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| match object(search) {
+        Some(Object::Search(search)) => next(&search, name, len),
+        _ => refuse(
+            ErrorCode::InvalidFindHandle,
+            format!("{search} is no handle of a search"),
+        ),
+    })
+}
+
+fn next(search: &Mutex<Search>, name: Bytes, len: Out<u16>) -> Result<()> {
+    let mut search = lock(search);
+    let Some(found) = search.names.last() else {
+        return refuse(ErrorCode::NoFileFound, "there are no more files");
+    };
+    name.put(found.as_bytes(), len)?;
+    search.names.pop();
+    Ok(())
+}
+
+/// Ends a search.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFindClose(_connection: Handle, search: Handle) -> u32 {
+    call(|| match object(search) {
+        Some(Object::Search(_)) => {
+            remove(search);
+            Ok(())
+        }
+        _ => refuse(
+            ErrorCode::InvalidFindHandle,
+            format!("{search} is no handle of a search"),
+        ),
+    })
+}

@@ -1,0 +1,266 @@
+//! Handles: numbers that stand for connections, tables, orders and searches.
+//!
+//! A handle is a place in one list and how often the place was given away before, so that one that was closed is not taken for
+//! the next. It fits into 32 bits, because old programs keep handles so.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use tidemill_ads::{AreaId, Connection, ErrorCode, OrderId, Result, WorkArea};
+
+use crate::call::refuse;
+use crate::find::Search;
+
+/// A handle as C has it; 0 is none.
+pub type Handle = u64;
+
+/// A connection and the handles of what is open on it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) connection: Connection,
+    pub(crate) handle: Handle,
+    tables: Vec<(AreaId, Handle)>,
+    indexes: Vec<(AreaId, OrderId, Handle)>,
+}
+
+/// What a handle stands for.
+#[derive(Debug, Clone)]
+pub(crate) enum Object {
+    Connection(Arc<Mutex<Session>>),
+    Table(Arc<Mutex<Session>>, AreaId),
+    Index(Arc<Mutex<Session>>, AreaId, OrderId),
+    Search(Arc<Mutex<Search>>),
+}
+
+#[derive(Debug)]
+struct Place {
+    /// How often it was given away, from 1.
+    turn: u16,
+    object: Option<Object>,
+}
+
+#[derive(Debug)]
+struct Registry {
+    places: Vec<Place>,
+    free: Vec<usize>,
+}
+
+static REGISTRY: RwLock<Registry> = RwLock::new(Registry {
+    places: Vec::new(),
+    free: Vec::new(),
+});
+
+/// The connection of tables that are opened without one.
+static DEFAULT: Mutex<Handle> = Mutex::new(0);
+
+/// The bits of a handle that are its place.
+const PLACE_BITS: u32 = 20;
+/// How many turns a place has.
+const TURNS: u16 = (1 << 11) - 1;
+
+/// Gives an object a handle.
+pub(crate) fn add(object: Object) -> Result<Handle> {
+    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    let at = match registry.free.pop() {
+        Some(at) => at,
+        None if registry.places.len() >= 1 << PLACE_BITS => {
+            return refuse(ErrorCode::InternalError, "a million handles are open");
+        }
+        None => {
+            registry.places.push(Place { turn: 0, object: None });
+            registry.places.len() - 1
+        }
+    };
+    let Some(place) = registry.places.get_mut(at) else {
+        return refuse(ErrorCode::InternalError, "a place is gone");
+    };
+    place.turn = if place.turn >= TURNS { 1 } else { place.turn + 1 };
+    place.object = Some(object);
+    Ok(u64::from(place.turn) << PLACE_BITS | at as u64)
+}
+
+/// What a handle stands for.
+pub(crate) fn object(handle: Handle) -> Option<Object> {
+    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    let place = registry.places.get(place_of(handle)?)?;
+    let is_current = u64::from(place.turn) == handle >> PLACE_BITS;
+    place.object.clone().filter(|_| is_current)
+}
+
+/// Takes a handle back.
+pub(crate) fn remove(handle: Handle) -> Option<Object> {
+    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    let at = place_of(handle)?;
+    let place = registry.places.get_mut(at)?;
+    if u64::from(place.turn) != handle >> PLACE_BITS {
+        return None;
+    }
+    let object = place.object.take()?;
+    registry.free.push(at);
+    Some(object)
+}
+
+fn place_of(handle: Handle) -> Option<usize> {
+    let is_handle = handle >> PLACE_BITS != 0;
+    usize::try_from(handle & ((1 << PLACE_BITS) - 1))
+        .ok()
+        .filter(|_| is_handle)
+}
+
+/// Every object that is open, with its handle.
+pub(crate) fn all() -> Vec<(Handle, Object)> {
+    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    let places = registry.places.iter().zip(0_u64..);
+    let open = places.filter_map(|(place, at)| {
+        let handle = u64::from(place.turn) << PLACE_BITS | at;
+        Some((handle, place.object.clone()?))
+    });
+    open.collect()
+}
+
+/// Locks something that a thread may have left in the middle of a call: every call leaves it whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Opens a connection and gives it a handle.
+pub(crate) fn add_connection(connection: Connection) -> Result<Handle> {
+    let session = Arc::new(Mutex::new(Session {
+        connection,
+        handle: 0,
+        tables: Vec::new(),
+        indexes: Vec::new(),
+    }));
+    let handle = add(Object::Connection(Arc::clone(&session)))?;
+    lock(&session).handle = handle;
+    Ok(handle)
+}
+
+/// The session of a connection's handle; 0 is the connection to the current folder.
+pub(crate) fn session(handle: Handle) -> Result<Arc<Mutex<Session>>> {
+    if handle != 0 {
+        return match object(handle) {
+            Some(Object::Connection(session)) => Ok(session),
+            _ => refuse(
+                ErrorCode::InvalidConnectionHandle,
+                format!("{handle} is no handle of a connection"),
+            ),
+        };
+    }
+    let mut default = lock(&DEFAULT);
+    if let Some(Object::Connection(session)) = object(*default) {
+        return Ok(session);
+    }
+    *default = add_connection(Connection::open(".")?)?;
+    match object(*default) {
+        Some(Object::Connection(session)) => Ok(session),
+        _ => refuse(ErrorCode::InternalError, "the connection is closed already"),
+    }
+}
+
+/// Does something with a connection.
+pub(crate) fn with_connection<T>(handle: Handle, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+    work(&mut lock(&*session(handle)?))
+}
+
+/// Does something with a table, by its handle or one of its orders'.
+pub(crate) fn with_any<T>(
+    handle: Handle,
+    work: impl FnOnce(&mut Session, AreaId, Option<OrderId>) -> Result<T>,
+) -> Result<T> {
+    match object(handle) {
+        Some(Object::Table(session, area)) => work(&mut lock(&session), area, None),
+        Some(Object::Index(session, area, order)) => work(&mut lock(&session), area, Some(order)),
+        _ => refuse(
+            ErrorCode::InvalidTableHandle,
+            format!("{handle} is no handle of a table or an order"),
+        ),
+    }
+}
+
+/// Does something with a table, by its handle or one of its orders'.
+pub(crate) fn with_area<T>(handle: Handle, work: impl FnOnce(&mut WorkArea) -> Result<T>) -> Result<T> {
+    with_any(handle, |session, area, _| work(session.connection.area(area)?))
+}
+
+/// Does something with an order.
+pub(crate) fn with_order<T>(
+    handle: Handle,
+    work: impl FnOnce(&mut Session, AreaId, OrderId) -> Result<T>,
+) -> Result<T> {
+    match object(handle) {
+        Some(Object::Index(session, area, order)) => work(&mut lock(&session), area, order),
+        _ => refuse(
+            ErrorCode::InvalidIndexHandle,
+            format!("{handle} is no handle of an order"),
+        ),
+    }
+}
+
+impl Session {
+    /// The handle of a table.
+    pub(crate) fn table_handle(&mut self, area: AreaId) -> Result<Handle> {
+        if let Some((_, handle)) = self.tables.iter().find(|(known, _)| *known == area) {
+            return Ok(*handle);
+        }
+        let handle = add(Object::Table(self.this()?, area))?;
+        self.tables.push((area, handle));
+        Ok(handle)
+    }
+
+    fn this(&self) -> Result<Arc<Mutex<Self>>> {
+        match object(self.handle) {
+            Some(Object::Connection(this)) => Ok(this),
+            _ => refuse(ErrorCode::InvalidConnectionHandle, "the connection is closed"),
+        }
+    }
+
+    /// The handle of an order.
+    pub(crate) fn index_handle(&mut self, area: AreaId, order: OrderId) -> Result<Handle> {
+        let is_known = |(known, its, _): &&(AreaId, OrderId, Handle)| (*known, *its) == (area, order);
+        if let Some((_, _, handle)) = self.indexes.iter().find(is_known) {
+            return Ok(*handle);
+        }
+        let handle = add(Object::Index(self.this()?, area, order))?;
+        self.indexes.push((area, order, handle));
+        Ok(handle)
+    }
+
+    /// Takes the handles of orders back that are not open any more.
+    pub(crate) fn forget_orders(&mut self, area: AreaId) {
+        let open: Vec<OrderId> = self
+            .connection
+            .area(area)
+            .map(|area| area.orders().collect())
+            .unwrap_or_default();
+        self.indexes.retain(|(known, order, handle)| {
+            let is_open = *known != area || open.contains(order);
+            if !is_open {
+                remove(*handle);
+            }
+            is_open
+        });
+    }
+
+    /// Closes a table and takes its handles back.
+    pub(crate) fn close_table(&mut self, area: AreaId) -> Result<()> {
+        self.connection.close_table(area)?;
+        self.forget_orders(area);
+        self.tables.retain(|(known, handle)| {
+            if *known == area {
+                remove(*handle);
+            }
+            *known != area
+        });
+        Ok(())
+    }
+
+    /// Closes everything that is open on the connection.
+    pub(crate) fn close_all(&mut self) -> Result<()> {
+        let open: Vec<AreaId> = self.connection.areas().map(|(area, _)| area).collect();
+        open.into_iter().try_for_each(|area| self.close_table(area))
+    }
+
+    pub(crate) fn table_handles(&self) -> impl Iterator<Item = Handle> {
+        self.tables.iter().map(|(_, handle)| *handle)
+    }
+}

@@ -1,0 +1,479 @@
+//! Index files and their orders.
+
+use tidemill_ads::{ErrorCode, IndexOptions, OrderId, Result, WorkArea};
+use tidemill_xbase::index::{KeyType, Tag};
+
+use crate::call::{call, refuse};
+use crate::connection::put_all;
+use crate::constants::*;
+use crate::handle::{Handle, with_any, with_area, with_order};
+use crate::movement::given_key;
+use crate::pointers::{Bytes, Name, Out};
+use crate::settings::settings;
+use crate::table::part_of;
+
+/// Opens an index file and gives the handles of its orders.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsOpenIndex(table: Handle, name: Name, indexes: Out<Handle>, len: Out<u16>) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            let settings = settings();
+            let known = session.connection.area(area)?;
+            let extension = known.options().table_type.index_extension();
+            let beside = known.path().to_owned();
+            let path = session
+                .connection
+                .index_path(&name.needed()?, extension, &beside, &settings)?;
+            let known = session.connection.area(area)?;
+            let opened = known.open_index(&path);
+            // The orders of a file that is open are told all the same.
+            let orders = known.orders_of(&path);
+            let handles = orders
+                .into_iter()
+                .map(|order| session.index_handle(area, order))
+                .collect::<Result<Vec<_>>>()?;
+            let told = match indexes.is_null() || len.is_null() {
+                true if len.is_null() => Ok(()),
+                true => len.set(u16::try_from(handles.len()).unwrap_or(u16::MAX)),
+                false => put_all(&handles, indexes, len),
+            };
+            opened.map(drop).and(told)
+        })
+    })
+}
+
+/// Closes the index file of an order.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCloseIndex(index: Handle) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            session.connection.area(area)?.close_index(order)?;
+            session.forget_orders(area);
+            Ok(())
+        })
+    })
+}
+
+/// Closes every index file but the one that opens with the table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCloseAllIndexes(table: Handle) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            session.connection.area(area)?.close_all_indexes()?;
+            session.forget_orders(area);
+            Ok(())
+        })
+    })
+}
+
+/// Makes an order and opens it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCreateIndex(
+    object: Handle,
+    file: Name,
+    name: Name,
+    expression: Name,
+    condition: Name,
+    while_condition: Name,
+    options: u32,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        create(
+            object,
+            (file, name),
+            (expression, condition, while_condition),
+            options,
+            answer,
+        )
+    })
+}
+
+/// Makes an order and opens it; the page size is the format's own.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCreateIndex61(
+    object: Handle,
+    file: Name,
+    name: Name,
+    expression: Name,
+    condition: Name,
+    while_condition: Name,
+    options: u32,
+    _page_size: u32,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        create(
+            object,
+            (file, name),
+            (expression, condition, while_condition),
+            options,
+            answer,
+        )
+    })
+}
+
+/// Makes an order and opens it; page size and collation are the format's own.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCreateIndex90(
+    object: Handle,
+    file: Name,
+    name: Name,
+    expression: Name,
+    condition: Name,
+    while_condition: Name,
+    options: u32,
+    _page_size: u32,
+    _collation: Name,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        create(
+            object,
+            (file, name),
+            (expression, condition, while_condition),
+            options,
+            answer,
+        )
+    })
+}
+
+fn create(
+    object: Handle,
+    (file, name): (Name, Name),
+    (expression, condition, while_condition): (Name, Name, Name),
+    options: u32,
+    answer: Out<Handle>,
+) -> Result<()> {
+    if while_condition
+        .text()?
+        .is_some_and(|condition| !condition.trim().is_empty())
+    {
+        return refuse(
+            ErrorCode::NotImplemented,
+            "an order of the records while a condition holds is not made; use FOR",
+        );
+    }
+    with_any(object, |session, area, _| {
+        let settings = settings();
+        let known = session.connection.area(area)?;
+        let (extension, beside) = (known.options().table_type.index_extension(), known.path().to_owned());
+        let path = match file.text()?.filter(|file| !file.trim().is_empty()) {
+            Some(file) => Some(session.connection.index_path(&file, extension, &beside, &settings)?),
+            None => None,
+        };
+        let name = name.text()?.unwrap_or_default();
+        let (expression, condition) = (expression.needed()?, condition.text()?.unwrap_or_default());
+        let condition = Some(condition.trim()).filter(|condition| !condition.is_empty());
+        let made = IndexOptions {
+            is_unique: options & ADS_UNIQUE != 0,
+            is_descending: options & ADS_DESCENDING != 0,
+            is_custom: options & ADS_CUSTOM != 0,
+            is_compound: options & ADS_COMPOUND != 0,
+        };
+        let known = session.connection.area(area)?;
+        let order = known.create_index(
+            path.as_deref(),
+            name.trim(),
+            expression.trim(),
+            condition,
+            &made,
+            &settings,
+        );
+        session.forget_orders(area);
+        let handle = session.index_handle(area, order?)?;
+        answer.set(handle)
+    })
+}
+
+/// Drops an order, and with the last one its file.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDeleteIndex(index: Handle) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            session.connection.area(area)?.delete_index(order)?;
+            session.forget_orders(area);
+            Ok(())
+        })
+    })
+}
+
+/// Makes the orders of all open index files anew.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsReindex(object: Handle) -> u32 {
+    call(|| with_area(object, WorkArea::reindex))
+}
+
+/// How many orders are open.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetNumIndexes(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            answer.set(u16::try_from(area.orders().count()).unwrap_or(u16::MAX))
+        })
+    })
+}
+
+/// An open order by its name.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexHandle(table: Handle, name: Name, answer: Out<Handle>) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            let order = session.connection.area(area)?.order_named(&name.needed()?)?;
+            answer.set(session.index_handle(area, order)?)
+        })
+    })
+}
+
+/// An open order by its number, from 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexHandleByOrder(table: Handle, number: u16, answer: Out<Handle>) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            let place = usize::from(number).checked_sub(1);
+            let order = place.and_then(|place| session.connection.area(area).ok()?.orders().nth(place));
+            match order {
+                Some(order) => answer.set(session.index_handle(area, order)?),
+                None => refuse(ErrorCode::InvalidIndexOrderName, format!("no order {number} is open")),
+            }
+        })
+    })
+}
+
+/// An open order by its expression.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexHandleByExpr(
+    table: Handle,
+    expression: Name,
+    descending: u32,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            let expression = expression.needed()?;
+            let known = session.connection.area(area)?;
+            let orders: Vec<OrderId> = known.orders().collect();
+            for order in orders {
+                let tag = session.connection.area(area)?.order_tag(order)?;
+                let is_meant = tag.expression.trim().eq_ignore_ascii_case(expression.trim());
+                if is_meant && tag.is_descending == (descending != 0) {
+                    return answer.set(session.index_handle(area, order)?);
+                }
+            }
+            refuse(ErrorCode::NotFound, format!("no open order is by {expression:?}"))
+        })
+    })
+}
+
+/// The number of an order among those that are open, from 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexOrderByHandle(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            let place = session.connection.area(area)?.orders().position(|known| known == order);
+            answer.set(
+                place
+                    .and_then(|place| u16::try_from(place + 1).ok())
+                    .unwrap_or_default(),
+            )
+        })
+    })
+}
+
+fn with_tag(index: Handle, work: impl FnOnce(&Tag) -> Result<()>) -> Result<()> {
+    with_order(index, |session, area, order| {
+        work(&session.connection.area(area)?.order_tag(order)?)
+    })
+}
+
+/// The name of an order.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexName(index: Handle, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| with_tag(index, |tag| name.put(tag.name.as_bytes(), len)))
+}
+
+/// The expression of an order.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexExpr(index: Handle, expression: Bytes, len: Out<u16>) -> u32 {
+    call(|| with_tag(index, |tag| expression.put(tag.expression.as_bytes(), len)))
+}
+
+/// The condition of an order; empty when it has every record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexCondition(index: Handle, condition: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_tag(index, |tag| {
+            condition.put(tag.condition.as_deref().unwrap_or_default().as_bytes(), len)
+        })
+    })
+}
+
+/// The name of an order's file.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexFilename(index: Handle, option: u16, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            let part = part_of(session.connection.area(area)?.index_path(order)?, option)?;
+            name.put(part.as_bytes(), len)
+        })
+    })
+}
+
+/// Whether an order has one record a key.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexUnique(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_tag(index, |tag| answer.set(tag.is_unique.into())))
+}
+
+/// Whether an order is filled by programs.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexCustom(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_tag(index, |tag| answer.set(tag.is_custom.into())))
+}
+
+/// Whether an order is walked from the highest key to the lowest.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexDescending(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            answer.set(session.connection.area(area)?.is_descending(order)?.into())
+        })
+    })
+}
+
+/// Whether an order is in a file of several.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexCompound(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            let path = session.connection.area(area)?.index_path(order)?;
+            let is_compound = !path
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("ntx"));
+            answer.set(is_compound.into())
+        })
+    })
+}
+
+/// Walks an order the other way round, or as it is.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetIndexDirection(index: Handle, is_reversed: u16) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            session.connection.area(area)?.set_direction(order, is_reversed != 0)
+        })
+    })
+}
+
+/// The type of an order's keys.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetKeyType(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            answer.set(match session.connection.area(area)?.key_type(order)? {
+                KeyType::Character => ADS_STRING,
+                KeyType::Number => ADS_NUMERIC,
+                KeyType::Date => ADS_DATE,
+                KeyType::Logical => ADS_LOGICAL,
+                KeyType::Timestamp => ADS_RAW,
+            })
+        })
+    })
+}
+
+/// The length of an order's keys.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetKeyLength(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_tag(index, |tag| answer.set(u16::try_from(tag.key_len).unwrap_or(u16::MAX))))
+}
+
+/// The key of the current record in an order.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsExtractKey(index: Handle, key: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            key.put(&session.connection.area(area)?.extract_key(order)?, len)
+        })
+    })
+}
+
+/// Bounds an order.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetScope(index: Handle, which: u16, key: Bytes, len: u16, key_type: u16) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            let given = given_key(key, len, key_type)?;
+            session
+                .connection
+                .area(area)?
+                .set_scope(order, is_top(which)?, given.as_key(), &settings())
+        })
+    })
+}
+
+/// A bound of an order as the order stores it; an error when there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetScope(index: Handle, which: u16, key: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            key.put(session.connection.area(area)?.scope(order, is_top(which)?)?, len)
+        })
+    })
+}
+
+/// Takes a bound away.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearScope(index: Handle, which: u16) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            session.connection.area(area)?.clear_scope(order, is_top(which)?)
+        })
+    })
+}
+
+/// Takes the bounds of every order away.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearAllScopes(table: Handle) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let orders: Vec<OrderId> = area.orders().collect();
+            for order in orders {
+                for is_top in [true, false] {
+                    match area.clear_scope(order, is_top) {
+                        Err(error) if error.code() != ErrorCode::NoScope => return Err(error),
+                        _ => {}
+                    }
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+fn is_top(which: u16) -> Result<bool> {
+    match which {
+        ADS_TOP => Ok(true),
+        ADS_BOTTOM => Ok(false),
+        other => refuse(ErrorCode::InvalidOption, format!("{other} is no bound of a scope")),
+    }
+}
+
+/// Puts the current record into an order that programs fill.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsAddCustomKey(index: Handle) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            session.connection.area(area)?.change_custom_key(order, true)
+        })
+    })
+}
+
+/// Takes the current record out of an order that programs fill.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDeleteCustomKey(index: Handle) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            session.connection.area(area)?.change_custom_key(order, false)
+        })
+    })
+}

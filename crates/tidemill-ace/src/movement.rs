@@ -1,0 +1,310 @@
+//! Moves from record to record, seeks, and where a table is.
+//!
+//! A function that takes a table or an order goes in the order of the file, or in that one.
+
+use tidemill_ads::{Counted, Error, ErrorCode, Result, SeekKey, SeekKind};
+
+use crate::call::{call, refuse};
+use crate::constants::*;
+use crate::handle::{Handle, with_any, with_area, with_order};
+use crate::pointers::{Bytes, Out};
+use crate::settings::settings;
+
+/// Goes to the first record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGotoTop(object: Handle) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            session.connection.go_top(area, order, &settings())
+        })
+    })
+}
+
+/// Goes to the last record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGotoBottom(object: Handle) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            session.connection.go_bottom(area, order, &settings())
+        })
+    })
+}
+
+/// Goes so many records on, or back.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSkip(object: Handle, records: i32) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            session.connection.skip(area, order, records.into(), &settings())
+        })
+    })
+}
+
+/// Goes so many keys on, or back.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSkipUnique(index: Handle, keys: i32) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            (0..keys.unsigned_abs())
+                .try_for_each(|_| session.connection.skip_unique(area, order, keys > 0, &settings()))
+        })
+    })
+}
+
+/// Goes to a record by its number. One that the table has not got leads behind the last one; 0 does so without an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGotoRecord(table: Handle, record: u32) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            match session.connection.go_to(area, record, &settings())? || record == 0 {
+                true => Ok(()),
+                false => refuse(
+                    ErrorCode::InvalidRecordNumber,
+                    format!("the table has no record {record}"),
+                ),
+            }
+        })
+    })
+}
+
+/// Goes before the first record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGotoBOF(object: Handle) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            session.connection.go_top(area, order, &settings())?;
+            session.connection.skip(area, order, -1, &settings())
+        })
+    })
+}
+
+/// Goes behind the last record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGotoEOF(object: Handle) -> u32 {
+    call(|| {
+        with_any(object, |session, area, _| {
+            session.connection.go_to(area, 0, &settings()).map(drop)
+        })
+    })
+}
+
+/// Whether the table is before the first record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsAtBOF(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |area| answer.set(area.is_bof().into())))
+}
+
+/// Whether the table is behind the last record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsAtEOF(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |area| answer.set(area.is_eof().into())))
+}
+
+/// Whether the last seek found its key.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsFound(object: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(object, |area| answer.set(area.is_found().into())))
+}
+
+/// Looks for a key: `kind` says whether a greater one will do.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSeek(index: Handle, key: Bytes, len: u16, key_type: u16, kind: u16, found: Out<u16>) -> u32 {
+    call(|| {
+        let kind = match kind {
+            ADS_SOFTSEEK => SeekKind::Soft,
+            ADS_HARDSEEK => SeekKind::Hard,
+            ADS_SEEKGT => SeekKind::Behind,
+            other => return refuse(ErrorCode::InvalidOption, format!("{other} is no kind of seek")),
+        };
+        seek(index, key, (len, key_type), kind, found)
+    })
+}
+
+/// Looks for the last record of a key.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSeekLast(index: Handle, key: Bytes, len: u16, key_type: u16, found: Out<u16>) -> u32 {
+    call(|| seek(index, key, (len, key_type), SeekKind::Last, found))
+}
+
+/// Whether a key is in an order; the table stays where it is.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsLookupKey(index: Handle, key: Bytes, len: u16, key_type: u16, found: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            let record = session.connection.area(area)?.record_number()?;
+            let given = given_key(key, len, key_type)?;
+            let is_found = session
+                .connection
+                .seek(area, order, given.as_key(), SeekKind::Hard, &settings());
+            session.connection.go_to(area, record, &settings())?;
+            found.set(is_found?.into())
+        })
+    })
+}
+
+fn seek(index: Handle, key: Bytes, (len, key_type): (u16, u16), kind: SeekKind, found: Out<u16>) -> Result<()> {
+    with_order(index, |session, area, order| {
+        let given = given_key(key, len, key_type)?;
+        let is_found = session
+            .connection
+            .seek(area, order, given.as_key(), kind, &settings())?;
+        if found.is_null() {
+            Ok(())
+        } else {
+            found.set(is_found.into())
+        }
+    })
+}
+
+/// A key as C gave it.
+pub(crate) enum GivenKey<'a> {
+    Text(&'a [u8]),
+    Wide(Vec<u8>),
+    Number(f64),
+    Raw(&'a [u8]),
+}
+
+impl GivenKey<'_> {
+    pub(crate) fn as_key(&self) -> SeekKey<'_> {
+        match self {
+            Self::Text(text) => SeekKey::Text(text),
+            Self::Wide(text) => SeekKey::Text(text),
+            Self::Number(number) => SeekKey::Number(*number),
+            Self::Raw(bytes) => SeekKey::Raw(bytes),
+        }
+    }
+}
+
+/// Reads a key; a length of 0 is that of a text that ends with a NUL.
+pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16) -> Result<GivenKey<'a>> {
+    Ok(match key_type {
+        ADS_DOUBLEKEY => match key.read(8)?.first_chunk() {
+            Some(bytes) => GivenKey::Number(f64::from_ne_bytes(*bytes)),
+            None => return refuse(ErrorCode::InvalidKeyLength, "a double has 8 bytes"),
+        },
+        ADS_WSTRINGKEY => {
+            let units = key.read(usize::from(len) & !1)?.chunks_exact(2);
+            let units: Vec<u16> = units
+                .map(|unit| unit.iter().rev().fold(0, |all, byte| all << 8 | u16::from(*byte)))
+                .collect();
+            let mut text = Vec::new();
+            for letter in String::from_utf16_lossy(&units).chars() {
+                let mut buffer = [0; 4];
+                // What the code page has not got is sought in vain.
+                if tidemill_xbase::CodePage::Cp1252
+                    .encode(letter.encode_utf8(&mut buffer), &mut text)
+                    .is_err()
+                {
+                    text.push(b'?');
+                }
+            }
+            GivenKey::Wide(text)
+        }
+        ADS_STRINGKEY if len == 0 => GivenKey::Text(key.read_text().unwrap_or_default()),
+        ADS_STRINGKEY => GivenKey::Text(key.read(len.into())?),
+        ADS_RAWKEY => GivenKey::Raw(key.read(len.into())?),
+        other => return refuse(ErrorCode::InvalidDataType, format!("{other} is no type of a key")),
+    })
+}
+
+/// The number of the current record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetRecordNum(table: Handle, option: u16, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_any(table, |session, area, order| {
+            let record = session.connection.area(area)?.record_number()?;
+            if option != ADS_RESPECTFILTERS || record == 0 {
+                return answer.set(record);
+            }
+            let number = session.connection.number(area, order, Counted::Shown, &settings())?;
+            answer.set(u32::try_from(number).unwrap_or(u32::MAX))
+        })
+    })
+}
+
+/// How many records there are.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetRecordCount(object: Handle, option: u16, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            let counted = counted(option)?;
+            if order.is_none() && counted != Counted::Shown {
+                return answer.set(session.connection.area(area)?.record_count()?);
+            }
+            let count = session.connection.count(area, order, counted, &settings())?;
+            answer.set(u32::try_from(count).unwrap_or(u32::MAX))
+        })
+    })
+}
+
+/// How many entries an order has.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetKeyCount(index: Handle, option: u16, answer: Out<u32>) -> u32 {
+    AdsGetRecordCount(index, option, answer)
+}
+
+/// The number of the current record in an order, from 1; 0 when it is not in it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetKeyNum(index: Handle, option: u16, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            let number = session
+                .connection
+                .number(area, Some(order), counted(option)?, &settings())?;
+            answer.set(u32::try_from(number).unwrap_or(u32::MAX))
+        })
+    })
+}
+
+/// Where the current record is between the first, 0, and the last, 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetRelKeyPos(index: Handle, answer: Out<f64>) -> u32 {
+    call(|| {
+        with_any(index, |session, area, order| {
+            let (settings, connection) = (settings(), &mut session.connection);
+            let is_eof = connection.area(area)?.is_eof();
+            let number = connection.number(area, order, Counted::Shown, &settings)?;
+            let count = connection.count(area, order, Counted::Shown, &settings)?;
+            #[expect(clippy::cast_precision_loss, reason = "records are fewer than 2^32")]
+            answer.set(match number {
+                0 if is_eof => 1.0,
+                0 => 0.0,
+                number => (number as f64 - 0.5) / count as f64,
+            })
+        })
+    })
+}
+
+/// Goes to where a part of the records lies behind: 0 is the first, 1 the last.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetRelKeyPos(index: Handle, position: f64) -> u32 {
+    call(|| {
+        if !(0.0..=1.0).contains(&position) {
+            return refuse(ErrorCode::InvalidValue, format!("{position} is not between 0 and 1"));
+        }
+        with_any(index, |session, area, order| {
+            let (settings, connection) = (settings(), &mut session.connection);
+            let count = connection.count(area, order, Counted::Shown, &settings)?;
+            #[expect(
+                clippy::cast_precision_loss,
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "records are fewer than 2^32, and the position is between 0 and 1"
+            )]
+            let number = (position * count as f64).floor() as u64 + 1;
+            connection.go_number(area, order, number.min(count), &settings)
+        })
+    })
+}
+
+fn counted(option: u16) -> Result<Counted, Error> {
+    match option {
+        ADS_RESPECTFILTERS => Ok(Counted::Shown),
+        ADS_IGNOREFILTERS | ADS_DEFAULT => Ok(Counted::All),
+        ADS_RESPECTSCOPES => Ok(Counted::InScope),
+        other => refuse(
+            ErrorCode::InvalidFilterOption,
+            format!("{other} is no option of filters"),
+        ),
+    }
+}

@@ -1,0 +1,144 @@
+//! Records: appended, written, deleted, read whole.
+
+use crate::call::{call, refuse};
+use crate::constants::AE_SUCCESS;
+use crate::handle::{Handle, with_any, with_area};
+use crate::pointers::{Bytes, Out};
+use crate::settings::settings;
+
+use tidemill_ads::ErrorCode;
+
+/// Appends a blank record and goes to it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsAppendRecord(table: Handle) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            session.connection.append(area, &settings()).map(drop)
+        })
+    })
+}
+
+/// Writes what was changed in the current record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsWriteRecord(table: Handle) -> u32 {
+    call(|| with_area(table, |area| area.write_record()))
+}
+
+/// Forgets what was changed in the current record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCancelUpdate(table: Handle) -> u32 {
+    call(|| with_area(table, |area| area.cancel_changes()))
+}
+
+/// As [`AdsCancelUpdate`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCancelUpdate90(table: Handle, _options: u32) -> u32 {
+    AdsCancelUpdate(table)
+}
+
+/// Marks the current record as deleted.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDeleteRecord(table: Handle) -> u32 {
+    call(|| with_area(table, |area| area.set_deleted(true)))
+}
+
+/// Takes the mark of deletion from the current record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRecallRecord(table: Handle) -> u32 {
+    call(|| with_area(table, |area| area.set_deleted(false)))
+}
+
+/// Takes the mark of deletion from every record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRecallAllRecords(table: Handle) -> u32 {
+    call(|| with_area(table, |area| area.recall_all()))
+}
+
+/// Whether the current record is marked as deleted.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsRecordDeleted(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |area| answer.set(area.is_deleted()?.into())))
+}
+
+/// Whether the current record is shown by filters.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsRecordVisible(object: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(object, |area| answer.set(area.is_visible(&settings())?.into())))
+}
+
+/// Reads the current record anew, and forgets what was changed in it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRefreshRecord(table: Handle) -> u32 {
+    call(|| with_area(table, |area| area.refresh_record()))
+}
+
+/// The bytes of the current record, the deletion flag first.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetRecord(table: Handle, record: Bytes, len: Out<u32>) -> u32 {
+    call(|| with_area(table, |area| record.put(area.record_bytes()?, len)))
+}
+
+/// Replaces the bytes of the current record, but for the deletion flag and memos.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetRecord(table: Handle, record: Bytes, len: u32) -> u32 {
+    call(|| with_area(table, |area| area.set_record(record.read(len as usize)?)))
+}
+
+/// The length of a record in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetRecordLength(table: Handle, answer: Out<u32>) -> u32 {
+    call(|| with_area(table, |area| answer.set(area.record_len())))
+}
+
+/// Brings what was written to the disk.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFlushFileBuffers(table: Handle) -> u32 {
+    call(|| with_area(table, |area| Ok(area.editor()?.sync()?)))
+}
+
+/// How many records to read ahead: nothing depends on it here.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCacheRecords(table: Handle, _records: u16) -> u32 {
+    call(|| with_area(table, |_| Ok(())))
+}
+
+/// How many closed tables to keep open: none here.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCacheOpenTables(_tables: u16) -> u32 {
+    AE_SUCCESS
+}
+
+/// How many closed cursors to keep open: none here.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCacheOpenCursors(_cursors: u16) -> u32 {
+    AE_SUCCESS
+}
+
+/// Whether the current record is encrypted: no table that opens has such.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsRecordEncrypted(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |_| answer.set(0)))
+}
+
+/// Whether a table is encrypted: none that opens is.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsTableEncrypted(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |_| answer.set(0)))
+}
+
+/// Whether records are encrypted as they are written: never.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsEncryptionEnabled(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |_| answer.set(0)))
+}
+
+/// The value that the last appended record has in an autoincrement field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetLastAutoinc(table: Handle, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_area(table, |area| match area.last_autoincrement()? {
+            Some(value) => answer.set(value),
+            None => refuse(ErrorCode::InvalidFieldType, "the table has no autoincrement field"),
+        })
+    })
+}

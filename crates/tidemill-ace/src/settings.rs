@@ -1,0 +1,170 @@
+//! What a program sets for all its tables.
+
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use tidemill_ads::{DateFormat, ErrorCode, Paths, Result, Settings};
+
+use crate::call::{call, refuse};
+use crate::constants::AE_SUCCESS;
+use crate::pointers::{Bytes, Name, Out};
+
+/// The environment variable that says which folders drives and shares are: `C:=/srv/data;\\SERVER\SHARE=/srv/share`.
+const DRIVES: &str = "TIDEMILL_ACE_DRIVES";
+
+static SETTINGS: LazyLock<RwLock<Arc<Settings>>> = LazyLock::new(|| {
+    let drives = std::env::var(DRIVES).unwrap_or_default();
+    let paths = Paths::with_drives(&drives).unwrap_or_else(|error| {
+        eprintln!("{DRIVES}: {error}");
+        Paths::default()
+    });
+    RwLock::new(Arc::new(Settings {
+        paths,
+        ..Settings::default()
+    }))
+});
+
+/// The settings as they are now.
+pub(crate) fn settings() -> Arc<Settings> {
+    Arc::clone(&SETTINGS.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn change(change: impl FnOnce(&mut Settings)) -> Result<()> {
+    let mut settings = SETTINGS.write().unwrap_or_else(PoisonError::into_inner);
+    change(Arc::make_mut(&mut settings));
+    Ok(())
+}
+
+/// Whether deleted records are shown.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsShowDeleted(is_shown: u16) -> u32 {
+    call(|| change(|settings| settings.show_deleted = is_shown != 0))
+}
+
+/// Whether deleted records are shown.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDeleted(answer: Out<u16>) -> u32 {
+    call(|| answer.set(settings().show_deleted.into()))
+}
+
+/// Whether texts are equal only if they have the same length.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetExact(is_exact: u16) -> u32 {
+    call(|| change(|settings| settings.exact = is_exact != 0))
+}
+
+/// Whether texts are equal only if they have the same length.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetExact(answer: Out<u16>) -> u32 {
+    call(|| answer.set(settings().exact.into()))
+}
+
+/// How many decimals numbers have in texts.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetDecimals(decimals: u16) -> u32 {
+    call(|| match decimals {
+        0..=20 => change(|settings| settings.decimals = decimals),
+        _ => refuse(ErrorCode::InvalidDecimals, format!("{decimals} decimals are too many")),
+    })
+}
+
+/// How many decimals numbers have in texts.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDecimals(answer: Out<u16>) -> u32 {
+    call(|| answer.set(settings().decimals))
+}
+
+/// How dates are written.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetDateFormat(format: Name) -> u32 {
+    call(|| {
+        let format = DateFormat::new(&format.needed()?)?;
+        change(|settings| settings.date_format = format)
+    })
+}
+
+/// How dates are written.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDateFormat(format: Bytes, len: Out<u16>) -> u32 {
+    call(|| format.put(settings().date_format.picture().as_bytes(), len))
+}
+
+/// The first of the hundred years that two digits mean.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetEpoch(year: u16) -> u32 {
+    call(|| change(|settings| settings.epoch = year))
+}
+
+/// The first of the hundred years that two digits mean.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetEpoch(answer: Out<u16>) -> u32 {
+    call(|| answer.set(settings().epoch))
+}
+
+/// The folder of names without one.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetDefault(folder: Name) -> u32 {
+    call(|| {
+        let folder = folder.text()?.filter(|folder| !folder.trim().is_empty());
+        let folder = match folder {
+            Some(folder) => Some(settings().paths.resolve(&folder, &PathBuf::from("."))?),
+            None => None,
+        };
+        change(|settings| settings.paths.default_folder = folder)
+    })
+}
+
+/// The folder of names without one.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDefault(folder: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        let settings = settings();
+        let path = settings
+            .paths
+            .default_folder
+            .as_deref()
+            .map(|path| path.display().to_string());
+        folder.put(path.unwrap_or_default().as_bytes(), len)
+    })
+}
+
+/// Names without a folder belong to the connection's again.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearDefault() -> u32 {
+    call(|| change(|settings| settings.paths.default_folder = None))
+}
+
+/// Where names are looked for that are not in the folder of the connection, separated by semicolons.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetSearchPath(path: Name) -> u32 {
+    call(|| {
+        let path = path.text()?.unwrap_or_default();
+        let known = settings();
+        let folders = path.split(';').map(str::trim).filter(|folder| !folder.is_empty());
+        let folders = folders
+            .map(|folder| known.paths.resolve(folder, &PathBuf::from(".")))
+            .collect::<Result<_>>()?;
+        change(|settings| settings.paths.search_path = folders)
+    })
+}
+
+/// Where names are looked for that are not in the folder of the connection.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetSearchPath(path: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        let settings = settings();
+        let folders: Vec<String> = settings
+            .paths
+            .search_path
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        path.put(folders.join(";").as_bytes(), len)
+    })
+}
+
+/// Which kinds of server may be used. Only the local one is here, and it always may.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetServerType(_servers: u16) -> u32 {
+    AE_SUCCESS
+}

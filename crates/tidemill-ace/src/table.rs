@@ -1,0 +1,392 @@
+//! Tables: opened, closed, made, described.
+
+use tidemill_ads::{ErrorCode, Result, TableOptions, TableType};
+use tidemill_xbase::OpenMode;
+
+use crate::call::{call, refuse};
+use crate::connection::put_all;
+use crate::constants::*;
+use crate::handle::{Handle, Session, with_any, with_area, with_connection};
+use crate::pointers::{Bytes, Name, Out};
+use crate::settings::settings;
+
+/// Opens a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsOpenTable(
+    connection: Handle,
+    name: Name,
+    alias: Name,
+    table_type: u16,
+    char_type: u16,
+    lock_type: u16,
+    _rights: u16,
+    options: u32,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        let mut opened = given_options(alias, table_type, char_type, lock_type)?;
+        opened.mode = match options {
+            _ if options & ADS_READONLY != 0 => OpenMode::ReadOnly,
+            _ if options & ADS_EXCLUSIVE != 0 => OpenMode::Exclusive,
+            _ => OpenMode::Shared,
+        };
+        with_connection(connection, |session| {
+            let area = session.connection.open_table(&name.needed()?, &opened, &settings())?;
+            answer.set(session.table_handle(area)?)
+        })
+    })
+}
+
+/// Opens a table; the collation must be the table's own.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsOpenTable90(
+    connection: Handle,
+    name: Name,
+    alias: Name,
+    table_type: u16,
+    char_type: u16,
+    lock_type: u16,
+    rights: u16,
+    options: u32,
+    _collation: Name,
+    answer: Out<Handle>,
+) -> u32 {
+    AdsOpenTable(
+        connection, name, alias, table_type, char_type, lock_type, rights, options, answer,
+    )
+}
+
+/// Closes a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCloseTable(table: Handle) -> u32 {
+    call(|| with_any(table, |session, area, _| session.close_table(area)))
+}
+
+/// Makes a table with the fields of a text and opens it exclusively.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCreateTable(
+    connection: Handle,
+    name: Name,
+    alias: Name,
+    table_type: u16,
+    char_type: u16,
+    lock_type: u16,
+    _rights: u16,
+    _memo_block_size: u16,
+    fields: Name,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        create(
+            connection,
+            (name, alias),
+            (table_type, char_type, lock_type),
+            fields,
+            answer,
+        )
+    })
+}
+
+/// As [`AdsCreateTable`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCreateTable71(
+    connection: Handle,
+    name: Name,
+    alias: Name,
+    table_type: u16,
+    char_type: u16,
+    lock_type: u16,
+    _rights: u16,
+    _memo_block_size: u16,
+    fields: Name,
+    _options: u32,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        create(
+            connection,
+            (name, alias),
+            (table_type, char_type, lock_type),
+            fields,
+            answer,
+        )
+    })
+}
+
+/// As [`AdsCreateTable`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCreateTable90(
+    connection: Handle,
+    name: Name,
+    alias: Name,
+    table_type: u16,
+    char_type: u16,
+    lock_type: u16,
+    _rights: u16,
+    _memo_block_size: u16,
+    fields: Name,
+    _options: u32,
+    _collation: Name,
+    answer: Out<Handle>,
+) -> u32 {
+    call(|| {
+        create(
+            connection,
+            (name, alias),
+            (table_type, char_type, lock_type),
+            fields,
+            answer,
+        )
+    })
+}
+
+fn create(
+    connection: Handle,
+    (name, alias): (Name, Name),
+    (table_type, char_type, lock_type): (u16, u16, u16),
+    fields: Name,
+    answer: Out<Handle>,
+) -> Result<()> {
+    let options = given_options(alias, table_type, char_type, lock_type)?;
+    with_connection(connection, |session| {
+        let (name, fields) = (name.needed()?, fields.needed()?);
+        let area = session.connection.create_table(&name, &fields, &options, &settings())?;
+        answer.set(session.table_handle(area)?)
+    })
+}
+
+fn given_options(alias: Name, table_type: u16, char_type: u16, lock_type: u16) -> Result<TableOptions> {
+    let table_type = match table_type {
+        ADS_NTX => TableType::Ntx,
+        ADS_CDX | ADS_DEFAULT => TableType::Cdx,
+        ADS_VFP => TableType::Vfp,
+        ADS_ADT => return refuse(ErrorCode::InvalidTableType, "ADT tables are not supported"),
+        other => return refuse(ErrorCode::InvalidTableType, format!("{other} is no type of a table")),
+    };
+    if !matches!(lock_type, ADS_COMPATIBLE_LOCKING | ADS_PROPRIETARY_LOCKING) {
+        return refuse(ErrorCode::InvalidOption, format!("{lock_type} is no way to lock"));
+    }
+    let alias = alias.text()?.filter(|alias| !alias.trim().is_empty());
+    Ok(TableOptions {
+        table_type,
+        alias,
+        is_oem: char_type == ADS_OEM,
+        ..TableOptions::default()
+    })
+}
+
+/// Adds fields to a table, takes some out and changes others.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRestructureTable(
+    connection: Handle,
+    name: Name,
+    alias: Name,
+    table_type: u16,
+    char_type: u16,
+    lock_type: u16,
+    _rights: u16,
+    added: Name,
+    dropped: Name,
+    changed: Name,
+) -> u32 {
+    call(|| {
+        let options = given_options(alias, table_type, char_type, lock_type)?;
+        let [added, dropped, changed] =
+            [added.text()?, dropped.text()?, changed.text()?].map(Option::unwrap_or_default);
+        with_connection(connection, |session| {
+            let name = name.needed()?;
+            session
+                .connection
+                .restructure_table(&name, (&added, &dropped, &changed), &options, &settings())
+        })
+    })
+}
+
+/// Makes an empty table with the fields of another.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCopyTableStructure(table: Handle, name: Name) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
+            Ok(session.connection.area(area)?.table()?.copy_structure(path)?)
+        })
+    })
+}
+
+/// Copies records into a new table: those that are shown, or all.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCopyTable(object: Handle, option: u16, name: Name) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
+            let is_all = option == ADS_IGNOREFILTERS;
+            session.connection.copy_table(area, order, &path, is_all, &settings())
+        })
+    })
+}
+
+/// Appends the records of a table to another: those that are shown, or all. Fields of the same name are copied.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCopyTableContents(from: Handle, to: Handle, option: u16) -> u32 {
+    call(|| {
+        let target = with_any(to, |session, area, _| Ok((session.handle, area)))?;
+        with_any(from, |session, area, order| {
+            if session.handle != target.0 {
+                return refuse(
+                    ErrorCode::InvalidRelation,
+                    "the tables are open on different connections",
+                );
+            }
+            let is_all = option == ADS_IGNOREFILTERS;
+            session
+                .connection
+                .copy_contents((area, order), target.1, is_all, &settings())
+        })
+    })
+}
+
+/// Takes deleted records out of a table for good.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsPackTable(table: Handle) -> u32 {
+    call(|| with_any(table, |session, area, _| session.connection.pack(area, &settings())))
+}
+
+/// Takes all records out of a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsZapTable(table: Handle) -> u32 {
+    call(|| with_any(table, |session, area, _| session.connection.zap(area, &settings())))
+}
+
+/// The alias of a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableAlias(table: Handle, alias: Bytes, len: Out<u16>) -> u32 {
+    call(|| with_area(table, |area| alias.put(area.alias().as_bytes(), len)))
+}
+
+/// The name of a table's file: its base, with the extension, or whole.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableFilename(table: Handle, option: u16, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| with_area(table, |area| name.put(part_of(area.path(), option)?.as_bytes(), len)))
+}
+
+/// A part of a path.
+pub(crate) fn part_of(path: &std::path::Path, option: u16) -> Result<String> {
+    let whole = || {
+        std::path::absolute(path)
+            .unwrap_or_else(|_| path.to_owned())
+            .display()
+            .to_string()
+    };
+    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    match option {
+        ADS_BASENAME => Ok(part(path.file_stem())),
+        ADS_BASENAMEANDEXT => Ok(part(path.file_name())),
+        ADS_FULLPATHNAME => Ok(whole()),
+        other => refuse(ErrorCode::InvalidOption, format!("{other} is no part of a path")),
+    }
+}
+
+/// The type of a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableType(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            answer.set(match area.options().table_type {
+                TableType::Ntx => ADS_NTX,
+                TableType::Cdx => ADS_CDX,
+                TableType::Vfp => ADS_VFP,
+            })
+        })
+    })
+}
+
+/// Whether a table's text is in the code page of Windows or of DOS.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableCharType(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            answer.set(if area.options().is_oem { ADS_OEM } else { ADS_ANSI })
+        })
+    })
+}
+
+/// How a table was opened.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableOpenOptions(table: Handle, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            answer.set(match area.options().mode {
+                OpenMode::Exclusive => ADS_EXCLUSIVE,
+                OpenMode::ReadOnly => ADS_READONLY,
+                OpenMode::Shared => ADS_SHARED,
+            })
+        })
+    })
+}
+
+/// How a table is locked: always as other xBase programs do.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableLockType(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |_| answer.set(ADS_COMPATIBLE_LOCKING)))
+}
+
+/// The connection of a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableConnection(table: Handle, answer: Out<Handle>) -> u32 {
+    call(|| with_any(table, |session, _, _| answer.set(session.handle)))
+}
+
+/// The table of an alias on a connection.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableHandle25(connection: Handle, alias: Name, answer: Out<Handle>) -> u32 {
+    call(|| with_connection(connection, |session| named(session, alias, answer)))
+}
+
+fn named(session: &mut Session, alias: Name, answer: Out<Handle>) -> Result<()> {
+    let alias = alias.needed()?;
+    let found = session
+        .connection
+        .areas()
+        .find(|(_, area)| area.alias().eq_ignore_ascii_case(alias.trim()));
+    match found.map(|(id, _)| id) {
+        Some(area) => answer.set(session.table_handle(area)?),
+        None => refuse(ErrorCode::NotFound, format!("no open table is called {alias:?}")),
+    }
+}
+
+/// The day of the last change.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetLastTableUpdate(table: Handle, date: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let day = area.last_update()?;
+            date.put(settings().date_format.format(day).as_bytes(), len)
+        })
+    })
+}
+
+/// The block size of a table's memo file.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetMemoBlockSize(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| match area.table()?.memo() {
+            Some(memo) => answer.set(u16::try_from(memo.block_size()).unwrap_or(u16::MAX)),
+            None => refuse(ErrorCode::NoMemoFile, "the table has no memo file"),
+        })
+    })
+}
+
+/// Which tables are open on the connections; see [`AdsGetAllTables`](crate::AdsGetAllTables).
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetAllIndexes(table: Handle, indexes: Out<Handle>, len: Out<u16>) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            let orders: Vec<_> = session.connection.area(area)?.orders().collect();
+            let handles = orders
+                .into_iter()
+                .map(|order| session.index_handle(area, order))
+                .collect::<Result<Vec<_>>>()?;
+            put_all(&handles, indexes, len)
+        })
+    })
+}

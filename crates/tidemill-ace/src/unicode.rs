@@ -1,0 +1,60 @@
+//! Texts in UTF-16.
+
+use tidemill_ads::ErrorCode;
+use tidemill_xbase::FieldKind;
+
+use crate::call::{call, refuse};
+use crate::field::{trimmed, with_field};
+use crate::handle::Handle;
+use crate::pointers::{Bytes, Field, Out, WideName};
+use crate::settings::settings;
+
+/// The text of a field.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldW(table: Handle, field: Field, text: Out<u16>, len: Out<u32>, option: u16) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let bytes = area.text(field, &settings())?;
+            let bytes = trimmed(&bytes, option)?;
+            let decoded = match area.field(field)?.kind {
+                FieldKind::Character | FieldKind::Varchar | FieldKind::Memo => area.program_codepage().decode(bytes),
+                FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary => {
+                    return refuse(ErrorCode::InvalidFieldType, "the field holds bytes that are no text");
+                }
+                _ => String::from_utf8_lossy(bytes).into_owned(),
+            };
+            let units: Vec<u16> = decoded.encode_utf16().collect();
+            Bytes::put_wide(text, &units, len)
+        })
+    })
+}
+
+/// As [`AdsGetFieldW`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetStringW(table: Handle, field: Field, text: Out<u16>, len: Out<u32>, option: u16) -> u32 {
+    AdsGetFieldW(table, field, text, len, option)
+}
+
+/// Gives a field a text; letters that its code page has not got are an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetStringW(table: Handle, field: Field, text: WideName, len: u32) -> u32 {
+    call(|| {
+        with_field(table, field, |area, field| {
+            let text = String::from_utf16_lossy(&text.units(len)?);
+            let (mut bytes, codepage) = (Vec::new(), area.program_codepage());
+            if let Err(letter) = codepage.encode(&text, &mut bytes) {
+                return refuse(
+                    ErrorCode::InvalidValue,
+                    format!("{} has no {letter:?}", codepage.name()),
+                );
+            }
+            area.set_text(field, &bytes, &settings())
+        })
+    })
+}
+
+/// As [`AdsSetStringW`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetFieldW(table: Handle, field: Field, text: WideName, len: u32) -> u32 {
+    AdsSetStringW(table, field, text, len)
+}

@@ -1,0 +1,142 @@
+//! Definitions of fields as programs write them: `NAME,Character,20;AMT,Numeric,8,2;`.
+//!
+//! Types have the names of ACE, which may be cut as far as they stay different, in any case; the letters of xBase do too.
+
+use tidemill_xbase::FieldSpec;
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// Names of types with the letter, width and decimals of the field in a DBF; a width of 0 is given with the field.
+const TYPES: &[(&str, char, u16, u8)] = &[
+    ("CHARACTER", 'C', 0, 0),
+    ("LOGICAL", 'L', 1, 0),
+    ("NUMERIC", 'N', 0, 0),
+    ("DATE", 'D', 8, 0),
+    ("MEMO", 'M', 10, 0),
+    ("INTEGER", 'I', 4, 0),
+    ("DOUBLE", 'B', 8, 0),
+    ("BINARY", 'W', 10, 0),
+    ("IMAGE", 'P', 10, 0),
+    ("TIMESTAMP", 'T', 8, 0),
+    ("TIME", 'T', 4, 0),
+    ("AUTOINCREMENT", '+', 4, 0),
+    ("SHORTINTEGER", 'I', 2, 0),
+    ("SHORTDATE", 'D', 3, 0),
+    ("LONGLONG", 'I', 8, 0),
+    ("MONEY", 'Y', 8, 4),
+    ("CURDOUBLE", 'B', 8, 0),
+    ("RAW", 'C', 0, 0),
+    ("VARCHARFOX", 'V', 0, 0),
+    ("VARBINARYFOX", 'Q', 0, 0),
+    ("VARCHAR", 'V', 0, 0),
+    ("VARBINARY", 'Q', 0, 0),
+    ("ROWVERSION", '^', 8, 0),
+    ("MODTIME", '=', 8, 0),
+];
+
+/// Types whose values are no text of a code page.
+const BINARY: &[&str] = &["RAW", "BINARY", "IMAGE", "VARBINARY", "VARBINARYFOX"];
+
+/// Reads definitions of fields.
+///
+/// # Errors
+/// [`ErrorCode::InvalidFieldDefinition`] with the definition that is wrong.
+pub(crate) fn fields(definitions: &str) -> Result<Vec<FieldSpec>> {
+    let definitions = definitions
+        .split(';')
+        .map(str::trim)
+        .filter(|definition| !definition.is_empty());
+    definitions.map(field).collect()
+}
+
+fn field(definition: &str) -> Result<FieldSpec> {
+    let bad = |why: &str| Error::new(ErrorCode::InvalidFieldDefinition, format!("{definition:?}: {why}"));
+    let mut parts = definition.split(',').map(str::trim);
+    let name = parts
+        .next()
+        .filter(|name| !name.is_empty())
+        .ok_or_else(|| bad("a field has a name"))?;
+    let type_name = parts
+        .next()
+        .ok_or_else(|| bad("a field has a type"))?
+        .to_ascii_uppercase();
+    let (type_name, flags) = type_name.split_once(':').unwrap_or((&type_name, ""));
+    let (known, letter, width, decimals) = type_of(type_name).ok_or_else(|| bad("there is no such type"))?;
+    let number = |part: Option<&str>| match part.unwrap_or("0") {
+        "" => Ok(0),
+        text => text.parse::<u16>().map_err(|_| bad("width and decimals are numbers")),
+    };
+    let (given, given_decimals) = (number(parts.next())?, number(parts.next())?);
+    let width = match (width, given) {
+        (0, 0) => return Err(bad("this type needs a width")),
+        (0, given) => given,
+        (10, 4) => 4,
+        (width, _) => width,
+    };
+    let decimals = match letter {
+        'N' | 'B' => u8::try_from(given_decimals).map_err(|_| bad("there are too many decimals"))?,
+        _ => decimals,
+    };
+    let is_null = flags.contains('N');
+    let is_binary = BINARY.contains(&known) || flags.contains('B');
+    Ok(FieldSpec::new(name, letter, width, decimals)
+        .nullable(is_null)
+        .binary(is_binary))
+}
+
+/// The type of a name that is one of them, a letter, or the beginning of a name, of which the first in the list is meant.
+fn type_of(name: &str) -> Option<(&'static str, char, u16, u8)> {
+    let exact = TYPES.iter().find(|(known, ..)| *known == name);
+    let by_letter = || {
+        TYPES
+            .iter()
+            .find(|(_, letter, ..)| name.len() == 1 && name.starts_with(*letter))
+    };
+    let by_beginning = || {
+        TYPES
+            .iter()
+            .find(|(known, ..)| name.len() > 1 && known.starts_with(name))
+    };
+    exact.or_else(by_letter).or_else(by_beginning).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_become_fields() {
+        let specs =
+            fields("NAME,Character,20;AMT,Numeric,8,2; DAY,Date;OK,Logical;NOTE,Memo;N,Int;ID,Autoinc,4;x,C,3;")
+                .unwrap();
+        let shown: Vec<_> = specs
+            .iter()
+            .map(|spec| (spec.name.as_str(), spec.letter, spec.width, spec.decimals))
+            .collect();
+        let expected = [
+            ("NAME", 'C', 20, 0),
+            ("AMT", 'N', 8, 2),
+            ("DAY", 'D', 8, 0),
+            ("OK", 'L', 1, 0),
+            ("NOTE", 'M', 10, 0),
+            ("N", 'I', 4, 0),
+            ("ID", '+', 4, 0),
+            ("x", 'C', 3, 0),
+        ];
+        assert_eq!(shown, expected);
+        for bad in [
+            "NAME",
+            "NAME,Nothing,3",
+            "NAME,Character",
+            ",Character,3",
+            "A,Numeric,x",
+            "A,Numeric,8,900",
+        ] {
+            assert_eq!(
+                fields(bad).unwrap_err().code(),
+                ErrorCode::InvalidFieldDefinition,
+                "{bad}"
+            );
+        }
+    }
+}
