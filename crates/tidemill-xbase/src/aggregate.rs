@@ -206,7 +206,6 @@ impl Columns {
         let mut grouping = Grouping {
             columns: self,
             texts: Texts::new(cell, self.table().stride()),
-            counts: Vec::new(),
             sums: Vec::new(),
             null: self.null_bit(described),
             nulls: (0, Tally::default()),
@@ -499,7 +498,6 @@ struct Grouping<'c> {
     columns: &'c Columns,
     texts: Texts,
     /// By the numbers of the texts.
-    counts: Vec<u64>,
     sums: Vec<Tally>,
     null: Option<(usize, u8)>,
     /// The records whose text is NULL.
@@ -512,7 +510,6 @@ impl Grouping<'_> {
         let Self {
             columns,
             texts,
-            counts,
             sums,
             null,
             nulls,
@@ -526,15 +523,9 @@ impl Grouping<'_> {
                     .enumerate()
                     .filter(|(i, record)| is_null(*i, record))
                     .count() as u64;
-                texts.visit(
-                    block,
-                    |i, record| selects(i, record) && !self::is_null(record, null),
-                    |text, _| {
-                        count(counts, text);
-                    },
-                );
+                texts.count(block, |i, record| selects(i, record) && !self::is_null(record, null));
             } else {
-                texts.visit(block, selects, |text, _| count(counts, text));
+                texts.count(block, selects);
             }
             return Ok(());
         };
@@ -577,9 +568,9 @@ impl Grouping<'_> {
         }
         let has_text = |i: usize, record: &[u8]| selects(i, record) && null.is_none_or(|null| !is_null(record, null));
         texts.visit(block, has_text, |text, record| {
-            count(counts, text);
-            if sums.len() < counts.len() {
-                sums.resize(counts.len(), Tally::default());
+            // Texts are numbered in the order in which they are met.
+            if sums.len() == text as usize {
+                sums.push(Tally::default());
             }
             if let (Some(tally), Some(number)) = (sums.get_mut(text as usize), number(record)) {
                 tally.add(number);
@@ -600,9 +591,9 @@ impl Grouping<'_> {
         let keeps = self.columns.table().options.keep_trailing_blanks || field.kind == FieldKind::CharacterBinary;
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
         // What differs in blanks at the end only is one text.
-        let mut merged: Vec<(Option<Vec<u8>>, u64, Tally)> = Vec::with_capacity(self.texts.len());
+        let mut merged: Vec<(Option<Vec<u8>>, u64, Tally)> = Vec::new();
         let sums = self.sums.into_iter().chain(std::iter::repeat(Tally::default()));
-        for ((text, count), tally) in self.texts.into_texts().into_iter().zip(self.counts).zip(sums) {
+        for ((text, count), tally) in self.texts.into_counts().zip(sums) {
             let text = if keeps {
                 text.into_vec()
             } else {
@@ -626,15 +617,6 @@ impl Grouping<'_> {
             summary: scale.map(|scale| summary(&tally, scale)),
         });
         groups.collect()
-    }
-}
-
-#[inline(always)]
-fn count(counts: &mut Vec<u64>, text: u32) {
-    match counts.get_mut(text as usize) {
-        Some(count) => *count += 1,
-        // Texts are numbered in the order in which they are met.
-        None => counts.push(1),
     }
 }
 
