@@ -25,22 +25,36 @@ fn library_exports_every_listed_function_and_no_other() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "nm {}: {said}", library.display());
 
-    let exported: BTreeSet<String> = String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    let listed: BTreeSet<String> = rows().into_iter().map(|row| row.name).collect();
+    let symbols = String::from_utf8_lossy(&output.stdout);
+    let versioned = |symbol: &&str| symbol.contains('@');
+    let (versioned, exported): (BTreeSet<&str>, BTreeSet<&str>) = symbols.lines().partition(versioned);
+    let rows = rows();
+    let listed: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(listed.len(), 578);
     assert_eq!(
         listed.difference(&exported).collect::<Vec<_>>(),
-        [""; 0],
+        [&""; 0],
         "are not exported"
     );
     assert_eq!(
         exported.difference(&listed).collect::<Vec<_>>(),
-        [""; 0],
+        [&""; 0],
         "are not listed"
     );
+
+    // The version that programs ask for that were linked with SAP's library: every function has it, or none.
+    let versions: BTreeSet<&str> = versioned
+        .iter()
+        .filter_map(|symbol| symbol.strip_suffix("@ADS_ACE"))
+        .collect();
+    let expected = if ace::HAS_SYMBOL_VERSIONS {
+        listed
+    } else {
+        BTreeSet::new()
+    };
+    assert_eq!(versions, expected);
+    // The version itself is a symbol too.
+    assert!(versioned.len() <= versions.len() + 1, "{versioned:?}");
 }
 
 #[test]
