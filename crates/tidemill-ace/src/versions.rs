@@ -10,3 +10,6 @@
 // SAFETY: each symbol jumps to the function of its name, with the arguments and the stack as they are.
 #[cfg(versioned_symbols)]
 core::arch::global_asm!(include_str!(concat!(env!("OUT_DIR"), "/versions.s")));
+
+/// Whether the symbols have the version, so that a program that was linked with SAP's library loads this one.
+pub const PRESENT: bool = cfg!(versioned_symbols);
