@@ -5,6 +5,8 @@
 //! State and reason follow from the source, and so does the page: `UPDATE=1 cargo test -p tidemill-ace --test exports`
 //! writes both anew.
 
+mod built;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -16,7 +18,7 @@ use ace::unavailable::{UNAVAILABLE, Unavailable};
 
 #[test]
 fn library_exports_every_listed_function_and_no_other() {
-    let library = library();
+    let library = built::library();
     let output = Command::new("nm")
         .args(["--dynamic", "--defined-only", "--format=just-symbols"])
         .arg(&library)
@@ -211,17 +213,6 @@ fn functions_of(source: &str) -> Vec<String> {
     names
         .filter(|name| name.starts_with("Ads") || name.starts_with("ObsAds"))
         .collect()
-}
-
-/// The library that Cargo made beside this test: `target/PROFILE/deps` or the folder above.
-fn library() -> PathBuf {
-    let program = std::env::current_exe().expect("a test knows where it is");
-    let folders = program.ancestors().skip(1).take(2);
-    let built = folders
-        .map(|folder| folder.join("libace.so"))
-        .filter(|path| path.exists());
-    let newest = built.max_by_key(|path| fs::metadata(path).and_then(|about| about.modified()).ok());
-    newest.expect("Cargo made libace.so beside the test")
 }
 
 fn list() -> PathBuf {
