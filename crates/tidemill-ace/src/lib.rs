@@ -45,6 +45,7 @@ mod settings;
 mod table;
 pub mod unavailable;
 mod unicode;
+pub mod versions;
 
 pub use connection::*;
 pub use conversion::*;

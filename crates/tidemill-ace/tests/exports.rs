@@ -5,6 +5,8 @@
 //! State and reason follow from the source, and so does the page: `UPDATE=1 cargo test -p tidemill-ace --test exports`
 //! writes both anew.
 
+mod built;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -16,7 +18,7 @@ use ace::unavailable::{UNAVAILABLE, Unavailable};
 
 #[test]
 fn library_exports_every_listed_function_and_no_other() {
-    let library = library();
+    let library = built::library();
     let output = Command::new("nm")
         .args(["--dynamic", "--defined-only", "--format=just-symbols"])
         .arg(&library)
@@ -25,22 +27,36 @@ fn library_exports_every_listed_function_and_no_other() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "nm {}: {said}", library.display());
 
-    let exported: BTreeSet<String> = String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    let listed: BTreeSet<String> = rows().into_iter().map(|row| row.name).collect();
+    let symbols = String::from_utf8_lossy(&output.stdout);
+    let versioned = |symbol: &&str| symbol.contains('@');
+    let (versioned, exported): (BTreeSet<&str>, BTreeSet<&str>) = symbols.lines().partition(versioned);
+    let rows = rows();
+    let listed: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(listed.len(), 578);
     assert_eq!(
         listed.difference(&exported).collect::<Vec<_>>(),
-        [""; 0],
+        [&""; 0],
         "are not exported"
     );
     assert_eq!(
         exported.difference(&listed).collect::<Vec<_>>(),
-        [""; 0],
+        [&""; 0],
         "are not listed"
     );
+
+    // The version that programs ask for that were linked with SAP's library: every function has it, or none.
+    let versions: BTreeSet<&str> = versioned
+        .iter()
+        .filter_map(|symbol| symbol.strip_suffix("@ADS_ACE"))
+        .collect();
+    let expected = if ace::versions::PRESENT {
+        listed
+    } else {
+        BTreeSet::new()
+    };
+    assert_eq!(versions, expected);
+    // The version itself is a symbol too.
+    assert!(versioned.len() <= versions.len() + 1, "{versioned:?}");
 }
 
 #[test]
@@ -197,17 +213,6 @@ fn functions_of(source: &str) -> Vec<String> {
     names
         .filter(|name| name.starts_with("Ads") || name.starts_with("ObsAds"))
         .collect()
-}
-
-/// The library that Cargo made beside this test: `target/PROFILE/deps` or the folder above.
-fn library() -> PathBuf {
-    let program = std::env::current_exe().expect("a test knows where it is");
-    let folders = program.ancestors().skip(1).take(2);
-    let built = folders
-        .map(|folder| folder.join("libace.so"))
-        .filter(|path| path.exists());
-    let newest = built.max_by_key(|path| fs::metadata(path).and_then(|about| about.modified()).ok());
-    newest.expect("Cargo made libace.so beside the test")
 }
 
 fn list() -> PathBuf {
