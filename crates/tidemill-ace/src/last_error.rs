@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::error::Error as _;
+use std::sync::LazyLock;
 
 use tidemill_ads::{Error, ErrorCode};
 
@@ -22,9 +23,15 @@ pub(crate) fn set(error: &Error) -> u32 {
         text = format!("{text}: {error}");
         cause = error.source();
     }
+    if *TELLS {
+        eprintln!("libace: error {code}: {text}");
+    }
     LAST.with_borrow_mut(|last| *last = (code, format!("Error {code}:  {text}")));
     code
 }
+
+/// Whether every error is written to the standard error stream: for who looks what a program does with the library.
+static TELLS: LazyLock<bool> = LazyLock::new(|| std::env::var_os("TIDEMILL_ACE_ERRORS").is_some());
 
 /// Gives number and text of the last error of this thread.
 #[unsafe(no_mangle)]

@@ -16,7 +16,7 @@ use crate::lock::{LockKind, LockScheme, LockSubject};
 use crate::memo::{Memo, MemoDialect};
 use crate::memo_writer::{Frame, block_size};
 use crate::storage::DataFile;
-use crate::transaction::KeptLocks;
+use crate::transaction::{KeptLocks, TransactionLog};
 
 #[derive(Debug)]
 pub(crate) struct MemoEditor {
@@ -85,6 +85,13 @@ impl MemoEditor {
     /// Locks the file around each change from now on.
     pub(crate) fn share(&mut self, locks: KeptLocks, scheme: LockScheme, timeout: Duration) {
         self.locks = Some((locks, scheme, timeout));
+    }
+
+    /// Lets the locks be kept by a log's transactions, or by none.
+    pub(crate) fn use_log(&mut self, log: Option<&TransactionLog>) {
+        if let Some((locks, ..)) = &mut self.locks {
+            locks.use_log(log);
+        }
     }
 
     /// Locks the file until [`MemoEditor::unlock`]. Alone, nothing needs a lock.

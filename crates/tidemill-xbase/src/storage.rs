@@ -6,7 +6,8 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::error::{Error, Result};
 
@@ -21,6 +22,11 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     /// How often something that was written was taken back, as when a transaction is rolled back.
     fn taken_back(&self) -> u64 {
         0
+    }
+
+    /// The storage as one whose way can be changed, if it is.
+    fn as_switched(&self) -> Option<&Switched> {
+        None
     }
 }
 
@@ -92,6 +98,76 @@ impl DataFile {
 
     pub(crate) fn sync(&self) -> Result<()> {
         self.storage.sync().map_err(|e| Error::io(&self.path, "sync", e))
+    }
+}
+
+/// A file that is read and written straight, or through something that lies over it for a while.
+#[derive(Debug)]
+pub(crate) struct Switched {
+    file: Arc<File>,
+    over: RwLock<Option<Box<dyn Storage>>>,
+    /// What was taken back through those that lie over it no more.
+    taken_back: AtomicU64,
+}
+
+impl Switched {
+    pub(crate) fn new(file: Arc<File>) -> Self {
+        Self {
+            file,
+            over: RwLock::new(None),
+            taken_back: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    /// Goes through `over` from now on, or straight to the file.
+    pub(crate) fn switch(&self, over: Option<Box<dyn Storage>>) {
+        let mut place = self.over.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(old) = place.take() {
+            self.taken_back.fetch_add(old.taken_back(), Ordering::AcqRel);
+        }
+        *place = over;
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&dyn Storage) -> T) -> T {
+        let over = self.over.read().unwrap_or_else(PoisonError::into_inner);
+        match &*over {
+            Some(over) => work(&**over),
+            None => work(&self.file),
+        }
+    }
+}
+
+impl Storage for Switched {
+    fn len(&self) -> io::Result<u64> {
+        self.with(|storage| storage.len())
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.with(|storage| storage.read_exact_at(buf, offset))
+    }
+
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.with(|storage| storage.write_all_at(bytes, offset))
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.with(|storage| storage.set_len(len))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.with(|storage| storage.sync())
+    }
+
+    fn taken_back(&self) -> u64 {
+        self.taken_back.load(Ordering::Acquire) + self.with(|storage| storage.taken_back())
+    }
+
+    fn as_switched(&self) -> Option<&Switched> {
+        Some(self)
     }
 }
 

@@ -12,9 +12,9 @@ use tempfile::TempDir;
 use tidemill_xbase::aggregate::Selected;
 use tidemill_xbase::index::OrderSpec;
 use tidemill_xbase::{
-    CivilDate, ColumnCache, Columns, CreateOptions, Deleted, Durability, EditOptions, Error, FieldSpec, LockRequest,
-    LockSubject, LogOptions, OpenMode, OpenOptions, Scan, Sharing, Table, TableEditor, TableWriter, TransactionLog,
-    Value,
+    CivilDate, ColumnCache, Columns, CreateOptions, Deleted, Durability, EditOptions, Error, FieldSpec, KeySettings,
+    LockRequest, LockSubject, LogOptions, OpenMode, OpenOptions, Scan, Sharing, Table, TableEditor, TableIndex,
+    TableWriter, TransactionLog, Value,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -80,6 +80,68 @@ fn a_rolled_back_transaction_leaves_every_byte_and_a_committed_one_every_change(
             );
             assert_eq!(shop.rows("sold"), [" lamp|sold"]);
         }
+    }
+}
+
+#[test]
+fn a_log_can_be_taken_up_and_laid_down_while_a_table_is_open() {
+    for mode in [OpenMode::Exclusive, OpenMode::Shared] {
+        let shop = Shop::new();
+        let path = shop.path("stock");
+        let edit = EditOptions::new(TODAY);
+        let mut stock = TableEditor::open(&path, &edit).unwrap();
+        stock
+            .append_values(&[(0, Value::Text("lamp")), (1, Value::Text("a lamp"))])
+            .unwrap();
+        stock.create_order(&OrderSpec::new("ITEM", "ITEM")).unwrap();
+        drop(stock);
+        let mut stock = TableEditor::open(&path, &edit.mode(mode)).unwrap();
+        let log = shop.log(Durability::Commit);
+        let keys = |stock: &mut TableEditor| stock.order("ITEM").unwrap().order().key_count().unwrap();
+        for round in 0..3 {
+            let (count, before) = (stock.record_count(), shop.bytes());
+            let index_before = std::fs::read(path.with_extension("cdx")).unwrap();
+            stock.lock_record(1).unwrap();
+            stock.use_log(Some(&log)).unwrap();
+            let transaction = log.begin().unwrap();
+            stock
+                .append_values(&[(0, Value::Text("desk")), (1, Value::Text("a desk"))])
+                .unwrap();
+            stock.replace(1, &[(1, Value::Text(&"long ".repeat(100)))]).unwrap();
+            assert_eq!(keys(&mut stock), u64::from(count) + 1, "{mode:?}");
+            assert!(matches!(stock.use_log(None), Err(Error::Misuse(_))));
+            transaction.rollback().unwrap();
+            assert!(std::fs::read(path.with_extension("cdx")).unwrap() == index_before);
+            assert_eq!(
+                (stock.record_count(), keys(&mut stock)),
+                (count, count.into()),
+                "{mode:?} {round}"
+            );
+            stock.use_log(None).unwrap();
+            assert!(shop.bytes() == before, "{mode:?}");
+
+            stock
+                .append_values(&[(0, Value::Text("chair")), (1, Value::Text("straight"))])
+                .unwrap();
+            stock.flush().unwrap();
+            assert_eq!(rows(&path).len(), count as usize + 1, "{mode:?}");
+            stock.use_log(Some(&log)).unwrap();
+            let transaction = log.begin().unwrap();
+            stock
+                .append_values(&[(0, Value::Text("table")), (1, Value::Text("logged"))])
+                .unwrap();
+            transaction.commit().unwrap();
+            stock.use_log(None).unwrap();
+            stock.unlock_all().unwrap();
+            assert_eq!(rows(&path).len(), count as usize + 2, "{mode:?}");
+            assert_eq!(keys(&mut stock), u64::from(count) + 2, "{mode:?}");
+        }
+        drop(stock);
+        let table = Table::open(&path, &OpenOptions::new()).unwrap();
+        let index = TableIndex::production(&table, &KeySettings::new(table.codepage()))
+            .unwrap()
+            .unwrap();
+        assert_eq!(index.verify(&table).unwrap(), []);
     }
 }
 

@@ -125,6 +125,11 @@ impl IndexEditor {
         self.store.file().path()
     }
 
+    /// The file as it is read and written.
+    pub(crate) fn file(&self) -> &DataFile {
+        self.store.file()
+    }
+
     /// The format.
     pub fn dialect(&self) -> IndexDialect {
         self.dialect

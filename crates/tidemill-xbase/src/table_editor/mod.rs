@@ -34,7 +34,7 @@ use crate::header::{CivilDate, Dialect, Header};
 use crate::lock::{FileLocks, LockKind, LockScheme, LockSubject, Sharing, TableLocks, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
 use crate::orders::{BuildOptions, KeySettings};
-use crate::storage::DataFile;
+use crate::storage::{DataFile, Storage, Switched};
 use crate::table::{OpenOptions, Table};
 use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
 use crate::value::Format;
@@ -392,6 +392,50 @@ impl TableEditor {
         self.flush_orders()
     }
 
+    /// Lets what changes from now on go through a log, as if the table had been opened with it, or straight to the files. Locks
+    /// stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] while a transaction is under way in the log that the table has now; as [`TableEditor::flush`]. The
+    /// table goes on as before then.
+    pub fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
+        if let Some(old) = &self.options.log {
+            old.outside("taking a table from its log")?;
+        }
+        self.flush()?;
+        if let Some(old) = &self.options.log {
+            old.settle()?;
+        }
+        let sharing = match self.options.mode {
+            OpenMode::Exclusive => Sharing::Exclusive,
+            OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
+        };
+        let over = |file: &DataFile| -> Result<Option<Box<dyn Storage>>> {
+            match (log, (**file.storage()).as_switched()) {
+                (Some(log), Some(switched)) => Ok(Some(Box::new(log.attach(file.path(), switched.file(), sharing)?))),
+                _ => Ok(None),
+            }
+        };
+        let files = std::iter::once(&self.file).chain(self.memo.as_ref().map(MemoEditor::file));
+        let files: Vec<&DataFile> = files.chain(self.orders.data_files()).collect();
+        let over = files.iter().map(|file| over(file)).collect::<Result<Vec<_>>>()?;
+        for (file, over) in files.into_iter().zip(over) {
+            if let Some(switched) = (**file.storage()).as_switched() {
+                switched.switch(over);
+            }
+        }
+        self.locks.use_log(log);
+        if let Some(memo) = &mut self.memo {
+            memo.use_log(log);
+        }
+        self.orders.use_log(log);
+        if let Some(log) = log {
+            log.remember(&self.record_count);
+        }
+        self.options.log = log.cloned();
+        Ok(())
+    }
+
     /// Brings every change to the disk: when this returns, they outlive a power cut. With a log, that is what is committed.
     ///
     /// # Errors
@@ -587,10 +631,11 @@ fn data_file(path: &Path, handle: &Arc<File>, options: &EditOptions) -> Result<D
         OpenMode::Exclusive => Sharing::Exclusive,
         OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
     };
-    Ok(match &options.log {
-        Some(log) => DataFile::new(path, Box::new(log.attach(path, handle, sharing)?)),
-        None => DataFile::new(path, Box::new(Arc::clone(handle))),
-    })
+    let file = Switched::new(Arc::clone(handle));
+    if let Some(log) = &options.log {
+        file.switch(Some(Box::new(log.attach(path, handle, sharing)?)));
+    }
+    Ok(DataFile::new(path, Box::new(file)))
 }
 
 #[cfg(test)]

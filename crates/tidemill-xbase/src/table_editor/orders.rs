@@ -24,6 +24,7 @@ use crate::header::Dialect;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, KeyValue, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
 use crate::orders::{KeySettings, OrderKeys, Seen, TableOrder, build_index_with, production_path};
+use crate::storage::DataFile;
 use crate::table::Table;
 use crate::transaction::{KeptLocks, TransactionLog};
 
@@ -563,6 +564,20 @@ impl Orders {
             table,
             settings,
             files: Vec::new(),
+        }
+    }
+
+    pub(super) fn data_files(&self) -> impl Iterator<Item = &DataFile> {
+        self.files.iter().map(|file| file.index.file())
+    }
+
+    pub(super) fn use_log(&mut self, log: Option<&TransactionLog>) {
+        for file in &mut self.files {
+            if let Some((locks, _)) = &mut file.locks {
+                locks.use_log(log);
+            }
+            file.rollbacks = log.map_or(0, TransactionLog::rollbacks);
+            file.log = log.cloned();
         }
     }
 

@@ -65,6 +65,14 @@ impl KeptLocks {
         }
     }
 
+    /// Lets a log's transactions keep the locks, or none.
+    pub(crate) fn use_log(&mut self, log: Option<&TransactionLog>) {
+        if let Some(log) = log {
+            log.state().remember_locks(&self.held);
+        }
+        self.log = log.cloned();
+    }
+
     /// The table that the file belongs to.
     pub(crate) fn table(&self) -> &FileIdentity {
         &self.held.table
