@@ -86,7 +86,6 @@ macro_rules! unavailable {
 
 unavailable! {
     Planned {
-        AdsBeginTransaction
         AdsBinaryToFileW
         AdsBuildRawKey
         AdsBuildRawKey100
@@ -95,11 +94,9 @@ unavailable! {
         AdsClearProgressCallback
         AdsClearSQLAbortFunc
         AdsCloneTable
-        AdsCommitTransaction
         AdsCompareBookmarks
         AdsContinue
         AdsConvertTable
-        AdsCreateSavepoint
         AdsDisableAutoIncEnforcement
         AdsDisableLocalConnections
         AdsDisableUniqueEnforcement
@@ -108,7 +105,6 @@ unavailable! {
         AdsEvalAOF100
         AdsEvalLogicalExprW
         AdsEvalTestExpr
-        AdsFailedTransactionRecovery
         AdsFileToBinaryW
         AdsFindFirstTable62
         AdsFindNextTable62
@@ -134,10 +130,8 @@ unavailable! {
         AdsGetTableHandle
         AdsGetTableMemoSize
         AdsGetTableRights
-        AdsGetTransactionCount
         AdsGotoBookmark
         AdsGotoBookmark60
-        AdsInTransaction
         AdsInitRawKey
         AdsIsIndexCandidate
         AdsIsIndexFTS
@@ -176,8 +170,6 @@ unavailable! {
         AdsResetConnection
         AdsRestructureTable120
         AdsRestructureTable90
-        AdsRollbackTransaction
-        AdsRollbackTransaction80
         AdsSetAOF100
         AdsSetCollation
         AdsSetCollationLang

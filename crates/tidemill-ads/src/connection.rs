@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
 use crate::relation::Relation;
 use crate::settings::{Settings, today};
+use crate::transactions::Transactions;
 use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
 
 /// An open work area of a connection. No two of one connection are the same, also not one after another.
@@ -18,27 +19,31 @@ pub struct AreaId(u32);
 #[derive(Debug)]
 pub struct Connection {
     folder: PathBuf,
-    areas: Vec<(AreaId, WorkArea)>,
+    /// Before the log, which they give back first.
+    pub(crate) areas: Vec<(AreaId, WorkArea)>,
     next_area: u32,
     relations: Vec<Relation>,
+    pub(crate) transactions: Transactions,
 }
 
 impl Connection {
-    /// A connection to a folder.
+    /// A connection to a folder. What a process that died there had committed is brought into its tables first.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidPath`] when it is none.
+    /// [`ErrorCode::InvalidPath`] when it is none; as [`TransactionLog::open`](tidemill_xbase::TransactionLog::open).
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         if !folder.is_dir() {
             let what = format!("{} is no folder", folder.display());
             return Err(Error::new(ErrorCode::InvalidPath, what));
         }
+        Transactions::recover(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             areas: Vec::new(),
             next_area: 1,
             relations: Vec::new(),
+            transactions: Transactions::default(),
         })
     }
 
@@ -181,7 +186,10 @@ impl Connection {
             let what = format!("{}: ADT tables are not supported", path.display());
             return Err(Error::new(ErrorCode::InvalidTableType, what));
         }
-        let area = WorkArea::open(&path, options, settings)?;
+        let mut area = WorkArea::open(&path, options, settings)?;
+        if let Some(log) = self.transactions.log() {
+            area.use_log(Some(log))?;
+        }
         Ok(self.add(area))
     }
 
@@ -226,6 +234,7 @@ impl Connection {
         options: &TableOptions,
         settings: &Settings,
     ) -> Result<()> {
+        self.outside_of_transactions("changing the fields of a table")?;
         let path = self.path_of(name, "dbf", settings)?;
         let mut area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
         let mut alteration = Alteration::of(area.fields());
@@ -394,6 +403,7 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::TableNotExclusive`].
     pub fn pack(&mut self, id: AreaId, settings: &Settings) -> Result<()> {
+        self.outside_of_transactions("packing a table")?;
         self.area(id)?.pack(settings)?;
         self.moved(id, settings)
     }

@@ -15,7 +15,7 @@ use tidemill_xbase::aof::{Aof, Filter};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
     CodePage, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table, TableCursor,
-    TableEditor, TableOrder,
+    TableEditor, TableOrder, TransactionLog,
 };
 
 use crate::error::{Error, ErrorCode, Result};
@@ -296,6 +296,25 @@ impl WorkArea {
     /// As [`TableEditor::refresh`].
     pub fn record_count(&mut self) -> Result<u32> {
         Ok(self.editor.refresh()?)
+    }
+
+    /// Lets what changes from now on go through a log, or straight to the files.
+    pub(crate) fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
+        Ok(self.editor.use_log(log)?)
+    }
+
+    /// Looks again what the table holds, after changes were taken back: the area stays at its record, or goes behind the last
+    /// one when that is gone.
+    pub(crate) fn read_anew(&mut self, settings: &Settings) -> Result<()> {
+        self.record.number = 0;
+        self.table = Arc::new(self.editor.table()?);
+        self.refresh_aof(settings)?;
+        if let Place::Record(record) = self.place
+            && record > self.editor.record_count()
+        {
+            self.arrive(Place::Behind);
+        }
+        Ok(())
     }
 
     fn environment(&self, settings: &Settings) -> Environment {
