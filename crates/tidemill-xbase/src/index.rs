@@ -31,6 +31,7 @@ mod cdx;
 mod cdx_builder;
 mod collation;
 mod cursor;
+mod following;
 mod index_builder;
 mod index_editor;
 mod key;

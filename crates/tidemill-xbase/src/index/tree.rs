@@ -221,8 +221,17 @@ impl TreePath {
         if !node.is_sorted || !is_within {
             let what = format!("index page at {}, keys", tree.offset(page));
             let (expected, found) = match node.is_sorted {
-                false => ("keys in order, under the collation given", "keys out of order"),
-                true => ("keys between those of the branch above", "keys from elsewhere"),
+                false => (
+                    format!(
+                        "keys in order, under the collation given ({})",
+                        tree.order.collation_name()
+                    ),
+                    "keys out of order",
+                ),
+                true => (
+                    "keys between those of the branch above".to_owned(),
+                    "keys from elsewhere",
+                ),
             };
             return Err(tree.corrupt(&what, tree.offset(page), expected, found));
         }
