@@ -163,7 +163,7 @@ pub struct BadExpression {
 /// Which file a log cannot bring back to what was committed, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{}: cannot recover {}: it {why}; put the file back as it was, or remove the log to give up what it still has to write",
+    "{}: cannot recover {}: it {why}; put the file back as it was, or discard the log to give up what it still has to write",
     log.display(), path.display()
 )]
 pub struct NotRecovered {
