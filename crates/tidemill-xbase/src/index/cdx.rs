@@ -39,6 +39,14 @@ pub(super) const OPTION_COMPACT: u8 = 0x20;
 pub(super) const OPTION_COMPOUND: u8 = 0x40;
 pub(super) const OPTION_DIRECTORY: u8 = 0x80;
 
+/// The longest key of pages of a length.
+pub(super) fn key_len_max(page_len: usize) -> usize {
+    match page_len {
+        PAGE_LEN => KEY_LEN_MAX,
+        longer => (longer - BRANCH_HEADER) / 2 - 8,
+    }
+}
+
 /// The first page of the list of free ones in the header; 0 or all ones for none.
 pub(super) fn first_free(header: &[u8]) -> Result<u32, Fault> {
     u32_le(header, 4)
@@ -81,13 +89,6 @@ impl Cdx {
         })
     }
 
-    fn key_len_max(self) -> usize {
-        match self.page_len {
-            PAGE_LEN => KEY_LEN_MAX,
-            longer => (longer - BRANCH_HEADER) / 2 - 8,
-        }
-    }
-
     /// The root and the length of the names in the directory of tags.
     pub(super) fn directory(self, header: &[u8]) -> Result<(u32, usize), Fault> {
         let options = header.get(14).copied().unwrap_or_default();
@@ -110,11 +111,11 @@ impl Cdx {
     pub(super) fn tag(self, name: String, header: &[u8], text: HeaderText) -> Result<Tag, Fault> {
         let options = header.get(14).copied().unwrap_or_default();
         let key_len = u16_le(header, 12)?;
-        if key_len == 0 || key_len > self.key_len_max() {
+        if key_len == 0 || key_len > key_len_max(self.page_len) {
             return Err(Fault::new(
                 12,
                 "key length",
-                format!("1 to {}", self.key_len_max()),
+                format!("1 to {}", key_len_max(self.page_len)),
                 key_len,
             ));
         }
