@@ -90,9 +90,9 @@ pub enum Error {
     /// A log cannot bring a table back to what was committed; the log is left as it is.
     #[error(transparent)]
     Recovery(Box<NotRecovered>),
-    /// An index has not the entries of all records: the table was changed without it.
+    /// An index has not the entries of all records, or entries of others: the table was changed without it.
     #[error(
-        "{}: order {order} has {entries} entries, and the table {records} records; reindex",
+        "{}: order {order} has {entries} entries, and not those of the table's {records} records; reindex",
         path.display()
     )]
     StaleIndex {
@@ -163,7 +163,7 @@ pub struct BadExpression {
 /// Which file a log cannot bring back to what was committed, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{}: cannot recover {}: it {why}; put the file back as it was, or remove the log to give up what it still has to write",
+    "{}: cannot recover {}: it {why}; put the file back as it was, or discard the log to give up what it still has to write",
     log.display(), path.display()
 )]
 pub struct NotRecovered {

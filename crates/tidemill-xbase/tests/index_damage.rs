@@ -5,10 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tidemill_xbase::CodePage;
+use tidemill_xbase::aof::OrderedRecords;
 use tidemill_xbase::index::{
     Collation, Direction, End, Finding, Index, IndexDialect, IndexFault, IndexOptions, Key, KeyType, Order,
 };
+use tidemill_xbase::{Bitmap, CodePage};
 
 /// Files that are cut and bent, with the types of their orders' keys.
 const SUBJECTS: [(&str, &[(&str, KeyType)]); 4] = [
@@ -191,6 +192,34 @@ fn circles_and_wild_pages_end_in_an_error() {
 }
 
 #[test]
+fn a_leaf_under_two_entries_of_a_branch_is_no_order_of_records() {
+    let whole = bytes("upd_cdx.cdx");
+    let branch = 2560;
+    let place = |entry: usize| branch + 12 + entry * (15 + 8) + 15 + 4;
+    for (from, to) in [(0, 2), (3, 1), (5, 4)] {
+        let mut bent = whole.clone();
+        bent.copy_within(place(from)..place(from) + 4, place(to));
+        let findings = findings(&bent, "upd_cdx.cdx");
+        let tag = findings[0].tag.clone().unwrap();
+        let order = open(&bent, "upd_cdx.cdx", &tag, KeyType::Character);
+        let error = OrderedRecords::new(&Bitmap::full(2000), &order)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("index page"), "{error}");
+        assert!(order.key_count().is_err());
+    }
+    let order = open(&whole, "upd_cdx.cdx", "T_NAME", KeyType::Character);
+    let walked: Vec<u32> = order
+        .walk(Direction::Forward)
+        .map(|entry| entry.unwrap().recno())
+        .collect();
+    let ordered = OrderedRecords::new(&Bitmap::full(2000), &order).unwrap();
+    assert_eq!(ordered.iter().collect::<Vec<_>>(), walked);
+    let order = open(&whole, "upd_cdx.cdx", "T_NAME", KeyType::Character);
+    assert!(OrderedRecords::new(&Bitmap::full(walked.len() as u32 - 1), &order).is_err());
+}
+
+#[test]
 fn a_page_that_is_reached_by_many_ways_does_not_make_an_endless_walk() {
     // Forty pages, each with the next one below it as many times as it has keys: 2^40 paths.
     let levels = 39_u32;
@@ -333,7 +362,7 @@ fn check_ends(bytes: Vec<u8>, name: &str, tags: &[(&str, KeyType)]) {
 /// Records both ways, their numbers, and what a seek finds.
 fn answers(bytes: &[u8], name: &str, tags: &[(&str, KeyType)]) -> tidemill_xbase::Result<Vec<Vec<u32>>> {
     let index = Index::from_bytes(bytes.to_vec(), dialect(name), &IndexOptions::new())?;
-    let mut answers = Vec::new();
+    let mut answers: Vec<Vec<u32>> = Vec::new();
     for (tag, key_type) in tags {
         let order = index.order(tag, *key_type, &Collation::binary())?;
         for direction in [Direction::Forward, Direction::Backward] {
@@ -341,9 +370,11 @@ fn answers(bytes: &[u8], name: &str, tags: &[(&str, KeyType)]) -> tidemill_xbase
                 order
                     .walk(direction)
                     .map(|entry| Ok(entry?.recno()))
-                    .collect::<tidemill_xbase::Result<_>>()?,
+                    .collect::<tidemill_xbase::Result<Vec<u32>>>()?,
             );
         }
+        let set = Bitmap::full(answers.iter().flatten().copied().max().unwrap_or_default().min(5000));
+        answers.push(OrderedRecords::new(&set, &order)?.iter().collect());
         let mut cursor = order.cursor();
         let count = order.key_count()?;
         let mut found = vec![u32::try_from(count).unwrap()];
@@ -373,6 +404,10 @@ fn assert_broken(bytes: &[u8], name: &str, what: &str) {
         KeyType::Character
     };
     let order = index.order(&tag, key_type, &Collation::binary()).unwrap();
+    assert!(
+        OrderedRecords::new(&Bitmap::full(2000), &order).is_err(),
+        "{name} {what}"
+    );
     let walked: Vec<_> = order.walk(Direction::Forward).collect();
     let error = walked.last().unwrap().as_ref().unwrap_err().to_string();
     assert!(

@@ -106,6 +106,40 @@ fn a_table_that_somebody_changed_since_is_left_alone_and_the_log_too() {
 }
 
 #[test]
+fn a_log_that_cannot_be_recovered_is_discarded_and_says_what_is_lost() {
+    let crash = Crash::new();
+    let options = LogOptions::new().lock_timeout(Duration::from_millis(10));
+    let mut changed = crash.states[0][0].clone();
+    changed[1] = 1;
+    std::fs::write(crash.table(), &changed).unwrap();
+    let before = crash.table_bytes();
+    assert!(matches!(
+        TransactionLog::open(crash.log(), &options),
+        Err(Error::Recovery(_))
+    ));
+    let lost = TransactionLog::discard(crash.log(), &options).unwrap();
+    assert_eq!(lost.transactions.len(), 3);
+    let files = &lost.transactions[0].files;
+    assert!(files.iter().any(|file| file.path == Path::new("t.dbf")), "{files:?}");
+    assert_eq!(crash.table_bytes(), before);
+    let log = TransactionLog::open(crash.log(), &options).unwrap();
+    assert_eq!(log.recovered(), 0);
+    assert_eq!(crash.table_bytes(), before);
+    // Not one that is in use, nor what is no log.
+    assert!(matches!(
+        TransactionLog::discard(crash.log(), &options),
+        Err(Error::Locked(_))
+    ));
+    drop(log);
+    assert_eq!(TransactionLog::discard(crash.log(), &options).unwrap().transactions, []);
+    let table = TransactionLog::discard(crash.table(), &options);
+    assert!(matches!(table, Err(Error::Corrupt(_))), "{table:?}");
+    assert_eq!(crash.table_bytes(), before);
+    let none = TransactionLog::discard(crash.log().with_extension("none"), &options);
+    assert!(matches!(none, Err(Error::Io { .. })), "{none:?}");
+}
+
+#[test]
 fn a_table_that_another_program_has_is_recovered_once_it_lets_go() {
     let crash = Crash::new();
     let other = TableEditor::open(crash.table(), &EditOptions::new(TODAY)).unwrap();

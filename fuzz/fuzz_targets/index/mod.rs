@@ -1,6 +1,11 @@
 //! An index file from bytes: the last 16 bytes are what is sought in its orders and put into them, the others are the file.
 
+use tidemill_xbase::Bitmap;
+use tidemill_xbase::aof::OrderedRecords;
 use tidemill_xbase::index::{Collation, Direction, End, Index, IndexDialect, IndexEditor, IndexOptions, Key, KeyType};
+
+/// No record of a sound file is higher.
+const RECORDS: u32 = 5000;
 
 pub(crate) fn run(input: &[u8], dialect: IndexDialect) {
     let Some((file, key)) = input.split_last_chunk::<16>() else {
@@ -22,10 +27,16 @@ pub(crate) fn run(input: &[u8], dialect: IndexDialect) {
         let forward = order.walk(Direction::Forward).take_while(Result::is_ok).count();
         let backward = order.walk(Direction::Backward).take_while(Result::is_ok).count();
         let findings = index.verify(std::slice::from_ref(order), None);
+        let ordered = OrderedRecords::new(&Bitmap::full(RECORDS), order);
         if findings.is_ok_and(|findings| findings.is_empty()) {
             // What the checker finds no fault with is walked to its end.
             let counted = order.key_count().ok().and_then(|count| usize::try_from(count).ok());
             assert_eq!((Some(forward), Some(backward)), (counted, counted));
+            // Read without the keys, the records are the same ones.
+            if let Ok(ordered) = ordered {
+                let walked = order.walk(Direction::Forward).flatten().map(|entry| entry.recno());
+                assert!(ordered.iter().eq(walked));
+            }
         }
         let mut cursor = order.cursor();
         for end in [End::First, End::Last] {

@@ -39,6 +39,14 @@ pub(super) const OPTION_COMPACT: u8 = 0x20;
 pub(super) const OPTION_COMPOUND: u8 = 0x40;
 pub(super) const OPTION_DIRECTORY: u8 = 0x80;
 
+/// The longest key of pages of a length.
+pub(super) fn key_len_max(page_len: usize) -> usize {
+    match page_len {
+        PAGE_LEN => KEY_LEN_MAX,
+        longer => (longer - BRANCH_HEADER) / 2 - 8,
+    }
+}
+
 /// The first page of the list of free ones in the header; 0 or all ones for none.
 pub(super) fn first_free(header: &[u8]) -> Result<u32, Fault> {
     u32_le(header, 4)
@@ -81,13 +89,6 @@ impl Cdx {
         })
     }
 
-    fn key_len_max(self) -> usize {
-        match self.page_len {
-            PAGE_LEN => KEY_LEN_MAX,
-            longer => (longer - BRANCH_HEADER) / 2 - 8,
-        }
-    }
-
     /// The root and the length of the names in the directory of tags.
     pub(super) fn directory(self, header: &[u8]) -> Result<(u32, usize), Fault> {
         let options = header.get(14).copied().unwrap_or_default();
@@ -110,11 +111,11 @@ impl Cdx {
     pub(super) fn tag(self, name: String, header: &[u8], text: HeaderText) -> Result<Tag, Fault> {
         let options = header.get(14).copied().unwrap_or_default();
         let key_len = u16_le(header, 12)?;
-        if key_len == 0 || key_len > self.key_len_max() {
+        if key_len == 0 || key_len > key_len_max(self.page_len) {
             return Err(Fault::new(
                 12,
                 "key length",
-                format!("1 to {}", self.key_len_max()),
+                format!("1 to {}", key_len_max(self.page_len)),
                 key_len,
             ));
         }
@@ -198,6 +199,27 @@ impl PageFormat for Cdx {
             return Err(Fault::new(2, "number of keys", "what fits into the page", count));
         }
         Ok(Some(count))
+    }
+
+    fn leaf_records(&self, page: &[u8], records: &mut Vec<u32>) -> Result<bool, Fault> {
+        let Some(count) = self.leaf_len(page)? else {
+            return Ok(false);
+        };
+        if count == 0 {
+            return Ok(true);
+        }
+        let layout = LeafLayout::read(page)?;
+        let entries = page.get(LEAF_HEADER..LEAF_HEADER + count * layout.width);
+        records.reserve(count);
+        match layout.width {
+            3 => layout.records::<3>(entries.unwrap_or_default(), records),
+            4 => layout.records::<4>(entries.unwrap_or_default(), records),
+            width => {
+                let entries = entries.unwrap_or_default().chunks_exact(width);
+                records.extend(entries.map(|entry| layout.recno(first_bytes(entry))));
+            }
+        }
+        Ok(true)
     }
 
     fn next_free(&self, page: &[u8]) -> Option<u32> {
@@ -333,42 +355,82 @@ fn encode_leaf(node: &Node, keys: KeyBytes, page: &mut [u8]) {
     put_u16(page, 12, text_at.saturating_sub(at));
 }
 
-/// Offsets 14 to 23 of a leaf say how many bits record, shared and trailing counts take in its entries. These follow the
-/// header; what is left of the keys grows from the page's end towards them.
+/// How the entries of a leaf are packed: offsets 14 to 23 say how many bits record, shared and trailing counts take.
+#[derive(Debug, Clone, Copy)]
+struct LeafLayout {
+    /// The bytes of an entry, 1 to 8.
+    width: usize,
+    bits: [u32; 3],
+    masks: [u64; 3],
+}
+
+impl LeafLayout {
+    fn read(page: &[u8]) -> Result<Self, Fault> {
+        let [recno_bits, shared_bits, trail_bits, width]: [u8; 4] = bytes(page, 20)?;
+        let bits = [recno_bits, shared_bits, trail_bits].map(u32::from);
+        let width = usize::from(width);
+        if !(1..=8).contains(&width)
+            || bits.iter().sum::<u32>() as usize > 8 * width
+            || bits.iter().any(|bits| *bits > 40)
+        {
+            let found = format!("{}, {}, {} bits in {width} bytes", bits[0], bits[1], bits[2]);
+            return Err(Fault::new(
+                20,
+                "widths of an entry",
+                "up to 40 bits each in 1 to 8 bytes",
+                found,
+            ));
+        }
+        let masks = bits.map(|bits| (1_u64 << bits) - 1);
+        let written = [
+            u64::from(u32_le(page, 14)?),
+            u64::from(bytes::<1>(page, 18)?[0]),
+            u64::from(bytes::<1>(page, 19)?[0]),
+        ];
+        // The widths may be more than the masks in the header have room for.
+        let masks_written = match shared_bits {
+            0..=8 => [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[2] & 0xFF],
+            // The mask of a long count takes the place of both.
+            _ => [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[1] >> 8 & 0xFF],
+        };
+        if masks_written != written {
+            let found = format!("{:X}, {:X}, {:X}", written[0], written[1], written[2]);
+            let expected = format!("{:X}, {:X}, {:X} as their widths say", masks[0], masks[1], masks[2]);
+            return Err(Fault::new(14, "masks of an entry", expected, found));
+        }
+        Ok(Self { width, bits, masks })
+    }
+
+    fn recno(self, packed: u64) -> u32 {
+        u32::try_from(packed & self.masks[0]).unwrap_or(u32::MAX)
+    }
+
+    /// The records of entries of `WIDTH` bytes, at most four.
+    fn records<const WIDTH: usize>(self, entries: &[u8], records: &mut Vec<u32>) {
+        let mask = self.recno(u64::MAX);
+        let entries = entries.as_chunks::<WIDTH>().0.iter();
+        records.extend(entries.map(|entry| {
+            let mut packed = [0; 4];
+            packed.iter_mut().zip(entry).for_each(|(to, from)| *to = *from);
+            u32::from_le_bytes(packed) & mask
+        }));
+    }
+}
+
+/// Up to eight bytes as a number.
+fn first_bytes(bytes: &[u8]) -> u64 {
+    let mut packed = [0; 8];
+    packed.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    u64::from_le_bytes(packed)
+}
+
+/// The entries follow the header of a leaf; what is left of the keys grows from the page's end towards them.
 fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault> {
     if count == 0 {
         return Ok(Node::new(keys.len, 0));
     }
-    let [recno_bits, shared_bits, trail_bits, width]: [u8; 4] = bytes(page, 20)?;
-    let bits = [recno_bits, shared_bits, trail_bits].map(u32::from);
-    let width = usize::from(width);
-    if !(1..=8).contains(&width) || bits.iter().sum::<u32>() as usize > 8 * width || bits.iter().any(|bits| *bits > 40)
-    {
-        let found = format!("{}, {}, {} bits in {width} bytes", bits[0], bits[1], bits[2]);
-        return Err(Fault::new(
-            20,
-            "widths of an entry",
-            "up to 40 bits each in 1 to 8 bytes",
-            found,
-        ));
-    }
-    let masks = bits.map(|bits| (1_u64 << bits) - 1);
-    let written = [
-        u64::from(u32_le(page, 14)?),
-        u64::from(bytes::<1>(page, 18)?[0]),
-        u64::from(bytes::<1>(page, 19)?[0]),
-    ];
-    // The widths may be more than the masks in the header have room for.
-    let masks_written = match shared_bits {
-        0..=8 => [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[2] & 0xFF],
-        // The mask of a long count takes the place of both.
-        _ => [masks[0] & 0xFFFF_FFFF, masks[1] & 0xFF, masks[1] >> 8 & 0xFF],
-    };
-    if masks_written != written {
-        let found = format!("{:X}, {:X}, {:X}", written[0], written[1], written[2]);
-        let expected = format!("{:X}, {:X}, {:X} as their widths say", masks[0], masks[1], masks[2]);
-        return Err(Fault::new(14, "masks of an entry", expected, found));
-    }
+    let layout = LeafLayout::read(page)?;
+    let LeafLayout { width, bits, masks } = layout;
     // `leaf_len` has seen that the entries are within the page.
     let entries_end = LEAF_HEADER + count * width;
     let shift = 8 * width as u32 - bits[1] - bits[2];
@@ -380,16 +442,12 @@ fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault>
         .chunks_exact(width)
         .enumerate()
     {
-        let mut packed = [0; 8];
-        for (to, from) in packed.iter_mut().zip(entry) {
-            *to = *from;
-        }
-        let packed = u64::from_le_bytes(packed);
+        let packed = first_bytes(entry);
         let at = LEAF_HEADER + slot * width;
         let counts = packed.checked_shr(shift).unwrap_or_default();
         let shared = if slot == 0 { 0 } else { (counts & masks[1]) as usize };
         let trailing = ((counts >> bits[1]) & masks[2]) as usize;
-        let recno = u32::try_from(packed & masks[0]).unwrap_or(u32::MAX);
+        let recno = layout.recno(packed);
         let own = keys.len.checked_sub(shared + trailing).ok_or_else(|| {
             Fault::new(
                 at,
@@ -427,4 +485,73 @@ fn decode_branch(page: &[u8], keys: KeyBytes) -> Result<Node, Fault> {
         node.children.push(child);
     }
     Ok(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CDX: Cdx = Cdx {
+        page_len: PAGE_LEN,
+        is_large: false,
+    };
+
+    #[test]
+    fn the_records_of_a_leaf_are_those_that_decoding_it_finds() {
+        for (key_len, recno_max) in [
+            (1, 9),
+            (4, 0xFFFF),
+            (8, 1 << 18),
+            (20, 1 << 24),
+            (240, u32::MAX),
+            (240, 1 << 30),
+        ] {
+            for count in [0, 1, 2, 7] {
+                let keys = KeyBytes {
+                    len: key_len,
+                    trail: b' ',
+                };
+                let mut node = Node::new(key_len, count);
+                for slot in 0..count {
+                    let last = recno_max / (count as u32) * (slot as u32 + 1);
+                    node.push(&vec![b'a' + slot as u8; key_len], last);
+                }
+                let mut page = vec![0; PAGE_LEN];
+                // Seven keys of 240 bytes that share nothing have no room.
+                let text: usize = node.keys().map(|key| key.len()).sum();
+                if text + LEAF_HEADER + 8 * count > PAGE_LEN {
+                    continue;
+                }
+                CDX.encode(&node, keys, false, None, &mut page);
+                let mut records = vec![77];
+                assert!(CDX.leaf_records(&page, &mut records).unwrap());
+                assert_eq!(records[1..], *node.records(), "{key_len} {recno_max} {count}");
+                assert_eq!(CDX.decode(&page, keys, None).unwrap().records(), node.records());
+                for at in 0..24 {
+                    for flip in [1, 2, 4, 0x80, 0xFF] {
+                        let mut bent = page.clone();
+                        bent[at] ^= flip;
+                        let mut records = Vec::new();
+                        let read = CDX.leaf_records(&bent, &mut records);
+                        if let (Ok(true), Ok(decoded)) = (read, CDX.decode(&bent, keys, None)) {
+                            assert_eq!(records, decoded.records(), "{at} {flip}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_leaf_cut_anywhere_has_no_records() {
+        let keys = KeyBytes { len: 4, trail: b' ' };
+        let mut node = Node::new(4, 60);
+        (1..=60).for_each(|recno: u32| node.push(&recno.to_be_bytes(), recno));
+        let mut page = vec![0; PAGE_LEN];
+        CDX.encode(&node, keys, false, None, &mut page);
+        let entries_end = LEAF_HEADER + 60 * 3;
+        for cut in 0..entries_end {
+            assert!(CDX.leaf_records(&page[..cut], &mut Vec::new()).is_err(), "{cut}");
+        }
+    }
 }

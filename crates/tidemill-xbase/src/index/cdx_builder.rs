@@ -4,7 +4,7 @@
 //! byte. A leaf is closed when the next key does not fit, a branch when it has all the keys that it can have; a page takes the
 //! next free place when it is begun.
 //!
-//! Not here: the keys, which come from who evaluates expressions, and files with pages longer than 512 bytes.
+//! Not here: the keys, which come from who evaluates expressions, and new files with pages longer than 512 bytes.
 
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use super::cdx::{
 };
 use super::key_sorter::KeySorter;
 use super::order_spec::OrderSpec;
-use super::page::{own_len, put, put_u16, shared_len};
+use super::page::{NO_PAGE, own_len, put, put_u16, shared_len};
 
 /// Makes the bytes of a CDX file, order by order.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl CdxBuilder {
         if self.names.iter().any(|(known, _)| *known == name) {
             return Err(order.refuse("is there already"));
         }
-        Ok((name, order_header(order, self.codepage)?))
+        Ok((name, order_header(order, self.codepage, PAGE_LEN)?))
     }
 }
 
@@ -112,12 +112,12 @@ pub(super) fn name_bytes(order: &OrderSpec, codepage: CodePage) -> Result<Vec<u8
     Ok(name)
 }
 
-/// The header of an order without its root.
-pub(super) fn order_header(order: &OrderSpec, codepage: CodePage) -> Result<Vec<u8>> {
+/// The header of an order without its root, and what is left of the last page that it takes.
+pub(super) fn order_header(order: &OrderSpec, codepage: CodePage, page_len: usize) -> Result<Vec<u8>> {
     let expression = order.encode(codepage, &order.expression)?;
     let condition = order.encode(codepage, order.condition.as_deref().unwrap_or_default())?;
     // Both texts end in a NUL.
-    let room = HEADER_LEN - PAGE_LEN - 2;
+    let room = HEADER_LEN - TEXTS - 2;
     if expression.is_empty() || expression.len() + condition.len() > room {
         let found = expression.len() + condition.len();
         return Err(order.refuse(&format!("expressions of {found} bytes, not 1 to {room}")));
@@ -130,19 +130,15 @@ pub(super) fn order_header(order: &OrderSpec, codepage: CodePage) -> Result<Vec<
     ] {
         options |= if is_set { option } else { 0 };
     }
-    Ok(header_page(
-        order.key_len,
-        options,
-        order.is_descending,
-        &expression,
-        &condition,
-    ))
+    let mut header = header_page(order.key_len, options, order.is_descending, &expression, &condition);
+    put_u16(&mut header, 18, page_len);
+    header.resize(HEADER_LEN.next_multiple_of(page_len), 0);
+    Ok(header)
 }
 
 /// A header without its root. The key's text begins the pool, that of the condition follows.
 fn header_page(key_len: usize, options: u8, is_descending: bool, expression: &[u8], condition: &[u8]) -> Vec<u8> {
     let mut header = vec![0; HEADER_LEN];
-    let texts = PAGE_LEN;
     let (key_text, for_text) = (expression.len() + 1, condition.len() + 1);
     for (at, number) in [
         (12, key_len),
@@ -156,16 +152,45 @@ fn header_page(key_len: usize, options: u8, is_descending: bool, expression: &[u
         put_u16(&mut header, at, number);
     }
     put(&mut header, 14, &[options, 1]);
-    put(&mut header, texts, expression);
-    put(&mut header, texts + key_text, condition);
+    put(&mut header, TEXTS, expression);
+    put(&mut header, TEXTS + key_text, condition);
     header
+}
+
+/// Where the texts of a header begin.
+const TEXTS: usize = 512;
+
+/// Where pages are packed, and how long they are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// How many bytes of the file come before those that are given.
+    pub(super) base: usize,
+    pub(super) page_len: usize,
+    /// What a page number counts, in bytes.
+    pub(super) unit: usize,
+}
+
+impl Place {
+    /// A whole file of pages of the usual length.
+    const FILE: Self = Self {
+        base: 0,
+        page_len: PAGE_LEN,
+        unit: 1,
+    };
+
+    /// The number of the page at an offset.
+    fn number(self, at: usize) -> u32 {
+        match at {
+            NONE => NO_PAGE,
+            at => (at / self.unit) as u32,
+        }
+    }
 }
 
 /// Packs sorted keys into the pages of one tree.
 pub(super) struct Packer<'a> {
     file: &'a mut Vec<u8>,
-    /// Where the bytes begin in the file.
-    base: usize,
+    place: Place,
     /// A place that is kept for the first page.
     first_page: Option<usize>,
     key_len: usize,
@@ -190,16 +215,16 @@ struct OpenPage {
 }
 
 /// No page.
-const NONE: usize = 0xFFFF_FFFF;
+const NONE: usize = usize::MAX;
 
 impl<'a> Packer<'a> {
     fn new(file: &'a mut Vec<u8>, first_page: Option<usize>, key_len: usize, trail: u8, last_recno: u32) -> Self {
-        Self::behind(0, file, first_page, key_len, trail, last_recno)
+        Self::at(Place::FILE, file, first_page, key_len, trail, last_recno)
     }
 
-    /// A packer of pages that follow `base` bytes and those of `file`.
-    pub(super) fn behind(
-        base: usize,
+    /// A packer of pages that follow those of `file`.
+    pub(super) fn at(
+        place: Place,
         file: &'a mut Vec<u8>,
         first_page: Option<usize>,
         key_len: usize,
@@ -208,7 +233,7 @@ impl<'a> Packer<'a> {
     ) -> Self {
         Self {
             file,
-            base,
+            place,
             first_page,
             key_len,
             trail,
@@ -226,7 +251,7 @@ impl<'a> Packer<'a> {
         let free = self
             .levels
             .first()
-            .map(|leaf| PAGE_LEN - LEAF_HEADER - leaf.count * self.bits.width - leaf.texts.len());
+            .map(|leaf| self.place.page_len - LEAF_HEADER - leaf.count * self.bits.width - leaf.texts.len());
         if free.is_none_or(|free| free < self.key_len - shared - trailing + self.bits.width) {
             shared = 0;
             let last = std::mem::take(&mut self.last);
@@ -267,7 +292,7 @@ impl<'a> Packer<'a> {
     }
 
     fn add_branch(&mut self, level: usize, key: &[u8], recno: u32, below: usize) {
-        let most = (PAGE_LEN - BRANCH_HEADER) / (self.key_len + 8);
+        let most = (self.place.page_len - BRANCH_HEADER) / (self.key_len + 8);
         if self.levels.get(level).is_none_or(|page| page.count >= most) {
             let (last, last_recno) = self.levels.get(level).map_or((Vec::new(), 0), |page| {
                 let begin = (page.count - 1) * (self.key_len + 8);
@@ -284,7 +309,7 @@ impl<'a> Packer<'a> {
         if let Some(page) = self.levels.get_mut(level) {
             page.entries.extend_from_slice(key);
             page.entries.extend_from_slice(&recno.to_be_bytes());
-            page.entries.extend_from_slice(&(below as u32).to_be_bytes());
+            page.entries.extend_from_slice(&self.place.number(below).to_be_bytes());
             page.last_recno = recno;
             page.count += 1;
         }
@@ -294,8 +319,8 @@ impl<'a> Packer<'a> {
     fn begin_page(&mut self, level: usize, last: &[u8], last_recno: u32) {
         let at = self.first_page.take().unwrap_or_else(|| {
             let at = self.file.len();
-            self.file.resize(at + PAGE_LEN, 0);
-            self.base + at
+            self.file.resize(at + self.place.page_len, 0);
+            self.place.base + at
         });
         let before = self.levels.get(level).map(|page| page.at);
         if let Some(before) = before {
@@ -318,23 +343,24 @@ impl<'a> Packer<'a> {
 
     fn close_page(&mut self, level: usize, right: usize, is_root: bool) {
         let Some(open) = self.levels.get(level) else { return };
-        let mut page = vec![0; PAGE_LEN];
+        let page_len = self.place.page_len;
+        let mut page = vec![0; page_len];
         put_u16(&mut page, 0, usize::from(is_root) + if level == 0 { 2 } else { 0 });
         put_u16(&mut page, 2, open.count);
-        put(&mut page, 4, &(open.left as u32).to_le_bytes());
-        put(&mut page, 8, &(right as u32).to_le_bytes());
+        put(&mut page, 4, &self.place.number(open.left).to_le_bytes());
+        put(&mut page, 8, &self.place.number(right).to_le_bytes());
         if level == 0 {
             put_u16(
                 &mut page,
                 12,
-                PAGE_LEN - LEAF_HEADER - open.entries.len() - open.texts.len(),
+                page_len - LEAF_HEADER - open.entries.len() - open.texts.len(),
             );
             self.bits.put(&mut page);
             put(&mut page, LEAF_HEADER, &open.entries);
-            put(&mut page, PAGE_LEN - open.texts.len(), &open.texts);
+            put(&mut page, page_len - open.texts.len(), &open.texts);
         } else {
             put(&mut page, BRANCH_HEADER, &open.entries);
         }
-        put(self.file, open.at - self.base, &page);
+        put(self.file, open.at - self.place.base, &page);
     }
 }

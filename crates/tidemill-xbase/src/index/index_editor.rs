@@ -15,7 +15,7 @@ use crate::storage::DataFile;
 
 use super::btree_packer::BTreePacker;
 use super::cdx;
-use super::cdx_builder::{Packer, name_bytes, order_header};
+use super::cdx_builder::{Packer, Place, name_bytes, order_header};
 use super::collation::Collation;
 use super::key::KeyType;
 use super::key_sorter::KeySorter;
@@ -309,7 +309,7 @@ impl IndexEditor {
     /// Adds an order to a file of several, behind all that it holds. The file is open for this program alone.
     ///
     /// # Errors
-    /// As for the file's builder; [`Error::Unsupported`] for a CDX of pages longer than 512 bytes.
+    /// As for the file's builder.
     pub(crate) fn create_order(
         &mut self,
         order: &OrderSpec,
@@ -327,14 +327,23 @@ impl IndexEditor {
             len: order.key_len,
             trail: codec.trail(),
         };
-        let page_len = self.store.format.page_len() as u64;
+        let (page_len, unit) = (self.store.format.page_len() as u64, self.store.format.page_unit());
         let base = self.store.offset(self.store.end());
         let at = usize::try_from(base).map_err(|_| order.refuse("does not fit into the file"))?;
         let (root, mut new, entry) = match self.dialect {
-            IndexDialect::Cdx if page_len == cdx::PAGE_LEN as u64 => {
+            IndexDialect::Cdx => {
                 let entry = name_bytes(order, codepage)?;
-                let mut new = order_header(order, codepage)?;
-                let mut packer = Packer::behind(at, &mut new, None, bytes.len, bytes.trail, record_count);
+                let place = Place {
+                    base: at,
+                    page_len: self.store.format.page_len(),
+                    unit: usize::try_from(unit).unwrap_or(usize::MAX),
+                };
+                let most = cdx::key_len_max(place.page_len);
+                if bytes.len > most {
+                    return Err(order.refuse(&format!("keys of {} bytes, not 1 to {most}", bytes.len)));
+                }
+                let mut new = order_header(order, codepage, place.page_len)?;
+                let mut packer = Packer::at(place, &mut new, None, bytes.len, bytes.trail, record_count);
                 keys.finish(|key, recno| {
                     packer.add(key, recno);
                     Ok(())
@@ -350,10 +359,8 @@ impl IndexEditor {
                 keys.finish(|key, recno| packer.add(key, recno))?;
                 (u64::from(packer.finish(false)?) * format.page_unit(), new, entry)
             }
-            IndexDialect::Cdx => return Err(self.unsupported("an order is not added to a CDX of long pages")),
             IndexDialect::Ntx => return Err(order.refuse("an NTX file has one order, and there is one already")),
         };
-        let unit = self.store.format.page_unit();
         let number = |offset: u64| u32::try_from(offset / unit).map_err(|_| order.refuse("does not fit into the file"));
         let (root, header) = (number(root)?, number(base)?);
         let root_at = usize::try_from(self.store.format.root_at(0)).unwrap_or_default();
@@ -722,5 +729,97 @@ mod tests {
         let found = sorted.iter().map(|recno| index.contains(order, &key(*recno), *recno));
         let error = found.filter_map(Result::err).next().unwrap().to_string();
         assert!(error.contains("keys from elsewhere"), "{error}");
+    }
+
+    /// A CDX of long pages without orders, as its header describes it (Harbour's `hbrddcdx.h`).
+    fn long_pages(page_len: usize) -> Faulty {
+        let header_len = cdx::HEADER_LEN.next_multiple_of(page_len);
+        let mut file = vec![0; header_len + page_len];
+        put(
+            &mut file,
+            0,
+            &u32::try_from(header_len / page_len).unwrap().to_le_bytes(),
+        );
+        for (at, number) in [(12, cdx::NAME_LEN), (16, cdx::HEADER_LEN), (18, page_len)] {
+            put(&mut file, at, &u16::try_from(number).unwrap().to_le_bytes());
+        }
+        put(&mut file, 14, &[0xE0, 0x21]);
+        put(&mut file, 20, &cdx::HARBOUR);
+        // A root without names.
+        put(
+            &mut file,
+            header_len,
+            &[3, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+        );
+        let storage = Faulty::default();
+        storage.writes_left.store(u64::MAX, Ordering::Relaxed);
+        *storage.bytes.lock().unwrap() = file;
+        storage
+    }
+
+    #[test]
+    fn orders_are_added_to_a_file_of_long_pages_and_changed_and_dropped_there() {
+        for page_len in [1024, 2048, 8192] {
+            let storage = long_pages(page_len);
+            let open = || {
+                let file = DataFile::new(Path::new("t.cdx"), Box::new(storage.clone()));
+                IndexEditor::new(Arc::new(file), &IndexOptions::new(), false).unwrap()
+            };
+            let mut index = open();
+            let spec = |name: &str, key_len| OrderSpec::new(name, "X").keys(KeyType::Character, key_len);
+            let mut add = |spec: &OrderSpec, keys: &dyn Fn(u32) -> Vec<u8>| {
+                let mut sorter = KeySorter::new(spec, IndexDialect::Cdx, 10_000).unwrap();
+                (1..=3000).for_each(|recno| sorter.push(&keys(recno), recno).unwrap());
+                index.create_order(spec, sorter, 10_000, CodePage::Cp437)
+            };
+            let long = |recno: u32| [&key(recno)[..], &[b'x'; 300]].concat();
+            add(&spec("SHORT", 40), &|recno| key(recno).to_vec()).unwrap();
+            add(&spec("LONG", 340), &long).unwrap();
+            let most = cdx::key_len_max(page_len);
+            let refused = add(&spec("LONGER", most + 1), &|recno| {
+                [&key(recno)[..], &vec![b'x'; most - 39]].concat()
+            });
+            assert!(matches!(refused, Err(Error::Misuse(_))), "{refused:?}");
+            drop(index);
+            let mut index = open();
+            assert_eq!(
+                index.tags().iter().map(|tag| &*tag.name).collect::<Vec<_>>(),
+                ["SHORT", "LONG"]
+            );
+            let orders =
+                ["SHORT", "LONG"].map(|name| index.order(name, KeyType::Character, &Collation::binary()).unwrap());
+            for recno in 1..=1000 {
+                assert!(index.remove(orders[0], &key(recno), recno).unwrap());
+                assert!(index.remove(orders[1], &long(recno), recno).unwrap());
+                assert!(index.insert(orders[1], &long(recno + 5000), recno + 5000).unwrap());
+            }
+            index.flush().unwrap();
+            let check = |index: &mut IndexEditor, expected: &[(&str, usize)]| {
+                let reader = index.reader().unwrap();
+                let orders: Vec<_> = reader
+                    .tags()
+                    .iter()
+                    .map(|tag| {
+                        reader
+                            .order(&tag.name, KeyType::Character, &Collation::binary())
+                            .unwrap()
+                    })
+                    .collect();
+                assert_eq!(reader.verify(&orders, Some(10_000)).unwrap(), [], "{page_len}");
+                let counts: Vec<_> = orders
+                    .iter()
+                    .map(|order| {
+                        (
+                            order.tag().name.as_str(),
+                            order.walk(Direction::Backward).map(Result::unwrap).count(),
+                        )
+                    })
+                    .collect();
+                assert_eq!(counts, expected);
+            };
+            check(&mut index, &[("SHORT", 2000), ("LONG", 3000)]);
+            index.drop_order(orders[0]).unwrap();
+            check(&mut index, &[("LONG", 3000)]);
+        }
     }
 }

@@ -385,6 +385,14 @@ impl KeyOrder {
         self.collation.weights().map(|weights| &**weights)
     }
 
+    /// What errors call the order of a text's bytes.
+    pub(crate) fn collation_name(&self) -> &'static str {
+        match self.collation.is_binary() {
+            true => "that of bytes",
+            false => "that of an alphabet",
+        }
+    }
+
     /// Two stored keys.
     pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         let order = match self.collation.weights() {

@@ -215,6 +215,12 @@ pub(crate) trait PageFormat: fmt::Debug + Send + Sync {
     /// The number of keys of a leaf without decoding it; `None` for a branch.
     fn leaf_len(&self, page: &[u8]) -> Result<Option<usize>, Fault>;
 
+    /// Appends the records of a leaf without looking at its keys. `false` for a branch, and where a format has no way to do
+    /// that: decode the page.
+    fn leaf_records(&self, _page: &[u8], _records: &mut Vec<u32>) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
     /// The free page behind a free page; 0 for none.
     fn next_free(&self, page: &[u8]) -> Option<u32>;
 }

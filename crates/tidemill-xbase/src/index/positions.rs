@@ -3,10 +3,11 @@
 //! No format writes counts down, so that one pass over the tree makes them; leaves are only asked for their number of
 //! keys. Afterwards the number of an entry and the entry of a number cost one step per level.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::error::Result;
 
+use super::page_set::PageSet;
 use super::tree::{DEPTH_MAX, Tree, TreePath};
 
 /// The counts of one tree.
@@ -25,7 +26,7 @@ impl Positions {
             total: 0,
             starts: HashMap::new(),
         };
-        positions.total = positions.visit(tree, tree.root, &mut HashSet::new(), 0)?;
+        positions.total = positions.visit(tree, tree.root, (&mut PageSet::new(tree), &mut Vec::new()), 0)?;
         Ok(positions)
     }
 
@@ -93,18 +94,19 @@ impl Positions {
         }
     }
 
-    fn visit(&mut self, tree: &Tree, page: u32, visited: &mut HashSet<u32>, depth: usize) -> Result<u64> {
-        if !visited.insert(page) || depth >= DEPTH_MAX {
-            let expected = format!("a tree of at most {DEPTH_MAX} levels that reaches each page once");
-            return Err(tree.corrupt(
-                "index page",
-                tree.offset(page),
-                expected,
-                "a page that was there before",
-            ));
+    fn visit(
+        &mut self,
+        tree: &Tree,
+        page: u32,
+        (reached, window): (&mut PageSet, &mut Vec<u8>),
+        depth: usize,
+    ) -> Result<u64> {
+        reached.reach(tree, page)?;
+        if depth >= DEPTH_MAX {
+            let (expected, found) = (format!("a tree of at most {DEPTH_MAX} levels"), "a deeper one");
+            return Err(tree.corrupt("index page", tree.offset(page), expected, found));
         }
-        let mut window = Vec::new();
-        let bytes = tree.read(page, &mut window)?;
+        let bytes = tree.read(page, window)?;
         let leaf = tree.format.leaf_len(bytes);
         if let Some(len) = leaf.map_err(|fault| fault.into_error(tree.source.path(), tree.offset(page)))? {
             return Ok(len as u64);
@@ -115,7 +117,7 @@ impl Positions {
         let mut below = 0;
         for (slot, child) in node.children.iter().copied().enumerate() {
             starts.push(below);
-            below += self.visit(tree, child, visited, depth + 1)?;
+            below += self.visit(tree, child, (&mut *reached, &mut *window), depth + 1)?;
             if tree.format.branches_hold_entries() && slot < node.len() {
                 below += 1;
             }

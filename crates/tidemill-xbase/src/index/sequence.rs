@@ -9,7 +9,8 @@ use crate::error::Result;
 
 use super::key::Key;
 use super::order::Order;
-use super::tree::TreePath;
+use super::page_set::PageSet;
+use super::tree::{Tree, TreePath};
 
 /// One end of a range of keys.
 #[derive(Debug, Clone)]
@@ -108,8 +109,22 @@ impl Order {
         };
         let is_before = |stored: &[u8]| is_outside(first, Ordering::Greater, stored);
         let is_behind = |stored: &[u8]| is_outside(last, Ordering::Less, stored);
+        let mut visit = |page: u32, records: &[u32]| {
+            // One comparison for 0 and for those above: 0 wraps around.
+            if records.iter().any(|recno| recno.wrapping_sub(1) >= record_count) {
+                let found = records.iter().find(|recno| recno.wrapping_sub(1) >= record_count);
+                let found = found.map_or_else(String::new, u32::to_string);
+                let expected = format!("1 to {record_count}");
+                return Err(tree.corrupt("record number", tree.offset(page), expected, found));
+            }
+            visit(records);
+            Ok(())
+        };
         let mut path = TreePath::default();
         let mut found = path.seek(tree, |stored, _| is_before(stored))?;
+        if !tree.format.branches_hold_entries() {
+            return visit_leaves(tree, path, is_behind, visit);
+        }
         while found {
             let Some(step) = path.entry() else { break };
             let node = &step.node;
@@ -120,15 +135,7 @@ impl Order {
                 false => whole,
                 true => node.partition(|stored, _| !is_behind(stored)).clamp(from, whole),
             };
-            let records = node.records().get(from..end).unwrap_or_default();
-            // One comparison for 0 and for those above: 0 wraps around.
-            if records.iter().any(|recno| recno.wrapping_sub(1) >= record_count) {
-                let offset = tree.offset(step.page);
-                let found = records.iter().find(|recno| recno.wrapping_sub(1) >= record_count);
-                let found = found.map_or_else(String::new, u32::to_string);
-                return Err(tree.corrupt("record number", offset, format!("1 to {record_count}"), found));
-            }
-            visit(records);
+            visit(step.page, node.records().get(from..end).unwrap_or_default())?;
             if end < whole {
                 break;
             }
@@ -137,4 +144,46 @@ impl Order {
         }
         Ok(())
     }
+}
+
+/// The records from a path's entry on, as long as their keys are not behind the range. Of a leaf that lies within it only the
+/// records are decoded: the branch above says that no key of the leaf comes behind its own, and a key that does not belong
+/// there is for the checker to find.
+fn visit_leaves(
+    tree: &Tree,
+    mut path: TreePath,
+    is_behind: impl Fn(&[u8]) -> bool,
+    mut visit: impl FnMut(u32, &[u32]) -> Result<()>,
+) -> Result<()> {
+    let (mut window, mut records, mut reached) = (Vec::new(), Vec::new(), PageSet::new(tree));
+    while let Some(step) = path.entry() {
+        let (node, from) = (&step.node, step.slot);
+        let end = node.partition(|stored, _| !is_behind(stored)).max(from);
+        reached.reach(tree, step.page)?;
+        visit(step.page, node.records().get(from..end).unwrap_or_default())?;
+        if end < node.len() {
+            return Ok(());
+        }
+        path.leave_page();
+        let mut next = path.next_below();
+        while let Some(page) = next {
+            let is_within = path
+                .entry()
+                .is_some_and(|above| above.slot < above.node.len() && !is_behind(above.node.key(above.slot)));
+            if is_within {
+                records.clear();
+                let bytes = tree.read(page, &mut window)?;
+                let read = tree.format.leaf_records(bytes, &mut records);
+                if read.map_err(|fault| fault.into_error(tree.source.path(), tree.offset(page)))? {
+                    reached.reach(tree, page)?;
+                    visit(page, &records)?;
+                    next = path.next_below();
+                    continue;
+                }
+            }
+            let node = &path.enter(tree, page)?.node;
+            next = node.children.first().copied();
+        }
+    }
+    Ok(())
 }

@@ -185,6 +185,24 @@ impl TreePath {
         self.settle(found, |path| path.settle_backward(tree))
     }
 
+    /// Leaves the page that the path ends in.
+    pub(crate) fn leave_page(&mut self) {
+        self.steps.pop();
+    }
+
+    /// The page behind the one below the last step, which is not entered; `None`, and the path leads to nothing, when there is
+    /// none. For trees whose branches hold no entries.
+    pub(crate) fn next_below(&mut self) -> Option<u32> {
+        while let Some(step) = self.steps.last_mut() {
+            if let Some(child) = step.node.children.get(step.slot + 1).copied() {
+                step.slot += 1;
+                return Some(child);
+            }
+            self.steps.pop();
+        }
+        None
+    }
+
     /// Adds a page to the path.
     pub(crate) fn enter(&mut self, tree: &Tree, page: u32) -> Result<&mut Step> {
         let limit = tree.page_count() + DEPTH_MAX as u64;
@@ -203,8 +221,17 @@ impl TreePath {
         if !node.is_sorted || !is_within {
             let what = format!("index page at {}, keys", tree.offset(page));
             let (expected, found) = match node.is_sorted {
-                false => ("keys in order, under the collation given", "keys out of order"),
-                true => ("keys between those of the branch above", "keys from elsewhere"),
+                false => (
+                    format!(
+                        "keys in order, under the collation given ({})",
+                        tree.order.collation_name()
+                    ),
+                    "keys out of order",
+                ),
+                true => (
+                    "keys between those of the branch above".to_owned(),
+                    "keys from elsewhere",
+                ),
             };
             return Err(tree.corrupt(&what, tree.offset(page), expected, found));
         }

@@ -262,7 +262,7 @@ impl TreeEditor {
         let node = &store.get(page)?.node;
         let order = &self.order;
         if !node.keys().is_sorted_by(|a, b| order.compare(a, b).is_le()) {
-            let expected = "keys in order, under the collation given";
+            let expected = format!("keys in order, under the collation given ({})", order.collation_name());
             return Err(store.corrupt(page, expected, "keys out of order"));
         }
         self.check_bounds(store, page, node)

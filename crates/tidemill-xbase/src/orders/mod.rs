@@ -45,7 +45,8 @@ pub use build_options::BuildOptions;
 pub use keys::OrderKeys;
 
 /// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must
-/// agree on it.
+/// agree on it. Who changes an index under another collation puts keys where the others do not find them, and an index that is
+/// walked or opened for changes is refused only where its keys show that they are sorted otherwise.
 #[derive(Debug, Clone)]
 pub struct KeySettings {
     pub(crate) environment: Environment,

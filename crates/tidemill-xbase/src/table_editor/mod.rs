@@ -131,8 +131,10 @@ impl EditOptions {
         self
     }
 
-    /// How the expressions of index files are compiled and their text is sorted. Default: [`KeySettings::new`] with the
-    /// table's code page.
+    /// How the expressions of index files are compiled and their text is sorted: it must be as the programs do that share
+    /// them, since no index file says it. Under another collation keys would be put where those programs do not find them.
+    /// Opening an index looks at some of its pages and refuses keys that are out of order there, but keys of letters that all
+    /// collations sort alike say nothing. Default: [`KeySettings::new`] with the table's code page, which sorts by bytes.
     #[must_use]
     pub fn keys(mut self, keys: KeySettings) -> Self {
         self.keys = Some(keys);

@@ -230,7 +230,7 @@ impl TransactionLog {
     /// # Errors
     /// [`Error::Locked`] when another process has the log, or a table that has to be recovered, until the timeout.
     /// [`Error::Recovery`] when a table that has to be recovered is not there, or was changed since; nothing is
-    /// written then, and the log stays as it is. [`Error::Corrupt`] when the file is no log; a part of a group at its
+    /// written then, and the log stays as it is (see [`TransactionLog::discard`]). [`Error::Corrupt`] when the file is no log; a part of a group at its
     /// end is dropped without an error, since it was never acknowledged. [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: &LogOptions) -> Result<Self> {
         Self::open_on(Arc::new(TheDisk), path.as_ref(), options)
@@ -257,6 +257,26 @@ impl TransactionLog {
                 state: Mutex::new(State::new(file, folder, options)),
             }),
         })
+    }
+
+    /// Gives up what a log still has to write, empties it, and returns what it was: for a log that [`TransactionLog::open`]
+    /// refuses with [`Error::Recovery`] because a table cannot be put back as it was.
+    ///
+    /// The tables are left as they are. Where the crash came while they were being written, a transaction may be in them in
+    /// part: verify them, and make their indexes anew.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when somebody has the log open, until the timeout; [`Error::Corrupt`] when the file is no log, and it
+    /// is left alone then; [`Error::Io`], too when it is not there.
+    pub fn discard(path: impl AsRef<Path>, options: &LogOptions) -> Result<LogContents> {
+        let path = path.as_ref();
+        let handle = File::options().read(true).write(true).open(path);
+        let handle = Arc::new(handle.map_err(|e| Error::io(path, "open", e))?);
+        open_shared_or_exclusive(&handle, path, Sharing::Exclusive, options.lock_timeout)?;
+        let contents = LogContents::read(path)?;
+        let (mut file, _) = LogFile::open(path, TheDisk.storage(path, handle))?;
+        file.restart()?;
+        Ok(contents)
     }
 
     /// The log's file, as an absolute path.
@@ -300,12 +320,12 @@ impl TransactionLog {
         Ok(LoggedFile::new(self.clone(), slot))
     }
 
-    /// A number that goes back to what it was when a transaction is rolled back.
     /// How often something that was written was forgotten: whoever keeps a part of a file in memory reads it anew then.
     pub(crate) fn rollbacks(&self) -> u64 {
         self.state().rollbacks()
     }
 
+    /// A number that goes back to what it was when a transaction is rolled back.
     pub(crate) fn remember(&self, number: &Arc<AtomicU32>) {
         self.state().remember(number);
     }
