@@ -103,7 +103,7 @@ static void settings(void)
 {
     UNSIGNED8 buffer[64];
     UNSIGNED16 length = sizeof buffer, number = 77;
-    UNSIGNED32 major = 0, minor = 0;
+    UNSIGNED32 major = 0, minor = 0, code = 0;
     UNSIGNED8 letter = 0;
 
     OK(AdsGetVersion(&major, &minor, &letter, buffer, &length));
@@ -128,6 +128,13 @@ static void settings(void)
     IS(strstr((char *) buffer, "5068") != NULL, 1);
     length = sizeof buffer;
     IS(AdsGetErrorString(4711, buffer, &length), AE_NO_ERROR_MESSAGE);
+
+    /* A function that does nothing yet says so. */
+    IS(AdsDDClose(1), AE_FUNCTION_NOT_AVAILABLE);
+    length = sizeof buffer;
+    OK(AdsGetLastError(&code, buffer, &length));
+    IS(code, AE_FUNCTION_NOT_AVAILABLE);
+    IS(strstr((char *) buffer, "AdsDDClose") != NULL, 1);
 }
 
 static ADSHANDLE make(ADSHANDLE connection)
