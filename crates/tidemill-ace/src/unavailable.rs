@@ -1,5 +1,5 @@
 //! Functions that do nothing yet: each answers [`AE_FUNCTION_NOT_AVAILABLE`], so that a program loads and learns at the
-//! call what it cannot have. None pretends success.
+//! call what it cannot have; the last error tells the reason. None pretends success.
 //!
 //! To write a function, delete its line here and put the shim into the file of its kind. `tests/exports.rs` then says
 //! what else names it.
@@ -8,6 +8,8 @@
 //! arguments where it likes and takes them away itself, and a function that takes none leaves them alone.
 //!
 //! What they would do is not here; `docs/ace/functions.md` lists them with every other function.
+//!
+//! [`AE_FUNCTION_NOT_AVAILABLE`]: crate::constants::AE_FUNCTION_NOT_AVAILABLE
 
 #![expect(
     unsafe_code,
@@ -15,7 +17,9 @@
 )]
 #![allow(non_snake_case, reason = "the names are those of the Advantage Client Engine")]
 
-use crate::constants::AE_FUNCTION_NOT_AVAILABLE;
+use tidemill_ads::ErrorCode;
+
+use crate::call::{call, refuse};
 
 /// A function that does nothing yet.
 #[derive(Debug, Clone, Copy)]
@@ -65,15 +69,24 @@ impl Why {
     }
 }
 
+fn answer(name: &str, why: Why) -> u32 {
+    call(|| {
+        refuse(
+            ErrorCode::NotImplemented,
+            format!("{name} is not available: {}", why.text()),
+        )
+    })
+}
+
 /// Makes the functions, and the list of them.
 macro_rules! unavailable {
     ($($why:ident { $($name:ident)* })*) => {
         $($(
-            #[doc = concat!("Answers [`AE_FUNCTION_NOT_AVAILABLE`] ([`Why::", stringify!($why), "`]).")]
+            #[doc = concat!("Is not available ([`Why::", stringify!($why), "`]).")]
             // SAFETY: no other function of the library has the name, and C reaches this one by it.
             #[unsafe(no_mangle)]
             pub extern "C" fn $name() -> u32 {
-                AE_FUNCTION_NOT_AVAILABLE
+                answer(stringify!($name), Why::$why)
             }
         )*)*
 

@@ -1,11 +1,70 @@
-//! Programs in C over `libace.so`: linked with another library of the name.
+//! Programs in C over `libace.so`: by themselves, under valgrind and with AddressSanitizer, and linked with another library
+//! of the name.
 //!
 //! What a machine lacks of these is left out, and the test says so.
 
 mod built;
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
+
+#[test]
+fn walk_through_the_calls_goes_as_expected() {
+    let Some(program) = Program::of("tests/c/walk.c", &[]) else {
+        return;
+    };
+    let output = program.run(&[]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn valgrind_finds_nothing_in_the_walk() {
+    if !exists("valgrind") {
+        return eprintln!("no valgrind here: not tried");
+    }
+    let Some(program) = Program::of("tests/c/walk.c", &[]) else {
+        return;
+    };
+    let output = program.run(&["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn address_sanitizer_finds_nothing_in_the_walk() {
+    let flags = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"];
+    if !links("int main(void) { return 0; }", &flags) {
+        return eprintln!("no AddressSanitizer here: not tried");
+    }
+    let Some(program) = Program::of("tests/c/walk.c", &flags) else {
+        return;
+    };
+    let output = program.run(&[]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn example_in_c_prints_what_its_page_shows() {
+    let Some(program) = Program::of("examples/first_table.c", &[]) else {
+        return;
+    };
+    check_example(&program.run(&[]));
+}
+
+#[test]
+fn example_in_python_prints_what_its_page_shows() {
+    if !exists("python3") {
+        return eprintln!("no python3 here: not tried");
+    }
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let output = Command::new("python3")
+        .arg(folder().join("examples/first_table.py"))
+        .arg(data.path())
+        .env("LIBACE", built::library())
+        .output()
+        .expect("python3 runs");
+    check_example(&output);
+}
 
 /// SAP's library has the soname `libace.so.12.00` and symbols of version `ADS_ACE`, and so has the one that the program is
 /// linked with here.
@@ -52,6 +111,69 @@ fn programs_that_were_linked_with_another_library_run() {
     assert_eq!(said(&output), "", "the loader warns");
 }
 
+/// A program that was made from a source of this crate, in a folder of its own.
+struct Program {
+    folder: tempfile::TempDir,
+}
+
+impl Program {
+    /// None if there is no C compiler.
+    fn of(source: &str, flags: &[&str]) -> Option<Self> {
+        if !exists("cc") {
+            eprintln!("no C compiler here: not tried");
+            return None;
+        }
+        let made = tempfile::tempdir().expect("a temporary folder");
+        let library = built::library();
+        let libraries = library.parent().expect("the library is in a folder");
+        let output = Command::new("cc")
+            .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-I"])
+            .arg(folder().join("include"))
+            .args(flags)
+            .arg(folder().join(source))
+            .arg("-L")
+            .arg(libraries)
+            .args(["-lace", "-o"])
+            .arg(made.path().join("program"))
+            .output()
+            .expect("cc runs");
+        assert!(output.status.success(), "{source}: {}", said(&output));
+        Some(Self { folder: made })
+    }
+
+    /// Runs it, behind a command that runs programs perhaps, with an empty folder as its argument.
+    fn run(&self, behind: &[&str]) -> Output {
+        let data = self.folder.path().join("data");
+        fs::create_dir(&data).expect("a folder is made");
+        let program = self.folder.path().join("program");
+        let mut command = match behind {
+            [] => Command::new(program),
+            [first, rest @ ..] => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(program);
+                command
+            }
+        };
+        // Cargo's own path leads to a library that may be older.
+        let libraries = built::library();
+        command.env(
+            "LD_LIBRARY_PATH",
+            libraries.parent().expect("the library is in a folder"),
+        );
+        command.arg(data).output().expect("the program runs")
+    }
+}
+
+fn check_example(output: &Output) {
+    assert!(output.status.success(), "{}", said(output));
+    let page = fs::read_to_string(folder().join("../../docs/ace/README.md")).expect("the page is there");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        page.contains(printed.as_ref()),
+        "docs/ace/README.md does not show:\n{printed}"
+    );
+}
+
 fn said(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     text(&output.stdout) + &text(&output.stderr)
@@ -60,4 +182,21 @@ fn said(output: &Output) -> String {
 fn exists(program: &str) -> bool {
     let output = Command::new(program).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
+}
+
+fn links(program: &str, flags: &[&str]) -> bool {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join("program.c");
+    fs::write(&source, program).expect("the program is written");
+    let output = Command::new("cc")
+        .args(flags)
+        .arg(&source)
+        .arg("-o")
+        .arg(folder.path().join("program"))
+        .output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }

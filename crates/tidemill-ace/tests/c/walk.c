@@ -1,0 +1,519 @@
+/*
+ * Walks through the calls that programs use most, and checks what each answers. Argument: an empty folder.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ace.h"
+
+#define TEXT(text) ((UNSIGNED8 *) (text))
+#define LENGTH(text) ((UNSIGNED32) strlen(text))
+
+static int failures;
+
+static void fail(int line, const char *what, unsigned long got, unsigned long expected)
+{
+    UNSIGNED8 text[ADS_MAX_ERROR_LEN + 1];
+    UNSIGNED16 length = sizeof text;
+    UNSIGNED32 code;
+
+    text[0] = 0;
+    AdsGetLastError(&code, text, &length);
+    fprintf(stderr, "line %d: %s is %lu and not %lu (%s)\n", line, what, got, expected, (char *) text);
+    failures++;
+}
+
+/* A number is as expected; every call gives one. */
+#define IS(what, expected)                                                                                             \
+    do {                                                                                                               \
+        unsigned long got_ = (unsigned long) (what), expected_ = (unsigned long) (expected);                           \
+        if (got_ != expected_)                                                                                         \
+            fail(__LINE__, #what, got_, expected_);                                                                    \
+    } while (0)
+
+#define OK(call) IS(call, AE_SUCCESS)
+
+static void same(int line, const char *what, const char *got, const char *expected)
+{
+    if (strcmp(got, expected) != 0) {
+        fprintf(stderr, "line %d: %s is \"%s\" and not \"%s\"\n", line, what, got, expected);
+        failures++;
+    }
+}
+
+#define SAME(got, expected) same(__LINE__, #got, (const char *) (got), expected)
+
+static UNSIGNED16 eof(ADSHANDLE table)
+{
+    UNSIGNED16 answer = 77;
+    OK(AdsAtEOF(table, &answer));
+    return answer;
+}
+
+static UNSIGNED16 bof(ADSHANDLE table)
+{
+    UNSIGNED16 answer = 77;
+    OK(AdsAtBOF(table, &answer));
+    return answer;
+}
+
+static UNSIGNED32 record(ADSHANDLE table)
+{
+    UNSIGNED32 number = 77;
+    OK(AdsGetRecordNum(table, ADS_IGNOREFILTERS, &number));
+    return number;
+}
+
+static UNSIGNED32 count(ADSHANDLE object, UNSIGNED16 option)
+{
+    UNSIGNED32 number = 77;
+    OK(AdsGetRecordCount(object, option, &number));
+    return number;
+}
+
+/* Records from here to the end, in an order. */
+static UNSIGNED32 rest(ADSHANDLE table, ADSHANDLE order)
+{
+    UNSIGNED32 number = 0;
+    while (!eof(table) && number < 1000) {
+        number++;
+        OK(AdsSkip(order, 1));
+    }
+    return number;
+}
+
+static const char *text(ADSHANDLE table, const char *field, UNSIGNED16 option)
+{
+    static UNSIGNED8 buffer[256];
+    UNSIGNED32 length = sizeof buffer;
+    buffer[0] = 0;
+    OK(AdsGetString(table, TEXT(field), buffer, &length, option));
+    IS(length, strlen((char *) buffer));
+    return (char *) buffer;
+}
+
+static void set(ADSHANDLE table, const char *field, const char *value)
+{
+    OK(AdsSetString(table, TEXT(field), TEXT(value), LENGTH(value)));
+}
+
+static void settings(void)
+{
+    UNSIGNED8 buffer[64];
+    UNSIGNED16 length = sizeof buffer, number = 77;
+    UNSIGNED32 major = 0, minor = 0, code = 0;
+    UNSIGNED8 letter = 0;
+
+    OK(AdsGetVersion(&major, &minor, &letter, buffer, &length));
+    OK(AdsSetDateFormat(TEXT("CCYY-MM-DD")));
+    length = sizeof buffer;
+    OK(AdsGetDateFormat(buffer, &length));
+    SAME(buffer, "CCYY-MM-DD");
+    OK(AdsSetEpoch(1950));
+    OK(AdsGetEpoch(&number));
+    IS(number, 1950);
+    OK(AdsSetDecimals(3));
+    OK(AdsSetExact(ADS_TRUE));
+    OK(AdsGetExact(&number));
+    IS(number, ADS_TRUE);
+    OK(AdsSetExact(ADS_FALSE));
+    OK(AdsShowDeleted(ADS_TRUE));
+    OK(AdsGetDeleted(&number));
+    IS(number, ADS_TRUE);
+
+    length = sizeof buffer;
+    OK(AdsGetErrorString(AE_NO_CURRENT_RECORD, buffer, &length));
+    IS(strstr((char *) buffer, "5068") != NULL, 1);
+    length = sizeof buffer;
+    IS(AdsGetErrorString(4711, buffer, &length), AE_NO_ERROR_MESSAGE);
+
+    /* A function that does nothing yet says so. */
+    IS(AdsDDClose(1), AE_FUNCTION_NOT_AVAILABLE);
+    length = sizeof buffer;
+    OK(AdsGetLastError(&code, buffer, &length));
+    IS(code, AE_FUNCTION_NOT_AVAILABLE);
+    IS(strstr((char *) buffer, "AdsDDClose") != NULL, 1);
+}
+
+static ADSHANDLE make(ADSHANDLE connection)
+{
+    static const char *names[] = {"Novak", "adams", "Mercer", "Mercer", "Quist", "Baker"};
+    ADSHANDLE table = 0;
+    int i;
+
+    OK(AdsCreateTable(connection, TEXT("walk.dbf"), TEXT("w"), ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING,
+                      ADS_IGNORERIGHTS, 64,
+                      TEXT("NAME,Character,10;PAID,Numeric,10,2;BORN,Date;MALE,Logical;NOTE,Memo;PIC,Binary"), &table));
+    for (i = 0; i < 6; i++) {
+        OK(AdsAppendRecord(table));
+        set(table, "NAME", names[i]);
+        OK(AdsSetDouble(table, TEXT("PAID"), 100.25 * (i + 1)));
+        OK(AdsSetDate(table, TEXT("BORN"), TEXT("1970-02-28"), 10));
+        OK(AdsSetLogical(table, TEXT("MALE"), (UNSIGNED16) (i % 2)));
+        OK(AdsWriteRecord(table));
+    }
+    return table;
+}
+
+static void empty_table(ADSHANDLE connection)
+{
+    ADSHANDLE table = 0;
+    UNSIGNED16 answer = 77;
+
+    OK(AdsCreateTable(connection, TEXT("empty"), NULL, ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS, 0,
+                      TEXT("A,C,5"), &table));
+    OK(AdsGotoTop(table));
+    IS(bof(table), ADS_TRUE);
+    IS(eof(table), ADS_TRUE);
+    OK(AdsSkip(table, 1));
+    IS(eof(table), ADS_TRUE);
+    OK(AdsSkip(table, -1));
+    IS(bof(table), ADS_TRUE);
+    IS(count(table, ADS_IGNOREFILTERS), 0);
+    IS(AdsDeleteRecord(table), AE_NO_CURRENT_RECORD);
+    IS(AdsIsRecordDeleted(table, &answer), AE_NO_CURRENT_RECORD);
+    OK(AdsCloseTable(table));
+}
+
+static void fields(ADSHANDLE table)
+{
+    UNSIGNED8 buffer[64];
+    WCHAR wide[16];
+    UNSIGNED16 number = 77, length;
+    UNSIGNED32 long_length;
+    SIGNED32 whole;
+    double value = 77;
+
+    OK(AdsGetNumFields(table, &number));
+    IS(number, 6);
+    length = sizeof buffer;
+    OK(AdsGetFieldName(table, 2, buffer, &length));
+    SAME(buffer, "PAID");
+    OK(AdsGetFieldType(table, TEXT("PAID"), &number));
+    IS(number, ADS_NUMERIC);
+    OK(AdsGetFieldType(table, ADSFIELD(3), &number));
+    IS(number, ADS_DATE);
+    OK(AdsGetFieldType(table, ADSFIELD(4), &number));
+    IS(number, ADS_LOGICAL);
+    OK(AdsGetFieldType(table, ADSFIELD(5), &number));
+    IS(number, ADS_MEMO);
+    OK(AdsGetFieldLength(table, TEXT("paid"), &long_length));
+    IS(long_length, 10);
+    OK(AdsGetFieldDecimals(table, TEXT("PAID"), &number));
+    IS(number, 2);
+    IS(AdsGetFieldType(table, TEXT("NONE"), &number), AE_INVALID_FIELDNAME);
+    IS(AdsGetFieldType(table, ADSFIELD(7), &number), AE_INVALID_FIELDNUMBER);
+
+    OK(AdsGotoTop(table));
+    SAME(text(table, "NAME", ADS_NONE), "Novak     ");
+    SAME(text(table, "NAME", ADS_RTRIM), "Novak");
+    OK(AdsGetDouble(table, TEXT("PAID"), &value));
+    IS(value == 100.25, 1);
+    OK(AdsGetLong(table, ADSFIELD(2), &whole));
+    IS(whole, 100);
+    OK(AdsGetLogical(table, TEXT("MALE"), &number));
+    IS(number, ADS_FALSE);
+    length = sizeof buffer;
+    OK(AdsGetDate(table, TEXT("BORN"), buffer, &length));
+    SAME(buffer, "1970-02-28");
+    OK(AdsGetJulian(table, TEXT("BORN"), &whole));
+    IS(whole, 2440646);
+    long_length = 16;
+    OK(AdsGetStringW(table, TEXT("NAME"), wide, &long_length, ADS_RTRIM));
+    IS(long_length, 5);
+    IS(wide[0], 'N');
+    IS(wide[5], 0);
+
+    /* A buffer that is too small says how large it has to be. */
+    long_length = 3;
+    IS(AdsGetString(table, TEXT("NAME"), buffer, &long_length, ADS_NONE), AE_INSUFFICIENT_BUFFER);
+    IS(long_length >= 10, 1);
+
+    /* Behind the end there is no record. */
+    OK(AdsGotoRecord(table, 0));
+    IS(eof(table), ADS_TRUE);
+    long_length = sizeof buffer;
+    IS(AdsGetString(table, TEXT("NAME"), buffer, &long_length, ADS_NONE), AE_NO_CURRENT_RECORD);
+    IS(AdsGetDouble(table, TEXT("PAID"), &value), AE_NO_CURRENT_RECORD);
+}
+
+static void orders(ADSHANDLE table)
+{
+    ADSHANDLE by_name = 0, by_paid = 0, down = 0, found_order = 0;
+    UNSIGNED8 buffer[64];
+    UNSIGNED16 length, number = 77, found = 77;
+    UNSIGNED32 key = 77;
+    double place = 401;
+
+    OK(AdsCreateIndex61(table, TEXT("walk.cdx"), TEXT("NAME"), TEXT("UPPER(NAME)"), NULL, NULL, ADS_COMPOUND, 0,
+                        &by_name));
+    OK(AdsCreateIndex61(table, TEXT("walk.cdx"), TEXT("PAID"), TEXT("PAID"), NULL, NULL, ADS_COMPOUND, 0, &by_paid));
+    OK(AdsCreateIndex61(table, TEXT("walk.cdx"), TEXT("DOWN"), TEXT("NAME"), TEXT("PAID > 150"), NULL,
+                        ADS_COMPOUND | ADS_DESCENDING, 0, &down));
+    OK(AdsGetNumIndexes(table, &number));
+    IS(number, 3);
+    OK(AdsGetIndexHandle(table, TEXT("name"), &found_order));
+    IS(found_order, by_name);
+    OK(AdsGetIndexHandleByOrder(table, 2, &found_order));
+    IS(found_order, by_paid);
+    length = sizeof buffer;
+    OK(AdsGetIndexExpr(by_name, buffer, &length));
+    SAME(buffer, "UPPER(NAME)");
+    length = sizeof buffer;
+    OK(AdsGetIndexCondition(down, buffer, &length));
+    SAME(buffer, "PAID > 150");
+    OK(AdsIsIndexDescending(down, &number));
+    IS(number, ADS_TRUE);
+    OK(AdsIsIndexDescending(by_name, &number));
+    IS(number, ADS_FALSE);
+    OK(AdsGetKeyType(by_name, &number));
+    IS(number, ADS_STRING);
+    OK(AdsGetKeyType(by_paid, &number));
+    IS(number, ADS_NUMERIC);
+
+    OK(AdsGotoTop(by_name));
+    SAME(text(table, "NAME", ADS_RTRIM), "adams");
+    IS(rest(table, by_name), 6);
+    OK(AdsGotoTop(down));
+    SAME(text(table, "NAME", ADS_RTRIM), "adams");
+    IS(rest(table, down), 5);
+
+    OK(AdsSeek(by_name, TEXT("MERCER"), 6, ADS_STRINGKEY, ADS_HARDSEEK, &found));
+    IS(found, ADS_TRUE);
+    IS(record(table), 3);
+    OK(AdsSeekLast(by_name, TEXT("MERCER"), 6, ADS_STRINGKEY, &found));
+    IS(found, ADS_TRUE);
+    IS(record(table), 4);
+    OK(AdsSeek(by_name, TEXT("ME"), 2, ADS_STRINGKEY, ADS_HARDSEEK, &found));
+    IS(found, ADS_TRUE);
+    IS(record(table), 3);
+    OK(AdsSeek(by_name, TEXT("N"), 1, ADS_STRINGKEY, ADS_SOFTSEEK, &found));
+    IS(record(table), 1);
+    OK(AdsSeek(by_name, TEXT("C"), 1, ADS_STRINGKEY, ADS_SOFTSEEK, &found));
+    IS(found, ADS_FALSE);
+    IS(record(table), 3);
+    OK(AdsSeek(by_name, TEXT("X"), 1, ADS_STRINGKEY, ADS_HARDSEEK, &found));
+    IS(found, ADS_FALSE);
+    IS(eof(table), ADS_TRUE);
+    OK(AdsSeek(by_paid, TEXT(&place), sizeof place, ADS_DOUBLEKEY, ADS_HARDSEEK, &found));
+    IS(found, ADS_TRUE);
+    IS(record(table), 4);
+    OK(AdsIsFound(table, &number));
+    IS(number, ADS_TRUE);
+    OK(AdsGetKeyNum(by_paid, ADS_RESPECTFILTERS, &key));
+    IS(key, 4);
+    OK(AdsGetKeyCount(down, ADS_RESPECTFILTERS, &key));
+    IS(key, 5);
+
+    /* Scopes. */
+    length = sizeof buffer;
+    IS(AdsGetScope(by_name, ADS_TOP, buffer, &length), AE_NO_SCOPE);
+    OK(AdsSetScope(by_name, ADS_TOP, TEXT("B"), 1, ADS_STRINGKEY));
+    OK(AdsSetScope(by_name, ADS_BOTTOM, TEXT("N"), 1, ADS_STRINGKEY));
+    length = sizeof buffer;
+    OK(AdsGetScope(by_name, ADS_TOP, buffer, &length));
+    IS(length, 1);
+    IS(buffer[0], 'B');
+    OK(AdsGotoTop(by_name));
+    SAME(text(table, "NAME", ADS_RTRIM), "Baker");
+    IS(rest(table, by_name), 4);
+    OK(AdsGetKeyCount(by_name, ADS_RESPECTSCOPES, &key));
+    IS(key, 4);
+    OK(AdsClearScope(by_name, ADS_TOP));
+    OK(AdsClearScope(by_name, ADS_BOTTOM));
+    length = sizeof buffer;
+    IS(AdsGetScope(by_name, ADS_BOTTOM, buffer, &length), AE_NO_SCOPE);
+
+    /* Orders are handles of their own; a table is no order. */
+    IS(AdsGetIndexExpr(table, buffer, &length), AE_INVALID_INDEX_HANDLE);
+}
+
+static void filters(ADSHANDLE table)
+{
+    UNSIGNED8 buffer[64];
+    UNSIGNED16 length, level = 77, answer = 77;
+    UNSIGNED32 numbers[2] = {1, 2};
+
+    length = sizeof buffer;
+    IS(AdsGetFilter(table, buffer, &length), AE_NO_FILTER);
+    OK(AdsSetFilter(table, TEXT("PAID > 300")));
+    OK(AdsGotoTop(table));
+    IS(record(table), 3);
+    IS(rest(table, table), 4);
+    length = sizeof buffer;
+    OK(AdsGetFilter(table, buffer, &length));
+    SAME(buffer, "PAID > 300");
+    OK(AdsClearFilter(table));
+
+    OK(AdsSetAOF(table, TEXT("PAID > 300"), ADS_RESOLVE_IMMEDIATE));
+    IS(count(table, ADS_RESPECTFILTERS), 4);
+    length = sizeof buffer;
+    OK(AdsGetAOFOptLevel(table, &level, buffer, &length));
+    IS(level, ADS_OPTIMIZED_FULL);
+    OK(AdsCustomizeAOF(table, 2, numbers, ADS_AOF_ADD_RECORD));
+    IS(count(table, ADS_RESPECTFILTERS), 6);
+    OK(AdsCustomizeAOF(table, 1, numbers, ADS_AOF_REMOVE_RECORD));
+    OK(AdsIsRecordInAOF(table, 1, &answer));
+    IS(answer, ADS_FALSE);
+    OK(AdsGotoTop(table));
+    IS(record(table), 2);
+    OK(AdsClearAOF(table));
+    IS(count(table, ADS_RESPECTFILTERS), 6);
+    IS(AdsSetAOF(table, TEXT("NOSUCH = 1"), ADS_RESOLVE_IMMEDIATE) != AE_SUCCESS, 1);
+    OK(AdsEvalAOF(table, TEXT("PAID = 1"), &level));
+    IS(level, ADS_OPTIMIZED_FULL);
+    OK(AdsIsExprValid(table, TEXT("PAID + 1"), &answer));
+    IS(answer, ADS_TRUE);
+    OK(AdsIsExprValid(table, TEXT("PAID +"), &answer));
+    IS(answer, ADS_FALSE);
+}
+
+static void records(ADSHANDLE table)
+{
+    UNSIGNED8 buffer[128];
+    UNSIGNED16 answer = 77, length;
+    UNSIGNED32 long_length, locks[4];
+
+    OK(AdsGotoRecord(table, 2));
+    OK(AdsLockRecord(table, 0));
+    OK(AdsIsRecordLocked(table, 2, &answer));
+    IS(answer, ADS_TRUE);
+    OK(AdsGetNumLocks(table, &answer));
+    IS(answer, 1);
+    length = 4;
+    OK(AdsGetAllLocks(table, locks, &length));
+    IS(length, 1);
+    IS(locks[0], 2);
+    set(table, "NAME", "Zola");
+    OK(AdsWriteRecord(table));
+    OK(AdsUnlockRecord(table, 2));
+    SAME(text(table, "NAME", ADS_RTRIM), "Zola");
+
+    OK(AdsDeleteRecord(table));
+    OK(AdsIsRecordDeleted(table, &answer));
+    IS(answer, ADS_TRUE);
+    OK(AdsShowDeleted(ADS_FALSE));
+    OK(AdsGotoTop(table));
+    OK(AdsSkip(table, 1));
+    IS(record(table), 3);
+    OK(AdsShowDeleted(ADS_TRUE));
+    OK(AdsGotoRecord(table, 2));
+    OK(AdsRecallRecord(table));
+    OK(AdsIsRecordDeleted(table, &answer));
+    IS(answer, ADS_FALSE);
+
+    long_length = sizeof buffer;
+    OK(AdsGetRecord(table, buffer, &long_length));
+    IS(buffer[0], ' ');
+    IS(memcmp(buffer + 1, "Zola      ", 10), 0);
+    memcpy(buffer + 1, "adams     ", 10);
+    OK(AdsSetRecord(table, buffer, long_length));
+    OK(AdsWriteRecord(table));
+    SAME(text(table, "NAME", ADS_RTRIM), "adams");
+}
+
+static void memos(ADSHANDLE table)
+{
+    UNSIGNED8 buffer[256], bytes[4] = {0, 1, 2, 255};
+    UNSIGNED32 length = 77;
+
+    OK(AdsGotoRecord(table, 5));
+    set(table, "NOTE", "a note that is longer than a field of this table would hold");
+    OK(AdsSetBinary(table, TEXT("PIC"), ADS_BINARY, sizeof bytes, 0, bytes, sizeof bytes));
+    OK(AdsWriteRecord(table));
+    OK(AdsGetMemoLength(table, TEXT("NOTE"), &length));
+    IS(length, 59);
+    SAME(text(table, "NOTE", ADS_NONE), "a note that is longer than a field of this table would hold");
+    OK(AdsGetBinaryLength(table, TEXT("PIC"), &length));
+    IS(length, 4);
+    length = sizeof buffer;
+    OK(AdsGetBinary(table, TEXT("PIC"), 1, buffer, &length));
+    IS(length, 3);
+    IS(memcmp(buffer, bytes + 1, 3), 0);
+}
+
+static void reopen(ADSHANDLE connection)
+{
+    ADSHANDLE table = 0, order = 0, search = 0;
+    UNSIGNED8 name[ADS_MAX_PATH + 1];
+    UNSIGNED16 length, number = 77;
+    UNSIGNED32 code, found = 0;
+
+    /* The index of the table's name opens with it. Backslashes and letters of either case are as good. */
+    OK(AdsOpenTable(connection, TEXT(".\\WALK.DBF"), NULL, ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
+                    ADS_EXCLUSIVE, &table));
+    OK(AdsGetNumIndexes(table, &number));
+    IS(number, 3);
+    OK(AdsGetIndexHandle(table, TEXT("NAME"), &order));
+    OK(AdsGotoTop(order));
+    SAME(text(table, "NAME", ADS_RTRIM), "adams");
+    length = sizeof name;
+    OK(AdsGetTableFilename(table, ADS_BASENAME, name, &length));
+    IS(strcmp((char *) name, "walk") == 0 || strcmp((char *) name, "WALK") == 0, 1);
+    OK(AdsGetHandleType(table, &number));
+    IS(number, ADS_TABLE);
+    OK(AdsGetHandleType(order, &number));
+    IS(number, ADS_INDEX_ORDER);
+    OK(AdsGetHandleType(connection, &number));
+    IS(number, ADS_CONNECTION);
+
+    OK(AdsGotoRecord(table, 3));
+    OK(AdsDeleteRecord(table));
+    OK(AdsPackTable(table));
+    IS(count(table, ADS_IGNOREFILTERS) <= 6, 1);
+    OK(AdsReindex(table));
+    OK(AdsZapTable(table));
+    IS(count(table, ADS_IGNOREFILTERS), 0);
+    OK(AdsCloseTable(table));
+
+    length = sizeof name;
+    for (code = AdsFindFirstTable(connection, TEXT("*.dbf"), name, &length, &search); code == AE_SUCCESS;
+         code = AdsFindNextTable(connection, search, name, &length)) {
+        found++;
+        length = sizeof name;
+    }
+    IS(code, AE_NO_FILE_FOUND);
+    IS(found, 2);
+    OK(AdsFindClose(connection, search));
+
+    /* A handle that is closed, one of another kind, and none at all. */
+    IS(AdsGotoTop(table) != AE_SUCCESS, 1);
+    IS(AdsGotoTop(connection) != AE_SUCCESS, 1);
+    IS(AdsGotoTop(0) != AE_SUCCESS, 1);
+    IS(AdsCloseTable(table), AE_INVALID_TABLE_HANDLE);
+    IS(AdsOpenTable(connection, TEXT("nosuch.dbf"), NULL, ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
+                    ADS_SHARED, &table) != AE_SUCCESS, 1);
+    IS(AdsOpenTable(connection, NULL, NULL, ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS, ADS_SHARED,
+                    &table), AE_INVALID_POINTER);
+}
+
+int main(int arguments, char **argument)
+{
+    ADSHANDLE connection = 0, table;
+
+    if (arguments != 2)
+        return 2;
+    OK(AdsSetServerType(ADS_LOCAL_SERVER));
+    OK(AdsConnect60(TEXT(argument[1]), ADS_LOCAL_SERVER, NULL, NULL, ADS_DEFAULT, &connection));
+    settings();
+    empty_table(connection);
+    table = make(connection);
+    fields(table);
+    orders(table);
+    filters(table);
+    OK(AdsCloseTable(table));
+
+    OK(AdsOpenTable(connection, TEXT("walk"), NULL, ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
+                    ADS_SHARED, &table));
+    records(table);
+    memos(table);
+    OK(AdsCloseTable(table));
+    reopen(connection);
+    OK(AdsDisconnect(connection));
+    IS(AdsDisconnect(connection), AE_INVALID_CONNECTION_HANDLE);
+    OK(AdsApplicationExit());
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
