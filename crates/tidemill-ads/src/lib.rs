@@ -31,6 +31,7 @@ mod field_definitions;
 mod paths;
 mod relation;
 mod settings;
+pub mod sql;
 mod work_area;
 
 pub use connection::{AreaId, Connection, delete_file};
