@@ -31,6 +31,7 @@ mod field_definitions;
 mod paths;
 mod relation;
 mod settings;
+pub mod sql;
 mod transactions;
 mod work_area;
 

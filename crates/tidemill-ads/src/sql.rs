@@ -1,0 +1,42 @@
+//! ADS SQL over xBase tables.
+
+mod answer;
+mod arithmetic;
+mod bind;
+mod change;
+mod condition;
+mod dialect;
+mod error;
+mod evaluate;
+mod explain;
+mod expression;
+mod folder_tables;
+mod frames;
+mod functions;
+mod group;
+mod interner;
+mod like;
+mod parser;
+mod prepared;
+mod procedure;
+mod script;
+mod select;
+mod sort;
+mod statement;
+mod structure;
+mod system;
+mod tables;
+mod tokens;
+mod value;
+mod vector;
+mod work;
+
+pub use answer::{Answer, ColumnDescription, FieldType, Live, Rows};
+pub use error::{Error, Kind, Result};
+pub use folder_tables::FolderTables;
+pub use functions::function_names;
+pub use parser::parse;
+pub use prepared::{Prepared, Statements};
+pub use statement::*;
+pub use tables::{Analytical, Clock, Snapshot, Tables};
+pub use value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};

@@ -1,0 +1,169 @@
+//! What a statement gives back.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use tidemill_xbase::FieldKind;
+use tidemill_xbase::aof::OptimizationLevel;
+use tidemill_xbase::expression::Syntax;
+
+use super::statement::TableName;
+use super::tables::Snapshot;
+use super::value::Type;
+
+/// What a statement gives back.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Answer {
+    /// Rows in memory: a static cursor.
+    Rows(Rows),
+    /// A table, a filter and an order: a live cursor.
+    Live(Box<Live>),
+    /// So many records were changed.
+    Changed(u64),
+    /// It is done, and there is nothing to say.
+    Done,
+}
+
+/// Rows in memory.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    /// The columns.
+    pub columns: Vec<ColumnDescription>,
+    /// The rows; each batch has the columns in their order. There may be none.
+    pub batches: Vec<RecordBatch>,
+}
+
+impl Rows {
+    /// How many rows there are.
+    pub fn count(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+}
+
+/// A column as clients are told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnDescription {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub field_type: FieldType,
+    /// Its width in bytes, as a field of a DBF has one; 0 for memos.
+    pub length: u32,
+    /// The digits behind the point.
+    pub decimals: u16,
+}
+
+/// The types of ADS's fields that columns of these tables have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FieldType {
+    /// `ADS_LOGICAL`
+    Logical,
+    /// `ADS_NUMERIC`
+    Numeric,
+    /// `ADS_DATE`
+    Date,
+    /// `ADS_STRING`
+    String,
+    /// `ADS_MEMO`
+    Memo,
+    /// `ADS_BINARY`
+    Binary,
+    /// `ADS_VARCHAR_FOX`
+    VarcharFox,
+    /// `ADS_VARBINARY_FOX`
+    VarbinaryFox,
+    /// `ADS_DOUBLE`
+    Double,
+    /// `ADS_INTEGER`
+    Integer,
+    /// `ADS_TIME`
+    Time,
+    /// `ADS_TIMESTAMP`
+    Timestamp,
+    /// `ADS_AUTOINC`
+    Autoincrement,
+    /// `ADS_RAW`
+    Raw,
+    /// `ADS_MONEY`
+    Money,
+    /// `ADS_LONGLONG`
+    LongLong,
+}
+
+/// A live cursor: the records of one table that fulfil a condition, in an order. What is written through it, and what others write, shows
+/// in it.
+#[derive(Debug)]
+pub struct Live {
+    /// The table as it is named in the statement.
+    pub table: TableName,
+    /// The table as it was when the statement ran.
+    pub snapshot: Arc<Snapshot>,
+    /// The condition as an xBase expression, for [`Filter::from_syntax`](tidemill_xbase::aof::Filter::from_syntax); `None`: all records.
+    /// Records that are marked as deleted are left to the connection.
+    pub filter: Option<Syntax>,
+    /// How far orders answer the condition.
+    pub level: OptimizationLevel,
+    /// The order by its name, and whether it is walked from its end.
+    pub order: Option<(String, bool)>,
+    /// The columns that it shows: fields of the table by their place.
+    pub columns: Vec<(usize, ColumnDescription)>,
+}
+
+impl ColumnDescription {
+    /// A field of a table under a name.
+    pub(super) fn of_field(name: String, field: &tidemill_xbase::Field) -> Self {
+        let field_type = match field.kind {
+            FieldKind::Character => FieldType::String,
+            FieldKind::CharacterBinary => FieldType::Raw,
+            FieldKind::Numeric | FieldKind::Float => FieldType::Numeric,
+            FieldKind::Logical => FieldType::Logical,
+            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => FieldType::Date,
+            _ if field.autoincrement.is_some() => FieldType::Autoincrement,
+            FieldKind::Integer | FieldKind::IntegerDbase7 if field.width == 8 => FieldType::LongLong,
+            FieldKind::Integer | FieldKind::IntegerDbase7 => FieldType::Integer,
+            FieldKind::Double | FieldKind::DoubleDbase7 => FieldType::Double,
+            FieldKind::Currency => FieldType::Money,
+            FieldKind::Time => FieldType::Time,
+            FieldKind::Timestamp => FieldType::Timestamp,
+            FieldKind::Memo => FieldType::Memo,
+            FieldKind::Varchar => FieldType::VarcharFox,
+            FieldKind::Varbinary => FieldType::VarbinaryFox,
+            _ => FieldType::Binary,
+        };
+        let is_memo = matches!(field_type, FieldType::Memo | FieldType::Binary);
+        Self {
+            name,
+            field_type,
+            length: if is_memo {
+                0
+            } else {
+                u32::try_from(field.width).unwrap_or(u32::MAX)
+            },
+            decimals: u16::from(field.decimals),
+        }
+    }
+
+    /// A computed column.
+    pub(super) fn of_type(name: String, type_of: Type) -> Self {
+        let (field_type, length, decimals) = match type_of {
+            Type::Text(0) | Type::Memo => (FieldType::Memo, 0, 0),
+            Type::Text(length) => (FieldType::String, length, 0),
+            Type::Integer => (FieldType::Integer, 4, 0),
+            Type::Decimal(scale) => (FieldType::Numeric, 20, u16::from(scale)),
+            Type::Double => (FieldType::Double, 8, 4),
+            Type::Unknown | Type::Logical => (FieldType::Logical, 1, 0),
+            Type::Date => (FieldType::Date, 4, 0),
+            Type::Time => (FieldType::Time, 4, 0),
+            Type::Timestamp => (FieldType::Timestamp, 8, 0),
+            Type::Bytes => (FieldType::Binary, 0, 0),
+        };
+        Self {
+            name,
+            field_type,
+            length,
+            decimals,
+        }
+    }
+}

@@ -1,0 +1,702 @@
+//! From names to what they mean: columns, parameters, functions, aggregates.
+
+use sqlparser::ast::{
+    self, BinaryOperator as B, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Spanned,
+    UnaryOperator as U,
+};
+use sqlparser::tokenizer::Location;
+
+use super::arithmetic::Operator;
+use super::error::{Error, Kind, Result};
+use super::expression::{Column, Comparison, Expr};
+use super::functions;
+use super::group::{Aggregate, AggregateKind};
+use super::value::{Type, Value, parse_date, parse_time, parse_timestamp};
+
+/// How deep a bound expression nests.
+const MAX_DEPTH: usize = 200;
+
+/// What names mean while expressions are bound.
+#[derive(Debug)]
+pub(super) struct Scope<'s> {
+    pub(super) columns: &'s [Column],
+    /// What may stand before the point of a column's name.
+    pub(super) qualifiers: Vec<String>,
+    pub(super) parameters: &'s mut Parameters,
+    /// Columns of groups, while what a grouped query shows is bound.
+    pub(super) grouping: Option<Grouping>,
+    depth: usize,
+}
+
+/// The keys that rows are grouped by, and the aggregates that were met.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Grouping {
+    pub(super) keys: Vec<Expr>,
+    pub(super) aggregates: Vec<Aggregate>,
+}
+
+/// The parameters of a statement: `?` by place, `:name` by name, and the variables of a script around it.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Parameters {
+    /// The names in capitals; `?1`, `?2`, … for those without.
+    pub(super) names: Vec<String>,
+    /// Names that stand for values of the script: variables, and columns of its cursors (`CURSOR.COLUMN`).
+    pub(super) variables: Vec<String>,
+}
+
+impl Parameters {
+    fn named(&mut self, name: &str) -> usize {
+        let name = name.to_ascii_uppercase();
+        let known = self.names.iter().position(|known| *known == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        })
+    }
+
+    fn variable(&mut self, name: &str) -> Option<usize> {
+        let is_known = self.variables.iter().any(|known| known.eq_ignore_ascii_case(name));
+        is_known.then(|| self.named(&format!("@@{name}")))
+    }
+}
+
+impl<'s> Scope<'s> {
+    pub(super) fn new(columns: &'s [Column], qualifiers: Vec<String>, parameters: &'s mut Parameters) -> Self {
+        Self {
+            columns,
+            qualifiers,
+            parameters,
+            grouping: None,
+            depth: 0,
+        }
+    }
+
+    /// Binds an expression.
+    ///
+    /// # Errors
+    /// [`Kind::NoColumn`], [`Kind::NoFunction`], [`Kind::Type`], [`Kind::Grouping`], [`Kind::NeedsAnalytical`] for subqueries and
+    /// windows.
+    pub(super) fn bind(&mut self, expr: &ast::Expr) -> Result<Expr> {
+        if self.depth > MAX_DEPTH {
+            return Err(Error::new(Kind::Limit, "The expression nests too deeply"));
+        }
+        self.depth += 1;
+        let bound = self.bind_one(expr);
+        self.depth -= 1;
+        bound.map_err(|error| error.at(expr.span().start))
+    }
+
+    fn bind_one(&mut self, expr: &ast::Expr) -> Result<Expr> {
+        if let Some(key) = self.group_key(expr) {
+            return Ok(key);
+        }
+        Ok(match expr {
+            ast::Expr::Identifier(ident) => self.identifier(ident)?,
+            ast::Expr::CompoundIdentifier(parts) => self.qualified(parts)?,
+            ast::Expr::Nested(inner) => self.bind(inner)?,
+            ast::Expr::Value(value) => self.value(&value.value)?,
+            ast::Expr::TypedString(typed) => {
+                let text = match &typed.value.value {
+                    ast::Value::SingleQuotedString(text) => text,
+                    _ => return Err(Error::new(Kind::Syntax, "Expected a literal in quotes")),
+                };
+                Expr::Value(typed_literal(&typed.data_type, text)?)
+            }
+            ast::Expr::UnaryOp { op, expr } => {
+                let operand = self.bind(expr)?;
+                match (op, operand) {
+                    (U::Plus, operand) => operand,
+                    (U::Minus, Expr::Value(Value::Integer(number))) => {
+                        Expr::Value(Value::Integer(number.wrapping_neg()))
+                    }
+                    (U::Minus, Expr::Value(Value::Double(number))) => Expr::Value(Value::Double(-number)),
+                    (U::Minus, Expr::Value(Value::Decimal { unscaled, scale })) => Expr::Value(Value::Decimal {
+                        unscaled: -unscaled,
+                        scale,
+                    }),
+                    (U::Minus, operand) => {
+                        self.expect(&operand, Type::is_number, "numeric")?;
+                        Expr::Negate(Box::new(operand))
+                    }
+                    (U::Not, operand) => Expr::Not(Box::new(self.condition(operand)?)),
+                    (U::BitwiseNot, operand) => Expr::Arithmetic(
+                        Operator::Xor,
+                        Box::new(operand),
+                        Box::new(Expr::Value(Value::Integer(-1))),
+                    ),
+                    (op, _) => return Err(Error::new(Kind::Unsupported, format!("There is no operator {op} here"))),
+                }
+            }
+            ast::Expr::BinaryOp { left, op, right } => self.binary(left, op, right)?,
+            ast::Expr::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => {
+                let parts = [self.bind(expr)?, self.bind(low)?, self.bind(high)?];
+                self.comparable(&parts[0], &parts[1])?;
+                self.comparable(&parts[0], &parts[2])?;
+                negated_if(*negated, Expr::Between(Box::new(parts)))
+            }
+            ast::Expr::InList { expr, list, negated } => {
+                let value = self.bind(expr)?;
+                let list = list.iter().map(|item| self.bind(item)).collect::<Result<Vec<_>>>()?;
+                list.iter().try_for_each(|item| self.comparable(&value, item))?;
+                negated_if(*negated, Expr::In(Box::new(value), list))
+            }
+            ast::Expr::IsNull(operand) => Expr::IsNull(Box::new(self.bind(operand)?)),
+            ast::Expr::IsNotNull(operand) => Expr::Not(Box::new(Expr::IsNull(Box::new(self.bind(operand)?)))),
+            ast::Expr::IsTrue(operand) => self.is_truth(operand, true)?,
+            ast::Expr::IsFalse(operand) => self.is_truth(operand, false)?,
+            ast::Expr::Like {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => {
+                let escape = match escape_char.as_ref().map(|escape| &escape.value) {
+                    None => None,
+                    Some(ast::Value::SingleQuotedString(text)) => text.chars().next(),
+                    Some(_) => return Err(Error::new(Kind::Syntax, "Expected a character after ESCAPE")),
+                };
+                let (value, pattern) = (self.bind(expr)?, self.bind(pattern)?);
+                self.expect(&value, Type::is_text, "character")?;
+                self.expect(&pattern, Type::is_text, "character")?;
+                let like = Expr::Like {
+                    value: Box::new(value),
+                    pattern: Box::new(pattern),
+                    escape,
+                };
+                negated_if(*negated, like)
+            }
+            ast::Expr::Case {
+                operand,
+                conditions,
+                else_result,
+                ..
+            } => self.case(operand.as_deref(), conditions, else_result.as_deref())?,
+            ast::Expr::Cast { expr, data_type, .. } => self.cast(expr, data_type)?,
+            ast::Expr::Convert {
+                expr,
+                data_type: Some(data_type),
+                ..
+            } => self.cast(expr, data_type)?,
+            ast::Expr::Extract { field, expr, .. } => {
+                let name = field.to_string();
+                let argument = self.bind(expr)?;
+                self.call(&name, vec![argument])?
+            }
+            ast::Expr::Ceil { expr, .. } => {
+                let argument = self.bind(expr)?;
+                self.call("CEILING", vec![argument])?
+            }
+            ast::Expr::Floor { expr, .. } => {
+                let argument = self.bind(expr)?;
+                self.call("FLOOR", vec![argument])?
+            }
+            ast::Expr::Position { expr, r#in } => {
+                let arguments = vec![self.bind(expr)?, self.bind(r#in)?];
+                self.call("POSITION", arguments)?
+            }
+            ast::Expr::Substring {
+                expr,
+                substring_from,
+                substring_for,
+                ..
+            } => {
+                let mut arguments = vec![self.bind(expr)?];
+                arguments.push(match substring_from {
+                    Some(from) => self.bind(from)?,
+                    None => Expr::Value(Value::Integer(1)),
+                });
+                if let Some(length) = substring_for {
+                    arguments.push(self.bind(length)?);
+                }
+                self.call("SUBSTRING", arguments)?
+            }
+            ast::Expr::Trim {
+                expr,
+                trim_where,
+                trim_what,
+                ..
+            } => {
+                let text = self.bind(expr)?;
+                let what = trim_what.as_deref().map(|what| self.bind(what)).transpose()?;
+                let what = what.unwrap_or(Expr::Value(Value::Text(" ".to_owned())));
+                match trim_where {
+                    Some(ast::TrimWhereField::Leading) => self.call("TRIM_LEADING", vec![what, text])?,
+                    Some(ast::TrimWhereField::Trailing) => self.call("TRIM_TRAILING", vec![what, text])?,
+                    _ if trim_what.is_none() => self.call("TRIM", vec![text])?,
+                    _ => self.call("TRIM_BOTH", vec![what, text])?,
+                }
+            }
+            ast::Expr::Collate { expr, .. } => self.bind(expr)?,
+            ast::Expr::Function(function) => self.function(function)?,
+            ast::Expr::Subquery(_)
+            | ast::Expr::InSubquery { .. }
+            | ast::Expr::Exists { .. }
+            | ast::Expr::AnyOp { .. }
+            | ast::Expr::AllOp { .. } => {
+                return Err(Error::new(
+                    Kind::NeedsAnalytical,
+                    "A subquery needs the analytical engine, and this connection has none",
+                ));
+            }
+            other => {
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    format!("ADS SQL has no expression like {other}"),
+                ));
+            }
+        })
+    }
+
+    /// In a grouped query, what rows are grouped by is a column of the groups.
+    fn group_key(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        let grouping = self.grouping.take()?;
+        let bound = self.bind_one(expr).ok();
+        let key = grouping.keys.iter().position(|key| Some(key) == bound.as_ref());
+        self.grouping = Some(grouping);
+        key.map(Expr::Column)
+    }
+
+    fn identifier(&mut self, ident: &Ident) -> Result<Expr> {
+        let at = |error: Error| error.at(ident.span.start);
+        let name = ident.value.as_str();
+        if name.starts_with('@') || name.starts_with("::") {
+            return self.variable(name).map_err(at);
+        }
+        let column = self
+            .columns
+            .iter()
+            .position(|column| column.name.eq_ignore_ascii_case(name));
+        let variable = self.parameters.variable(name);
+        match (column, variable) {
+            (Some(_), Some(_)) => {
+                let why = format!("Ambiguous reference: {name} is a column and a variable");
+                Err(at(Error::new(Kind::Ambiguous, why)))
+            }
+            (None, Some(place)) => Ok(Expr::Parameter(place)),
+            (Some(column), None) if self.grouping.is_some() => {
+                let why = format!(
+                    "Column {} is not grouped by",
+                    self.columns.get(column).map_or(name, |c| &c.name)
+                );
+                Err(at(Error::new(Kind::Grouping, why)))
+            }
+            (Some(column), None) => Ok(Expr::Column(column)),
+            (None, None) if name.to_ascii_uppercase().starts_with("SQL_TSI_") => {
+                Ok(Expr::Value(Value::Text(name.to_ascii_uppercase())))
+            }
+            (None, None) => match name.to_ascii_uppercase().as_str() {
+                "USER" | "CURRENT_DATE" | "CURRENT_TIME" | "CURRENT_TIMESTAMP" => self.call(name, Vec::new()),
+                "ROWID" => Ok(Expr::RecordNumber),
+                _ if self.is_error_variable(name) => self.variable(name).map_err(at),
+                _ => Err(at(Error::new(Kind::NoColumn, format!("Column not found: {name}")))),
+            },
+        }
+    }
+
+    fn is_error_variable(&self, name: &str) -> bool {
+        ["__errclass", "__errcode", "__errtext"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    fn variable(&mut self, name: &str) -> Result<Expr> {
+        match self.parameters.variable(name) {
+            Some(place) => Ok(Expr::Parameter(place)),
+            None => Err(Error::new(Kind::NoColumn, format!("Variable not found: {name}"))),
+        }
+    }
+
+    fn qualified(&mut self, parts: &[Ident]) -> Result<Expr> {
+        let Some((last, qualifier)) = parts.split_last() else {
+            return Err(Error::new(Kind::NoColumn, "Column not found"));
+        };
+        let joined: Vec<&str> = qualifier.iter().map(|part| part.value.as_str()).collect();
+        let joined = joined.join(".");
+        if self.qualifiers.iter().any(|known| known.eq_ignore_ascii_case(&joined)) {
+            return self.identifier(last);
+        }
+        let name = format!("{joined}.{}", last.value);
+        match self.parameters.variable(&name) {
+            Some(place) => Ok(Expr::Parameter(place)),
+            None => {
+                let error = Error::new(Kind::NoColumn, format!("Column not found: {name}"));
+                Err(error.at(parts.first().map_or(Location::empty(), |part| part.span.start)))
+            }
+        }
+    }
+
+    fn value(&mut self, value: &ast::Value) -> Result<Expr> {
+        Ok(match value {
+            ast::Value::Number(digits, _) => match Value::number(digits) {
+                Some(number) => Expr::Value(number),
+                None => return Err(Error::new(Kind::Syntax, format!("Invalid number: {digits}"))),
+            },
+            ast::Value::SingleQuotedString(text) | ast::Value::NationalStringLiteral(text) => {
+                Expr::Value(Value::Text(text.clone()))
+            }
+            ast::Value::HexStringLiteral(digits) => {
+                let digits: String = digits.chars().filter(|c| *c != ' ').collect();
+                let bytes = (0..digits.len()).step_by(2).map(|at| {
+                    digits
+                        .get(at..at + 2)
+                        .and_then(|pair| u8::from_str_radix(pair, 16).ok())
+                });
+                match bytes.collect::<Option<Vec<u8>>>() {
+                    Some(bytes) => Expr::Value(Value::Bytes(bytes)),
+                    None => return Err(Error::new(Kind::Syntax, "Expected pairs of hexadecimal digits")),
+                }
+            }
+            ast::Value::Boolean(value) => Expr::Value(Value::Logical(*value)),
+            ast::Value::Null => Expr::Value(Value::Null),
+            ast::Value::Placeholder(name) => {
+                let name = name.strip_prefix(':').unwrap_or(name).trim_matches('"');
+                Expr::Parameter(self.parameters.named(name))
+            }
+            other => {
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    format!("ADS SQL has no literal like {other}"),
+                ));
+            }
+        })
+    }
+
+    fn binary(&mut self, left: &ast::Expr, op: &B, right: &ast::Expr) -> Result<Expr> {
+        let (left, right) = (self.bind(left)?, self.bind(right)?);
+        let comparison = match op {
+            B::Eq => Some(Comparison::Equal),
+            B::NotEq => Some(Comparison::NotEqual),
+            B::Lt => Some(Comparison::Less),
+            B::LtEq => Some(Comparison::LessOrEqual),
+            B::Gt => Some(Comparison::Greater),
+            B::GtEq => Some(Comparison::GreaterOrEqual),
+            _ => None,
+        };
+        if let Some(comparison) = comparison {
+            self.comparable(&left, &right)?;
+            return Ok(Expr::Compare(comparison, Box::new(left), Box::new(right)));
+        }
+        let operator = match op {
+            B::And => {
+                let (left, right) = (self.condition(left)?, self.condition(right)?);
+                return Ok(Expr::And(Box::new(left), Box::new(right)));
+            }
+            B::Or => {
+                let (left, right) = (self.condition(left)?, self.condition(right)?);
+                return Ok(Expr::Or(Box::new(left), Box::new(right)));
+            }
+            B::StringConcat => return self.call("CONCAT", vec![left, right]),
+            B::Plus => Operator::Plus,
+            B::Minus => Operator::Minus,
+            B::Multiply => Operator::Times,
+            B::Divide => Operator::Divide,
+            B::Modulo => Operator::Modulo,
+            B::BitwiseAnd => Operator::And,
+            B::BitwiseOr => Operator::Or,
+            B::BitwiseXor => Operator::Xor,
+            B::PGBitwiseShiftLeft => Operator::ShiftLeft,
+            B::PGBitwiseShiftRight => Operator::ShiftRight,
+            other => {
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    format!("There is no operator {other} here"),
+                ));
+            }
+        };
+        self.computable(operator, &left, &right)?;
+        Ok(Expr::Arithmetic(operator, Box::new(left), Box::new(right)))
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&ast::Expr>,
+        conditions: &[ast::CaseWhen],
+        otherwise: Option<&ast::Expr>,
+    ) -> Result<Expr> {
+        let operand = operand.map(|operand| self.bind(operand)).transpose()?;
+        let mut branches = Vec::new();
+        for branch in conditions {
+            let condition = self.bind(&branch.condition)?;
+            let condition = match &operand {
+                None => self.condition(condition)?,
+                Some(operand) => {
+                    self.comparable(operand, &condition)?;
+                    Expr::Compare(Comparison::Equal, Box::new(operand.clone()), Box::new(condition))
+                }
+            };
+            branches.push((condition, self.bind(&branch.result)?));
+        }
+        let otherwise = match otherwise {
+            Some(otherwise) => self.bind(otherwise)?,
+            None => Expr::Value(Value::Null),
+        };
+        Ok(Expr::Case(branches, Box::new(otherwise)))
+    }
+
+    fn is_truth(&mut self, operand: &ast::Expr, wanted: bool) -> Result<Expr> {
+        let operand = self.bind(operand)?;
+        let operand = self.condition(operand)?;
+        let wanted = Box::new(Expr::Value(Value::Logical(wanted)));
+        let equal = Expr::Compare(Comparison::Equal, Box::new(operand), wanted);
+        Ok(Expr::Coalesce(vec![equal, Expr::Value(Value::Logical(false))]))
+    }
+
+    fn cast(&mut self, operand: &ast::Expr, data_type: &ast::DataType) -> Result<Expr> {
+        let operand = self.bind(operand)?;
+        let (type_of, length) = cast_type(&data_type.to_string())?;
+        Ok(Expr::Cast(Box::new(operand), type_of, length))
+    }
+
+    fn function(&mut self, function: &ast::Function) -> Result<Expr> {
+        let name = match function.name.0.as_slice() {
+            [part] => part
+                .as_ident()
+                .map_or_else(String::new, |ident| ident.value.to_ascii_uppercase()),
+            _ => function.name.to_string(),
+        };
+        if function.over.is_some() {
+            let why = "A window function needs the analytical engine, and this connection has none";
+            return Err(Error::new(Kind::NeedsAnalytical, why));
+        }
+        let (list, is_distinct): (&[FunctionArg], bool) = match &function.args {
+            FunctionArguments::None => (&[], false),
+            FunctionArguments::List(list) => (
+                &list.args,
+                list.duplicate_treatment == Some(DuplicateTreatment::Distinct),
+            ),
+            FunctionArguments::Subquery(_) => {
+                let why = "A subquery needs the analytical engine, and this connection has none";
+                return Err(Error::new(Kind::NeedsAnalytical, why));
+            }
+        };
+        if let Some(kind) = AggregateKind::of(&name) {
+            return self.aggregate(kind, list, is_distinct);
+        }
+        let mut arguments = Vec::with_capacity(list.len());
+        for argument in list {
+            match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => {
+                    // Names that only functions know: LASTAUTOINC( STATEMENT ).
+                    if name == "LASTAUTOINC" {
+                        continue;
+                    }
+                    arguments.push(self.bind(expr)?);
+                }
+                _ => return Err(Error::new(Kind::NoFunction, format!("Invalid argument of {name}()"))),
+            }
+        }
+        self.call(&name, arguments)
+    }
+
+    /// A function that is an operation of its own, or one of the list.
+    fn call(&mut self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+        let wrong = |takes: &str| {
+            let why = format!("{name}() takes {takes}, not {} arguments", arguments.len());
+            Error::new(Kind::NoFunction, why)
+        };
+        Ok(match (name.to_ascii_uppercase().as_str(), arguments.as_slice()) {
+            ("IIF" | "IF", [condition, then, otherwise]) => {
+                let condition = self.condition(condition.clone())?;
+                Expr::Case(vec![(condition, then.clone())], Box::new(otherwise.clone()))
+            }
+            ("IIF" | "IF", _) => return Err(wrong("a condition and two values")),
+            ("IFNULL" | "ISNULL", [_, _]) | ("COALESCE", [_, ..]) => Expr::Coalesce(arguments),
+            ("IFNULL" | "ISNULL", _) => return Err(wrong("two values")),
+            ("NULLIF", [a, b]) => {
+                self.comparable(a, b)?;
+                let equal = Expr::Compare(Comparison::Equal, Box::new(a.clone()), Box::new(b.clone()));
+                Expr::Case(vec![(equal, Expr::Value(Value::Null))], Box::new(a.clone()))
+            }
+            ("EMPTY", [operand]) => Expr::IsNull(Box::new(operand.clone())),
+            ("INLIST", [value, list @ ..]) => Expr::In(Box::new(value.clone()), list.to_vec()),
+            ("DELETED", []) => Expr::IsDeleted,
+            ("RECNO" | "ROWID", []) => Expr::RecordNumber,
+            (name, _) => {
+                let Some(function) = functions::find(name) else {
+                    return Err(Error::new(
+                        Kind::NoFunction,
+                        format!("Scalar function not found: {name}"),
+                    ));
+                };
+                let types: Vec<Type> = arguments.iter().map(|argument| self.type_of(argument)).collect();
+                function.check(&types)?;
+                Expr::Call(function, arguments)
+            }
+        })
+    }
+
+    fn aggregate(&mut self, kind: AggregateKind, list: &[FunctionArg], is_distinct: bool) -> Result<Expr> {
+        let Some(mut grouping) = self.grouping.take() else {
+            return Err(Error::new(Kind::Grouping, "An aggregate cannot stand here"));
+        };
+        let bound = match list {
+            [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] if kind == AggregateKind::Count => Ok(None),
+            [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => self.bind(expr).map(Some),
+            _ => Err(Error::new(Kind::NoFunction, "An aggregate takes one argument")),
+        };
+        let checked = bound.and_then(|argument| {
+            if let (AggregateKind::Sum | AggregateKind::Average, Some(argument)) = (kind, &argument) {
+                self.expect(argument, Type::is_number, "numeric")?;
+            }
+            Ok(argument)
+        });
+        let place = checked.map(|argument| {
+            let aggregate = Aggregate {
+                kind,
+                argument,
+                is_distinct,
+            };
+            let known = grouping.aggregates.iter().position(|known| *known == aggregate);
+            grouping.keys.len()
+                + known.unwrap_or_else(|| {
+                    grouping.aggregates.push(aggregate);
+                    grouping.aggregates.len() - 1
+                })
+        });
+        self.grouping = Some(grouping);
+        place.map(Expr::Column)
+    }
+
+    /// The type of a bound expression, over the table or over groups.
+    pub(super) fn type_of(&self, expr: &Expr) -> Type {
+        match &self.grouping {
+            None => expr.type_of(self.columns, &[]),
+            Some(grouping) => expr.type_of(&grouping.columns(self.columns, &[]), &[]),
+        }
+    }
+
+    pub(super) fn condition(&self, expr: Expr) -> Result<Expr> {
+        self.expect(
+            &expr,
+            |type_of| matches!(type_of, Type::Logical | Type::Unknown),
+            "logical",
+        )?;
+        Ok(expr)
+    }
+
+    fn expect(&self, expr: &Expr, fits: impl Fn(Type) -> bool, wanted: &str) -> Result<()> {
+        let found = self.type_of(expr);
+        match fits(found) {
+            true => Ok(()),
+            false => {
+                let why = format!("Invalid operand: expected {wanted}, found {}", found.noun());
+                Err(Error::new(Kind::Type, why))
+            }
+        }
+    }
+
+    fn comparable(&self, left: &Expr, right: &Expr) -> Result<()> {
+        let (a, b) = (self.type_of(left), self.type_of(right));
+        let is_moment = |type_of: Type| matches!(type_of, Type::Date | Type::Time | Type::Timestamp);
+        let fits = a.with(b).is_some() || (is_moment(a) && b.is_text()) || (a.is_text() && is_moment(b));
+        match fits {
+            true => Ok(()),
+            false => {
+                let why = format!("Invalid operands for a comparison: {} and {}", a.noun(), b.noun());
+                Err(Error::new(Kind::Type, why))
+            }
+        }
+    }
+
+    fn computable(&self, operator: Operator, left: &Expr, right: &Expr) -> Result<()> {
+        let (a, b) = (self.type_of(left), self.type_of(right));
+        let is_day = |type_of: Type| matches!(type_of, Type::Date | Type::Timestamp);
+        let fits = (a.is_number() && b.is_number())
+            || (operator == Operator::Plus && a.is_text() && b.is_text())
+            || (matches!(operator, Operator::Plus | Operator::Minus) && is_day(a) && b.is_number())
+            || (operator == Operator::Plus && a.is_number() && is_day(b))
+            || (operator == Operator::Minus && is_day(a) && is_day(b));
+        match fits {
+            true => Ok(()),
+            false => {
+                let why = format!("Invalid operands for an operator: {} and {}", a.noun(), b.noun());
+                Err(Error::new(Kind::Type, why))
+            }
+        }
+    }
+}
+
+impl Grouping {
+    /// The columns of a group: its keys, then its aggregates.
+    pub(super) fn columns(&self, columns: &[Column], parameters: &[Value]) -> Vec<Column> {
+        let column = |type_of: Type, blank_is_null: bool| Column {
+            name: String::new(),
+            type_of,
+            blank_is_null,
+        };
+        let blank_is_null = |key: &Expr| match key {
+            Expr::Column(index) => columns.get(*index).is_some_and(|column| column.blank_is_null),
+            _ => false,
+        };
+        let keys = self
+            .keys
+            .iter()
+            .map(|key| column(key.type_of(columns, parameters), blank_is_null(key)));
+        let aggregates = self
+            .aggregates
+            .iter()
+            .map(|aggregate| column(aggregate.type_of(columns, parameters), false));
+        keys.chain(aggregates).collect()
+    }
+}
+
+fn negated_if(negated: bool, expr: Expr) -> Expr {
+    match negated {
+        true => Expr::Not(Box::new(expr)),
+        false => expr,
+    }
+}
+
+/// `DATE '…'`, `{d '…'}` and their like.
+fn typed_literal(data_type: &ast::DataType, text: &str) -> Result<Value> {
+    let value = match data_type {
+        ast::DataType::Date => parse_date(text).map(Value::Date),
+        ast::DataType::Time(..) => parse_time(text).map(Value::Time),
+        ast::DataType::Timestamp(..) | ast::DataType::Datetime(..) => parse_timestamp(text).map(Value::Timestamp),
+        other => {
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("ADS SQL has no literals of the type {other}"),
+            ));
+        }
+    };
+    value.ok_or_else(|| Error::new(Kind::Value, format!("Invalid literal: {data_type} '{text}'")))
+}
+
+/// The type that CAST and CONVERT name, and the length of its texts.
+fn cast_type(text: &str) -> Result<(Type, u32)> {
+    let (name, rest) = text.split_once('(').unwrap_or((text, ""));
+    let mut numbers = rest
+        .trim_end_matches(')')
+        .split(',')
+        .map(|number| number.trim().parse::<u32>().ok());
+    let (length, decimals) = (numbers.next().flatten(), numbers.next().flatten());
+    let name = name.trim().to_ascii_uppercase();
+    let type_of = match name.strip_prefix("SQL_").unwrap_or(&name) {
+        "CHAR" | "VARCHAR" | "WCHAR" | "WVARCHAR" | "CICHAR" | "NCHAR" | "NVARCHAR" | "STRING" | "CHARACTER" => {
+            Type::Text(0)
+        }
+        "LONGVARCHAR" | "WLONGVARCHAR" | "MEMO" => Type::Memo,
+        "BINARY" | "VARBINARY" | "LONGVARBINARY" | "RAW" | "BLOB" => Type::Bytes,
+        "BIT" | "LOGICAL" | "BOOLEAN" => Type::Logical,
+        "INTEGER" | "INT" | "SMALLINT" | "SHORT" | "BIGINT" | "LONGINT" | "TINYINT" | "AUTOINC" => Type::Integer,
+        "DOUBLE" | "FLOAT" | "REAL" | "CURDOUBLE" => Type::Double,
+        "NUMERIC" | "DECIMAL" => match decimals {
+            Some(decimals) => Type::Decimal(u8::try_from(decimals.min(30)).unwrap_or(30)),
+            None if length.is_some() => Type::Integer,
+            None => Type::Double,
+        },
+        "MONEY" => Type::Decimal(4),
+        "DATE" => Type::Date,
+        "TIME" => Type::Time,
+        "TIMESTAMP" | "DATETIME" => Type::Timestamp,
+        other => return Err(Error::new(Kind::Type, format!("No type to convert to: {other}"))),
+    };
+    Ok((type_of, length.unwrap_or(0)))
+}

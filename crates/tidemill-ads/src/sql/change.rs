@@ -1,0 +1,616 @@
+//! INSERT, UPDATE, DELETE and MERGE: records of one table.
+//!
+//! A statement is made as a whole or not at all. Values of an UPDATE are all computed before the first record is written, so that it sees
+//! the table as it was.
+
+use std::sync::Arc;
+
+use sqlparser::ast::Ident;
+use tidemill_xbase as xbase;
+use tidemill_xbase::{Field, FieldKind};
+
+use super::answer::Rows;
+use super::bind::{Parameters, Scope};
+use super::error::{Error, Kind, Result};
+use super::evaluate::{Evaluation, Session, evaluate_alone};
+use super::expression::{Column, Expr};
+use super::frames::{self, Reader};
+use super::select::{Compiled, Query};
+use super::statement::{Delete, Insert, InsertSource, Merge, Select, TableName, Update};
+use super::tables::{Snapshot, Tables};
+use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
+use super::vector::Vector;
+
+/// The savepoint of a statement within a transaction.
+const STATEMENT: &str = "\u{1}statement";
+
+/// A bound statement that changes records.
+#[derive(Debug)]
+pub(super) struct Change {
+    table: TableName,
+    fields: Vec<Column>,
+    kind: ChangeKind,
+}
+
+#[derive(Debug)]
+enum ChangeKind {
+    Insert {
+        columns: Vec<usize>,
+        source: Source,
+        is_deleted: bool,
+    },
+    Update {
+        columns: Vec<usize>,
+        values: Vec<Expr>,
+        selection: Option<Expr>,
+        compiled: Compiled,
+        deletion: Option<bool>,
+    },
+    Delete {
+        selection: Option<Expr>,
+        compiled: Compiled,
+    },
+    Merge(Box<Merging>),
+}
+
+#[derive(Debug)]
+enum Source {
+    /// Rows of values; `None` is the default.
+    Values(Vec<Vec<Option<Expr>>>),
+    Query(Query),
+}
+
+/// MERGE: for each row of the source, whose columns are parameters, an update or an insertion.
+#[derive(Debug)]
+struct Merging {
+    source: Option<Query>,
+    /// The parameters that are columns of the source: their places among all, and the columns.
+    from_source: Vec<(usize, usize)>,
+    on: Expr,
+    update: Option<(Vec<usize>, Vec<Expr>)>,
+    insert: Option<(Vec<usize>, Vec<Option<Expr>>)>,
+}
+
+impl Change {
+    /// # Errors
+    /// [`Kind::NoTable`], [`Kind::NoColumn`], and as [`Scope::bind`].
+    pub(super) fn insert(insert: &Insert, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let (_, fields) = open(&insert.table, tables)?;
+        let columns = match insert.columns.as_slice() {
+            [] => (0..fields.len()).collect(),
+            columns => places(columns, &fields)?,
+        };
+        let source = match &insert.source {
+            InsertSource::Default => Source::Values(vec![vec![None; columns.len()]]),
+            InsertSource::Values(rows) => {
+                let mut scope = Scope::new(&[], Vec::new(), parameters);
+                let row = |row: &Vec<Option<sqlparser::ast::Expr>>| {
+                    if row.len() != columns.len() {
+                        let why = format!("{} values for {} columns", row.len(), columns.len());
+                        return Err(Error::new(Kind::Value, why));
+                    }
+                    let values = row
+                        .iter()
+                        .map(|value| value.as_ref().map(|value| scope.bind(value)).transpose());
+                    values.collect()
+                };
+                Source::Values(rows.iter().map(row).collect::<Result<Vec<_>>>()?)
+            }
+            InsertSource::Select(select) => {
+                let query = Query::bind(select, tables, parameters)?;
+                let given = query.columns().len();
+                if given != columns.len() {
+                    let why = format!("{given} columns for {} columns", columns.len());
+                    return Err(Error::new(Kind::Value, why));
+                }
+                Source::Query(query)
+            }
+        };
+        Ok(Self {
+            table: insert.table.clone(),
+            fields,
+            kind: ChangeKind::Insert {
+                columns,
+                source,
+                is_deleted: insert.is_deleted,
+            },
+        })
+    }
+
+    /// # Errors
+    /// As [`Change::insert`], and [`Kind::NeedsAnalytical`] for an update from other tables.
+    pub(super) fn update(update: &Update, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        if update.from.is_some() {
+            let why = "An UPDATE from other tables is a join, which direct statements do not make; MERGE does";
+            return Err(Error::new(Kind::Unsupported, why));
+        }
+        let (_, fields) = open(&update.table, tables)?;
+        let mut scope = Scope::new(&fields, qualifiers(&update.table, update.alias.as_ref()), parameters);
+        let (columns, values) = assignments(&update.assignments, &fields, &mut scope)?;
+        let selection = condition(update.selection.as_ref(), &mut scope)?;
+        Ok(Self {
+            table: update.table.clone(),
+            fields,
+            kind: ChangeKind::Update {
+                columns,
+                values,
+                selection,
+                compiled: Compiled::default(),
+                deletion: update.deletion,
+            },
+        })
+    }
+
+    /// # Errors
+    /// As [`Change::insert`].
+    pub(super) fn delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let (_, fields) = open(&delete.table, tables)?;
+        let mut scope = Scope::new(&fields, qualifiers(&delete.table, delete.alias.as_ref()), parameters);
+        let selection = condition(delete.selection.as_ref(), &mut scope)?;
+        Ok(Self {
+            table: delete.table.clone(),
+            fields,
+            kind: ChangeKind::Delete {
+                selection,
+                compiled: Compiled::default(),
+            },
+        })
+    }
+
+    /// # Errors
+    /// As [`Change::insert`].
+    pub(super) fn merge(merge: &Merge, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let (_, fields) = open(&merge.table, tables)?;
+        let source = merge.source.as_ref().map(|(name, _)| {
+            let select = all_of(name)?;
+            Query::bind(&select, tables, parameters)
+        });
+        let source = source.transpose()?;
+        let mut known = parameters.variables.clone();
+        let columns = source.as_ref().map(Query::columns).unwrap_or_default();
+        if let Some((name, alias)) = &merge.source {
+            let qualifier = alias
+                .as_ref()
+                .map_or_else(|| name.last().to_owned(), |alias| alias.value.clone());
+            for column in &columns {
+                known.push(format!("{qualifier}.{}", column.name));
+                let is_own = fields.iter().any(|own| own.name.eq_ignore_ascii_case(&column.name));
+                if !is_own {
+                    known.push(column.name.clone());
+                }
+            }
+        }
+        let outer = std::mem::replace(&mut parameters.variables, known);
+        let bound = Self::merging(merge, &fields, parameters);
+        parameters.variables = outer;
+        let (on, update, insert) = bound?;
+        let named = parameters.names.iter().enumerate();
+        let from_source = named.filter_map(|(place, name)| {
+            let name = name.strip_prefix("@@")?;
+            let column = name.rsplit('.').next()?;
+            let index = columns
+                .iter()
+                .position(|known| known.name.eq_ignore_ascii_case(column))?;
+            Some((place, index))
+        });
+        let from_source = from_source.collect();
+        Ok(Self {
+            table: merge.table.clone(),
+            fields,
+            kind: ChangeKind::Merge(Box::new(Merging {
+                source,
+                from_source,
+                on,
+                update,
+                insert,
+            })),
+        })
+    }
+
+    #[expect(clippy::type_complexity, reason = "the three clauses of a MERGE")]
+    fn merging(
+        merge: &Merge,
+        fields: &[Column],
+        parameters: &mut Parameters,
+    ) -> Result<(
+        Expr,
+        Option<(Vec<usize>, Vec<Expr>)>,
+        Option<(Vec<usize>, Vec<Option<Expr>>)>,
+    )> {
+        let mut scope = Scope::new(fields, qualifiers(&merge.table, merge.alias.as_ref()), parameters);
+        let on = scope.bind(&merge.on)?;
+        let on = scope.condition(on)?;
+        let update = merge
+            .update
+            .as_ref()
+            .map(|update| assignments(update, fields, &mut scope))
+            .transpose()?;
+        let mut scope = Scope::new(&[], Vec::new(), parameters);
+        let insert = merge.insert.as_ref().map(|(columns, values)| {
+            let columns = match columns.as_slice() {
+                [] => (0..fields.len()).collect(),
+                columns => places(columns, fields)?,
+            };
+            if columns.len() != values.len() {
+                let why = format!("{} values for {} columns", values.len(), columns.len());
+                return Err(Error::new(Kind::Value, why));
+            }
+            let values = values
+                .iter()
+                .map(|value| value.as_ref().map(|value| scope.bind(value)).transpose());
+            Ok((columns, values.collect::<Result<Vec<_>>>()?))
+        });
+        Ok((on, update, insert.transpose()?))
+    }
+
+    /// Runs it and returns how many records were changed.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] for values that do not fit, and when the table cannot be read or written; nothing is changed then.
+    pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
+        if let ChangeKind::Insert {
+            columns,
+            source: Source::Values(rows),
+            is_deleted: false,
+        } = &self.kind
+            && let [row] = rows.as_slice()
+        {
+            // One record is one change anyway.
+            let row = self.row(columns, row, session)?;
+            self.append(&[row], false, tables)?;
+            return Ok(1);
+        }
+        as_one(tables, |tables| self.run_within(tables, session))
+    }
+
+    fn run_within(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
+        match &self.kind {
+            ChangeKind::Insert {
+                columns,
+                source,
+                is_deleted,
+            } => {
+                let rows = match source {
+                    Source::Values(rows) => {
+                        let rows = rows.iter().map(|row| self.row(columns, row, session));
+                        rows.collect::<Result<Vec<_>>>()?
+                    }
+                    Source::Query(query) => self.queried(columns, &query.rows(tables, session)?)?,
+                };
+                self.append(&rows, *is_deleted, tables)
+            }
+            ChangeKind::Update {
+                columns,
+                values,
+                selection,
+                compiled,
+                deletion,
+            } => {
+                let (snapshot, records) = self.locked(selection.as_ref(), compiled, tables, session)?;
+                let changes = self.values(&snapshot, &records, values, columns, session)?;
+                self.replace(&records, columns, &changes, *deletion, tables)
+            }
+            ChangeKind::Delete { selection, compiled } => {
+                let (_, records) = self.locked(selection.as_ref(), compiled, tables, session)?;
+                let table = tables.editor(&self.table)?;
+                for record in &records {
+                    table.delete(*record)?;
+                }
+                tables.changed(&self.table);
+                Ok(records.len() as u64)
+            }
+            ChangeKind::Merge(merging) => self.merge_rows(merging, tables, session),
+        }
+    }
+
+    fn merge_rows(&self, merging: &Merging, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
+        let source = merging
+            .source
+            .as_ref()
+            .map(|source| source.rows(tables, session))
+            .transpose()?;
+        let rows = match &source {
+            None => vec![Vec::new()],
+            Some(rows) => rows_of(rows)?,
+        };
+        let mut changed = 0;
+        for row in rows {
+            let mut parameters = session.parameters.to_vec();
+            for (place, column) in &merging.from_source {
+                if parameters.len() <= *place {
+                    parameters.resize(place + 1, Value::Null);
+                }
+                if let (Some(slot), Some(value)) = (parameters.get_mut(*place), row.get(*column)) {
+                    *slot = value.clone();
+                }
+            }
+            let session = Session {
+                parameters: &parameters,
+                ..*session
+            };
+            let compiled = Compiled::default();
+            let (snapshot, records) = self.locked(Some(&merging.on), &compiled, tables, &session)?;
+            if records.is_empty() {
+                if let Some((columns, values)) = &merging.insert {
+                    let row = self.row(columns, values, &session)?;
+                    changed += self.append(&[row], false, tables)?;
+                }
+            } else if let Some((columns, values)) = &merging.update {
+                let changes = self.values(&snapshot, &records, values, columns, &session)?;
+                changed += self.replace(&records, columns, &changes, None, tables)?;
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The values of one row of VALUES; a default is blank.
+    fn row(&self, columns: &[usize], row: &[Option<Expr>], session: &Session<'_>) -> Result<Vec<(usize, Value)>> {
+        let mut values = Vec::with_capacity(columns.len());
+        for (column, expr) in columns.iter().zip(row) {
+            if let Some(expr) = expr {
+                let value = match expr.constant(session.parameters) {
+                    Some(constant) => constant.clone(),
+                    None => evaluate_alone(expr, session)?,
+                };
+                values.push((*column, self.fitted(*column, value)?));
+            }
+        }
+        Ok(values)
+    }
+
+    fn queried(&self, columns: &[usize], rows: &Rows) -> Result<Vec<Vec<(usize, Value)>>> {
+        let rows = rows_of(rows)?.into_iter().map(|row| {
+            let values = columns.iter().zip(row);
+            values
+                .map(|(column, value)| Ok((*column, self.fitted(*column, value)?)))
+                .collect()
+        });
+        rows.collect()
+    }
+
+    /// A value of the type of its column.
+    fn fitted(&self, column: usize, value: Value) -> Result<Value> {
+        let Some(described) = self.fields.get(column) else {
+            return Ok(value);
+        };
+        let named = |error: Error| {
+            Error::new(
+                error.kind().clone(),
+                format!("Column {}: {}", described.name, error.message()),
+            )
+        };
+        match (described.type_of, &value) {
+            // Whole numbers are rounded, not cut.
+            (Type::Integer, Value::Decimal { .. } | Value::Double(_)) => {
+                let rounded = value.cast(Type::Decimal(0)).map_err(named)?;
+                rounded.cast(Type::Integer).map_err(named)
+            }
+            (type_of, _) => value.cast(type_of).map_err(named),
+        }
+    }
+
+    fn append(&self, rows: &[Vec<(usize, Value)>], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
+        let in_transaction = tables.in_transaction();
+        let table = tables.editor(&self.table)?;
+        for row in rows {
+            let fields = table.fields();
+            let values: Vec<_> = row
+                .iter()
+                .filter_map(|(column, value)| Some((*column, stored(value, fields.get(*column)?)?)))
+                .collect();
+            let record = table.append_values(&values)?;
+            if is_deleted {
+                table.delete(record)?;
+            }
+            if !in_transaction {
+                table.unlock_record(record)?;
+            }
+        }
+        tables.changed(&self.table);
+        Ok(rows.len() as u64)
+    }
+
+    /// The records that fulfil a condition, locked.
+    fn locked(
+        &self,
+        selection: Option<&Expr>,
+        compiled: &Compiled,
+        tables: &mut dyn Tables,
+        session: &Session<'_>,
+    ) -> Result<(Arc<Snapshot>, Vec<u32>)> {
+        let shows_deleted = tables.shows_deleted();
+        // From here on the table is seen as it is written.
+        tables.editor(&self.table)?;
+        let select = |snapshot: &Snapshot| {
+            let reader = Reader::new(snapshot, &self.fields);
+            let condition = compiled.get(selection, snapshot, session)?;
+            Ok::<_, Error>(condition.select(&reader, session, shows_deleted)?.records(snapshot))
+        };
+        let snapshot = tables.snapshot(&self.table)?;
+        let records = select(&snapshot)?;
+        tables.editor(&self.table)?.lock_records(records.iter().copied())?;
+        if tables.is_alone(&self.table) {
+            return Ok((snapshot, records));
+        }
+        // Between looking and locking others may have written.
+        tables.changed(&self.table);
+        let snapshot = tables.snapshot(&self.table)?;
+        let now = select(&snapshot)?;
+        let still = records.into_iter().filter(|record| now.binary_search(record).is_ok());
+        Ok((snapshot, still.collect()))
+    }
+
+    /// What columns become in each record.
+    fn values(
+        &self,
+        snapshot: &Snapshot,
+        records: &[u32],
+        values: &[Expr],
+        columns: &[usize],
+        session: &Session<'_>,
+    ) -> Result<Vec<Vector>> {
+        let reader = Reader::new(snapshot, &self.fields);
+        let frame = reader.picked(records.to_vec());
+        let evaluation = Evaluation::new(&frame, session);
+        let computed = values.iter().zip(columns).map(|(value, column)| {
+            let vector = evaluation.vector(value)?;
+            let type_of = self.fields.get(*column).map_or(Type::Unknown, |field| field.type_of);
+            match (type_of, &vector) {
+                (Type::Integer, Vector::Decimal(..) | Vector::Double(_)) => vector
+                    .cast(Type::Decimal(0), records.len())?
+                    .cast(Type::Integer, records.len()),
+                (type_of, _) => vector.cast(type_of, records.len()),
+            }
+        });
+        computed.collect()
+    }
+
+    fn replace(
+        &self,
+        records: &[u32],
+        columns: &[usize],
+        values: &[Vector],
+        deletion: Option<bool>,
+        tables: &mut dyn Tables,
+    ) -> Result<u64> {
+        let table = tables.editor(&self.table)?;
+        for (row, record) in records.iter().enumerate() {
+            let fields = table.fields();
+            let new: Vec<(usize, Value)> = columns
+                .iter()
+                .copied()
+                .zip(values.iter().map(|v| v.value(row)))
+                .collect();
+            let new: Vec<_> = new
+                .iter()
+                .filter_map(|(column, value)| Some((*column, stored(value, fields.get(*column)?)?)))
+                .collect();
+            table.replace(*record, &new)?;
+            match deletion {
+                Some(true) => table.delete(*record)?,
+                Some(false) => table.recall(*record)?,
+                None => {}
+            }
+        }
+        tables.changed(&self.table);
+        Ok(records.len() as u64)
+    }
+}
+
+/// Does something in a transaction: the one that is under way, back to where it was when it fails, or one of its own.
+pub(super) fn as_one<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tables) -> Result<T>) -> Result<T> {
+    let is_outer = !tables.in_transaction();
+    match is_outer {
+        true => tables.begin()?,
+        false => tables.savepoint(STATEMENT)?,
+    }
+    let done = work(tables);
+    match (&done, is_outer) {
+        (Ok(_), true) => tables.commit()?,
+        (Ok(_), false) => tables.release(STATEMENT)?,
+        // The first fault is what is told.
+        (Err(_), true) => drop(tables.rollback()),
+        (Err(_), false) => drop(tables.rollback_to(STATEMENT)),
+    }
+    done
+}
+
+/// A value as a field keeps it; `None` for what it keeps already: nothing.
+fn stored<'v>(value: &'v Value, field: &Field) -> Option<xbase::Value<'v>> {
+    Some(match value {
+        Value::Null if field.nullable => xbase::Value::Null,
+        Value::Null => match field.kind {
+            FieldKind::Integer | FieldKind::IntegerDbase7 | FieldKind::Currency => xbase::Value::Integer(0),
+            FieldKind::Double | FieldKind::DoubleDbase7 => xbase::Value::Double(0.0),
+            FieldKind::Time => xbase::Value::Time(0),
+            _ => xbase::Value::Null,
+        },
+        Value::Text(text) => match field.data_type() {
+            arrow_schema::DataType::Binary => xbase::Value::Bytes(text.as_bytes()),
+            _ => xbase::Value::Text(match field.kind {
+                FieldKind::Character => super::value::trimmed(text),
+                _ => text,
+            }),
+        },
+        Value::Integer(number) => xbase::Value::Integer(*number),
+        Value::Decimal { unscaled, scale } => xbase::Value::Decimal {
+            unscaled: *unscaled,
+            scale: *scale,
+        },
+        Value::Double(number) => xbase::Value::Double(*number),
+        Value::Logical(value) => xbase::Value::Logical(*value),
+        Value::Date(EMPTY_DATE) | Value::Timestamp(EMPTY_TIMESTAMP) => xbase::Value::Null,
+        Value::Date(days) => xbase::Value::Date(*days),
+        Value::Time(ms) => xbase::Value::Time(*ms),
+        Value::Timestamp(ms) => xbase::Value::Timestamp(*ms),
+        Value::Bytes(bytes) => xbase::Value::Bytes(bytes),
+    })
+}
+
+fn open(name: &TableName, tables: &mut dyn Tables) -> Result<(Arc<Snapshot>, Vec<Column>)> {
+    let snapshot = tables.snapshot(name).map_err(|error| error.at(name.location.0))?;
+    let columns = frames::columns(&snapshot);
+    Ok((snapshot, columns))
+}
+
+pub(super) fn all_of(name: &TableName) -> Result<Select> {
+    let quoted: Vec<String> = name
+        .parts
+        .iter()
+        .map(|part| format!("\"{}\"", part.replace('"', "\"\"")))
+        .collect();
+    let statements = super::parser::parse(&format!("SELECT {{static}} * FROM {}", quoted.join(".")))?;
+    match statements.into_iter().next().map(|statement| statement.kind) {
+        Some(super::statement::StatementKind::Select(select)) => Ok(*select),
+        _ => Err(Error::new(Kind::Syntax, format!("Invalid table name: {name}"))),
+    }
+}
+
+fn qualifiers(table: &TableName, alias: Option<&Ident>) -> Vec<String> {
+    match alias {
+        Some(alias) => vec![alias.value.clone()],
+        None => vec![table.to_string(), table.last().to_owned()],
+    }
+}
+
+fn places(columns: &[Ident], fields: &[Column]) -> Result<Vec<usize>> {
+    let place = |column: &Ident| {
+        let found = fields
+            .iter()
+            .position(|field| field.name.eq_ignore_ascii_case(&column.value));
+        found.ok_or_else(|| {
+            Error::new(Kind::NoColumn, format!("Column not found: {}", column.value)).at(column.span.start)
+        })
+    };
+    columns.iter().map(place).collect()
+}
+
+fn assignments(
+    assignments: &[(Ident, sqlparser::ast::Expr)],
+    fields: &[Column],
+    scope: &mut Scope<'_>,
+) -> Result<(Vec<usize>, Vec<Expr>)> {
+    let names: Vec<Ident> = assignments.iter().map(|(column, _)| column.clone()).collect();
+    let columns = places(&names, fields)?;
+    let values = assignments.iter().map(|(_, value)| scope.bind(value));
+    Ok((columns, values.collect::<Result<Vec<_>>>()?))
+}
+
+fn condition(selection: Option<&sqlparser::ast::Expr>, scope: &mut Scope<'_>) -> Result<Option<Expr>> {
+    let bound = selection.map(|selection| {
+        let bound = scope.bind(selection)?;
+        scope.condition(bound)
+    });
+    bound.transpose()
+}
+
+/// The values of rows in memory, row by row.
+pub(super) fn rows_of(rows: &Rows) -> Result<Vec<Vec<Value>>> {
+    let mut values = Vec::with_capacity(rows.count());
+    for batch in &rows.batches {
+        let vectors = batch.columns().iter().map(|array| Vector::of_column(array, 0, false));
+        let vectors = vectors.collect::<Result<Vec<_>>>()?;
+        values.extend((0..batch.num_rows()).map(|row| vectors.iter().map(|vector| vector.value(row)).collect()));
+    }
+    Ok(values)
+}

@@ -1,0 +1,412 @@
+//! WHERE: what of it is a bitmap filter of xBase, and what is left over.
+//!
+//! A condition is cut at its ANDs. A part that means the same as an xBase expression goes into one filter, which orders may answer and
+//! kernels read from the records' bytes. The rest is evaluated over the columns of the records that the filter leaves.
+//!
+//! Texts are compared whole: a constant is filled up with blanks to the width of its field, so that SET EXACT has nothing to say.
+
+use arrow_array::{Array, BooleanArray};
+use tidemill_xbase::aof::{Filter, OptimizationLevel};
+use tidemill_xbase::expression::{BinaryOperator, Literal, Syntax, SyntaxKind, UnaryOperator};
+use tidemill_xbase::{Bitmap, Field, FieldKind};
+
+use super::error::Result;
+use super::evaluate::{Evaluation, Session, evaluate_alone};
+use super::expression::{Comparison, Expr};
+use super::frames::{Reader, Selection};
+use super::like::Pattern;
+use super::tables::Snapshot;
+use super::value::{
+    DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Value, day_of, decimal_text, midnight, parse_timestamp, trimmed,
+};
+
+/// The longest list of `IN` that becomes comparisons.
+const FEW: usize = 16;
+/// The digits that a double holds exactly.
+const EXACT: u32 = 15;
+
+/// A condition, compiled for a table and for the values of its parameters.
+#[derive(Debug, Clone)]
+pub(super) struct Condition {
+    /// What is a filter of xBase; `None`: nothing.
+    pub(super) syntax: Option<Syntax>,
+    filter: Option<Filter>,
+    /// With the condition that a record is not deleted.
+    undeleted: Option<Filter>,
+    pub(super) rest: Vec<Expr>,
+}
+
+impl Condition {
+    /// # Errors
+    /// As [`Filter::from_syntax`].
+    pub(super) fn new(selection: Option<&Expr>, snapshot: &Snapshot, session: &Session<'_>) -> Result<Self> {
+        let lowering = Lowering {
+            fields: snapshot.table().fields(),
+            session,
+        };
+        let (mut syntax, mut rest) = (None, Vec::new());
+        for part in selection.into_iter().flat_map(parts) {
+            match lowering.condition(part) {
+                Some(lowered) => {
+                    syntax = Some(match syntax {
+                        None => lowered,
+                        Some(before) => binary(BinaryOperator::And, before, lowered),
+                    });
+                }
+                None => rest.push(part.clone()),
+            }
+        }
+        let compile = |syntax: &Syntax| Filter::from_syntax(syntax, snapshot.table(), snapshot.environment());
+        let filter = syntax.as_ref().map(compile).transpose()?;
+        let undeleted = syntax.as_ref().map(|syntax| {
+            let not_deleted = unary(UnaryOperator::Not, call("DELETED", Vec::new()));
+            compile(&binary(BinaryOperator::And, syntax.clone(), not_deleted))
+        });
+        Ok(Self {
+            filter,
+            undeleted: undeleted.transpose()?,
+            syntax,
+            rest,
+        })
+    }
+
+    /// The records that fulfil it.
+    ///
+    /// # Errors
+    /// When the table cannot be read, and as [`Evaluation::logical`].
+    pub(super) fn select(&self, reader: &Reader<'_>, session: &Session<'_>, shows_deleted: bool) -> Result<Selection> {
+        let snapshot = reader.snapshot;
+        let table = snapshot.table();
+        let has_deleted = !shows_deleted && has_deleted(snapshot)?;
+        let filter = if has_deleted { &self.undeleted } else { &self.filter };
+        let selection = match filter {
+            Some(filter) => Selection::Set(filter.bitmap_by(table, snapshot.filter_orders()?)?),
+            None if has_deleted => {
+                let mut set = deleted(snapshot)?;
+                set.invert();
+                Selection::Set(set)
+            }
+            None => Selection::All,
+        };
+        if self.rest.is_empty() {
+            return Ok(selection);
+        }
+        let mut set = Bitmap::new(table.record_count());
+        for frame in reader.frames(&selection) {
+            let evaluation = Evaluation::new(&frame, session);
+            let mut kept: Option<BooleanArray> = None;
+            for part in &self.rest {
+                let holds = evaluation.logical(part)?;
+                kept = Some(match kept {
+                    None => holds,
+                    Some(kept) => super::evaluate::and(&kept, &holds),
+                });
+            }
+            let Some(kept) = kept else { continue };
+            let is_kept = |row: usize| kept.is_valid(row) && kept.value(row);
+            let records = frame.records();
+            for (_, record) in records.into_iter().enumerate().filter(|(row, _)| is_kept(*row)) {
+                set.set(record, true);
+            }
+        }
+        Ok(Selection::Set(set))
+    }
+
+    /// How far orders answer it.
+    ///
+    /// # Errors
+    /// As [`Snapshot::filter_orders`].
+    pub(super) fn level(&self, snapshot: &Snapshot) -> Result<OptimizationLevel> {
+        let level = match &self.filter {
+            Some(filter) => filter.level(snapshot.table(), snapshot.filter_orders()?),
+            None => return Ok(OptimizationLevel::None),
+        };
+        Ok(match (level, self.rest.is_empty()) {
+            (OptimizationLevel::Full, false) => OptimizationLevel::Part,
+            (level, _) => level,
+        })
+    }
+}
+
+/// Whether any record is marked as deleted.
+///
+/// # Errors
+/// When the table cannot be read.
+pub(super) fn has_deleted(snapshot: &Snapshot) -> Result<bool> {
+    let undeleted = snapshot
+        .columns()
+        .count(tidemill_xbase::aggregate::Selected::Undeleted)?;
+    Ok(undeleted < u64::from(snapshot.table().record_count()))
+}
+
+/// The records that are marked as deleted.
+///
+/// # Errors
+/// When the table cannot be read.
+pub(super) fn deleted(snapshot: &Snapshot) -> Result<Bitmap> {
+    let syntax = call("DELETED", Vec::new());
+    let filter = Filter::from_syntax(&syntax, snapshot.table(), snapshot.environment())?;
+    Ok(filter.bitmap_by(snapshot.table(), snapshot.filter_orders()?)?)
+}
+
+/// What a chain of ANDs joins.
+fn parts(expr: &Expr) -> Vec<&Expr> {
+    let (mut parts, mut open) = (Vec::new(), vec![expr]);
+    while let Some(next) = open.pop() {
+        match next {
+            Expr::And(left, right) => open.extend([&**right, &**left]),
+            other => parts.push(other),
+        }
+    }
+    parts
+}
+
+fn node(kind: SyntaxKind) -> Syntax {
+    Syntax { kind, column: 1 }
+}
+
+fn binary(operator: BinaryOperator, left: Syntax, right: Syntax) -> Syntax {
+    node(SyntaxKind::Binary(operator, Box::new(left), Box::new(right)))
+}
+
+fn unary(operator: UnaryOperator, operand: Syntax) -> Syntax {
+    node(SyntaxKind::Unary(operator, Box::new(operand)))
+}
+
+fn call(name: &str, arguments: Vec<Syntax>) -> Syntax {
+    node(SyntaxKind::Call {
+        name: name.to_owned(),
+        arguments,
+    })
+}
+
+fn literal(literal: Literal) -> Syntax {
+    node(SyntaxKind::Literal(literal))
+}
+
+fn constant(value: bool) -> Syntax {
+    literal(Literal::Logical(value))
+}
+
+struct Lowering<'l> {
+    fields: &'l [Field],
+    session: &'l Session<'l>,
+}
+
+impl Lowering<'_> {
+    /// The same condition as an xBase expression; `None` where there is none that means the same for every record.
+    fn condition(&self, expr: &Expr) -> Option<Syntax> {
+        match expr {
+            Expr::And(left, right) => {
+                let (left, right) = (self.condition(left)?, self.condition(right)?);
+                Some(binary(BinaryOperator::And, left, right))
+            }
+            Expr::Or(left, right) => {
+                let (left, right) = (self.condition(left)?, self.condition(right)?);
+                Some(binary(BinaryOperator::Or, left, right))
+            }
+            Expr::Not(operand) => Some(unary(UnaryOperator::Not, self.condition(operand)?)),
+            Expr::Compare(comparison, left, right) => match (self.value(left), self.value(right)) {
+                (Some(left), Some(right)) => {
+                    let ordering = left.compare(&right)?;
+                    Some(constant(comparison.holds(ordering)))
+                }
+                (None, Some(right)) => self.compare(left, *comparison, &right),
+                (Some(left), None) => self.compare(right, comparison.turned(), &left),
+                (None, None) => None,
+            },
+            Expr::Between(parts) => {
+                let [value, low, high] = &**parts;
+                let low = self.compare(value, Comparison::GreaterOrEqual, &self.value(low)?)?;
+                let high = self.compare(value, Comparison::LessOrEqual, &self.value(high)?)?;
+                Some(binary(BinaryOperator::And, low, high))
+            }
+            Expr::In(value, list) if (1..=FEW).contains(&list.len()) => {
+                let equal = |item| self.compare(value, Comparison::Equal, &self.value(item)?);
+                let all = list.iter().map(equal).collect::<Option<Vec<_>>>()?;
+                all.into_iter().reduce(|a, b| binary(BinaryOperator::Or, a, b))
+            }
+            Expr::Like { value, pattern, escape } => self.like(value, pattern, *escape),
+            Expr::IsNull(operand) => {
+                let (field, name) = self.field(operand)?;
+                if field.kind.uses_memo() || field.kind == FieldKind::Time {
+                    return None;
+                }
+                let function = if field.nullable { "ISNULL" } else { "EMPTY" };
+                Some(call(function, vec![name]))
+            }
+            Expr::Column(_) => {
+                let (field, name) = self.field(expr)?;
+                (field.kind == FieldKind::Logical).then_some(name)
+            }
+            Expr::IsDeleted => Some(call("DELETED", Vec::new())),
+            Expr::Value(_) | Expr::Parameter(_) => match self.value(expr)? {
+                Value::Logical(value) => Some(constant(value)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The value of an expression that is the same for every record.
+    fn value(&self, expr: &Expr) -> Option<Value> {
+        let mut is_same = true;
+        expr.visit(&mut |part| {
+            is_same &= match part {
+                Expr::Column(_) | Expr::RecordNumber | Expr::IsDeleted => false,
+                Expr::Call(function, _) => !function.is_volatile(),
+                _ => true,
+            };
+        });
+        if !is_same {
+            return None;
+        }
+        evaluate_alone(expr, self.session).ok().filter(|value| !value.is_null())
+    }
+
+    fn field(&self, expr: &Expr) -> Option<(&Field, Syntax)> {
+        let Expr::Column(index) = expr else {
+            return None;
+        };
+        let field = self.fields.get(*index)?;
+        let name = field.name.to_uppercase();
+        Some((field, node(SyntaxKind::Field { alias: None, name })))
+    }
+
+    fn compare(&self, operand: &Expr, comparison: Comparison, value: &Value) -> Option<Syntax> {
+        if *operand == Expr::RecordNumber {
+            let number = value.to_i64().filter(|_| matches!(value, Value::Integer(_)))?;
+            return Some(compared(
+                call("RECNO", Vec::new()),
+                comparison,
+                number_literal(number.to_string()),
+            ));
+        }
+        if let Expr::Call(function, arguments) = operand
+            && let ("UPPER" | "UCASE" | "LOWER" | "LCASE", [argument]) = (function.name, arguments.as_slice())
+        {
+            let (field, name) = self.field(argument)?;
+            let name = call(
+                if function.name.starts_with('U') {
+                    "UPPER"
+                } else {
+                    "LOWER"
+                },
+                vec![name],
+            );
+            return text(field, name, comparison, value);
+        }
+        let (field, name) = self.field(operand)?;
+        match (field.kind, value) {
+            (FieldKind::Character, Value::Text(_)) => text(field, name, comparison, value),
+            (FieldKind::Numeric | FieldKind::Float | FieldKind::Integer | FieldKind::IntegerDbase7, _) => {
+                number(field, name, comparison, value)
+            }
+            (FieldKind::Logical, Value::Logical(wanted)) => {
+                let is_true = match comparison {
+                    Comparison::Equal => *wanted,
+                    Comparison::NotEqual => !*wanted,
+                    _ => return None,
+                };
+                Some(if is_true { name } else { unary(UnaryOperator::Not, name) })
+            }
+            (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked, _) => {
+                let days = match value {
+                    Value::Date(days) => *days,
+                    Value::Timestamp(ms) if ms.rem_euclid(DAY_MS) == 0 => day_of(*ms),
+                    Value::Text(text) => match parse_timestamp(text)? {
+                        EMPTY_TIMESTAMP => EMPTY_DATE,
+                        ms => Some(ms).filter(|ms| ms.rem_euclid(DAY_MS) == 0).map(day_of)?,
+                    },
+                    _ => return None,
+                };
+                let days = Some(days).filter(|days| *days != EMPTY_DATE);
+                Some(compared(name, comparison, literal(Literal::Date(days))))
+            }
+            (FieldKind::Timestamp, _) => {
+                let ms = match value {
+                    Value::Date(days) => midnight(*days),
+                    Value::Timestamp(ms) => *ms,
+                    Value::Text(text) => parse_timestamp(text)?,
+                    _ => return None,
+                };
+                (ms != EMPTY_TIMESTAMP).then(|| compared(name, comparison, literal(Literal::Timestamp(ms))))
+            }
+            _ => None,
+        }
+    }
+
+    fn like(&self, value: &Expr, pattern: &Expr, escape: Option<char>) -> Option<Syntax> {
+        let Value::Text(written) = self.value(pattern)? else {
+            return None;
+        };
+        let pattern = Pattern::new(trimmed(&written), escape);
+        if let Some(whole) = pattern.whole() {
+            return self.compare(value, Comparison::Equal, &Value::Text(whole));
+        }
+        let prefix = pattern.prefix()?;
+        let (field, name) = self.field(value)?;
+        let fits = field.kind == FieldKind::Character
+            && prefix.is_ascii()
+            && !prefix.is_empty()
+            && !prefix.ends_with(' ')
+            && prefix.len() <= field.width;
+        // Without SET EXACT a text equals one that it begins with.
+        fits.then(|| compared(name, Comparison::Equal, literal(Literal::Text(prefix))))
+    }
+}
+
+fn compared(left: Syntax, comparison: Comparison, right: Syntax) -> Syntax {
+    let operator = match comparison {
+        Comparison::Equal => BinaryOperator::Equal,
+        Comparison::NotEqual => BinaryOperator::NotEqual,
+        Comparison::Less => BinaryOperator::Less,
+        Comparison::LessOrEqual => BinaryOperator::LessOrEqual,
+        Comparison::Greater => BinaryOperator::Greater,
+        Comparison::GreaterOrEqual => BinaryOperator::GreaterOrEqual,
+    };
+    binary(operator, left, right)
+}
+
+/// A field, or the field in other letters, beside a text that is filled up to its width.
+fn text(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> Option<Syntax> {
+    let Value::Text(value) = value else {
+        return None;
+    };
+    let value = trimmed(value);
+    if field.kind != FieldKind::Character || !value.is_ascii() {
+        // Other characters may take another number of bytes in the table's code page, or none.
+        return None;
+    }
+    if value.len() > field.width {
+        return match comparison {
+            Comparison::Equal if !field.nullable => Some(constant(false)),
+            Comparison::NotEqual if !field.nullable => Some(constant(true)),
+            _ => None,
+        };
+    }
+    let padded = format!("{value:<width$}", width = field.width);
+    Some(compared(name, comparison, literal(Literal::Text(padded))))
+}
+
+fn number(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> Option<Syntax> {
+    let is_exact = match field.kind {
+        FieldKind::Numeric | FieldKind::Float => field.width <= EXACT as usize + 1,
+        _ => field.width <= 4,
+    };
+    let written = match value {
+        Value::Integer(number) if number.unsigned_abs() < 10_u64.pow(EXACT) => number.to_string(),
+        Value::Decimal { unscaled, scale } if unscaled.unsigned_abs() < 10_u128.pow(EXACT) => {
+            decimal_text(*unscaled, *scale)
+        }
+        _ => return None,
+    };
+    is_exact.then(|| compared(name, comparison, number_literal(written)))
+}
+
+fn number_literal(written: String) -> Syntax {
+    match written.strip_prefix('-') {
+        Some(digits) => unary(UnaryOperator::Minus, literal(Literal::Number(digits.to_owned()))),
+        None => literal(Literal::Number(written)),
+    }
+}

@@ -1,0 +1,236 @@
+//! What can go wrong with a statement, in the shape that programs for ADS take apart.
+//!
+//! Clients look for `NativeError = ` and for `Location of error in the SQL statement is: ` in the text (FireDAC's ADS driver, for one), so
+//! both are always where ADS has them:
+//!
+//! ```text
+//! Error 7200:  AQE Error:  State = 42000;   NativeError = 2115;  [SAP][Advantage SQL Engine]Expected … -- Location of error in
+//! the SQL statement is: 15 (line: 1 column: 15)
+//! ```
+//!
+//! The shape is that of ADS's help ("7200 Advantage SQL Error") and of messages that its users published. Codes of 5000 and more are the client's
+//! and the server's own; of SQL's, 2010 (the table exists) is published and 2229 (an ambiguous name) documented. The help calls the
+//! others subject to change; the rest of [`Kind`]'s are chosen here.
+
+use sqlparser::tokenizer::Location;
+use tidemill_xbase as xbase;
+
+/// The result of everything that runs SQL.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a statement was refused or failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
+pub struct Error(Box<Fault>);
+
+#[derive(Debug)]
+struct Fault {
+    kind: Kind,
+    message: String,
+    location: Option<Location>,
+    /// Characters before the fault.
+    offset: Option<usize>,
+    source: Option<xbase::Error>,
+}
+
+/// What kind of fault it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The text is no statement.
+    Syntax,
+    /// A table that there is not.
+    NoTable,
+    /// A table, view or index that is there already.
+    Exists,
+    /// A column that the table has not got.
+    NoColumn,
+    /// A name that means two things.
+    Ambiguous,
+    /// A function or procedure that there is not, or with other arguments.
+    NoFunction,
+    /// Operands whose types do not fit.
+    Type,
+    /// A column beside aggregates that is not grouped by, or an aggregate where none can be.
+    Grouping,
+    /// A value that cannot be converted, or does not fit.
+    Value,
+    /// A parameter without a value.
+    Parameter,
+    /// A join, a subquery, a window: what needs the analytical engine, and there is none.
+    NeedsAnalytical,
+    /// What these lanes do not do.
+    Unsupported,
+    /// A transaction where none can be, or none where one must be.
+    Transaction,
+    /// A script raised it: its class and code.
+    Raised {
+        /// The class, in the letters of the statement.
+        class: String,
+        /// The code.
+        code: i64,
+    },
+    /// A script, or a text, that goes on for too long.
+    Limit,
+    /// The tables could not be read or written.
+    Engine,
+}
+
+impl Kind {
+    /// SQLSTATE and native code.
+    fn codes(&self) -> (&'static str, i64) {
+        match self {
+            Self::Syntax => ("42000", 2115),
+            Self::NoTable => ("HY000", 7041),
+            Self::Exists => ("S0000", 2010),
+            Self::NoColumn => ("S0022", 2121),
+            Self::Ambiguous => ("42000", 2229),
+            Self::NoFunction => ("42000", 2134),
+            Self::Type => ("42000", 2124),
+            Self::Grouping => ("42000", 2149),
+            Self::Value => ("22000", 2213),
+            Self::Parameter => ("07001", 2205),
+            Self::NeedsAnalytical | Self::Unsupported => ("HYC00", 2208),
+            Self::Transaction => ("25000", 2220),
+            Self::Raised { code, .. } => ("HY000", *code),
+            Self::Limit => ("54000", 2210),
+            Self::Engine => ("HY000", 5000),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self(Box::new(Fault {
+            kind,
+            message: message.into(),
+            location: None,
+            offset: None,
+            source: None,
+        }))
+    }
+
+    /// At a place of the statement; one that is known already stays.
+    #[must_use]
+    pub(crate) fn at(mut self, location: Location) -> Self {
+        if self.0.location.is_none() && location.line > 0 {
+            self.0.location = Some(location);
+        }
+        self
+    }
+
+    /// Counts the characters before the fault.
+    #[must_use]
+    pub(crate) fn within(mut self, text: &str) -> Self {
+        if let (Some(location), None) = (self.0.location, self.0.offset) {
+            let line = usize::try_from(location.line).unwrap_or(usize::MAX).saturating_sub(1);
+            let before: usize = text
+                .split_inclusive('\n')
+                .take(line)
+                .map(|line| line.chars().count())
+                .sum();
+            let column = usize::try_from(location.column).unwrap_or(usize::MAX).saturating_sub(1);
+            self.0.offset = Some(before.saturating_add(column));
+        }
+        self
+    }
+
+    /// What kind of fault it is.
+    pub fn kind(&self) -> &Kind {
+        &self.0.kind
+    }
+
+    /// The code that clients call native: what ADS's help lists.
+    pub fn native_code(&self) -> i64 {
+        self.0.kind.codes().1
+    }
+
+    /// The SQLSTATE.
+    pub fn state(&self) -> &'static str {
+        self.0.kind.codes().0
+    }
+
+    /// The message alone.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Line and column of the fault, counted from 1.
+    pub fn line_and_column(&self) -> Option<(u64, u64)> {
+        self.0.location.map(|location| (location.line, location.column))
+    }
+
+    /// What the tables said.
+    pub fn engine(&self) -> Option<&xbase::Error> {
+        self.0.source.as_ref()
+    }
+
+    fn text(&self) -> String {
+        let Fault {
+            kind,
+            message,
+            location,
+            offset,
+            ..
+        } = &*self.0;
+        let (state, native) = kind.codes();
+        let origin = match kind {
+            Kind::Engine | Kind::NoTable => format!("[SAP][Advantage SQL][ASA] Error {native}:  "),
+            _ => "[SAP][Advantage SQL Engine]".to_owned(),
+        };
+        let mut text =
+            format!("Error 7200:  AQE Error:  State = {state};   NativeError = {native};  {origin}{message}");
+        if let Some(Location { line, column }) = location {
+            let offset = offset.map_or(*column, |offset| {
+                u64::try_from(offset).unwrap_or(u64::MAX).saturating_add(1)
+            });
+            text.push_str(&format!(
+                " -- Location of error in the SQL statement is: {offset} (line: {line} column: {column})"
+            ));
+        }
+        text
+    }
+}
+
+impl From<xbase::Error> for Error {
+    fn from(source: xbase::Error) -> Self {
+        let mut message = source.to_string();
+        let mut cause = std::error::Error::source(&source);
+        while let Some(deeper) = cause {
+            message.push_str(": ");
+            message.push_str(&deeper.to_string());
+            cause = deeper.source();
+        }
+        let kind = match &source {
+            xbase::Error::Value(_) => Kind::Value,
+            _ => Kind::Engine,
+        };
+        let mut error = Self::new(kind, message);
+        error.0.source = Some(source);
+        error
+    }
+}
+
+impl From<arrow_schema::ArrowError> for Error {
+    fn from(error: arrow_schema::ArrowError) -> Self {
+        Self::new(Kind::Value, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_state_code_and_place_as_ads_does() {
+        let error = Error::new(Kind::Syntax, "Expected lexical element not found: FROM")
+            .at(Location { line: 2, column: 4 })
+            .within("SELECT\nx  y");
+        assert_eq!(
+            error.to_string(),
+            "Error 7200:  AQE Error:  State = 42000;   NativeError = 2115;  [SAP][Advantage SQL Engine]Expected lexical \
+             element not found: FROM -- Location of error in the SQL statement is: 11 (line: 2 column: 4)"
+        );
+        assert_eq!((error.native_code(), error.line_and_column()), (2115, Some((2, 4))));
+    }
+}

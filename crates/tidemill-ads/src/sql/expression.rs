@@ -1,0 +1,176 @@
+//! Expressions whose names are bound: columns of a frame, parameters, functions.
+
+use super::arithmetic::Operator;
+use super::functions::Function;
+use super::value::{Type, Value};
+
+/// A bound expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Expr {
+    Value(Value),
+    /// A parameter by its place, from 0.
+    Parameter(usize),
+    /// A column of the frame.
+    Column(usize),
+    RecordNumber,
+    IsDeleted,
+    Negate(Box<Expr>),
+    Not(Box<Expr>),
+    Arithmetic(Operator, Box<Expr>, Box<Expr>),
+    Compare(Comparison, Box<Expr>, Box<Expr>),
+    And(Box<Expr>, Box<Expr>),
+    Or(Box<Expr>, Box<Expr>),
+    Between(Box<[Expr; 3]>),
+    In(Box<Expr>, Vec<Expr>),
+    IsNull(Box<Expr>),
+    Like {
+        value: Box<Expr>,
+        pattern: Box<Expr>,
+        escape: Option<char>,
+    },
+    /// Conditions and values; the last value is that of `ELSE`.
+    Case(Vec<(Expr, Expr)>, Box<Expr>),
+    /// The first that is not NULL.
+    Coalesce(Vec<Expr>),
+    /// To a type; text of at most so many characters, 0 for as many as there are.
+    Cast(Box<Expr>, Type, u32),
+    Call(&'static Function, Vec<Expr>),
+}
+
+/// How two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    pub(super) fn holds(self, ordering: std::cmp::Ordering) -> bool {
+        match self {
+            Self::Equal => ordering.is_eq(),
+            Self::NotEqual => ordering.is_ne(),
+            Self::Less => ordering.is_lt(),
+            Self::LessOrEqual => ordering.is_le(),
+            Self::Greater => ordering.is_gt(),
+            Self::GreaterOrEqual => ordering.is_ge(),
+        }
+    }
+
+    /// With the sides exchanged.
+    pub(super) fn turned(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            same => same,
+        }
+    }
+}
+
+/// A column of a frame, as binding sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) type_of: Type,
+    /// Whether a blank stands for NULL, since the field cannot hold NULL.
+    pub(super) blank_is_null: bool,
+}
+
+impl Expr {
+    /// Its type over a frame with these columns; a parameter has that of its value where there are values.
+    pub(super) fn type_of(&self, columns: &[Column], parameters: &[Value]) -> Type {
+        let of = |expr: &Self| expr.type_of(columns, parameters);
+        match self {
+            Self::Value(value) => value.type_of(),
+            Self::Parameter(place) => parameters.get(*place).map_or(Type::Unknown, Value::type_of),
+            Self::Column(index) => columns.get(*index).map_or(Type::Unknown, |column| column.type_of),
+            Self::RecordNumber => Type::Integer,
+            Self::Negate(operand) => of(operand),
+            Self::IsDeleted
+            | Self::Not(_)
+            | Self::Compare(..)
+            | Self::And(..)
+            | Self::Or(..)
+            | Self::Between(_)
+            | Self::In(..)
+            | Self::IsNull(_)
+            | Self::Like { .. } => Type::Logical,
+            Self::Arithmetic(operator, left, right) => computed(*operator, of(left), of(right)),
+            Self::Case(branches, otherwise) => branches
+                .iter()
+                .map(|(_, value)| of(value))
+                .fold(of(otherwise), |all, one| all.with(one).unwrap_or(all)),
+            Self::Coalesce(values) => values
+                .iter()
+                .map(of)
+                .fold(Type::Unknown, |all, one| all.with(one).unwrap_or(all)),
+            Self::Cast(_, Type::Text(_), length) => Type::Text(*length),
+            Self::Cast(_, type_of, _) => *type_of,
+            Self::Call(function, arguments) => {
+                let types: Vec<Type> = arguments.iter().map(of).collect();
+                function.type_of(&types, arguments)
+            }
+        }
+    }
+
+    /// Calls `visit` for this expression and all that are in it.
+    pub(super) fn visit(&self, visit: &mut impl FnMut(&Self)) {
+        visit(self);
+        match self {
+            Self::Value(_) | Self::Parameter(_) | Self::Column(_) | Self::RecordNumber | Self::IsDeleted => {}
+            Self::Negate(a) | Self::Not(a) | Self::IsNull(a) | Self::Cast(a, ..) => a.visit(visit),
+            Self::Arithmetic(_, a, b) | Self::Compare(_, a, b) | Self::And(a, b) | Self::Or(a, b) => {
+                a.visit(visit);
+                b.visit(visit);
+            }
+            Self::Like { value, pattern, .. } => {
+                value.visit(visit);
+                pattern.visit(visit);
+            }
+            Self::Between(parts) => parts.iter().for_each(|part| part.visit(visit)),
+            Self::In(value, list) => {
+                value.visit(visit);
+                list.iter().for_each(|item| item.visit(visit));
+            }
+            Self::Case(branches, otherwise) => {
+                for (condition, value) in branches {
+                    condition.visit(visit);
+                    value.visit(visit);
+                }
+                otherwise.visit(visit);
+            }
+            Self::Coalesce(values) | Self::Call(_, values) => values.iter().for_each(|value| value.visit(visit)),
+        }
+    }
+
+    /// The value, where it is a literal or a parameter that has one.
+    pub(super) fn constant<'v>(&'v self, parameters: &'v [Value]) -> Option<&'v Value> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Parameter(place) => parameters.get(*place),
+            _ => None,
+        }
+    }
+}
+
+fn computed(operator: Operator, left: Type, right: Type) -> Type {
+    use Type as T;
+    match (operator, left, right) {
+        (Operator::Plus, T::Text(0), T::Text(_)) | (Operator::Plus, T::Text(_), T::Text(0)) => T::Text(0),
+        (Operator::Plus, T::Text(a), T::Text(b)) => T::Text(a.saturating_add(b)),
+        (Operator::Plus, left, right) if left != T::Unknown && (left.is_text() || right == T::Memo) => T::Text(0),
+        (Operator::Minus, T::Date, T::Date) => T::Integer,
+        (Operator::Minus, T::Timestamp, T::Timestamp | T::Date) => T::Double,
+        (_, T::Date | T::Timestamp, _) => left,
+        (Operator::Plus, _, T::Date | T::Timestamp) => right,
+        (Operator::Divide, ..) => T::Double,
+        (Operator::Times, T::Decimal(a), T::Decimal(b)) if a.saturating_add(b) <= 30 => T::Decimal(a + b),
+        (Operator::Times, T::Decimal(_), T::Decimal(_)) => T::Double,
+        (_, left, right) => left.with(right).unwrap_or(T::Double),
+    }
+}

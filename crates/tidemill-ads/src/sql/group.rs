@@ -1,0 +1,290 @@
+//! Rows by groups, and what is counted and added up in each.
+//!
+//! Each row gets the number of its group; each aggregate is one loop over these numbers and its column.
+
+use std::cmp::Ordering;
+
+use arrow_array::Float64Array;
+use arrow_array::Int64Array;
+
+use super::arithmetic::Numbers;
+use super::error::Result;
+use super::expression::{Column, Expr};
+use super::interner::{Interner, Keys};
+use super::value::{Type, Value, decimal_to_f64};
+use super::vector::Vector;
+
+/// What is computed of the rows of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Aggregate {
+    pub(super) kind: AggregateKind,
+    /// `None`: the rows themselves.
+    pub(super) argument: Option<Expr>,
+    pub(super) is_distinct: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AggregateKind {
+    Count,
+    Sum,
+    Average,
+    Least,
+    Greatest,
+}
+
+impl AggregateKind {
+    pub(super) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "COUNT" => Self::Count,
+            "SUM" => Self::Sum,
+            "AVG" => Self::Average,
+            "MIN" => Self::Least,
+            "MAX" => Self::Greatest,
+            _ => return None,
+        })
+    }
+}
+
+impl Aggregate {
+    pub(super) fn type_of(&self, columns: &[Column], parameters: &[Value]) -> Type {
+        let argument = self
+            .argument
+            .as_ref()
+            .map(|argument| argument.type_of(columns, parameters));
+        match (self.kind, argument) {
+            (AggregateKind::Count, _) => Type::Integer,
+            (AggregateKind::Average, _) => Type::Double,
+            (_, type_of) => type_of.unwrap_or(Type::Unknown),
+        }
+    }
+}
+
+/// Groups, and their aggregates so far.
+#[derive(Debug)]
+pub(super) struct Groups {
+    keys: Keys,
+    states: Vec<State>,
+    rows: usize,
+}
+
+/// An aggregate of all groups.
+#[derive(Debug)]
+struct State {
+    kind: AggregateKind,
+    seen: Option<Interner>,
+    counts: Vec<i64>,
+    sums: Sums,
+    best: Vec<Value>,
+}
+
+#[derive(Debug)]
+enum Sums {
+    Exact(Vec<i128>, u8),
+    Doubles(Vec<f64>),
+}
+
+impl Groups {
+    pub(super) fn new(keys: usize, aggregates: &[Aggregate]) -> Self {
+        let states = aggregates.iter().map(|aggregate| State {
+            kind: aggregate.kind,
+            seen: aggregate.is_distinct.then(Interner::default),
+            counts: Vec::new(),
+            sums: Sums::Exact(Vec::new(), 0),
+            best: Vec::new(),
+        });
+        let mut groups = Self {
+            keys: Keys::new(keys),
+            states: states.collect(),
+            rows: 0,
+        };
+        if keys == 0 {
+            // Without keys there is one group, even of no rows.
+            groups.reserve(1);
+        }
+        groups
+    }
+
+    /// Adds rows: their keys, and the columns of the aggregates (`None`: the rows themselves).
+    pub(super) fn add(&mut self, keys: &[Vector], arguments: &[Option<Vector>], rows: usize) -> Result<()> {
+        let groups = self.keys.number(keys, rows);
+        self.reserve(self.keys.len().max(usize::from(keys.is_empty())));
+        for (state, argument) in self.states.iter_mut().zip(arguments) {
+            state.add(&groups, argument.as_ref(), rows);
+        }
+        self.rows += rows;
+        Ok(())
+    }
+
+    fn reserve(&mut self, groups: usize) {
+        for state in &mut self.states {
+            state.counts.resize(groups, 0);
+            state.best.resize(groups, Value::Null);
+            match &mut state.sums {
+                Sums::Exact(sums, _) => sums.resize(groups, 0),
+                Sums::Doubles(sums) => sums.resize(groups, 0.0),
+            }
+        }
+    }
+
+    /// How many groups there are, and their columns: keys, then aggregates.
+    pub(super) fn finish(self, key_types: &[Type]) -> (usize, Vec<Vector>) {
+        let count = match key_types.is_empty() {
+            true => 1,
+            false => self.keys.len(),
+        };
+        let mut columns = self.keys.into_columns(key_types);
+        columns.extend(self.states.into_iter().map(State::finish));
+        (count, columns)
+    }
+}
+
+impl State {
+    fn add(&mut self, groups: &[u32], argument: Option<&Vector>, rows: usize) {
+        let Some(argument) = argument else {
+            // All rows of one group are one addition.
+            match self.counts.as_mut_slice() {
+                [only] => *only += i64::try_from(rows).unwrap_or(i64::MAX),
+                counts => {
+                    for group in groups {
+                        if let Some(count) = counts.get_mut(*group as usize) {
+                            *count += 1;
+                        }
+                    }
+                }
+            }
+            return;
+        };
+        if argument.is_null() {
+            return;
+        }
+        let nulls = argument.nulls().cloned();
+        let mut picked = Vec::with_capacity(rows);
+        match (&mut self.seen, &nulls) {
+            (None, None) => picked.extend(0..rows),
+            (None, Some(nulls)) => picked.extend((0..rows).filter(|row| nulls.is_valid(*row))),
+            (Some(seen), nulls) => {
+                let ids = Keys::once(argument, rows, seen);
+                let ids = ids.iter().zip(groups).enumerate();
+                for (row, (id, group)) in ids {
+                    let is_valid = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+                    if is_valid && seen.is_new_pair(*group, *id) {
+                        picked.push(row);
+                    }
+                }
+            }
+        }
+        for row in &picked {
+            let group = groups.get(*row).copied().unwrap_or(0);
+            if let Some(count) = self.counts.get_mut(group as usize) {
+                *count += 1;
+            }
+        }
+        match self.kind {
+            AggregateKind::Count => {}
+            AggregateKind::Sum | AggregateKind::Average => self.sum(groups, argument, &picked),
+            AggregateKind::Least => self.choose(groups, argument, &picked, Ordering::Less),
+            AggregateKind::Greatest => self.choose(groups, argument, &picked, Ordering::Greater),
+        }
+    }
+
+    fn sum(&mut self, groups: &[u32], argument: &Vector, picked: &[usize]) {
+        let Some(numbers) = Numbers::of(argument) else { return };
+        let group = |row: usize| groups.get(row).map_or(0, |group| *group as usize);
+        match (&mut self.sums, numbers) {
+            (Sums::Exact(sums, _), Numbers::Integer(numbers)) => {
+                for row in picked {
+                    if let Some(sum) = sums.get_mut(group(*row)) {
+                        *sum = sum.saturating_add(i128::from(numbers.get(*row)));
+                    }
+                }
+            }
+            (Sums::Exact(sums, scale), Numbers::Decimal(numbers, of)) => {
+                *scale = of;
+                for row in picked {
+                    if let Some(sum) = sums.get_mut(group(*row)) {
+                        *sum = sum.saturating_add(numbers.get(*row));
+                    }
+                }
+            }
+            (sums, numbers) => {
+                let numbers = numbers.doubles();
+                if let Sums::Exact(exact, scale) = sums {
+                    let doubles = exact.iter().map(|sum| decimal_to_f64(*sum, *scale)).collect();
+                    *sums = Sums::Doubles(doubles);
+                }
+                if let Sums::Doubles(sums) = sums {
+                    for row in picked {
+                        if let Some(sum) = sums.get_mut(group(*row)) {
+                            *sum += numbers.get(*row);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The least or greatest value of each group: first which row has it, then the value.
+    fn choose(&mut self, groups: &[u32], argument: &Vector, picked: &[usize], wanted: Ordering) {
+        let keys = super::sort::keys(argument, groups.len());
+        let mut rows: Vec<Option<usize>> = vec![None; self.best.len()];
+        for row in picked {
+            let group = groups.get(*row).map_or(0, |group| *group as usize);
+            let Some(best) = rows.get_mut(group) else { continue };
+            let is_better = best.is_none_or(|best: usize| keys.get(*row).cmp(&keys.get(best)) == wanted);
+            if is_better {
+                *best = Some(*row);
+            }
+        }
+        for (best, row) in self.best.iter_mut().zip(rows) {
+            let Some(row) = row else { continue };
+            let value = argument.value(row);
+            if best.is_null() || value.compare(best) == Some(wanted) {
+                *best = value;
+            }
+        }
+    }
+
+    fn finish(self) -> Vector {
+        match self.kind {
+            AggregateKind::Count => Vector::Integer(Int64Array::from(self.counts)),
+            AggregateKind::Least | AggregateKind::Greatest => {
+                let type_of = self
+                    .best
+                    .iter()
+                    .map(Value::type_of)
+                    .fold(Type::Unknown, |a, b| a.with(b).unwrap_or(a));
+                Vector::of_values(self.best, type_of)
+            }
+            AggregateKind::Sum => match self.sums {
+                Sums::Doubles(sums) => {
+                    let values = sums.into_iter().zip(self.counts);
+                    Vector::Double(values.map(|(sum, count)| (count > 0).then_some(sum)).collect())
+                }
+                Sums::Exact(sums, 0) => {
+                    let values = sums.into_iter().zip(self.counts);
+                    let values: Vec<_> = values.map(|(sum, count)| (count > 0).then_some(sum)).collect();
+                    match values.iter().flatten().all(|sum| i64::try_from(*sum).is_ok()) {
+                        true => {
+                            let values = values.into_iter();
+                            Vector::Integer(values.map(|sum| sum.and_then(|sum| i64::try_from(sum).ok())).collect())
+                        }
+                        false => Vector::Decimal(values.into_iter().collect(), 0),
+                    }
+                }
+                Sums::Exact(sums, scale) => {
+                    let values = sums.into_iter().zip(self.counts);
+                    Vector::Decimal(values.map(|(sum, count)| (count > 0).then_some(sum)).collect(), scale)
+                }
+            },
+            AggregateKind::Average => {
+                let sums: Vec<f64> = match self.sums {
+                    Sums::Doubles(sums) => sums,
+                    Sums::Exact(sums, scale) => sums.iter().map(|sum| decimal_to_f64(*sum, scale)).collect(),
+                };
+                #[expect(clippy::cast_precision_loss, reason = "there are fewer rows than 2^53")]
+                let average = |(sum, count): (f64, i64)| (count > 0).then(|| sum / count as f64);
+                Vector::Double(sums.into_iter().zip(self.counts).map(average).collect::<Float64Array>())
+            }
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! From tokens to statements.
+//!
+//! Queries and expressions are read by sqlparser. The frame around them, data definition and scripts, is read here: ADS's grammar for
+//! these ("Advantage SQL Grammar", "SQL Script Overview" in its help) is small and has words that sqlparser has not.
+
+mod definition;
+mod script;
+
+use sqlparser::ast::{Expr, Ident};
+use sqlparser::parser::{Parser as Grammar, ParserError};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+
+use super::dialect::Ads;
+use super::error::{Error, Kind, Result};
+use super::statement::{
+    Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, Update,
+};
+use super::tokens::{Tokens, is_word};
+
+/// How deep statements and expressions nest.
+const MAX_DEPTH: usize = 40;
+
+/// The statements of a text, which are separated by semicolons.
+///
+/// # Errors
+/// [`Kind::Syntax`] with the place of the fault.
+pub fn parse(text: &str) -> Result<Vec<Statement>> {
+    let tokens = Tokens::of(text)?;
+    let mut parser = Parser {
+        grammar: Grammar::new(&Ads)
+            .with_recursion_limit(MAX_DEPTH)
+            .with_tokens_with_locations(tokens.tokens),
+        statics: tokens.statics,
+        starts: tokens.starts,
+        depth: 0,
+    };
+    let statements = parser.statements(&[]);
+    statements.map_err(|error| error.within(text))
+}
+
+struct Parser {
+    grammar: Grammar<'static>,
+    statics: Vec<Location>,
+    starts: Vec<(Location, u64)>,
+    depth: usize,
+}
+
+impl Parser {
+    /// Statements up to one of these words, which is left, or the end of the text.
+    fn statements(&mut self, ends: &[&str]) -> Result<Vec<Statement>> {
+        let mut statements = Vec::new();
+        loop {
+            while self.grammar.consume_token(&Token::SemiColon) {}
+            if self.is_end() || ends.iter().any(|end| self.is_next(end)) {
+                return Ok(statements);
+            }
+            statements.push(self.statement()?);
+            let closes = ends.iter().any(|end| self.is_next(end));
+            if !self.is_end() && !closes && !self.is_token(&Token::SemiColon) {
+                return Err(self.unexpected("the end of the statement"));
+            }
+        }
+    }
+
+    fn statement(&mut self) -> Result<Statement> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.fault(format!("Statements nest more than {MAX_DEPTH} deep")));
+        }
+        self.depth += 1;
+        let location = self.place();
+        let kind = self.kind();
+        self.depth -= 1;
+        Ok(Statement { kind: kind?, location })
+    }
+
+    fn kind(&mut self) -> Result<StatementKind> {
+        let Token::Word(word) = &self.grammar.peek_token_ref().token else {
+            if self.is_token(&Token::LParen) {
+                return self.select().map(|select| StatementKind::Select(Box::new(select)));
+            }
+            return Err(self.unexpected("a statement"));
+        };
+        let is_plain = word.quote_style.is_none();
+        let name = word.value.to_ascii_uppercase();
+        if !is_plain {
+            return self.script_statement(&name);
+        }
+        match name.as_str() {
+            "SELECT" | "WITH" | "VALUES" => Ok(StatementKind::Select(Box::new(self.select()?))),
+            "INSERT" => self.insert(),
+            "UPDATE" => self.update(),
+            "DELETE" => self.delete(),
+            "MERGE" => self.merge(),
+            "CREATE" => self.create(),
+            "ALTER" => self.alter(),
+            "DROP" => self.drop_object(),
+            "BEGIN" => {
+                self.skip();
+                self.take_any(&["TRANSACTION", "TRAN", "WORK"]);
+                Ok(StatementKind::Begin)
+            }
+            "COMMIT" => {
+                self.skip();
+                self.take_any(&["TRANSACTION", "TRAN", "WORK"]);
+                Ok(StatementKind::Commit)
+            }
+            "ROLLBACK" => {
+                self.skip();
+                self.take_any(&["TRANSACTION", "TRAN", "WORK"]);
+                let savepoint = match self.take("TO") {
+                    true => {
+                        self.take("SAVEPOINT");
+                        Some(self.ident()?)
+                    }
+                    false => None,
+                };
+                Ok(StatementKind::Rollback(savepoint))
+            }
+            "SAVEPOINT" => {
+                self.skip();
+                Ok(StatementKind::Savepoint(self.ident()?))
+            }
+            "RELEASE" => {
+                self.skip();
+                self.take("SAVEPOINT");
+                Ok(StatementKind::Release(self.ident()?))
+            }
+            "EXECUTE" => self.execute(),
+            "EXPLAIN" => {
+                self.skip();
+                Ok(StatementKind::Explain(Box::new(self.statement()?)))
+            }
+            "SET" if self.is_nth(1, "TRANSACTION") || self.is_nth(1, "TRAN") => {
+                self.skip();
+                self.skip();
+                let mode = match self.take_any(&["AUTOCOMMIT_ON", "AUTOCOMMIT_OFF", "EXPLICIT"]) {
+                    Some(0) => TransactionMode::AutocommitOn,
+                    Some(1) => TransactionMode::AutocommitOff,
+                    Some(_) => TransactionMode::Explicit,
+                    None => return Err(self.unexpected("AUTOCOMMIT_ON, AUTOCOMMIT_OFF or EXPLICIT")),
+                };
+                Ok(StatementKind::SetTransaction(mode))
+            }
+            _ => self.script_statement(&name),
+        }
+    }
+
+    /// A query with the hints that stood in it.
+    fn select(&mut self) -> Result<Select> {
+        let begin = self.place();
+        let query = self.grammar.parse_query().map_err(|error| self.wrong(error))?;
+        let end = self.place();
+        let is_within = |place: &Location| *place >= begin && (*place < end || end.line == 0);
+        Ok(Select {
+            query,
+            is_static: self.statics.iter().any(is_within),
+            start_at: self
+                .starts
+                .iter()
+                .find(|(place, _)| is_within(place))
+                .map(|(_, row)| *row),
+        })
+    }
+
+    fn insert(&mut self) -> Result<StatementKind> {
+        self.skip();
+        self.take("INTO");
+        let table = self.table_name()?;
+        let mut is_deleted = false;
+        if self.is_next("WITH") && self.is_nth(1, "DELETE") {
+            self.skip();
+            self.skip();
+            is_deleted = true;
+        }
+        let is_list = self.is_token(&Token::LParen) && !self.is_nth(1, "SELECT") && !self.is_nth(1, "WITH");
+        let columns = match is_list {
+            true => self.in_parentheses(Self::ident)?,
+            false => Vec::new(),
+        };
+        let source = if self.take("DEFAULT") {
+            self.expect("VALUES")?;
+            InsertSource::Default
+        } else if self.take("VALUES") {
+            let mut rows = vec![self.values()?];
+            while self.grammar.consume_token(&Token::Comma) {
+                rows.push(self.values()?);
+            }
+            InsertSource::Values(rows)
+        } else {
+            InsertSource::Select(Box::new(self.select()?))
+        };
+        Ok(StatementKind::Insert(Box::new(Insert {
+            table,
+            columns,
+            source,
+            is_deleted,
+        })))
+    }
+
+    /// `(value, DEFAULT, …)`.
+    fn values(&mut self) -> Result<Vec<Option<Expr>>> {
+        self.in_parentheses(|parser| match parser.take("DEFAULT") {
+            true => Ok(None),
+            false => parser.expression().map(Some),
+        })
+    }
+
+    fn update(&mut self) -> Result<StatementKind> {
+        self.skip();
+        let table = self.table_name()?;
+        let alias = self.alias(&["SET", "WITH"])?;
+        let deletion = match self.take("WITH") {
+            true => match self.take_any(&["DELETE", "RECALL"]) {
+                Some(which) => Some(which == 0),
+                None => return Err(self.unexpected("DELETE or RECALL")),
+            },
+            false => None,
+        };
+        self.expect("SET")?;
+        let assignments = self.assignments()?;
+        let from = match self.take("FROM") {
+            true => Some(
+                self.grammar
+                    .parse_comma_separated(Grammar::parse_table_and_joins)
+                    .map_err(|error| self.wrong(error))?,
+            ),
+            false => None,
+        };
+        let selection = self.selection()?;
+        Ok(StatementKind::Update(Box::new(Update {
+            table,
+            alias,
+            assignments,
+            from,
+            selection,
+            deletion,
+        })))
+    }
+
+    fn delete(&mut self) -> Result<StatementKind> {
+        self.skip();
+        self.take("FROM");
+        let table = self.table_name()?;
+        let alias = self.alias(&["WHERE"])?;
+        let selection = self.selection()?;
+        Ok(StatementKind::Delete(Box::new(Delete {
+            table,
+            alias,
+            selection,
+        })))
+    }
+
+    fn merge(&mut self) -> Result<StatementKind> {
+        self.skip();
+        self.take("INTO");
+        let table = self.table_name()?;
+        let alias = self.alias(&["USING", "ON"])?;
+        let source = match self.take("USING") {
+            true => Some((self.table_name()?, self.alias(&["ON"])?)),
+            false => None,
+        };
+        self.expect("ON")?;
+        let on = self.expression()?;
+        let (mut update, mut insert) = (None, None);
+        while self.take("WHEN") {
+            let matches = !self.take("NOT");
+            self.expect("MATCHED")?;
+            self.expect("THEN")?;
+            if matches {
+                self.expect("UPDATE")?;
+                self.expect("SET")?;
+                update = Some(self.assignments()?);
+            } else {
+                self.expect("INSERT")?;
+                let columns = match self.is_token(&Token::LParen) {
+                    true => self.in_parentheses(Self::ident)?,
+                    false => Vec::new(),
+                };
+                self.expect("VALUES")?;
+                insert = Some((columns, self.values()?));
+            }
+        }
+        if update.is_none() && insert.is_none() {
+            return Err(self.unexpected("WHEN"));
+        }
+        Ok(StatementKind::Merge(Box::new(Merge {
+            table,
+            alias,
+            source,
+            on,
+            update,
+            insert,
+        })))
+    }
+
+    fn assignments(&mut self) -> Result<Vec<(Ident, Expr)>> {
+        let mut assignments = Vec::new();
+        loop {
+            let mut column = self.ident()?;
+            if self.grammar.consume_token(&Token::Period) {
+                column = self.ident()?;
+            }
+            self.expect_token(&Token::Eq)?;
+            assignments.push((column, self.expression()?));
+            if !self.grammar.consume_token(&Token::Comma) {
+                return Ok(assignments);
+            }
+        }
+    }
+
+    fn selection(&mut self) -> Result<Option<Expr>> {
+        match self.take("WHERE") {
+            true => self.expression().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn execute(&mut self) -> Result<StatementKind> {
+        self.skip();
+        if self.take("IMMEDIATE") {
+            return Ok(StatementKind::ExecuteImmediate(self.expression()?));
+        }
+        self.expect("PROCEDURE")?;
+        let name = self.ident()?;
+        let arguments = match self.is_token(&Token::LParen) {
+            true if self.grammar.peek_nth_token_ref(1).token == Token::RParen => {
+                self.skip();
+                self.skip();
+                Vec::new()
+            }
+            true => self.in_parentheses(Self::expression)?,
+            false => Vec::new(),
+        };
+        Ok(StatementKind::Execute { name, arguments })
+    }
+
+    fn expression(&mut self) -> Result<Expr> {
+        self.grammar.parse_expr().map_err(|error| self.wrong(error))
+    }
+
+    /// A name of a table, with what stands before its points.
+    fn table_name(&mut self) -> Result<TableName> {
+        let location = self.place();
+        let mut parts = vec![self.ident()?.value];
+        while self.grammar.consume_token(&Token::Period) {
+            parts.push(self.ident()?.value);
+        }
+        Ok(TableName {
+            parts,
+            location: Place(location),
+        })
+    }
+
+    fn alias(&mut self, ends: &[&str]) -> Result<Option<Ident>> {
+        if self.take("AS") {
+            return self.ident().map(Some);
+        }
+        let is_name = matches!(self.grammar.peek_token_ref().token, Token::Word(_));
+        match is_name && !ends.iter().any(|end| self.is_next(end)) {
+            true => self.ident().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn in_parentheses<T>(&mut self, item: impl Fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        self.expect_token(&Token::LParen)?;
+        let mut items = vec![item(self)?];
+        while self.grammar.consume_token(&Token::Comma) {
+            items.push(item(self)?);
+        }
+        self.expect_token(&Token::RParen)?;
+        Ok(items)
+    }
+
+    fn ident(&mut self) -> Result<Ident> {
+        self.grammar.parse_identifier().map_err(|error| self.wrong(error))
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        self.grammar.parse_literal_uint().map_err(|error| self.wrong(error))
+    }
+
+    fn skip(&mut self) {
+        self.grammar.advance_token();
+    }
+
+    fn is_end(&self) -> bool {
+        self.is_token(&Token::EOF)
+    }
+
+    fn is_token(&self, token: &Token) -> bool {
+        self.grammar.peek_token_ref().token == *token
+    }
+
+    fn is_next(&self, word: &str) -> bool {
+        is_word(self.grammar.peek_token_ref(), word)
+    }
+
+    fn is_nth(&self, n: usize, word: &str) -> bool {
+        is_word(self.grammar.peek_nth_token_ref(n), word)
+    }
+
+    fn take(&mut self, word: &str) -> bool {
+        let is_next = self.is_next(word);
+        if is_next {
+            self.skip();
+        }
+        is_next
+    }
+
+    /// Takes one of these words; its place among them.
+    fn take_any(&mut self, words: &[&str]) -> Option<usize> {
+        words.iter().position(|word| self.take(word))
+    }
+
+    fn expect(&mut self, word: &str) -> Result<()> {
+        match self.take(word) {
+            true => Ok(()),
+            false => Err(self.unexpected(word)),
+        }
+    }
+
+    fn expect_token(&mut self, token: &Token) -> Result<()> {
+        match self.grammar.consume_token(token) {
+            true => Ok(()),
+            false => Err(self.unexpected(&token.to_string())),
+        }
+    }
+
+    fn place(&self) -> Location {
+        self.grammar.peek_token_ref().span.start
+    }
+
+    fn unexpected(&self, expected: &str) -> Error {
+        let TokenWithSpan { token, .. } = self.grammar.peek_token_ref();
+        self.fault(match token {
+            Token::EOF => format!("Expected lexical element not found: {expected}, at the end of the statement"),
+            found => format!("Expected lexical element not found: {expected}, found {found}"),
+        })
+    }
+
+    /// A fault at the next token, or at the end of the text behind the last one.
+    fn fault(&self, message: impl Into<String>) -> Error {
+        let error = Error::new(Kind::Syntax, message);
+        if self.is_end() {
+            let index = self.grammar.index();
+            let mut last = None;
+            for back in 1..=index.min(2) {
+                last = last.or_else(|| Some(self.grammar.token_at(index - back).span.end));
+            }
+            return error.at(last.unwrap_or(Location { line: 1, column: 1 }));
+        }
+        error.at(self.place())
+    }
+
+    /// What sqlparser says, with the place out of its text.
+    fn wrong(&self, error: ParserError) -> Error {
+        let message = match error {
+            ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
+            ParserError::RecursionLimitExceeded => return self.fault("The statement nests too deeply"),
+        };
+        let (said, place) = match message.rsplit_once(" at Line: ") {
+            Some((said, place)) => (said, place.split_once(", Column: ")),
+            None => (message.as_str(), None),
+        };
+        let said = said.strip_prefix("Expected: ").map_or_else(
+            || said.to_owned(),
+            |rest| format!("Expected lexical element not found: {rest}"),
+        );
+        let place = place.and_then(|(line, column)| {
+            Some(Location {
+                line: line.trim().parse().ok()?,
+                column: column.trim().parse().ok()?,
+            })
+        });
+        match place {
+            Some(place) if place.line > 0 => Error::new(Kind::Syntax, said).at(place),
+            _ => self.fault(said),
+        }
+    }
+}

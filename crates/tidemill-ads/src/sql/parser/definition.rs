@@ -1,0 +1,235 @@
+//! `CREATE`, `ALTER` and `DROP`.
+
+use sqlparser::tokenizer::Token;
+
+use super::Parser;
+use crate::sql::error::Result;
+use crate::sql::statement::{ColumnSpec, CreateIndex, CreateTable, IndexColumn, StatementKind, TableChange, TypeName};
+
+impl Parser {
+    pub(super) fn create(&mut self) -> Result<StatementKind> {
+        self.skip();
+        self.take("ONLINE");
+        let is_unique = self.take("UNIQUE");
+        if self.take("INDEX") {
+            let name = self.ident()?;
+            self.expect("ON")?;
+            let table = self.table_name()?;
+            let columns = self.in_parentheses(Self::index_column)?;
+            self.index_options()?;
+            return Ok(StatementKind::CreateIndex(CreateIndex {
+                name,
+                table,
+                columns,
+                is_unique,
+            }));
+        }
+        if self.take("VIEW") {
+            let name = self.table_name()?;
+            self.expect("AS")?;
+            let select = Box::new(self.select()?);
+            return Ok(StatementKind::CreateView { name, select });
+        }
+        if !self.take("TABLE") {
+            return Err(self.unexpected("TABLE, INDEX or VIEW"));
+        }
+        let name = self.table_name()?;
+        let mut table = CreateTable {
+            name,
+            columns: Vec::new(),
+            primary_key: None,
+            select: None,
+        };
+        if self.take("AS") {
+            table.select = Some(Box::new(self.select()?));
+            return Ok(StatementKind::CreateTable(table));
+        }
+        self.expect_token(&Token::LParen)?;
+        loop {
+            self.table_element(&mut table)?;
+            if !self.grammar.consume_token(&Token::Comma) {
+                break;
+            }
+        }
+        self.expect_token(&Token::RParen)?;
+        self.table_options()?;
+        Ok(StatementKind::CreateTable(table))
+    }
+
+    pub(super) fn alter(&mut self) -> Result<StatementKind> {
+        self.skip();
+        self.take_any(&["ONLINE", "ONLINE_WITH_TRANSITION"]);
+        self.expect("TABLE")?;
+        let table = self.table_name()?;
+        let mut changes = Vec::new();
+        while !self.is_end() && !self.is_token(&Token::SemiColon) {
+            changes.push(self.table_change()?);
+            let _ = self.grammar.consume_token(&Token::Comma);
+        }
+        match changes.is_empty() {
+            true => Err(self.unexpected("ADD, ALTER or DROP")),
+            false => Ok(StatementKind::AlterTable { table, changes }),
+        }
+    }
+
+    pub(super) fn drop_object(&mut self) -> Result<StatementKind> {
+        self.skip();
+        match self.take_any(&["TABLE", "INDEX", "VIEW"]) {
+            Some(0) => {
+                let table = self.table_name()?;
+                if self.take("FROM") {
+                    self.expect("DATABASE")?;
+                    self.take("NO_DELETE");
+                }
+                Ok(StatementKind::DropTable(table))
+            }
+            Some(1) => {
+                let mut table = self.table_name()?;
+                let index = match (table.parts.len(), table.parts.pop()) {
+                    (2.., Some(index)) => sqlparser::ast::Ident::new(index),
+                    _ => return Err(self.unexpected("the name of a table, a point and that of its index")),
+                };
+                Ok(StatementKind::DropIndex { table, index })
+            }
+            Some(_) => Ok(StatementKind::DropView(self.table_name()?)),
+            None => Err(self.unexpected("TABLE, INDEX or VIEW")),
+        }
+    }
+
+    fn table_change(&mut self) -> Result<TableChange> {
+        match self.take_any(&["ADD", "ALTER", "DROP"]) {
+            Some(0) => {
+                self.take("COLUMN");
+                let column = self.column_spec()?;
+                Ok(TableChange::Add(column, self.position()?))
+            }
+            Some(1) => {
+                self.take("COLUMN");
+                let old = self.ident()?;
+                let column = self.column_spec()?;
+                self.position()?;
+                Ok(TableChange::Alter(old, column))
+            }
+            Some(_) => {
+                self.take("COLUMN");
+                Ok(TableChange::Drop(self.ident()?))
+            }
+            None => Err(self.unexpected("ADD, ALTER or DROP")),
+        }
+    }
+
+    fn position(&mut self) -> Result<Option<u64>> {
+        match self.take("POSITION") {
+            true => self.number().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn table_element(&mut self, table: &mut CreateTable) -> Result<()> {
+        let is_key = self.is_next("PRIMARY") || (self.is_next("CONSTRAINT") && self.is_nth(2, "PRIMARY"));
+        if is_key {
+            let name = match self.take("CONSTRAINT") {
+                true => Some(self.ident()?),
+                false => None,
+            };
+            self.expect("PRIMARY")?;
+            self.expect("KEY")?;
+            table.primary_key = Some((name, self.in_parentheses(Self::index_column)?));
+            return Ok(());
+        }
+        let column = self.column_spec()?;
+        let index = IndexColumn {
+            name: column.name.clone(),
+            is_descending: false,
+        };
+        table.columns.push(column);
+        loop {
+            let name = match self.is_next("CONSTRAINT") && self.is_nth(2, "PRIMARY") {
+                true => {
+                    self.skip();
+                    Some(self.ident()?)
+                }
+                false => None,
+            };
+            if !self.take("PRIMARY") {
+                return Ok(());
+            }
+            self.expect("KEY")?;
+            table.primary_key = Some((name, vec![index.clone()]));
+        }
+    }
+
+    fn column_spec(&mut self) -> Result<ColumnSpec> {
+        let name = self.ident()?;
+        let type_of = self.type_name()?;
+        let mut column = ColumnSpec {
+            name,
+            type_of,
+            nullable: false,
+            binary: false,
+        };
+        loop {
+            if self.take("NULL") {
+                column.nullable = true;
+            } else if self.take("NOCPTRANS") {
+                column.binary = true;
+            } else if self.is_next("NOT") && self.is_nth(1, "NULL") {
+                self.skip();
+                self.skip();
+                column.nullable = false;
+            } else if self.is_next("CONSTRAINT") && !self.is_nth(2, "PRIMARY") || self.is_next("DEFAULT") {
+                return Err(self.fault("Constraints and default values need a data dictionary, and there is none"));
+            } else {
+                return Ok(column);
+            }
+        }
+    }
+
+    pub(super) fn type_name(&mut self) -> Result<TypeName> {
+        let name = self.ident()?;
+        let (mut length, mut decimals) = (None, None);
+        if self.grammar.consume_token(&Token::LParen) {
+            length = Some(self.number()?);
+            if self.grammar.consume_token(&Token::Comma) {
+                decimals = Some(self.number()?);
+            }
+            self.expect_token(&Token::RParen)?;
+        }
+        Ok(TypeName { name, length, decimals })
+    }
+
+    fn index_column(&mut self) -> Result<IndexColumn> {
+        let name = self.ident()?;
+        let is_descending = self.take_any(&["ASC", "DESC"]) == Some(1);
+        Ok(IndexColumn { name, is_descending })
+    }
+
+    fn index_options(&mut self) -> Result<()> {
+        loop {
+            if self.take("PAGESIZE") {
+                self.number()?;
+            } else if self.is_next("CONTENT") || self.is_next("IN") {
+                return Err(self.fault("Full text indexes and other index files are made by ACE, not by SQL"));
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn table_options(&mut self) -> Result<()> {
+        loop {
+            if self.take("MEMOBLOCKSIZE") {
+                self.number()?;
+            } else if self.take("AS") {
+                self.expect("FREE")?;
+                self.expect("TABLE")?;
+            } else if self.take("IN") {
+                self.expect("DATABASE")?;
+            } else if self.take("IGNORE") {
+                self.expect("TRANSACTIONS")?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+}

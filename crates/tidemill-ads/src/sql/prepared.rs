@@ -1,0 +1,225 @@
+//! Statements that are parsed and bound once and run often.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::answer::Answer;
+use super::bind::Parameters;
+use super::error::{Error, Kind, Result};
+use super::evaluate::Session;
+use super::parser::parse;
+use super::script::Interpreter;
+use super::statement::{Statement, StatementKind};
+use super::tables::Tables;
+use super::tokens::Tokens;
+use super::value::Value;
+use super::work::Work;
+
+/// A text, parsed, and bound if it is one statement; a script binds each statement when it gets there. It is `Send` and `Sync`.
+#[derive(Debug)]
+pub struct Prepared {
+    text: Arc<str>,
+    content: Content,
+    /// As `tokens` names them.
+    names: Vec<String>,
+    parameters: Vec<Option<String>>,
+}
+
+#[derive(Debug)]
+enum Content {
+    One(Work),
+    Script(Vec<Statement>),
+}
+
+impl Prepared {
+    /// Parses a text and binds its names.
+    ///
+    /// # Errors
+    /// [`Kind::Syntax`] and what binding finds, with the place of the fault.
+    pub fn new(text: &str, tables: &mut dyn Tables) -> Result<Self> {
+        let mut statements = parse(text)?;
+        let names = Tokens::of(text)?.parameters;
+        let mut parameters = Parameters {
+            names: names.clone(),
+            ..Parameters::default()
+        };
+        let is_script = match statements.as_slice() {
+            [only] => matches!(only.kind, StatementKind::Script(_)),
+            _ => true,
+        };
+        let content = match statements.pop() {
+            Some(only) if !is_script => {
+                let work = Work::bind(&only, tables, &mut parameters);
+                Content::One(work.map_err(|error| error.at(only.location).within(text))?)
+            }
+            last => {
+                statements.extend(last);
+                if statements.is_empty() {
+                    return Err(Error::new(Kind::Syntax, "There is no statement"));
+                }
+                Content::Script(statements)
+            }
+        };
+        Ok(Self {
+            text: text.into(),
+            content,
+            parameters: names
+                .iter()
+                .map(|name| (!name.starts_with('?')).then(|| name.clone()))
+                .collect(),
+            names,
+        })
+    }
+
+    /// The parameters in the order in which values are given: `None` for `?`, the name in capitals for `:name`.
+    pub fn parameters(&self) -> &[Option<String>] {
+        &self.parameters
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Runs it. Of a script the last SELECT is the answer.
+    ///
+    /// # Errors
+    /// [`Kind::Parameter`] for too few values, and what the tables say.
+    pub fn run(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Answer> {
+        self.run_as(tables, parameters, true)
+    }
+
+    /// Runs it, and gives rows where [`Prepared::run`] would give a live cursor.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub fn run_static(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Answer> {
+        self.run_as(tables, parameters, false)
+    }
+
+    fn run_as(&self, tables: &mut dyn Tables, parameters: &[Value], allows_live: bool) -> Result<Answer> {
+        let (given, wanted) = (parameters.len(), self.names.len());
+        if given < wanted {
+            let why = format!("{wanted} parameters need values, and {given} have one");
+            return Err(Error::new(Kind::Parameter, why));
+        }
+        let answer = match &self.content {
+            Content::One(work) => {
+                let facts = Facts::of(tables);
+                work.run(tables, &facts.session(parameters), allows_live)
+            }
+            Content::Script(statements) => {
+                Interpreter::new(parameters, &self.names).run(statements, tables, allows_live)
+            }
+        };
+        answer.map_err(|error| error.within(&self.text))
+    }
+}
+
+/// What a connection says of itself, copied so that the tables can be changed meanwhile.
+pub(super) struct Facts {
+    environment: tidemill_xbase::expression::Environment,
+    clock: super::tables::Clock,
+    user: String,
+    database: String,
+    application: String,
+    last_autoincrement: Option<i64>,
+}
+
+impl Facts {
+    pub(super) fn of(tables: &dyn Tables) -> Self {
+        Self {
+            environment: tables.environment().clone(),
+            clock: tables.clock(),
+            user: tables.user().to_owned(),
+            database: tables.database().to_owned(),
+            application: tables.application().to_owned(),
+            last_autoincrement: tables.last_autoincrement(),
+        }
+    }
+
+    pub(super) fn session<'s>(&'s self, parameters: &'s [Value]) -> Session<'s> {
+        Session {
+            parameters,
+            environment: &self.environment,
+            now: self.clock.local,
+            utc_offset: self.clock.utc_offset,
+            user: &self.user,
+            database: &self.database,
+            application: &self.application,
+            last_autoincrement: self.last_autoincrement,
+        }
+    }
+}
+
+/// Prepared statements by their text, for a connection that is given the same texts again and again. It is `Send` and `Sync`.
+///
+/// A statement that was bound to another structure of a table is bound anew: the connection clears the cache when it alters, makes or drops a
+/// table, and [`Statements::clear`] is for changes by others.
+#[derive(Debug)]
+pub struct Statements {
+    known: Mutex<HashMap<Arc<str>, Arc<Prepared>>>,
+    limit: usize,
+}
+
+impl Statements {
+    /// A cache of at most so many statements.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            known: Mutex::default(),
+            limit,
+        }
+    }
+
+    /// The statement of a text.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`].
+    pub fn prepare(&self, text: &str, tables: &mut dyn Tables) -> Result<Arc<Prepared>> {
+        if let Some(known) = self.lock().get(text) {
+            return Ok(Arc::clone(known));
+        }
+        let prepared = Arc::new(Prepared::new(text, tables)?);
+        let mut known = self.lock();
+        if known.len() >= self.limit {
+            known.clear();
+        }
+        if self.limit > 0 {
+            known.insert(Arc::clone(&prepared.text), Arc::clone(&prepared));
+        }
+        Ok(prepared)
+    }
+
+    /// Runs a text.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`] and [`Prepared::run`].
+    pub fn run(&self, text: &str, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Answer> {
+        let prepared = self.prepare(text, tables)?;
+        let answer = prepared.run(tables, parameters);
+        let changes_structure = match &prepared.content {
+            Content::One(work) => work.changes_structure(),
+            Content::Script(_) => true,
+        };
+        if changes_structure {
+            self.clear();
+        }
+        answer
+    }
+
+    /// Forgets all statements.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, Arc<Prepared>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Statements {
+    /// 200 statements.
+    fn default() -> Self {
+        Self::new(200)
+    }
+}

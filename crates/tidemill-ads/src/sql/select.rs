@@ -1,0 +1,493 @@
+//! SELECT over one table.
+//!
+//! A query is bound once: names to columns, what is grouped and aggregated to columns of the groups. It runs over the columns of the
+//! selected records, and the questions that applications ask all day go straight to the kernels of `tidemill-xbase` ([`direct`]).
+//!
+//! What it does not do: joins, subqueries, windows. They go to the [`Analytical`](super::Analytical) engine, if there is one.
+
+mod direct;
+mod plan;
+mod union;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow_schema::{Field as ArrowField, Schema};
+use tidemill_xbase::aof::OptimizationLevel;
+
+use super::answer::{Answer, ColumnDescription, Live, Rows};
+use super::condition::Condition;
+use super::error::{Error, Kind, Result};
+use super::evaluate::{self, Evaluation, Frame, Session, evaluate_alone};
+use super::expression::{Column, Expr};
+use super::frames::{Reader, Selection};
+use super::group::Groups;
+use super::interner::Keys;
+use super::sort;
+use super::statement::TableName;
+use super::tables::{Snapshot, Tables};
+use super::value::{Type, Value};
+use super::vector::Vector;
+
+pub(super) use plan::{Plan, Source, Top, only_select, system_rows, table_name};
+pub(super) use union::Query;
+
+/// The condition of the last run, which the next one can use when its parameters have the same values.
+#[derive(Debug, Default)]
+pub(super) struct Compiled(Mutex<Option<(Vec<Value>, Arc<Condition>)>>);
+
+impl Compiled {
+    pub(super) fn get(
+        &self,
+        selection: Option<&Expr>,
+        snapshot: &Snapshot,
+        session: &Session<'_>,
+    ) -> Result<Arc<Condition>> {
+        // What depends on the clock or on the session is compiled anew.
+        let mut is_stable = true;
+        if let Some(selection) = selection {
+            selection.visit(&mut |part| is_stable &= !matches!(part, Expr::Call(..)));
+        }
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((parameters, condition)) = &*known
+            && is_stable
+            && parameters == session.parameters
+        {
+            return Ok(Arc::clone(condition));
+        }
+        let condition = Arc::new(Condition::new(selection, snapshot, session)?);
+        if is_stable {
+            *known = Some((session.parameters.to_vec(), Arc::clone(&condition)));
+        }
+        Ok(condition)
+    }
+}
+
+impl Plan {
+    /// Runs it: to a live cursor where it can be one and `allows_live`, else to rows.
+    ///
+    /// # Errors
+    /// As [`evaluate`](super::evaluate::evaluate), and when the table cannot be read.
+    pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>, allows_live: bool) -> Result<Answer> {
+        match &self.source {
+            Source::Table(name) => {
+                let snapshot = tables.snapshot(name)?;
+                if allows_live && let Some(live) = self.live(name, &snapshot, session)? {
+                    return Ok(Answer::Live(Box::new(live)));
+                }
+                self.over_table(&snapshot, session, tables.shows_deleted())
+                    .map(Answer::Rows)
+            }
+            Source::Rows(rows) => self.over_rows(rows, session).map(Answer::Rows),
+            Source::System(name) => {
+                let rows = system_rows(name, tables)?;
+                self.over_rows(&rows, session).map(Answer::Rows)
+            }
+            Source::Query(query) => {
+                let rows = query.rows(tables, session)?;
+                self.over_rows(&rows, session).map(Answer::Rows)
+            }
+        }
+    }
+
+    /// The live cursor that the answer can be: one table, its own columns, a condition that is a filter, an order of an index.
+    pub(super) fn live(
+        &self,
+        name: &TableName,
+        snapshot: &Arc<Snapshot>,
+        session: &Session<'_>,
+    ) -> Result<Option<Live>> {
+        let fields: Option<Vec<usize>> = self
+            .items
+            .iter()
+            .map(|item| match item.expr {
+                Expr::Column(index) => Some(index),
+                _ => None,
+            })
+            .collect();
+        let is_plain = self.grouping.is_none() && self.top.is_none() && self.offset.is_none() && !self.is_static;
+        let (Some(fields), true) = (fields, is_plain) else {
+            return Ok(None);
+        };
+        let order = match self.order.as_slice() {
+            [] => None,
+            [(Expr::Column(index), descending)] => match order_of(snapshot, *index) {
+                Some((name, is_descending)) => Some((name, is_descending != *descending)),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let condition = self.compiled.get(self.selection.as_ref(), snapshot, session)?;
+        if !condition.rest.is_empty() {
+            return Ok(None);
+        }
+        let columns = fields.into_iter().zip(self.describe(snapshot, session));
+        Ok(Some(Live {
+            table: name.clone(),
+            snapshot: Arc::clone(snapshot),
+            level: condition.level(snapshot)?,
+            filter: condition.syntax.clone(),
+            order,
+            columns: columns.collect(),
+        }))
+    }
+
+    fn over_table(&self, snapshot: &Snapshot, session: &Session<'_>, shows_deleted: bool) -> Result<Rows> {
+        if let Some(rows) = direct::count_all(self, snapshot, session, shows_deleted)? {
+            return Ok(rows);
+        }
+        let reader = Reader::new(snapshot, &self.columns);
+        let condition = self.compiled.get(self.selection.as_ref(), snapshot, session)?;
+        let selection = condition.select(&reader, session, shows_deleted)?;
+        if let Some(grouping) = &self.grouping {
+            let columns = grouping.columns(&self.columns, session.parameters);
+            let (rows, vectors) = match direct::groups(grouping, snapshot, &selection)? {
+                Some(groups) => groups,
+                None => self.groups(&reader, &selection, session)?,
+            };
+            let frame = evaluate::Rows {
+                rows,
+                columns: &columns,
+                vectors,
+            };
+            return self.assemble(&frame, session, Some(snapshot));
+        }
+        let (offset, limit) = self.limits(selection.count(snapshot), session)?;
+        let records = match self.order.is_empty() {
+            true if offset == 0 && limit.is_none() => return self.project(&reader, &selection, session),
+            true => {
+                let records = selection.records(snapshot);
+                let rows = records.into_iter().skip(offset);
+                rows.take(limit.unwrap_or(usize::MAX)).collect()
+            }
+            false => self.ordered(&reader, &selection, session, offset, limit)?,
+        };
+        let frame = reader.picked(records);
+        let batch = self.batch(&frame, session, snapshot)?;
+        Ok(self.rows_of(snapshot, session, vec![batch]))
+    }
+
+    /// Every selected record, in the order of the table.
+    fn project(&self, reader: &Reader<'_>, selection: &Selection, session: &Session<'_>) -> Result<Rows> {
+        let mut batches = Vec::new();
+        for frame in reader.frames(selection) {
+            batches.push(self.batch(&frame, session, reader.snapshot)?);
+        }
+        Ok(self.rows_of(reader.snapshot, session, batches))
+    }
+
+    /// The records in the order of the query.
+    fn ordered(
+        &self,
+        reader: &Reader<'_>,
+        selection: &Selection,
+        session: &Session<'_>,
+        offset: usize,
+        limit: Option<usize>,
+    ) -> Result<Vec<u32>> {
+        let wanted = limit.map(|limit| limit.saturating_add(offset));
+        if let Some(mut records) = direct::top(self, reader.snapshot, selection, wanted)? {
+            records.drain(..offset.min(records.len()));
+            return Ok(records);
+        }
+        let (mut records, mut keys) = (Vec::new(), vec![Vec::new(); self.order.len()]);
+        for frame in reader.frames(selection) {
+            let evaluation = Evaluation::new(&frame, session);
+            for ((expr, _), key) in self.order.iter().zip(&mut keys) {
+                key.push((evaluation.vector(expr)?, frame.rows()));
+            }
+            records.extend(frame.records());
+        }
+        let keys = self.sort_keys(keys, records.len())?;
+        let rows = sort::sorted(&keys, records.len(), wanted);
+        let record = |row: u32| records.get(row as usize).copied().unwrap_or_default();
+        Ok(rows.into_iter().skip(offset).map(record).collect())
+    }
+
+    fn sort_keys(&self, keys: Vec<Vec<(Vector, usize)>>, rows: usize) -> Result<Vec<(Vec<u64>, bool)>> {
+        let keys = keys.into_iter().zip(&self.order).map(|(parts, (_, descending))| {
+            let whole = Vector::concatenated(parts)?;
+            Ok((sort::keys(&whole, rows), *descending))
+        });
+        keys.collect()
+    }
+
+    fn groups(
+        &self,
+        reader: &Reader<'_>,
+        selection: &Selection,
+        session: &Session<'_>,
+    ) -> Result<(usize, Vec<Vector>)> {
+        let frames = reader.frames(selection);
+        let frames: Vec<&dyn Frame> = frames.iter().map(|frame| frame as &dyn Frame).collect();
+        self.grouped(&frames, session)
+    }
+
+    fn grouped(&self, frames: &[&dyn Frame], session: &Session<'_>) -> Result<(usize, Vec<Vector>)> {
+        let Some(grouping) = &self.grouping else {
+            return Ok((0, Vec::new()));
+        };
+        let mut groups = Groups::new(grouping.keys.len(), &grouping.aggregates);
+        for frame in frames {
+            let evaluation = Evaluation::new(*frame, session);
+            let keys = grouping.keys.iter().map(|key| evaluation.vector(key));
+            let keys = keys.collect::<Result<Vec<_>>>()?;
+            let arguments = grouping.aggregates.iter().map(|aggregate| {
+                let argument = aggregate.argument.as_ref();
+                argument.map(|argument| evaluation.vector(argument)).transpose()
+            });
+            let arguments = arguments.collect::<Result<Vec<_>>>()?;
+            groups.add(&keys, &arguments, frame.rows())?;
+        }
+        let types = grouping
+            .keys
+            .iter()
+            .map(|key| key.type_of(&self.columns, session.parameters));
+        let types: Vec<Type> = types.collect();
+        Ok(groups.finish(&types))
+    }
+
+    /// Rows that are in memory, as a whole.
+    fn over_rows(&self, rows: &Rows, session: &Session<'_>) -> Result<Rows> {
+        let mut vectors = Vec::with_capacity(self.columns.len());
+        let count = rows.count();
+        for index in 0..self.columns.len() {
+            let parts = rows.batches.iter().filter_map(|batch| {
+                let array = batch.columns().get(index)?;
+                Some(Vector::of_column(array, 0, false).map(|vector| (vector, array.len())))
+            });
+            vectors.push(Vector::concatenated(parts.collect::<Result<Vec<_>>>()?)?);
+        }
+        let mut frame = evaluate::Rows {
+            rows: count,
+            columns: &self.columns,
+            vectors,
+        };
+        if let Some(selection) = &self.selection {
+            let mask = Evaluation::new(&frame, session).logical(selection)?;
+            let kept = frame
+                .vectors
+                .iter()
+                .map(|vector| vector.clone().into_rows(count).keep(&mask));
+            let vectors = kept.collect::<Result<Vec<_>>>()?;
+            let rows = (0..mask.len()).filter(|row| is_true(&mask, *row)).count();
+            frame = evaluate::Rows {
+                rows,
+                columns: &self.columns,
+                vectors,
+            };
+        }
+        let Some(grouping) = &self.grouping else {
+            return self.assemble(&frame, session, None);
+        };
+        let columns = grouping.columns(&self.columns, session.parameters);
+        let (rows, vectors) = self.grouped(&[&frame], session)?;
+        let groups = evaluate::Rows {
+            rows,
+            columns: &columns,
+            vectors,
+        };
+        self.assemble(&groups, session, None)
+    }
+
+    /// HAVING, DISTINCT, ORDER BY and LIMIT over a frame in memory.
+    fn assemble(&self, frame: &evaluate::Rows<'_>, session: &Session<'_>, snapshot: Option<&Snapshot>) -> Result<Rows> {
+        let evaluation = Evaluation::new(frame, session);
+        let mut rows: Vec<u32> = (0..u32::try_from(frame.rows).unwrap_or(u32::MAX)).collect();
+        if let Some(having) = &self.having {
+            let holds = evaluation.logical(having)?;
+            rows.retain(|row| is_true(&holds, *row as usize));
+        }
+        let picked = UInt32Array::from(rows.clone());
+        let take = |expr: &Expr| -> Result<Vector> {
+            let vector = evaluation.vector(expr)?;
+            match picked.len() == frame.rows {
+                true => Ok(vector),
+                false => vector.take(&picked),
+            }
+        };
+        let items = self
+            .items
+            .iter()
+            .map(|item| take(&item.expr))
+            .collect::<Result<Vec<_>>>()?;
+        let count = rows.len();
+        let mut order: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
+        if !self.order.is_empty() {
+            let keys = self.order.iter().map(|(expr, _)| Ok(vec![(take(expr)?, count)]));
+            let keys = self.sort_keys(keys.collect::<Result<Vec<_>>>()?, count)?;
+            let has_all = self.is_distinct || self.top.is_none();
+            let wanted = match has_all {
+                true => None,
+                false => {
+                    let (offset, limit) = self.limits(count, session)?;
+                    limit.map(|limit| limit.saturating_add(offset))
+                }
+            };
+            order = sort::sorted(&keys, count, wanted);
+        }
+        if self.is_distinct {
+            let mut keys = Keys::new(items.len());
+            let numbers = keys.number(&items, count);
+            let mut is_met = vec![false; keys.len()];
+            order.retain(|row| {
+                let number = numbers.get(*row as usize).map_or(0, |number| *number as usize);
+                is_met.get_mut(number).is_some_and(|met| !std::mem::replace(met, true))
+            });
+        }
+        let (offset, limit) = self.limits(order.len(), session)?;
+        let shown = order.into_iter().skip(offset).take(limit.unwrap_or(usize::MAX));
+        let shown: UInt32Array = shown.map(Some).collect();
+        let types = self.types(session);
+        let mut columns = Vec::with_capacity(items.len());
+        for (item, type_of) in items.into_iter().zip(&types) {
+            let item = item.into_rows(count).take(&shown)?;
+            columns.push(item.into_answer(*type_of, shown.len())?);
+        }
+        let descriptions = self.descriptions(snapshot, session);
+        let batch = batch_of(&descriptions, columns, shown.len())?;
+        Ok(Rows {
+            columns: descriptions,
+            batches: vec![batch],
+        })
+    }
+
+    fn batch(&self, frame: &dyn Frame, session: &Session<'_>, snapshot: &Snapshot) -> Result<RecordBatch> {
+        let evaluation = Evaluation::new(frame, session);
+        let types = self.types(session);
+        let mut columns = Vec::with_capacity(self.items.len());
+        for (item, type_of) in self.items.iter().zip(types) {
+            columns.push(evaluation.vector(&item.expr)?.into_answer(type_of, frame.rows())?);
+        }
+        batch_of(&self.describe(snapshot, session), columns, frame.rows())
+    }
+
+    fn rows_of(&self, snapshot: &Snapshot, session: &Session<'_>, batches: Vec<RecordBatch>) -> Rows {
+        Rows {
+            columns: self.describe(snapshot, session),
+            batches,
+        }
+    }
+
+    /// How many rows are passed over, and how many are shown.
+    fn limits(&self, rows: usize, session: &Session<'_>) -> Result<(usize, Option<usize>)> {
+        let whole = |expr: &Expr| -> Result<usize> {
+            let value = evaluate_alone(expr, session)?;
+            let number = value.to_i64().and_then(|number| usize::try_from(number).ok());
+            number.ok_or_else(|| Error::new(Kind::Value, "A number of rows is not negative"))
+        };
+        let offset = self.offset.as_ref().map(whole).transpose()?.unwrap_or(0);
+        let limit = match &self.top {
+            None => None,
+            Some(Top::Rows(count)) => Some(whole(count)?),
+            Some(Top::Percent(percent)) => {
+                let percent = whole(percent)?.min(100);
+                Some(rows.saturating_mul(percent).div_ceil(100))
+            }
+        };
+        Ok((offset, limit))
+    }
+
+    /// The types of the items.
+    pub(super) fn types(&self, session: &Session<'_>) -> Vec<Type> {
+        let columns = match &self.grouping {
+            None => self.columns.clone(),
+            Some(grouping) => grouping.columns(&self.columns, session.parameters),
+        };
+        let items = self.items.iter();
+        items
+            .map(|item| item.expr.type_of(&columns, session.parameters))
+            .collect()
+    }
+
+    fn describe(&self, snapshot: &Snapshot, session: &Session<'_>) -> Vec<ColumnDescription> {
+        self.descriptions(Some(snapshot), session)
+    }
+
+    pub(super) fn descriptions(&self, snapshot: Option<&Snapshot>, session: &Session<'_>) -> Vec<ColumnDescription> {
+        let items = self.items.iter().zip(self.types(session));
+        items
+            .map(|(item, type_of)| {
+                let field = item
+                    .field
+                    .zip(snapshot)
+                    .and_then(|(field, snapshot)| snapshot.table().fields().get(field));
+                match field {
+                    Some(field) => ColumnDescription::of_field(item.name.clone(), field),
+                    None => ColumnDescription::of_type(item.name.clone(), type_of),
+                }
+            })
+            .collect()
+    }
+
+    /// How far orders answer the condition, for EXPLAIN.
+    ///
+    /// # Errors
+    /// As [`Condition::level`].
+    pub(super) fn level(
+        &self,
+        snapshot: &Snapshot,
+        session: &Session<'_>,
+    ) -> Result<(OptimizationLevel, Arc<Condition>)> {
+        let condition = self.compiled.get(self.selection.as_ref(), snapshot, session)?;
+        Ok((condition.level(snapshot)?, condition))
+    }
+}
+
+fn is_true(mask: &arrow_array::BooleanArray, row: usize) -> bool {
+    use arrow_array::Array as _;
+    mask.is_valid(row) && mask.value(row)
+}
+
+pub(super) fn batch_of(
+    columns: &[ColumnDescription],
+    arrays: Vec<arrow_array::ArrayRef>,
+    rows: usize,
+) -> Result<RecordBatch> {
+    let fields = columns.iter().zip(&arrays);
+    let fields = fields.map(|(column, array)| ArrowField::new(&column.name, array.data_type().clone(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+}
+
+/// The order whose keys are a field and nothing else, and whether it runs from the greatest.
+fn order_of(snapshot: &Snapshot, field: usize) -> Option<(String, bool)> {
+    let name = &snapshot.table().fields().get(field)?.name;
+    let fits = snapshot.orders().iter().find(|order| {
+        let tag = order.order().tag();
+        let is_whole = tag.condition.is_none() && !tag.is_unique && !tag.is_custom;
+        is_whole && tag.expression.trim().eq_ignore_ascii_case(name)
+    })?;
+    let tag = fits.order().tag();
+    Some((tag.name.clone(), tag.is_descending))
+}
+
+/// The columns of rows in memory.
+pub(super) fn columns_of(rows: &Rows) -> Vec<Column> {
+    let batch = rows.batches.first();
+    let columns = rows.columns.iter().enumerate();
+    columns
+        .map(|(index, column)| Column {
+            name: column.name.clone(),
+            type_of: batch
+                .and_then(|batch| batch.columns().get(index))
+                .and_then(|array| Vector::of_column(array, 0, false).ok())
+                .map_or(Type::Unknown, |vector| match vector.type_of() {
+                    Type::Text(_) => Type::Text(column.length),
+                    other => other,
+                }),
+            blank_is_null: false,
+        })
+        .collect()
+}
+
+/// Rows of no columns and one row: what a query without FROM is over.
+pub(super) fn one_row() -> Rows {
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
+    Rows {
+        columns: Vec::new(),
+        batches: batch.into_iter().collect(),
+    }
+}

@@ -1,0 +1,518 @@
+//! A query, bound to the columns of its table.
+
+use sqlparser::ast::{
+    self, Distinct, GroupByExpr, LimitClause, OrderByKind, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
+    TableFactor, TopQuantity,
+};
+
+use super::{Compiled, Query, columns_of, one_row};
+use crate::sql::answer::Rows;
+use crate::sql::bind::{Grouping, Parameters, Scope};
+use crate::sql::error::{Error, Kind, Result};
+use crate::sql::expression::{Column, Expr};
+use crate::sql::frames;
+use crate::sql::statement::{Place, Select, TableName};
+use crate::sql::system;
+use crate::sql::tables::Tables;
+use crate::sql::value::Value;
+
+/// A bound query over one table.
+#[derive(Debug)]
+pub(in crate::sql) struct Plan {
+    pub(in crate::sql) source: Source,
+    pub(in crate::sql) columns: Vec<Column>,
+    pub(in crate::sql) items: Vec<Item>,
+    pub(in crate::sql) selection: Option<Expr>,
+    pub(in crate::sql) grouping: Option<Grouping>,
+    pub(in crate::sql) having: Option<Expr>,
+    pub(in crate::sql) is_distinct: bool,
+    /// Expressions and whether they descend.
+    pub(in crate::sql) order: Vec<(Expr, bool)>,
+    pub(in crate::sql) top: Option<Top>,
+    pub(in crate::sql) offset: Option<Expr>,
+    pub(in crate::sql) is_static: bool,
+    pub(in crate::sql) compiled: Compiled,
+}
+
+/// Where rows come from.
+#[derive(Debug)]
+pub(in crate::sql) enum Source {
+    Table(TableName),
+    /// A table of `system`.
+    System(String),
+    /// A view, or a query in parentheses.
+    Query(Box<Query>),
+    Rows(Rows),
+}
+
+/// A column of the answer.
+#[derive(Debug)]
+pub(in crate::sql) struct Item {
+    pub(in crate::sql) name: String,
+    pub(in crate::sql) expr: Expr,
+    /// The field that it shows as it is.
+    pub(in crate::sql) field: Option<usize>,
+}
+
+/// How many rows are shown.
+#[derive(Debug)]
+pub(in crate::sql) enum Top {
+    Rows(Expr),
+    Percent(Expr),
+}
+
+/// What stands around a SELECT: ORDER BY and LIMIT of the whole query.
+#[derive(Debug, Default)]
+pub(in crate::sql) struct Frame<'q> {
+    pub(in crate::sql) order: Option<&'q ast::OrderBy>,
+    pub(in crate::sql) limit: Option<&'q LimitClause>,
+    pub(in crate::sql) fetch: Option<&'q ast::Fetch>,
+    pub(in crate::sql) is_static: bool,
+    pub(in crate::sql) start_at: Option<u64>,
+}
+
+impl Plan {
+    /// Binds one SELECT.
+    ///
+    /// # Errors
+    /// [`Kind::NeedsAnalytical`] for joins, subqueries and windows, [`Kind::NoTable`], and as [`Scope::bind`].
+    pub(in crate::sql) fn bind(
+        select: &ast::Select,
+        around: &Frame<'_>,
+        tables: &mut dyn Tables,
+        parameters: &mut Parameters,
+    ) -> Result<Self> {
+        let (source, columns, qualifiers) = source(select, tables, parameters)?;
+        let mut scope = Scope::new(&columns, qualifiers, parameters);
+        let selection = select.selection.as_ref().map(|selection| {
+            let bound = scope.bind(selection)?;
+            scope.condition(bound)
+        });
+        let selection = selection.transpose()?;
+        let keys = match &select.group_by {
+            GroupByExpr::Expressions(keys, _) => keys.as_slice(),
+            GroupByExpr::All(_) => &[],
+        };
+        let is_grouped = !keys.is_empty() || select.having.is_some() || has_aggregates(&select.projection);
+        if is_grouped {
+            let keys = keys.iter().map(|key| {
+                // A number or a name of the list stands for what it names there.
+                let item = named_item(key, &select.projection).unwrap_or(key);
+                scope.bind(item)
+            });
+            scope.grouping = Some(Grouping {
+                keys: keys.collect::<Result<Vec<_>>>()?,
+                aggregates: Vec::new(),
+            });
+        }
+        let mut items = Vec::new();
+        for item in &select.projection {
+            bind_item(item, &mut scope, &mut items)?;
+        }
+        let having = select.having.as_ref().map(|having| {
+            let bound = scope.bind(having)?;
+            scope.condition(bound)
+        });
+        let having = having.transpose()?;
+        let mut order = Vec::new();
+        if let Some(by) = around.order {
+            let OrderByKind::Expressions(terms) = &by.kind else {
+                return Err(Error::new(Kind::Unsupported, "ORDER BY ALL is not ADS SQL"));
+            };
+            for term in terms {
+                let expr = match order_item(&term.expr, &items)? {
+                    Some(item) => item,
+                    None => scope.bind(&term.expr)?,
+                };
+                order.push((expr, term.options.asc == Some(false)));
+            }
+        }
+        let (top, offset) = limits(select, around, &mut scope)?;
+        let grouping = scope.grouping.take();
+        number_names(&mut items);
+        let mut plan = Self {
+            source,
+            columns,
+            items,
+            selection,
+            grouping,
+            having,
+            is_distinct: matches!(select.distinct, Some(Distinct::Distinct)),
+            order,
+            top,
+            offset,
+            is_static: around.is_static,
+            compiled: Compiled::default(),
+        };
+        plan.distinct_as_groups()?;
+        Ok(plan)
+    }
+
+    /// Without groups, the distinct rows are the groups of all items.
+    fn distinct_as_groups(&mut self) -> Result<()> {
+        if !self.is_distinct {
+            return Ok(());
+        }
+        let mut order = Vec::new();
+        for (expr, descending) in &self.order {
+            let Some(place) = self.items.iter().position(|item| item.expr == *expr) else {
+                let why = "What DISTINCT rows are ordered by stands in the list";
+                return Err(Error::new(Kind::Grouping, why));
+            };
+            order.push((Expr::Column(place), *descending));
+        }
+        if self.grouping.is_some() {
+            return Ok(());
+        }
+        let keys = self.items.iter().map(|item| item.expr.clone()).collect();
+        for (place, item) in self.items.iter_mut().enumerate() {
+            item.expr = Expr::Column(place);
+        }
+        self.grouping = Some(Grouping {
+            keys,
+            aggregates: Vec::new(),
+        });
+        (self.order, self.is_distinct) = (order, false);
+        Ok(())
+    }
+}
+
+/// The one table of a query, its columns, and the names that it has before the point of a column.
+fn source(
+    select: &ast::Select,
+    tables: &mut dyn Tables,
+    parameters: &mut Parameters,
+) -> Result<(Source, Vec<Column>, Vec<String>)> {
+    let analytical = |what: &str| {
+        let why = format!("{what} needs the analytical engine, and this connection has none");
+        Error::new(Kind::NeedsAnalytical, why)
+    };
+    let table = match select.from.as_slice() {
+        [] => return Ok((Source::Rows(one_row()), Vec::new(), Vec::new())),
+        [only] if only.joins.is_empty() => &only.relation,
+        _ => return Err(analytical("A join")),
+    };
+    match table {
+        TableFactor::Table {
+            name,
+            alias,
+            args: None,
+            ..
+        } => {
+            let name = table_name(name);
+            let mut qualifiers = vec![name.to_string(), name.last().to_owned(), stem(&name)];
+            if let Some(alias) = alias {
+                qualifiers = vec![alias.name.value.clone()];
+            }
+            if let Some(system) = name.system() {
+                if system == "iota" {
+                    return Ok((Source::Rows(one_row()), Vec::new(), qualifiers));
+                }
+                let columns = columns_of(&system_rows(&system, tables).map_err(|e| e.at(name.location.0))?);
+                return Ok((Source::System(system), columns, qualifiers));
+            }
+            if let Some(view) = tables.view(&name) {
+                let query = Query::bind(&view, tables, parameters)?;
+                let columns = query.columns();
+                return Ok((Source::Query(Box::new(query)), columns, qualifiers));
+            }
+            let snapshot = tables.snapshot(&name).map_err(|e| e.at(name.location.0))?;
+            let columns = frames::columns(&snapshot);
+            Ok((Source::Table(name), columns, qualifiers))
+        }
+        TableFactor::Derived {
+            subquery,
+            alias,
+            lateral: false,
+            ..
+        } => {
+            let view = Select {
+                query: subquery.clone(),
+                is_static: true,
+                start_at: None,
+            };
+            let query = Query::bind(&view, tables, parameters)?;
+            let columns = query.columns();
+            let qualifiers = alias.iter().map(|alias| alias.name.value.clone()).collect();
+            Ok((Source::Query(Box::new(query)), columns, qualifiers))
+        }
+        TableFactor::NestedJoin { .. } => Err(analytical("A join")),
+        _ => Err(Error::new(Kind::Unsupported, "ADS SQL has no table like this")),
+    }
+}
+
+/// The rows of a table of `system`.
+///
+/// # Errors
+/// [`Kind::NoTable`] for a name that there is not.
+pub(in crate::sql) fn system_rows(name: &str, tables: &mut dyn Tables) -> Result<Rows> {
+    if let Some(rows) = tables.system(name)? {
+        return Ok(rows);
+    }
+    match system::rows(name, tables)? {
+        Some(rows) => Ok(rows),
+        None => Err(Error::new(
+            Kind::NoTable,
+            format!("The specified table was not found. Table name: system.{name}"),
+        )),
+    }
+}
+
+pub(in crate::sql) fn table_name(name: &ast::ObjectName) -> TableName {
+    use sqlparser::ast::Spanned as _;
+    TableName {
+        parts: name
+            .0
+            .iter()
+            .map(|part| {
+                part.as_ident()
+                    .map_or_else(|| part.to_string(), |ident| ident.value.clone())
+            })
+            .collect(),
+        location: Place(name.span().start),
+    }
+}
+
+/// The name of a table without folder and extension, for which columns are qualified when there is no alias.
+fn stem(name: &TableName) -> String {
+    let whole = name.to_string();
+    let file = whole.rsplit(['/', '\\']).next().unwrap_or(&whole);
+    file.split('.').next().unwrap_or(file).to_owned()
+}
+
+fn bind_item(item: &SelectItem, scope: &mut Scope<'_>, items: &mut Vec<Item>) -> Result<()> {
+    let all = |items: &mut Vec<Item>, scope: &Scope<'_>| -> Result<()> {
+        for (index, column) in scope.columns.iter().enumerate() {
+            let expr = match &scope.grouping {
+                None => Expr::Column(index),
+                Some(grouping) => match grouping.keys.iter().position(|key| *key == Expr::Column(index)) {
+                    Some(key) => Expr::Column(key),
+                    None => {
+                        let why = format!("Column {} is not grouped by", column.name);
+                        return Err(Error::new(Kind::Grouping, why));
+                    }
+                },
+            };
+            items.push(Item {
+                name: column.name.clone(),
+                expr,
+                field: Some(index),
+            });
+        }
+        Ok(())
+    };
+    let (expr, alias) = match item {
+        SelectItem::Wildcard(_) => return all(items, scope),
+        SelectItem::QualifiedWildcard(kind, _) => {
+            let qualifier = match kind {
+                SelectItemQualifiedWildcardKind::ObjectName(name) => table_name(name).to_string(),
+                SelectItemQualifiedWildcardKind::Expr(expr) => expr.to_string(),
+            };
+            return match scope
+                .qualifiers
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(&qualifier))
+            {
+                true => all(items, scope),
+                false => Err(Error::new(
+                    Kind::NoColumn,
+                    format!("Table not found in the query: {qualifier}"),
+                )),
+            };
+        }
+        SelectItem::UnnamedExpr(expr) => (expr, None),
+        SelectItem::ExprWithAlias { expr, alias } => (expr, Some(alias.value.clone())),
+        SelectItem::ExprWithAliases { .. } => {
+            return Err(Error::new(Kind::Unsupported, "A column has one name"));
+        }
+    };
+    let bound = scope.bind(expr)?;
+    let field = match (&bound, &scope.grouping) {
+        (Expr::Column(index), None) => Some(*index),
+        (Expr::Column(index), Some(grouping)) => match grouping.keys.get(*index) {
+            Some(Expr::Column(field)) => Some(*field),
+            _ => None,
+        },
+        _ => None,
+    };
+    let own_name = field
+        .and_then(|field| scope.columns.get(field))
+        .map(|column| column.name.clone());
+    items.push(Item {
+        name: alias.or(own_name).unwrap_or_default(),
+        expr: bound,
+        field,
+    });
+    Ok(())
+}
+
+/// Columns without a name are EXPR, EXPR_1, …
+fn number_names(items: &mut [Item]) {
+    let mut number = 0;
+    for item in items.iter_mut().filter(|item| item.name.is_empty()) {
+        item.name = match number {
+            0 => "EXPR".to_owned(),
+            number => format!("EXPR_{number}"),
+        };
+        number += 1;
+    }
+}
+
+/// The item of the list that ORDER BY means by a number or by a name that was given there.
+fn order_item(term: &ast::Expr, items: &[Item]) -> Result<Option<Expr>> {
+    match term {
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::Number(digits, _) => {
+                let place = digits.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
+                match place.and_then(|place| items.get(place)) {
+                    Some(item) => Ok(Some(item.expr.clone())),
+                    None => Err(Error::new(
+                        Kind::Value,
+                        format!("ORDER BY {digits}: there are {} columns", items.len()),
+                    )),
+                }
+            }
+            _ => Ok(None),
+        },
+        ast::Expr::Identifier(ident) => {
+            let item = items.iter().find(|item| item.name.eq_ignore_ascii_case(&ident.value));
+            Ok(item.map(|item| item.expr.clone()))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The item of the list that GROUP BY means by a name that was given there, or by its number.
+fn named_item<'q>(key: &ast::Expr, projection: &'q [SelectItem]) -> Option<&'q ast::Expr> {
+    match key {
+        ast::Expr::Identifier(ident) => projection.iter().find_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } if alias.value.eq_ignore_ascii_case(&ident.value) => Some(expr),
+            _ => None,
+        }),
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::Number(digits, _) => match projection.get(digits.parse::<usize>().ok()?.checked_sub(1)?)? {
+                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn limits(select: &ast::Select, around: &Frame<'_>, scope: &mut Scope<'_>) -> Result<(Option<Top>, Option<Expr>)> {
+    let grouping = scope.grouping.take();
+    let bound = limits_alone(select, around, scope);
+    scope.grouping = grouping;
+    bound
+}
+
+fn limits_alone(
+    select: &ast::Select,
+    around: &Frame<'_>,
+    scope: &mut Scope<'_>,
+) -> Result<(Option<Top>, Option<Expr>)> {
+    let (mut top, mut offset) = (None, None);
+    if let Some(written) = &select.top {
+        let count = match &written.quantity {
+            Some(TopQuantity::Constant(count)) => {
+                Expr::Value(Value::Integer(i64::try_from(*count).unwrap_or(i64::MAX)))
+            }
+            Some(TopQuantity::Expr(expr)) => scope.bind(expr)?,
+            None => return Err(Error::new(Kind::Syntax, "Expected a number after TOP")),
+        };
+        top = Some(if written.percent {
+            Top::Percent(count)
+        } else {
+            Top::Rows(count)
+        });
+    }
+    match around.limit {
+        None => {}
+        Some(LimitClause::LimitOffset {
+            limit, offset: skip, ..
+        }) => {
+            if let Some(limit) = limit {
+                top = Some(Top::Rows(scope.bind(limit)?));
+            }
+            if let Some(skip) = skip {
+                offset = Some(scope.bind(&skip.value)?);
+            }
+        }
+        Some(LimitClause::OffsetCommaLimit { offset: skip, limit }) => {
+            top = Some(Top::Rows(scope.bind(limit)?));
+            offset = Some(scope.bind(skip)?);
+        }
+    }
+    if let Some(quantity) = around.fetch.and_then(|fetch| fetch.quantity.as_ref()) {
+        top = Some(Top::Rows(scope.bind(quantity)?));
+    }
+    if let Some(row) = around.start_at {
+        let skipped = i64::try_from(row.saturating_sub(1)).unwrap_or(i64::MAX);
+        offset = Some(Expr::Value(Value::Integer(skipped)));
+    }
+    Ok((top, offset))
+}
+
+fn has_aggregates(projection: &[SelectItem]) -> bool {
+    projection.iter().any(|item| match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => is_aggregate(expr),
+        _ => false,
+    })
+}
+
+/// Whether an aggregate stands in an expression. Subqueries are not looked into.
+fn is_aggregate(expr: &ast::Expr) -> bool {
+    use ast::Expr as E;
+    match expr {
+        E::Function(function) => {
+            let is_one = match function.name.0.as_slice() {
+                [part] => part.as_ident().is_some_and(|ident| {
+                    crate::sql::group::AggregateKind::of(&ident.value.to_ascii_uppercase()).is_some()
+                }),
+                _ => false,
+            };
+            is_one
+                || match &function.args {
+                    ast::FunctionArguments::List(list) => list.args.iter().any(|argument| match argument {
+                        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => is_aggregate(expr),
+                        _ => false,
+                    }),
+                    _ => false,
+                }
+        }
+        E::Nested(a) | E::UnaryOp { expr: a, .. } | E::IsNull(a) | E::IsNotNull(a) | E::Collate { expr: a, .. } => {
+            is_aggregate(a)
+        }
+        E::Cast { expr, .. } | E::Convert { expr, .. } | E::Extract { expr, .. } => is_aggregate(expr),
+        E::Ceil { expr, .. } | E::Floor { expr, .. } | E::Trim { expr, .. } | E::Substring { expr, .. } => {
+            is_aggregate(expr)
+        }
+        E::BinaryOp { left, right, .. } => is_aggregate(left) || is_aggregate(right),
+        E::Between { expr, low, high, .. } => is_aggregate(expr) || is_aggregate(low) || is_aggregate(high),
+        E::InList { expr, list, .. } => is_aggregate(expr) || list.iter().any(is_aggregate),
+        E::Like { expr, pattern, .. } => is_aggregate(expr) || is_aggregate(pattern),
+        E::Case {
+            operand,
+            conditions,
+            else_result,
+            ..
+        } => {
+            operand.as_deref().is_some_and(is_aggregate)
+                || else_result.as_deref().is_some_and(is_aggregate)
+                || conditions
+                    .iter()
+                    .any(|branch| is_aggregate(&branch.condition) || is_aggregate(&branch.result))
+        }
+        _ => false,
+    }
+}
+
+/// The SELECT that a query is, where it is one.
+pub(in crate::sql) fn only_select(body: &SetExpr) -> Option<&ast::Select> {
+    match body {
+        SetExpr::Select(select) => Some(select),
+        SetExpr::Query(query) => only_select(&query.body),
+        _ => None,
+    }
+}

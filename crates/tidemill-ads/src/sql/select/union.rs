@@ -1,0 +1,227 @@
+//! Queries that several SELECTs make: UNION and UNION ALL.
+
+use arrow_array::UInt32Array;
+use sqlparser::ast::{self, OrderByKind, SetExpr, SetOperator, SetQuantifier};
+
+use super::plan::{Frame, only_select};
+use super::{Plan, batch_of};
+use crate::sql::answer::{Answer, Rows};
+use crate::sql::bind::Parameters;
+use crate::sql::error::{Error, Kind, Result};
+use crate::sql::evaluate::Session;
+use crate::sql::expression::Column;
+use crate::sql::interner::Keys;
+use crate::sql::sort;
+use crate::sql::statement::Select;
+use crate::sql::tables::Tables;
+use crate::sql::value::Type;
+use crate::sql::vector::{Vector, common};
+
+/// A bound query.
+#[derive(Debug)]
+pub(in crate::sql) enum Query {
+    One(Box<Plan>),
+    Union {
+        left: Box<Query>,
+        right: Box<Query>,
+        keeps_duplicates: bool,
+        /// Columns by their place and whether they descend.
+        order: Vec<(usize, bool)>,
+    },
+}
+
+impl Query {
+    /// Binds a query.
+    ///
+    /// # Errors
+    /// As [`Plan::bind`].
+    pub(in crate::sql) fn bind(select: &Select, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let query = &*select.query;
+        if query.with.is_some() {
+            let why = "A common table expression needs the analytical engine, and this connection has none";
+            return Err(Error::new(Kind::NeedsAnalytical, why));
+        }
+        if let Some(only) = only_select(&query.body) {
+            let frame = Frame {
+                order: query.order_by.as_ref(),
+                limit: query.limit_clause.as_ref(),
+                fetch: query.fetch.as_ref(),
+                is_static: select.is_static,
+                start_at: select.start_at,
+            };
+            return Plan::bind(only, &frame, tables, parameters)
+                .map(Box::new)
+                .map(Self::One);
+        }
+        let mut union = Self::of_body(&query.body, tables, parameters)?;
+        if let (Self::Union { order, .. }, Some(by)) = (&mut union, &query.order_by) {
+            *order = Self::order(by)?;
+        }
+        Ok(union)
+    }
+
+    fn of_body(body: &SetExpr, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        match body {
+            SetExpr::Select(select) => Plan::bind(select, &Frame::default(), tables, parameters)
+                .map(Box::new)
+                .map(Self::One),
+            SetExpr::Query(query) => Self::of_body(&query.body, tables, parameters),
+            SetExpr::SetOperation {
+                left,
+                op: SetOperator::Union,
+                set_quantifier,
+                right,
+            } => {
+                let (left, right) = (
+                    Self::of_body(left, tables, parameters)?,
+                    Self::of_body(right, tables, parameters)?,
+                );
+                let (a, b) = (left.columns().len(), right.columns().len());
+                if a != b {
+                    let why = format!("The parts of a UNION have {a} and {b} columns");
+                    return Err(Error::new(Kind::Type, why));
+                }
+                Ok(Self::Union {
+                    left: Box::new(left),
+                    right: Box::new(right),
+                    keeps_duplicates: *set_quantifier == SetQuantifier::All,
+                    order: Vec::new(),
+                })
+            }
+            SetExpr::SetOperation { op, .. } => {
+                let why = format!("{op} needs the analytical engine, and this connection has none");
+                Err(Error::new(Kind::NeedsAnalytical, why))
+            }
+            _ => Err(Error::new(Kind::Unsupported, "ADS SQL has no query like this")),
+        }
+    }
+
+    /// A UNION is ordered by the numbers of its columns.
+    fn order(by: &ast::OrderBy) -> Result<Vec<(usize, bool)>> {
+        let wrong = || Error::new(Kind::Unsupported, "A UNION is ordered by the numbers of its columns");
+        let OrderByKind::Expressions(terms) = &by.kind else {
+            return Err(wrong());
+        };
+        let place = |term: &ast::OrderByExpr| {
+            let ast::Expr::Value(value) = &term.expr else {
+                return Err(wrong());
+            };
+            let ast::Value::Number(digits, _) = &value.value else {
+                return Err(wrong());
+            };
+            let place = digits.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
+            Ok((place.ok_or_else(wrong)?, term.options.asc == Some(false)))
+        };
+        terms.iter().map(place).collect()
+    }
+
+    /// The columns, as a query around this one sees them.
+    pub(in crate::sql) fn columns(&self) -> Vec<Column> {
+        match self {
+            Self::One(plan) => {
+                let columns = match &plan.grouping {
+                    None => plan.columns.clone(),
+                    Some(grouping) => grouping.columns(&plan.columns, &[]),
+                };
+                let items = plan.items.iter();
+                items
+                    .map(|item| Column {
+                        name: item.name.clone(),
+                        type_of: item.expr.type_of(&columns, &[]),
+                        blank_is_null: false,
+                    })
+                    .collect()
+            }
+            Self::Union { left, right, .. } => {
+                let columns = left.columns().into_iter().zip(right.columns());
+                columns
+                    .map(|(left, right)| Column {
+                        type_of: left.type_of.with(right.type_of).unwrap_or(left.type_of),
+                        ..left
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// # Errors
+    /// As [`Plan::run`].
+    pub(in crate::sql) fn run(
+        &self,
+        tables: &mut dyn Tables,
+        session: &Session<'_>,
+        allows_live: bool,
+    ) -> Result<Answer> {
+        match self {
+            Self::One(plan) => plan.run(tables, session, allows_live),
+            Self::Union { .. } => self.rows(tables, session).map(Answer::Rows),
+        }
+    }
+
+    /// # Errors
+    /// As [`Plan::run`].
+    pub(in crate::sql) fn rows(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<Rows> {
+        let (left, right, keeps_duplicates, order) = match self {
+            Self::One(plan) => match plan.run(tables, session, false)? {
+                Answer::Rows(rows) => return Ok(rows),
+                _ => return Err(Error::new(Kind::Unsupported, "a query gave no rows")),
+            },
+            Self::Union {
+                left,
+                right,
+                keeps_duplicates,
+                order,
+            } => (left, right, *keeps_duplicates, order),
+        };
+        let (left, right) = (left.rows(tables, session)?, right.rows(tables, session)?);
+        let count = left.count() + right.count();
+        let mut columns = Vec::with_capacity(left.columns.len());
+        for index in 0..left.columns.len() {
+            let parts = left.batches.iter().chain(&right.batches).filter_map(|batch| {
+                let array = batch.columns().get(index)?;
+                Some(Vector::of_column(array, 0, false).map(|vector| (vector, batch.num_rows())))
+            });
+            let parts = parts.collect::<Result<Vec<_>>>()?;
+            let mut type_of = Type::Unknown;
+            for (part, _) in &parts {
+                type_of = common(type_of, part.type_of())?;
+            }
+            columns.push((Vector::concatenated(parts)?, type_of));
+        }
+        let mut rows: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
+        if !order.is_empty() {
+            let mut keys = Vec::with_capacity(order.len());
+            for (place, descending) in order {
+                let Some((column, _)) = columns.get(*place) else {
+                    let why = format!("ORDER BY {}: there are {} columns", place + 1, columns.len());
+                    return Err(Error::new(Kind::Value, why));
+                };
+                keys.push((sort::keys(column, count), *descending));
+            }
+            rows = sort::sorted(&keys, count, None);
+        }
+        if !keeps_duplicates {
+            let vectors: Vec<Vector> = columns.iter().map(|(column, _)| column.clone()).collect();
+            let mut keys = Keys::new(vectors.len());
+            let numbers = keys.number(&vectors, count);
+            let mut is_met = vec![false; keys.len()];
+            rows.retain(|row| {
+                let number = numbers.get(*row as usize).map_or(0, |number| *number as usize);
+                is_met.get_mut(number).is_some_and(|met| !std::mem::replace(met, true))
+            });
+        }
+        let picked = UInt32Array::from(rows);
+        let arrays = columns.into_iter().map(|(column, type_of)| {
+            column
+                .into_rows(count)
+                .take(&picked)?
+                .into_answer(type_of, picked.len())
+        });
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
+        let batch = batch_of(&left.columns, arrays, picked.len())?;
+        Ok(Rows {
+            columns: left.columns,
+            batches: vec![batch],
+        })
+    }
+}

@@ -1,0 +1,390 @@
+//! What a text says, before any table is looked at.
+//!
+//! Queries and expressions are sqlparser's trees, with the hints that it does not know beside them; everything else is small enough
+//! to be said here in ADS's own terms.
+
+use std::fmt;
+
+use sqlparser::ast::{Expr, Ident, Query};
+use sqlparser::tokenizer::Location;
+
+/// One statement of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// What it says.
+    pub kind: StatementKind,
+    /// Where it begins.
+    pub location: Location,
+}
+
+/// What a statement says.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum StatementKind {
+    /// `SELECT …`, also several joined by `UNION`.
+    Select(Box<Select>),
+    /// `INSERT INTO …`.
+    Insert(Box<Insert>),
+    /// `UPDATE …`.
+    Update(Box<Update>),
+    /// `DELETE FROM …`.
+    Delete(Box<Delete>),
+    /// `MERGE …`.
+    Merge(Box<Merge>),
+    /// `CREATE TABLE …`.
+    CreateTable(CreateTable),
+    /// `ALTER TABLE …`.
+    AlterTable {
+        /// The table.
+        table: TableName,
+        /// What is done to it, in this order.
+        changes: Vec<TableChange>,
+    },
+    /// `DROP TABLE …`.
+    DropTable(TableName),
+    /// `CREATE INDEX …`.
+    CreateIndex(CreateIndex),
+    /// `DROP INDEX table.order`.
+    DropIndex {
+        /// The table.
+        table: TableName,
+        /// The order.
+        index: Ident,
+    },
+    /// `CREATE VIEW …`.
+    CreateView {
+        /// Its name.
+        name: TableName,
+        /// What it shows.
+        select: Box<Select>,
+    },
+    /// `DROP VIEW …`.
+    DropView(TableName),
+    /// `BEGIN TRANSACTION`.
+    Begin,
+    /// `COMMIT WORK`.
+    Commit,
+    /// `ROLLBACK WORK`, or back to a savepoint.
+    Rollback(Option<Ident>),
+    /// `SAVEPOINT name`.
+    Savepoint(Ident),
+    /// `RELEASE SAVEPOINT name`.
+    Release(Ident),
+    /// `SET TRANSACTION AUTOCOMMIT_ON`, `AUTOCOMMIT_OFF`, `EXPLICIT`.
+    SetTransaction(TransactionMode),
+    /// `EXECUTE PROCEDURE name( … )`.
+    Execute {
+        /// The procedure.
+        name: Ident,
+        /// Its arguments.
+        arguments: Vec<Expr>,
+    },
+    /// `EXECUTE IMMEDIATE text`.
+    ExecuteImmediate(Expr),
+    /// `EXPLAIN …`.
+    Explain(Box<Statement>),
+    /// A statement of a script.
+    Script(Script),
+}
+
+/// A statement that only scripts have.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Script {
+    /// `DECLARE name type, name CURSOR [AS SELECT …]`.
+    Declare(Vec<Declaration>),
+    /// `name = value`, `SET name = value`.
+    Assign {
+        /// The variable.
+        variable: Ident,
+        /// Its new value.
+        value: Expr,
+    },
+    /// `IF … THEN … ELSEIF … ELSE … END IF`.
+    If {
+        /// Conditions and what is done where the first of them holds.
+        branches: Vec<(Condition, Vec<Statement>)>,
+        /// What is done where none does.
+        otherwise: Vec<Statement>,
+    },
+    /// `WHILE … DO … END WHILE`.
+    While {
+        /// As long as this holds.
+        condition: Condition,
+        /// What is done.
+        body: Vec<Statement>,
+    },
+    /// `OPEN cursor [AS SELECT …]`.
+    Open {
+        /// The cursor.
+        cursor: Ident,
+        /// What it is to show from now on.
+        select: Option<Box<Statement>>,
+    },
+    /// `CLOSE cursor`.
+    Close(Ident),
+    /// `FETCH cursor`.
+    Fetch(Ident),
+    /// `TRY … CATCH … FINALLY … END TRY`.
+    Try {
+        /// What is tried.
+        body: Vec<Statement>,
+        /// The class that is caught (`None`: all) and what is done then.
+        catches: Vec<(Option<Ident>, Vec<Statement>)>,
+        /// What is done in any case.
+        finally: Vec<Statement>,
+    },
+    /// `RAISE class( code, text )`, or the caught one again.
+    Raise(Option<(Ident, Expr, Expr)>),
+    /// `RETURN [value]`.
+    Return(Option<Expr>),
+    /// `LEAVE`: out of the loop.
+    Leave,
+    /// `CONTINUE`: on with the loop.
+    Continue,
+}
+
+/// A condition of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// An expression.
+    Expression(Expr),
+    /// `FETCH cursor`: whether there was another row.
+    Fetch(Ident),
+    /// `NOT FETCH cursor`.
+    NotFetch(Ident),
+}
+
+/// What `DECLARE` makes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Declaration {
+    /// A variable.
+    Variable {
+        /// Its name.
+        name: Ident,
+        /// Its type.
+        type_of: TypeName,
+    },
+    /// A cursor.
+    Cursor {
+        /// Its name.
+        name: Ident,
+        /// What it shows.
+        select: Option<Box<Statement>>,
+    },
+}
+
+/// A query and the hints that were written in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Select {
+    /// The query.
+    pub query: Box<Query>,
+    /// `{static}`: the answer does not follow the table.
+    pub is_static: bool,
+    /// `START AT`: the first row of the answer, counted from 1.
+    pub start_at: Option<u64>,
+}
+
+/// `INSERT INTO table [(columns)] …`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Insert {
+    /// The table.
+    pub table: TableName,
+    /// The columns; none are all.
+    pub columns: Vec<Ident>,
+    /// The rows.
+    pub source: InsertSource,
+    /// `WITH DELETE`: the new records are marked as deleted.
+    pub is_deleted: bool,
+}
+
+/// Where inserted rows come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InsertSource {
+    /// `VALUES (…), (…)`; `None` is `DEFAULT`.
+    Values(Vec<Vec<Option<Expr>>>),
+    /// `SELECT …`.
+    Select(Box<Select>),
+    /// `DEFAULT VALUES`.
+    Default,
+}
+
+/// `UPDATE table SET column = value … [WHERE …]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Update {
+    /// The table.
+    pub table: TableName,
+    /// The name that the table has in the statement.
+    pub alias: Option<Ident>,
+    /// Columns and their values.
+    pub assignments: Vec<(Ident, Expr)>,
+    /// `FROM …`: other tables.
+    pub from: Option<Vec<sqlparser::ast::TableWithJoins>>,
+    /// Which records.
+    pub selection: Option<Expr>,
+    /// `WITH DELETE`, `WITH RECALL`: what becomes of the mark of deletion.
+    pub deletion: Option<bool>,
+}
+
+/// `DELETE FROM table [WHERE …]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Delete {
+    /// The table.
+    pub table: TableName,
+    /// The name that the table has in the statement.
+    pub alias: Option<Ident>,
+    /// Which records.
+    pub selection: Option<Expr>,
+}
+
+/// `MERGE [INTO] table [USING source] ON … WHEN …`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merge {
+    /// The table.
+    pub table: TableName,
+    /// The name that the table has in the statement.
+    pub alias: Option<Ident>,
+    /// `USING table [alias]`.
+    pub source: Option<(TableName, Option<Ident>)>,
+    /// When rows match.
+    pub on: Expr,
+    /// Columns and their values for records that match.
+    pub update: Option<Vec<(Ident, Expr)>>,
+    /// Columns and values where none does.
+    pub insert: Option<(Vec<Ident>, Vec<Option<Expr>>)>,
+}
+
+/// `CREATE TABLE name ( columns )`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateTable {
+    /// Its name.
+    pub name: TableName,
+    /// Its columns.
+    pub columns: Vec<ColumnSpec>,
+    /// `PRIMARY KEY`: name and columns.
+    pub primary_key: Option<(Option<Ident>, Vec<IndexColumn>)>,
+    /// `AS SELECT …`.
+    pub select: Option<Box<Select>>,
+}
+
+/// A column that is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnSpec {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub type_of: TypeName,
+    /// `NULL`: it can hold NULL, in tables of Visual FoxPro.
+    pub nullable: bool,
+    /// `NOCPTRANS`: bytes, not text.
+    pub binary: bool,
+}
+
+/// A type as it is written: `Char(20)`, `Numeric(10,2)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypeName {
+    /// The name.
+    pub name: Ident,
+    /// Length or digits.
+    pub length: Option<u64>,
+    /// Digits behind the point.
+    pub decimals: Option<u64>,
+}
+
+/// What `ALTER TABLE` does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TableChange {
+    /// `ADD [COLUMN]`, before the column at a position, counted from 1.
+    Add(ColumnSpec, Option<u64>),
+    /// `ALTER [COLUMN] old new type`.
+    Alter(Ident, ColumnSpec),
+    /// `DROP [COLUMN]`.
+    Drop(Ident),
+}
+
+/// `CREATE [UNIQUE] INDEX name ON table ( columns )`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateIndex {
+    /// Its name.
+    pub name: Ident,
+    /// The table.
+    pub table: TableName,
+    /// What its keys are made of.
+    pub columns: Vec<IndexColumn>,
+    /// Whether each key is there once.
+    pub is_unique: bool,
+}
+
+/// A column of an index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexColumn {
+    /// The column.
+    pub name: Ident,
+    /// `DESC`.
+    pub is_descending: bool,
+}
+
+/// `SET TRANSACTION …`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionMode {
+    /// Each statement that changes something is a transaction.
+    AutocommitOn,
+    /// A transaction begins with the first change and ends when it is told to.
+    AutocommitOff,
+    /// As it is told. Default.
+    Explicit,
+}
+
+/// The name of a table as it is written: `orders`, `orders.dbf`, `system.tables`, a path in quotes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TableName {
+    /// What stands between the points.
+    pub parts: Vec<String>,
+    /// Where it stands.
+    pub location: Place,
+}
+
+/// A place that does not count when names are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Place(pub Location);
+
+impl PartialEq for Place {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Place {}
+
+impl std::hash::Hash for Place {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
+impl TableName {
+    /// A name without a place.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            parts: vec![name.into()],
+            location: Place(Location::empty()),
+        }
+    }
+
+    /// The part behind the last point that is not within quotes.
+    pub fn last(&self) -> &str {
+        self.parts.last().map_or("", String::as_str)
+    }
+
+    /// The name of a table of the dictionary `system`, in small letters.
+    pub fn system(&self) -> Option<String> {
+        match self.parts.as_slice() {
+            [schema, name] if schema.eq_ignore_ascii_case("system") => Some(name.to_ascii_lowercase()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.parts.join("."))
+    }
+}

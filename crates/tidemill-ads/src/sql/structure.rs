@@ -1,0 +1,212 @@
+//! CREATE, ALTER and DROP.
+
+use sqlparser::ast::Ident;
+use tidemill_xbase::index::OrderSpec;
+use tidemill_xbase::{Alteration, Field, FieldKind, FieldSpec};
+
+use super::answer::{FieldType, Rows};
+use super::error::{Error, Kind, Result};
+use super::statement::{ColumnSpec, CreateIndex, IndexColumn, TableChange, TableName, TypeName};
+use super::tables::Tables;
+use super::value::Type;
+
+/// Makes a table, and the index of its primary key.
+///
+/// # Errors
+/// [`Kind::Exists`], [`Kind::Type`] for a type that a DBF has not.
+pub(super) fn create_table(
+    name: &TableName,
+    columns: &[ColumnSpec],
+    primary_key: Option<&(Option<Ident>, Vec<IndexColumn>)>,
+    tables: &mut dyn Tables,
+) -> Result<()> {
+    let fields = columns.iter().map(field).collect::<Result<Vec<_>>>()?;
+    tables.create_table(name, &fields)?;
+    let Some((index, columns)) = primary_key else {
+        return Ok(());
+    };
+    let own = format!("PK_{}", name.last());
+    create_index(
+        &CreateIndex {
+            name: index.clone().unwrap_or_else(|| Ident::new(own)),
+            table: name.clone(),
+            columns: columns.clone(),
+            is_unique: true,
+        },
+        tables,
+    )
+}
+
+/// The fields of a table for rows in memory: what `SELECT … INTO` and `CREATE TABLE … AS` make.
+pub(super) fn fields_of(rows: &Rows) -> Vec<FieldSpec> {
+    let columns = rows.columns.iter();
+    columns
+        .map(|column| {
+            let name: String = column.name.to_uppercase().chars().take(10).collect();
+            let length = u16::try_from(column.length).unwrap_or(u16::MAX);
+            let decimals = u8::try_from(column.decimals).unwrap_or(0);
+            match column.field_type {
+                FieldType::Logical => FieldSpec::new(name, 'L', 1, 0),
+                FieldType::Numeric => FieldSpec::new(name, 'N', length.clamp(1, 20), decimals),
+                FieldType::Date => FieldSpec::new(name, 'D', 8, 0),
+                FieldType::String | FieldType::VarcharFox => FieldSpec::new(name, 'C', length.clamp(1, 254), 0),
+                FieldType::Double => FieldSpec::new(name, 'B', 8, 4),
+                FieldType::Integer | FieldType::Autoincrement => FieldSpec::new(name, 'I', 4, 0),
+                FieldType::LongLong => FieldSpec::new(name, 'N', 18, 0),
+                FieldType::Time | FieldType::Timestamp => FieldSpec::new(name, 'T', 8, 0),
+                FieldType::Money => FieldSpec::new(name, 'Y', 8, 4),
+                FieldType::Memo => FieldSpec::new(name, 'M', 4, 0),
+                _ => FieldSpec::new(name, 'W', 4, 0),
+            }
+        })
+        .collect()
+}
+
+/// Adds an order to the production index of a table.
+///
+/// # Errors
+/// [`Kind::NoColumn`], and [`Kind::Unsupported`] for keys of both directions.
+pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Result<()> {
+    let is_descending = index.columns.first().is_some_and(|column| column.is_descending);
+    if index.columns.iter().any(|column| column.is_descending != is_descending) {
+        let why = "The keys of an index all ascend or all descend";
+        return Err(Error::new(Kind::Unsupported, why));
+    }
+    tables.exclusively(&index.table, &mut |table| {
+        let expression = key(&index.columns, table.fields())?;
+        let spec = OrderSpec::new(index.name.value.to_uppercase(), expression)
+            .unique(index.is_unique)
+            .descending(is_descending);
+        Ok(table.create_order(&spec)?)
+    })
+}
+
+/// Takes an order out of its index.
+///
+/// # Errors
+/// What the table says.
+pub(super) fn drop_index(table: &TableName, index: &Ident, tables: &mut dyn Tables) -> Result<()> {
+    tables.exclusively(table, &mut |table| Ok(table.drop_order(&index.value)?))
+}
+
+/// Changes the structure of a table.
+///
+/// # Errors
+/// [`Kind::NoColumn`], [`Kind::Type`], and when values do not fit the new fields.
+pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &mut dyn Tables) -> Result<()> {
+    tables.exclusively(table, &mut |table| {
+        let names: Vec<String> = table.fields().iter().map(|field| field.name.clone()).collect();
+        let known = |ident: &Ident| {
+            let name = names.iter().find(|name| name.eq_ignore_ascii_case(&ident.value));
+            name.cloned().ok_or_else(|| {
+                Error::new(Kind::NoColumn, format!("Column not found: {}", ident.value)).at(ident.span.start)
+            })
+        };
+        let mut alteration = Alteration::of(table.fields());
+        for change in changes {
+            alteration = match change {
+                TableChange::Add(column, None) => alteration.add_field(field(column)?),
+                TableChange::Add(column, Some(position)) => {
+                    let place = usize::try_from(position.saturating_sub(1)).unwrap_or(usize::MAX);
+                    match names.get(place) {
+                        Some(before) => alteration.insert_field(before, field(column)?)?,
+                        None => alteration.add_field(field(column)?),
+                    }
+                }
+                TableChange::Alter(old, column) => alteration.change_field(&known(old)?, field(column)?)?,
+                TableChange::Drop(column) => alteration.drop_field(&known(column)?)?,
+            };
+        }
+        Ok(table.alter(&alteration)?)
+    })
+}
+
+/// The key expression of columns: the column itself, or texts of several one behind the other.
+fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
+    let found = columns.iter().map(|column| {
+        let field = fields
+            .iter()
+            .find(|field| field.name.eq_ignore_ascii_case(&column.name.value));
+        field.ok_or_else(|| {
+            Error::new(Kind::NoColumn, format!("Column not found: {}", column.name.value)).at(column.name.span.start)
+        })
+    });
+    let found = found.collect::<Result<Vec<_>>>()?;
+    if let [only] = found.as_slice() {
+        return Ok(only.name.clone());
+    }
+    let parts = found.iter().map(|field| {
+        let name = &field.name;
+        match field.kind {
+            FieldKind::Character => Ok(name.clone()),
+            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => Ok(format!("DTOS({name})")),
+            FieldKind::Numeric | FieldKind::Float => Ok(format!("STR({name},{},{})", field.width, field.decimals)),
+            FieldKind::Integer => Ok(format!("STR({name},11,{})", field.decimals)),
+            _ => {
+                let why = format!("Column {name} cannot be a part of a key of several columns");
+                Err(Error::new(Kind::Unsupported, why))
+            }
+        }
+    });
+    Ok(parts.collect::<Result<Vec<_>>>()?.join("+"))
+}
+
+/// The field for a column ("Supported Data Types in the Advantage SQL Engine", ADS's help; what of it a DBF has).
+fn field(column: &ColumnSpec) -> Result<FieldSpec> {
+    let TypeName { name, length, decimals } = &column.type_of;
+    let fault = |why: String| Error::new(Kind::Type, why).at(name.span.start);
+    let narrow = |number: Option<u64>, default: u16| match number {
+        None => Ok(default),
+        Some(number) => u16::try_from(number).map_err(|_| fault(format!("{number} is too long for a column"))),
+    };
+    let written = name.value.to_ascii_uppercase();
+    let length = |default| narrow(*length, default);
+    let (letter, width, digits) = match written.as_str() {
+        "CHAR" | "CHARACTER" | "CICHAR" | "STRING" => ('C', length(10)?, 0),
+        "VARCHAR" => ('V', length(10)?, 0),
+        "NUMERIC" | "DECIMAL" => ('N', length(10)?, narrow(*decimals, 0)?),
+        "DATE" => ('D', 8, 0),
+        "LOGICAL" | "BIT" | "BOOLEAN" => ('L', 1, 0),
+        "MEMO" => ('M', 4, 0),
+        "DOUBLE" | "FLOAT" | "REAL" => ('B', 8, 4),
+        "SHORT" | "SMALLINT" | "SHORTINT" | "INTEGER" | "INT" => ('I', 4, 0),
+        "LONGINT" | "BIGINT" => ('N', 18, 0),
+        "MONEY" | "CURDOUBLE" => ('Y', 8, 4),
+        "TIMESTAMP" | "DATETIME" => ('T', 8, 0),
+        "BLOB" | "BINARY" => ('W', 4, 0),
+        "VARBINARY" => ('Q', length(10)?, 0),
+        "RAW" => ('C', length(10)?, 0),
+        other => return Err(fault(format!("A DBF has no columns of the type {other}"))),
+    };
+    let digits = u8::try_from(digits).map_err(|_| fault(format!("{digits} digits behind the point are too many")))?;
+    let is_binary = column.binary || written == "RAW";
+    Ok(FieldSpec::new(column.name.value.to_uppercase(), letter, width, digits)
+        .nullable(column.nullable)
+        .binary(is_binary))
+}
+
+/// The type of a variable.
+///
+/// # Errors
+/// [`Kind::Type`] for a name that is none of ADS's types.
+pub(super) fn variable_type(type_name: &TypeName) -> Result<Type> {
+    let written = type_name.name.value.to_ascii_uppercase();
+    Ok(match written.as_str() {
+        "STRING" | "CHAR" | "CHARACTER" | "CICHAR" | "VARCHAR" | "NCHAR" | "NVARCHAR" | "MEMO" | "NMEMO" => {
+            Type::Text(0)
+        }
+        "INTEGER" | "INT" | "SHORT" | "SMALLINT" | "SHORTINT" | "LONGINT" | "BIGINT" => Type::Integer,
+        "NUMERIC" | "DECIMAL" => Type::Decimal(u8::try_from(type_name.decimals.unwrap_or(0).min(30)).unwrap_or(30)),
+        "MONEY" => Type::Decimal(4),
+        "DOUBLE" | "FLOAT" | "REAL" | "CURDOUBLE" => Type::Double,
+        "LOGICAL" | "BIT" | "BOOLEAN" => Type::Logical,
+        "DATE" => Type::Date,
+        "TIME" => Type::Time,
+        "TIMESTAMP" | "DATETIME" => Type::Timestamp,
+        "BLOB" | "BINARY" | "RAW" | "VARBINARY" | "GUID" => Type::Bytes,
+        other => {
+            let why = format!("There are no variables of the type {other}");
+            return Err(Error::new(Kind::Type, why).at(type_name.name.span.start));
+        }
+    })
+}

@@ -1,0 +1,248 @@
+//! What a statement can reach: the seam between SQL and whoever holds tables open.
+
+use std::sync::{Arc, OnceLock};
+
+use tidemill_xbase::aof::FilterOrders;
+use tidemill_xbase::expression::Environment;
+use tidemill_xbase::{Columns, FieldSpec, Table, TableEditor, TableOrder};
+
+use super::answer::{Answer, Rows};
+use super::error::{Error, Kind, Result};
+use super::statement::{Select, TableName};
+use super::value::Value;
+
+/// A table as a statement sees it, with its columns and its open orders.
+///
+/// The table is to be opened with [`Blank::Zero`](tidemill_xbase::Blank::Zero): ADS takes a blank number for 0. It is shared between statements for as
+/// long as the table is what it was.
+#[derive(Debug)]
+pub struct Snapshot {
+    table: Arc<Table>,
+    columns: Columns,
+    orders: Vec<TableOrder>,
+    environment: Environment,
+    filter_orders: OnceLock<FilterOrders>,
+}
+
+impl Snapshot {
+    /// A table, its columns and orders. Conditions are compiled under `environment`, of which SET EXACT does not count.
+    pub fn new(columns: Columns, orders: Vec<TableOrder>, environment: Environment) -> Self {
+        Self {
+            table: Arc::clone(columns.table()),
+            columns,
+            orders,
+            environment: environment.exact(false),
+            filter_orders: OnceLock::new(),
+        }
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// Its columns.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// Its open orders.
+    pub fn orders(&self) -> &[TableOrder] {
+        &self.orders
+    }
+
+    /// What conditions are compiled under.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The orders that conditions can be answered from.
+    ///
+    /// # Errors
+    /// As [`FilterOrders::new`].
+    pub fn filter_orders(&self) -> Result<&FilterOrders> {
+        if let Some(orders) = self.filter_orders.get() {
+            return Ok(orders);
+        }
+        let orders = FilterOrders::new(&self.table, &self.orders)?;
+        Ok(self.filter_orders.get_or_init(|| orders))
+    }
+}
+
+/// What the clock shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Clock {
+    /// Milliseconds since 1970-01-01 00:00, local time.
+    pub local: i64,
+    /// How far that is before universal time, in milliseconds.
+    pub utc_offset: i64,
+}
+
+/// What a statement can reach. Names are found without regard to case.
+pub trait Tables {
+    /// A table for reading, with what the transaction under way has changed.
+    ///
+    /// # Errors
+    /// [`Kind::NoTable`], [`Kind::Engine`].
+    fn snapshot(&mut self, name: &TableName) -> Result<Arc<Snapshot>>;
+
+    /// A table for writing. It is shared, so records are locked before they are changed.
+    ///
+    /// # Errors
+    /// As [`Tables::snapshot`].
+    fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor>;
+
+    /// Takes note that a statement changed a table: the next snapshot is another.
+    fn changed(&mut self, name: &TableName);
+
+    /// Does something to a table that nobody else has open meanwhile: what ALTER TABLE, CREATE INDEX and packing need.
+    ///
+    /// # Errors
+    /// As [`Tables::snapshot`], and when others have it open.
+    fn exclusively(&mut self, name: &TableName, work: &mut dyn FnMut(&mut TableEditor) -> Result<()>) -> Result<()>;
+
+    /// Makes a table without records.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`], [`Kind::Engine`].
+    fn create_table(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()>;
+
+    /// Removes a table and the files that belong to it.
+    ///
+    /// # Errors
+    /// As [`Tables::snapshot`].
+    fn drop_table(&mut self, name: &TableName) -> Result<()>;
+
+    /// The names of the tables.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`] when the folder cannot be read.
+    fn table_names(&mut self) -> Result<Vec<String>>;
+
+    /// Whether nobody else can write to a table that is open for writing here, so that nothing has to be looked at again once it is
+    /// locked. Default: others can.
+    fn is_alone(&self, name: &TableName) -> bool {
+        let _ = name;
+        false
+    }
+
+    /// Whether a transaction is under way.
+    fn in_transaction(&self) -> bool;
+
+    /// Begins the transaction of this connection.
+    ///
+    /// # Errors
+    /// [`Kind::Transaction`] when there is one.
+    fn begin(&mut self) -> Result<()>;
+
+    /// Ends the transaction and keeps what it did.
+    ///
+    /// # Errors
+    /// [`Kind::Transaction`] without one, [`Kind::Engine`].
+    fn commit(&mut self) -> Result<()>;
+
+    /// Ends the transaction and takes back what it did.
+    ///
+    /// # Errors
+    /// As [`Tables::commit`].
+    fn rollback(&mut self) -> Result<()>;
+
+    /// Sets a point to go back to, or moves it here.
+    ///
+    /// # Errors
+    /// As [`Tables::commit`].
+    fn savepoint(&mut self, name: &str) -> Result<()>;
+
+    /// Takes back what was done since a point.
+    ///
+    /// # Errors
+    /// As [`Tables::commit`], and [`Kind::Transaction`] for a point that there is not.
+    fn rollback_to(&mut self, name: &str) -> Result<()>;
+
+    /// Forgets a point.
+    ///
+    /// # Errors
+    /// As [`Tables::rollback_to`].
+    fn release(&mut self, name: &str) -> Result<()>;
+
+    /// The clock.
+    fn clock(&self) -> Clock;
+
+    /// What expressions without a table are compiled under.
+    fn environment(&self) -> &Environment;
+
+    /// Whether records that are marked as deleted are shown. Default: they are not.
+    fn shows_deleted(&self) -> bool {
+        false
+    }
+
+    /// The user, for `USER()`. Default: none.
+    fn user(&self) -> &str {
+        ""
+    }
+
+    /// The database, for `DATABASE()`. Default: none.
+    fn database(&self) -> &str {
+        ""
+    }
+
+    /// The application, for `APPLICATIONID()`. Default: none.
+    fn application(&self) -> &str {
+        ""
+    }
+
+    /// The last value that a counter gave on this connection, for `LASTAUTOINC()`. Default: none.
+    fn last_autoincrement(&self) -> Option<i64> {
+        None
+    }
+
+    /// A view of this connection. Default: none.
+    fn view(&self, name: &TableName) -> Option<Select> {
+        let _ = name;
+        None
+    }
+
+    /// Keeps a view, or forgets one (`None`).
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] where there are none: the default.
+    fn set_view(&mut self, name: &TableName, select: Option<Select>) -> Result<()> {
+        let _ = select;
+        Err(Error::new(
+            Kind::Unsupported,
+            format!("There are no views here: {name}"),
+        ))
+    }
+
+    /// A table of `system` that only the connection knows. Default: none.
+    ///
+    /// # Errors
+    /// What the connection says.
+    fn system(&mut self, name: &str) -> Result<Option<Rows>> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// A procedure that only the connection knows. Default: none.
+    ///
+    /// # Errors
+    /// What the connection says.
+    fn procedure(&mut self, name: &str, arguments: &[Value]) -> Result<Option<Answer>> {
+        let (_, _) = (name, arguments);
+        Ok(None)
+    }
+
+    /// The engine for joins, subqueries and windows. Default: none.
+    fn analytical(&self) -> Option<Arc<dyn Analytical>> {
+        None
+    }
+}
+
+/// An engine for what the direct lanes cannot do.
+pub trait Analytical {
+    /// Runs a query over the tables.
+    ///
+    /// # Errors
+    /// What the engine says.
+    fn run(&self, tables: &mut dyn Tables, query: &Select, parameters: &[Value]) -> Result<Rows>;
+}

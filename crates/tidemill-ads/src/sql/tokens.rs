@@ -1,0 +1,277 @@
+//! The thin pass before the parser: what ADS writes and sqlparser cannot read is read here, token by token.
+//!
+//! | written | becomes |
+//! |---|---|
+//! | `// to the end of the line` | blanks |
+//! | `{static}` | nothing, and a hint |
+//! | `TOP 10 START AT 11` | `TOP 10`, and a hint |
+//! | `{escape '\'}`, `{oj … }` | the same without braces |
+//! | `dir\table` | one name |
+//! | `::conn.TransactionCount` | one name |
+//! | `FROM 'orders.dbf'` | a name in quotes |
+//! | `?` | `?1`, `?2`, … |
+//!
+//! Every token keeps its place, so that faults are told where they are.
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
+
+use super::dialect::Ads;
+use super::error::{Error, Kind, Result};
+
+/// The longest text that is read.
+pub(super) const MAX_TEXT: usize = 1 << 20;
+
+/// A statement's tokens, and what was taken out of them.
+#[derive(Debug, Default)]
+pub(super) struct Tokens {
+    pub(super) tokens: Vec<TokenWithSpan>,
+    /// Where `{static}` stood.
+    pub(super) statics: Vec<Location>,
+    /// Where `START AT` stood, and the row.
+    pub(super) starts: Vec<(Location, u64)>,
+    /// The parameters as they stand in the text: `?1`, `?2`, …, and names in capitals, each once.
+    pub(super) parameters: Vec<String>,
+}
+
+impl Tokens {
+    /// # Errors
+    /// [`Kind::Syntax`] for text that has no tokens (an open quote), [`Kind::Limit`] for too long a text.
+    pub(super) fn of(text: &str) -> Result<Self> {
+        if text.len() > MAX_TEXT {
+            let why = format!("a statement of {} bytes, and at most {MAX_TEXT} are read", text.len());
+            return Err(Error::new(Kind::Limit, why));
+        }
+        let plain = without_comments(text);
+        let tokens = Tokenizer::new(&Ads, &plain)
+            .tokenize_with_location()
+            .map_err(|error| Error::new(Kind::Syntax, error.message.clone()).at(error.location))?;
+        let is_space = |token: &TokenWithSpan| matches!(token.token, Token::Whitespace(_));
+        let tokens: Vec<_> = tokens.into_iter().filter(|token| !is_space(token)).collect();
+        let mut reader = Reader {
+            rest: &tokens,
+            read: Self::default(),
+        };
+        while reader.step()? {}
+        Ok(reader.read)
+    }
+}
+
+struct Reader<'t> {
+    rest: &'t [TokenWithSpan],
+    read: Tokens,
+}
+
+impl Reader<'_> {
+    /// Takes one token or one of the forms above.
+    fn step(&mut self) -> Result<bool> {
+        let rest = self.rest;
+        let Some((first, after)) = rest.split_first() else {
+            return Ok(false);
+        };
+        let mut taken = 1;
+        match (&first.token, after) {
+            (Token::LBrace, [word, close, ..]) if is_word(word, "static") && close.token == Token::RBrace => {
+                self.read.statics.push(first.span.start);
+                taken = 3;
+            }
+            (Token::LBrace, [word, string, close, ..]) if is_word(word, "escape") && close.token == Token::RBrace => {
+                self.read.tokens.extend([word.clone(), string.clone()]);
+                taken = 4;
+            }
+            (Token::LBrace, [word, ..]) if is_word(word, "oj") => taken = self.without_braces()?,
+            (Token::Word(_), [at, number, ..])
+                if is_word(first, "start") && is_word(at, "at") && self.follows_top() =>
+            {
+                let Token::Number(digits, _) = &number.token else {
+                    return Err(Error::new(Kind::Syntax, "Expected a row number after START AT").at(number.span.start));
+                };
+                let row = digits.parse().ok().filter(|row| *row > 0);
+                let row = row.ok_or_else(|| {
+                    Error::new(Kind::Syntax, "START AT takes a row number, counted from 1").at(number.span.start)
+                })?;
+                self.read.starts.push((first.span.start, row));
+                taken = 3;
+            }
+            (Token::DoubleColon, [scope, dot, name, ..]) if dot.token == Token::Period => {
+                let (Token::Word(scope), Token::Word(member)) = (&scope.token, &name.token) else {
+                    return Err(Error::new(Kind::Syntax, "Expected a system variable after ::").at(first.span.start));
+                };
+                let span = Span::new(first.span.start, name.span.end);
+                self.push_name(format!("::{}.{}", scope.value, member.value), span);
+                taken = 4;
+            }
+            (Token::Word(word), [slash, ..]) if slash.token == Token::Backslash => {
+                let mut path = word.value.clone();
+                let mut end = first.span.end;
+                for pair in after.chunks(2) {
+                    let [slash, name] = pair else { break };
+                    let (Token::Backslash, Token::Word(part)) = (&slash.token, &name.token) else {
+                        break;
+                    };
+                    path = format!("{path}\\{}", part.value);
+                    (taken, end) = (taken + 2, name.span.end);
+                }
+                self.push_name(path, Span::new(first.span.start, end));
+            }
+            (Token::Placeholder(mark), _) if mark == "?" => {
+                let marks = self.read.parameters.iter().filter(|name| name.starts_with('?'));
+                let name = format!("?{}", marks.count() + 1);
+                self.read
+                    .tokens
+                    .push(TokenWithSpan::new(Token::Placeholder(name.clone()), first.span));
+                self.read.parameters.push(name);
+            }
+            (Token::Colon, [name, ..]) if matches!(name.token, Token::Word(_)) => {
+                if let Token::Word(word) = &name.token {
+                    let name = word.value.to_ascii_uppercase();
+                    if !self.read.parameters.contains(&name) {
+                        self.read.parameters.push(name);
+                    }
+                }
+                self.read.tokens.push(first.clone());
+            }
+            (Token::SingleQuotedString(path), _) if self.follows_table_keyword() => {
+                self.push_name(path.clone(), first.span);
+            }
+            _ => self.read.tokens.push(first.clone()),
+        }
+        self.rest = rest.get(taken..).unwrap_or_default();
+        Ok(true)
+    }
+
+    /// `{oj a LEFT OUTER JOIN b ON …}` without its braces; how many tokens it had.
+    fn without_braces(&mut self) -> Result<usize> {
+        let close = self.rest.iter().position(|token| token.token == Token::RBrace);
+        let (Some(close), Some(open)) = (close, self.rest.first()) else {
+            let place = self.rest.first().map_or(Location::empty(), |token| token.span.start);
+            return Err(Error::new(Kind::Syntax, "Expected } after {oj").at(place));
+        };
+        let inner = self.rest.get(2..close).unwrap_or_default();
+        if inner.iter().any(|token| token.token == Token::LBrace) {
+            return Err(Error::new(Kind::Syntax, "Braces within {oj … } are not read").at(open.span.start));
+        }
+        self.read.tokens.extend(inner.iter().cloned());
+        Ok(close + 1)
+    }
+
+    /// Whether what was read last is `TOP n`.
+    fn follows_top(&self) -> bool {
+        matches!(self.read.tokens.as_slice(), [.., top, number]
+            if is_word(top, "top") && matches!(number.token, Token::Number(..)))
+    }
+
+    fn follows_table_keyword(&self) -> bool {
+        let Some(TokenWithSpan {
+            token: Token::Word(word),
+            ..
+        }) = self.read.tokens.last()
+        else {
+            return false;
+        };
+        word.quote_style.is_none()
+            && matches!(
+                word.keyword,
+                Keyword::FROM | Keyword::JOIN | Keyword::INTO | Keyword::UPDATE | Keyword::TABLE
+            )
+    }
+
+    fn push_name(&mut self, value: String, span: Span) {
+        let word = Word {
+            value,
+            quote_style: Some('"'),
+            keyword: Keyword::NoKeyword,
+        };
+        self.read.tokens.push(TokenWithSpan::new(Token::Word(word), span));
+    }
+}
+
+pub(super) fn is_word(token: &TokenWithSpan, text: &str) -> bool {
+    matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text))
+}
+
+/// The text with blanks for `//` comments, which sqlparser would take for two divisions.
+fn without_comments(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut quote = None;
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '[') => quote = Some(']'),
+            (Some(end), _) if c == end => quote = None,
+            (None, '/') if chars.peek() == Some(&'/') => {
+                plain.push(' ');
+                while let Some(_comment) = chars.next_if(|c| *c != '\n') {
+                    plain.push(' ');
+                }
+                continue;
+            }
+            // The tokenizer knows these comments; a quote in them opens nothing.
+            (None, '-') if chars.peek() == Some(&'-') => {
+                plain.push(c);
+                while let Some(comment) = chars.next_if(|c| *c != '\n') {
+                    plain.push(comment);
+                }
+                continue;
+            }
+            (None, '/') if chars.peek() == Some(&'*') => {
+                plain.push(c);
+                let mut last = ' ';
+                for comment in chars.by_ref() {
+                    plain.push(comment);
+                    if (last, comment) == ('*', '/') {
+                        break;
+                    }
+                    last = comment;
+                }
+                continue;
+            }
+            _ => {}
+        }
+        plain.push(c);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> String {
+        let tokens = Tokens::of(text).expect(text).tokens;
+        let words: Vec<_> = tokens.iter().map(|token| token.token.to_string()).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn what_sqlparser_cannot_read_is_taken_out() {
+        for (text, expected) in [
+            ("SELECT {static} * FROM t", "SELECT * FROM t"),
+            ("SELECT TOP 10 START AT 11 * FROM t", "SELECT TOP 10 * FROM t"),
+            ("SELECT start, at FROM t", "SELECT start , at FROM t"),
+            ("a LIKE 'x' {escape '!'}", "a LIKE 'x' escape '!'"),
+            ("FROM {oj a LEFT OUTER JOIN b ON x}", "FROM a LEFT OUTER JOIN b ON x"),
+            ("FROM dir\\sub\\t", "FROM \"dir\\sub\\t\""),
+            ("FROM 'orders.dbf'", "FROM \"orders.dbf\""),
+            ("SELECT ::conn.Name", "SELECT \"::conn.Name\""),
+            ("SELECT 1 // it's one\n, '//' -- it's\n, [//]", "SELECT 1 , '//' , [//]"),
+            ("SELECT /* it's // */ 1", "SELECT 1"),
+        ] {
+            assert_eq!(words(text), expected);
+        }
+    }
+
+    #[test]
+    fn hints_are_kept_with_their_places() {
+        let tokens = Tokens::of("SELECT {static}\nTOP 5 START AT 3 * FROM t").expect("tokens");
+        assert_eq!(tokens.statics, [Location { line: 1, column: 8 }]);
+        assert_eq!(tokens.starts, [(Location { line: 2, column: 7 }, 3)]);
+    }
+
+    #[test]
+    fn an_open_quote_is_told_with_its_place() {
+        let error = Tokens::of("SELECT 'abc").expect_err("an open quote");
+        assert_eq!(error.line_and_column(), Some((1, 8)));
+    }
+}

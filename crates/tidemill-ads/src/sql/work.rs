@@ -1,0 +1,221 @@
+//! One bound statement: which lane it takes, and its way there.
+
+use super::answer::{Answer, Rows};
+use super::bind::Parameters;
+use super::change::{Change, as_one};
+use super::error::{Error, Kind, Result};
+use super::evaluate::{Session, evaluate_alone};
+use super::explain;
+use super::expression::Expr;
+use super::procedure;
+use super::select::{Query, table_name};
+use super::statement::{CreateIndex, Select, Statement, StatementKind, TableChange, TableName, TransactionMode};
+use super::structure;
+use super::tables::Tables;
+
+/// A bound statement.
+#[derive(Debug)]
+pub(super) enum Work {
+    Select(Query),
+    /// A query for the analytical engine.
+    Analytical(Box<Select>),
+    /// `SELECT … INTO`, `CREATE TABLE … AS`.
+    Into(TableName, Query),
+    Change(Box<Change>),
+    CreateTable(Box<super::statement::CreateTable>),
+    AlterTable(TableName, Vec<TableChange>),
+    DropTable(TableName),
+    CreateIndex(CreateIndex),
+    DropIndex(TableName, sqlparser::ast::Ident),
+    SetView(TableName, Option<Box<Select>>),
+    Transaction(Transactional),
+    Procedure(String, Vec<Expr>),
+    Immediate(Expr),
+    Explain(Box<Work>),
+}
+
+/// What is done to the transaction.
+#[derive(Debug)]
+pub(super) enum Transactional {
+    Begin,
+    Commit,
+    Rollback,
+    RollbackTo(String),
+    Savepoint(String),
+    Release(String),
+    Mode(TransactionMode),
+}
+
+impl Work {
+    /// # Errors
+    /// What binding finds.
+    pub(super) fn bind(statement: &Statement, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let alone = |expr: &sqlparser::ast::Expr, parameters: &mut Parameters| {
+            super::bind::Scope::new(&[], Vec::new(), parameters).bind(expr)
+        };
+        Ok(match &statement.kind {
+            StatementKind::Select(select) => Self::select(select, tables, parameters)?,
+            StatementKind::Insert(insert) => Self::Change(Box::new(Change::insert(insert, tables, parameters)?)),
+            StatementKind::Update(update) => Self::Change(Box::new(Change::update(update, tables, parameters)?)),
+            StatementKind::Delete(delete) => Self::Change(Box::new(Change::delete(delete, tables, parameters)?)),
+            StatementKind::Merge(merge) => Self::Change(Box::new(Change::merge(merge, tables, parameters)?)),
+            StatementKind::CreateTable(table) => match &table.select {
+                Some(select) => Self::Into(table.name.clone(), Query::bind(select, tables, parameters)?),
+                None => Self::CreateTable(Box::new(table.clone())),
+            },
+            StatementKind::AlterTable { table, changes } => Self::AlterTable(table.clone(), changes.clone()),
+            StatementKind::DropTable(table) => Self::DropTable(table.clone()),
+            StatementKind::CreateIndex(index) => Self::CreateIndex(index.clone()),
+            StatementKind::DropIndex { table, index } => Self::DropIndex(table.clone(), index.clone()),
+            StatementKind::CreateView { name, select } => {
+                // A view that could not be asked is refused now.
+                Query::bind(select, tables, parameters)?;
+                Self::SetView(name.clone(), Some(select.clone()))
+            }
+            StatementKind::DropView(name) => Self::SetView(name.clone(), None),
+            StatementKind::Begin => Self::Transaction(Transactional::Begin),
+            StatementKind::Commit => Self::Transaction(Transactional::Commit),
+            StatementKind::Rollback(None) => Self::Transaction(Transactional::Rollback),
+            StatementKind::Rollback(Some(name)) => Self::Transaction(Transactional::RollbackTo(name.value.clone())),
+            StatementKind::Savepoint(name) => Self::Transaction(Transactional::Savepoint(name.value.clone())),
+            StatementKind::Release(name) => Self::Transaction(Transactional::Release(name.value.clone())),
+            StatementKind::SetTransaction(mode) => Self::Transaction(Transactional::Mode(*mode)),
+            StatementKind::Execute { name, arguments } => {
+                let arguments = arguments.iter().map(|argument| alone(argument, parameters));
+                Self::Procedure(name.value.clone(), arguments.collect::<Result<Vec<_>>>()?)
+            }
+            StatementKind::ExecuteImmediate(text) => Self::Immediate(alone(text, parameters)?),
+            StatementKind::Explain(inner) => Self::Explain(Box::new(Self::bind(inner, tables, parameters)?)),
+            StatementKind::Script(_) => {
+                return Err(Error::new(Kind::Unsupported, "A statement of a script stands alone"));
+            }
+        })
+    }
+
+    fn select(select: &Select, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let into = super::select::only_select(&select.query.body).and_then(|only| only.into.as_ref());
+        let into = into.map(|into| table_name(&into.name));
+        match (Query::bind(select, tables, parameters), into) {
+            (Ok(query), Some(name)) => Ok(Self::Into(name, query)),
+            (Ok(query), None) => Ok(Self::Select(query)),
+            (Err(error), _) if *error.kind() == Kind::NeedsAnalytical && tables.analytical().is_some() => {
+                Ok(Self::Analytical(Box::new(select.clone())))
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Whether statements that were bound before may mean something else afterwards.
+    pub(super) fn changes_structure(&self) -> bool {
+        matches!(
+            self,
+            Self::Into(..)
+                | Self::CreateTable(_)
+                | Self::AlterTable(..)
+                | Self::DropTable(_)
+                | Self::CreateIndex(_)
+                | Self::DropIndex(..)
+                | Self::SetView(..)
+                | Self::Immediate(_)
+                | Self::Procedure(..)
+        )
+    }
+
+    /// # Errors
+    /// What the statement finds.
+    pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>, allows_live: bool) -> Result<Answer> {
+        match self {
+            Self::Select(query) => query.run(tables, session, allows_live),
+            Self::Analytical(select) => match tables.analytical() {
+                Some(engine) => engine.run(tables, select, session.parameters).map(Answer::Rows),
+                None => Err(Error::new(
+                    Kind::NeedsAnalytical,
+                    "This connection has no analytical engine",
+                )),
+            },
+            Self::Into(name, query) => {
+                let rows = query.rows(tables, session)?;
+                fill(name, &rows, tables).map(Answer::Changed)
+            }
+            Self::Change(change) => change.run(tables, session).map(Answer::Changed),
+            Self::CreateTable(table) => {
+                structure::create_table(&table.name, &table.columns, table.primary_key.as_ref(), tables)?;
+                Ok(Answer::Done)
+            }
+            Self::AlterTable(table, changes) => {
+                structure::alter_table(table, changes, tables)?;
+                Ok(Answer::Done)
+            }
+            Self::DropTable(table) => {
+                tables.drop_table(table).map_err(|error| error.at(table.location.0))?;
+                Ok(Answer::Done)
+            }
+            Self::CreateIndex(index) => {
+                structure::create_index(index, tables)?;
+                Ok(Answer::Done)
+            }
+            Self::DropIndex(table, index) => {
+                structure::drop_index(table, index, tables)?;
+                Ok(Answer::Done)
+            }
+            Self::SetView(name, select) => {
+                tables.set_view(name, select.as_deref().cloned())?;
+                Ok(Answer::Done)
+            }
+            Self::Transaction(what) => {
+                what.run(tables)?;
+                Ok(Answer::Done)
+            }
+            Self::Procedure(name, arguments) => {
+                let arguments = arguments.iter().map(|argument| evaluate_alone(argument, session));
+                procedure::run(name, &arguments.collect::<Result<Vec<_>>>()?, tables)
+            }
+            Self::Immediate(text) => {
+                let text = evaluate_alone(text, session)?;
+                super::script::immediate(&text.to_text(), tables, allows_live)
+            }
+            Self::Explain(work) => explain::rows(work, tables, session).map(Answer::Rows),
+        }
+    }
+}
+
+impl Transactional {
+    fn run(&self, tables: &mut dyn Tables) -> Result<()> {
+        match self {
+            // ADS passes over a BEGIN within a transaction.
+            Self::Begin if tables.in_transaction() => Ok(()),
+            Self::Begin => tables.begin(),
+            Self::Commit => tables.commit(),
+            Self::Rollback => tables.rollback(),
+            Self::RollbackTo(name) => tables.rollback_to(name),
+            Self::Savepoint(name) => tables.savepoint(name),
+            Self::Release(name) => tables.release(name),
+            Self::Mode(TransactionMode::AutocommitOff) => {
+                let why = "Transactions begin when they are told to: BEGIN TRANSACTION";
+                Err(Error::new(Kind::Unsupported, why))
+            }
+            // Every statement that changes records is a transaction anyway.
+            Self::Mode(TransactionMode::AutocommitOn | TransactionMode::Explicit) => Ok(()),
+        }
+    }
+}
+
+/// A new table with these rows.
+fn fill(name: &TableName, rows: &Rows, tables: &mut dyn Tables) -> Result<u64> {
+    tables.create_table(name, &structure::fields_of(rows))?;
+    let count = as_one(tables, |tables| {
+        let table = tables.editor(name)?;
+        let mut count = 0;
+        for batch in &rows.batches {
+            let appended = table.append_batch(batch)?;
+            count += u64::from(appended.end - appended.start);
+        }
+        tables.changed(name);
+        Ok(count)
+    });
+    if count.is_err() {
+        // A table that could not be filled is not left behind.
+        let _ = tables.drop_table(name);
+    }
+    count
+}
