@@ -1,0 +1,101 @@
+//! Whether the orders of an index file have followed the table, looked at when the file is opened.
+
+use std::sync::Arc;
+
+use super::{OpenMode, OrderFile, TableEditor};
+use crate::error::{Error, Result};
+use crate::expression::RecordBytes;
+use crate::lock::{LockKind, LockSubject};
+use crate::orders::KeySettings;
+
+impl TableEditor {
+    /// Looks whether the orders of an index file have followed the table: each that the last record belongs to, but UNIQUE and
+    /// custom ones, must have its entry, and none may have entries of records that are not there, as far as three of its
+    /// leaves tell. Where equal keys are in no order (NTX), those of an order with all records are counted instead.
+    pub(super) fn check_fresh(&mut self, at: usize) -> Result<()> {
+        if let Some(file) = self.orders.files.get_mut(at) {
+            file.lock(LockKind::Shared, &self.options)?;
+        }
+        // While the file is locked nobody ends a change of the last record, so that who is changing it still has it locked.
+        let checked = self.check_locked(at);
+        let unlocked = self.orders.files.get_mut(at).map_or(Ok(()), OrderFile::unlock);
+        checked.and(unlocked)
+    }
+
+    fn check_locked(&mut self, at: usize) -> Result<()> {
+        let records = self.record_count();
+        let last = match records {
+            0 => None,
+            last => Some(self.record_bytes(last)?),
+        };
+        let table = Arc::clone(&self.orders.table);
+        let Some(file) = self.orders.files.get_mut(at) else {
+            return Ok(());
+        };
+        let record = last.as_ref().map(|bytes| RecordBytes::new(&table, records, bytes));
+        let path = file.index.path().to_owned();
+        match file.stale_order(records, record.as_ref(), &self.orders.settings)? {
+            Some((_, entries)) if entries <= u64::from(records) && self.is_being_changed(records)? => Ok(()),
+            Some((order, entries)) => Err(Error::StaleIndex {
+                path,
+                order,
+                entries,
+                records,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether another program holds the lock of the last record: it has appended or changed it, and its entries will follow.
+    fn is_being_changed(&self, last: u32) -> Result<bool> {
+        if last == 0 || self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::Record(last)) {
+            return Ok(false);
+        }
+        let range = self.ranges.record(last);
+        let taken = self.locks.lock(
+            LockSubject::Record(last),
+            range,
+            LockKind::Shared,
+            std::time::Duration::ZERO,
+        );
+        match taken {
+            Ok(()) => self.locks.unlock(LockSubject::Record(last)).map(|()| false),
+            Err(Error::Locked(_)) => Ok(true),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+impl OrderFile {
+    /// The first order that has not followed the table's records, of which the last one is given, and how many entries it has.
+    fn stale_order(
+        &mut self,
+        records: u32,
+        last: Option<&RecordBytes<'_>>,
+        settings: &KeySettings,
+    ) -> Result<Option<(String, u64)>> {
+        let reader = self.index.reader()?;
+        let mut orders: Vec<_> = reader.tags().iter().zip(&self.keys).collect();
+        // That of the shortest keys is looked at first, and has all records if there is one.
+        orders.sort_by_key(|(tag, _)| (tag.condition.is_some(), tag.key_len));
+        for (tag, keys) in orders {
+            let named = |e| Error::order(self.index.path(), &tag.name, e);
+            let order = reader
+                .order(&tag.name, keys.key_type(), &settings.collation)
+                .map_err(named)?;
+            // A record whose key cannot be made was not put in here.
+            let key = match last {
+                Some(last) if !tag.is_unique && !tag.is_custom => keys.key(last).ok().flatten(),
+                _ => None,
+            };
+            let has_followed = match order.has_followed(records, key.as_deref()).map_err(named)? {
+                Some(has_followed) => has_followed,
+                None => tag.condition.is_some() || order.key_count().map_err(named)? == u64::from(records),
+            };
+            if !has_followed {
+                return Ok(Some((tag.name.clone(), order.key_count().map_err(named)?)));
+            }
+        }
+        Ok(None)
+    }
+}
