@@ -9,10 +9,6 @@ pub(super) const UNSAFE: &[Exception] = &[
         "exports functions by the very names that C programs look for",
     ),
     (
-        "crates/tidemill-ace/src/versions.rs",
-        "gives symbols the version that programs ask for, which only the assembler can",
-    ),
-    (
         "crates/tidemill-clickhouse/src/column/low_cardinality.rs",
         "makes a dictionary of keys that were compared with its size, which saves Arrow's slower pass over them",
     ),

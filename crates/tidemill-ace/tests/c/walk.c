@@ -434,6 +434,46 @@ static void memos(ADSHANDLE table)
     IS(memcmp(buffer, bytes + 1, 3), 0);
 }
 
+static void transactions(ADSHANDLE connection, ADSHANDLE table)
+{
+    UNSIGNED16 answer = 77;
+
+    OK(AdsBeginTransaction(connection));
+    OK(AdsInTransaction(connection, &answer));
+    IS(answer, ADS_TRUE);
+    OK(AdsGotoRecord(table, 1));
+    set(table, "NAME", "Changed");
+    OK(AdsAppendRecord(table));
+    set(table, "NAME", "New");
+    OK(AdsWriteRecord(table));
+    IS(count(table, ADS_IGNOREFILTERS), 7);
+    OK(AdsRollbackTransaction(connection));
+    OK(AdsInTransaction(connection, &answer));
+    IS(answer, ADS_FALSE);
+    OK(AdsGotoRecord(table, 1));
+    SAME(text(table, "NAME", ADS_RTRIM), "Novak");
+
+    OK(AdsBeginTransaction(connection));
+    set(table, "NAME", "Kept");
+    OK(AdsWriteRecord(table));
+    OK(AdsCommitTransaction(connection));
+    SAME(text(table, "NAME", ADS_RTRIM), "Kept");
+    IS(AdsCommitTransaction(connection), AE_TRANS_OUT_OF_SEQUENCE);
+
+    OK(AdsBeginTransaction(connection));
+    set(table, "NAME", "One");
+    OK(AdsWriteRecord(table));
+    OK(AdsCreateSavepoint(connection, TEXT("half"), ADS_DEFAULT));
+    set(table, "NAME", "Two");
+    OK(AdsWriteRecord(table));
+    OK(AdsRollbackTransaction80(connection, TEXT("half"), ADS_DEFAULT));
+    SAME(text(table, "NAME", ADS_RTRIM), "One");
+    OK(AdsInTransaction(connection, &answer));
+    IS(answer, ADS_TRUE);
+    OK(AdsCommitTransaction(connection));
+    SAME(text(table, "NAME", ADS_RTRIM), "One");
+}
+
 static void reopen(ADSHANDLE connection)
 {
     ADSHANDLE table = 0, order = 0, search = 0;
@@ -509,6 +549,7 @@ int main(int arguments, char **argument)
                     ADS_SHARED, &table));
     records(table);
     memos(table);
+    transactions(connection, table);
     OK(AdsCloseTable(table));
     reopen(connection);
     OK(AdsDisconnect(connection));
