@@ -31,7 +31,7 @@ mod value;
 mod vector;
 mod work;
 
-pub use answer::{Answer, ColumnDescription, FieldType, Live, Rows};
+pub use answer::{Answer, ColumnDescription, Live, Rows};
 pub use error::{Error, Kind, Result};
 pub use folder_tables::FolderTables;
 pub use functions::function_names;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use tidemill_xbase::FieldKind;
 use tidemill_xbase::aof::OptimizationLevel;
 use tidemill_xbase::expression::Syntax;
 
 use super::statement::TableName;
 use super::tables::Snapshot;
 use super::value::Type;
+use crate::FieldType;
 
 /// What a statement gives back.
 #[derive(Debug)]
@@ -54,44 +54,6 @@ pub struct ColumnDescription {
     pub decimals: u16,
 }
 
-/// The types of ADS's fields that columns of these tables have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FieldType {
-    /// `ADS_LOGICAL`
-    Logical,
-    /// `ADS_NUMERIC`
-    Numeric,
-    /// `ADS_DATE`
-    Date,
-    /// `ADS_STRING`
-    String,
-    /// `ADS_MEMO`
-    Memo,
-    /// `ADS_BINARY`
-    Binary,
-    /// `ADS_VARCHAR_FOX`
-    VarcharFox,
-    /// `ADS_VARBINARY_FOX`
-    VarbinaryFox,
-    /// `ADS_DOUBLE`
-    Double,
-    /// `ADS_INTEGER`
-    Integer,
-    /// `ADS_TIME`
-    Time,
-    /// `ADS_TIMESTAMP`
-    Timestamp,
-    /// `ADS_AUTOINC`
-    Autoincrement,
-    /// `ADS_RAW`
-    Raw,
-    /// `ADS_MONEY`
-    Money,
-    /// `ADS_LONGLONG`
-    LongLong,
-}
-
 /// A live cursor: the records of one table that fulfil a condition, in an order. What is written through it, and what others write, shows
 /// in it.
 #[derive(Debug)]
@@ -113,26 +75,9 @@ pub struct Live {
 
 impl ColumnDescription {
     /// A field of a table under a name.
-    pub(super) fn of_field(name: String, field: &tidemill_xbase::Field) -> Self {
-        let field_type = match field.kind {
-            FieldKind::Character => FieldType::String,
-            FieldKind::CharacterBinary => FieldType::Raw,
-            FieldKind::Numeric | FieldKind::Float => FieldType::Numeric,
-            FieldKind::Logical => FieldType::Logical,
-            FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => FieldType::Date,
-            _ if field.autoincrement.is_some() => FieldType::Autoincrement,
-            FieldKind::Integer | FieldKind::IntegerDbase7 if field.width == 8 => FieldType::LongLong,
-            FieldKind::Integer | FieldKind::IntegerDbase7 => FieldType::Integer,
-            FieldKind::Double | FieldKind::DoubleDbase7 => FieldType::Double,
-            FieldKind::Currency => FieldType::Money,
-            FieldKind::Time => FieldType::Time,
-            FieldKind::Timestamp => FieldType::Timestamp,
-            FieldKind::Memo => FieldType::Memo,
-            FieldKind::Varchar => FieldType::VarcharFox,
-            FieldKind::Varbinary => FieldType::VarbinaryFox,
-            _ => FieldType::Binary,
-        };
-        let is_memo = matches!(field_type, FieldType::Memo | FieldType::Binary);
+    pub(super) fn of_field(name: String, field: &tidemill_xbase::Field, table: &tidemill_xbase::Table) -> Self {
+        let field_type = FieldType::of(field, table.header().dialect);
+        let is_memo = matches!(field_type, FieldType::Memo | FieldType::Binary | FieldType::Image);
         Self {
             name,
             field_type,

@@ -69,7 +69,11 @@ fn of_plan(
     let snapshot = tables.snapshot(name)?;
     let is_live = plan.live(name, &snapshot, session)?.is_some();
     lines.push(("lane", if is_live { "live cursor" } else { "direct" }.to_owned()));
-    lines.push(("table", snapshot.table().path().display().to_string()));
+    let file = snapshot.table().path().file_name();
+    lines.push((
+        "table",
+        file.map_or_else(String::new, |file| file.to_string_lossy().into_owned()),
+    ));
     let (level, condition) = plan.level(&snapshot, session)?;
     if let Some(syntax) = &condition.syntax {
         let level = match level {

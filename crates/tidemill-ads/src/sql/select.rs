@@ -408,12 +408,13 @@ impl Plan {
         let items = self.items.iter().zip(self.types(session));
         items
             .map(|(item, type_of)| {
+                let table = snapshot.map(|snapshot| snapshot.table());
                 let field = item
                     .field
-                    .zip(snapshot)
-                    .and_then(|(field, snapshot)| snapshot.table().fields().get(field));
+                    .zip(table)
+                    .and_then(|(field, table)| Some((table.fields().get(field)?, table)));
                 match field {
-                    Some(field) => ColumnDescription::of_field(item.name.clone(), field),
+                    Some((field, table)) => ColumnDescription::of_field(item.name.clone(), field, table),
                     None => ColumnDescription::of_type(item.name.clone(), type_of),
                 }
             })

@@ -4,11 +4,12 @@ use sqlparser::ast::Ident;
 use tidemill_xbase::index::OrderSpec;
 use tidemill_xbase::{Alteration, Field, FieldKind, FieldSpec};
 
-use super::answer::{FieldType, Rows};
+use super::answer::Rows;
 use super::error::{Error, Kind, Result};
 use super::statement::{ColumnSpec, CreateIndex, IndexColumn, TableChange, TableName, TypeName};
 use super::tables::Tables;
 use super::value::Type;
+use crate::FieldType;
 
 /// Makes a table, and the index of its primary key.
 ///

@@ -66,7 +66,7 @@ fn column_rows(tables: &mut dyn Tables) -> Result<Rows> {
     for name in tables.table_names()? {
         let table = tables.snapshot(&TableName::new(name.clone()))?;
         for (number, field) in (1..).zip(table.table().fields()) {
-            let column = ColumnDescription::of_field(field.name.clone(), field);
+            let column = ColumnDescription::of_field(field.name.clone(), field, table.table());
             rows.texts[0].push(Some(column.name));
             rows.texts[1].push(Some(name.clone()));
             rows.numbers[2].push(number);
