@@ -89,9 +89,9 @@ pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
     call(|| {
         let session = session(connection)?;
         let mut session = lock(&session);
-        session.close_all()?;
+        let closed = session.close_all();
         remove(session.handle);
-        Ok(())
+        closed
     })
 }
 
@@ -99,17 +99,18 @@ pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsApplicationExit() -> u32 {
     call(|| {
+        let mut closed = Ok(());
         for (handle, object) in handle::all() {
             match object {
                 Object::Connection(session) => {
-                    lock(&session).close_all()?;
+                    closed = closed.and(lock(&session).close_all());
                     remove(handle);
                 }
                 Object::Search(_) => drop(remove(handle)),
                 Object::Table(..) | Object::Index(..) => {}
             }
         }
-        Ok(())
+        closed
     })
 }
 
@@ -337,5 +338,5 @@ fn for_each_session(mut work: impl FnMut(&mut handle::Session) -> Result<()>) ->
             _ => None,
         })
         .collect();
-    sessions.iter().try_for_each(|session| work(&mut lock(session)))
+    sessions.iter().map(|session| work(&mut lock(session))).fold(Ok(()), Result::and)
 }

@@ -243,7 +243,7 @@ impl Session {
 
     /// Closes a table and takes its handles back.
     pub(crate) fn close_table(&mut self, area: AreaId) -> Result<()> {
-        self.connection.close_table(area)?;
+        let closed = self.connection.close_table(area);
         self.forget_orders(area);
         self.tables.retain(|(known, handle)| {
             if *known == area {
@@ -251,13 +251,13 @@ impl Session {
             }
             *known != area
         });
-        Ok(())
+        closed
     }
 
     /// Closes everything that is open on the connection.
     pub(crate) fn close_all(&mut self) -> Result<()> {
         let open: Vec<AreaId> = self.connection.areas().map(|(area, _)| area).collect();
-        open.into_iter().try_for_each(|area| self.close_table(area))
+        open.into_iter().map(|area| self.close_table(area)).fold(Ok(()), Result::and)
     }
 
     pub(crate) fn table_handles(&self) -> impl Iterator<Item = Handle> {

@@ -212,8 +212,9 @@ pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16) -> Result<Given
 pub extern "C" fn AdsGetRecordNum(table: Handle, option: u16, answer: Out<u32>) -> u32 {
     call(|| {
         with_any(table, |session, area, order| {
-            let record = session.connection.area(area)?.record_number()?;
-            if option != ADS_RESPECTFILTERS || record == 0 {
+            let known = session.connection.area(area)?;
+            let record = known.record_number()?;
+            if option != ADS_RESPECTFILTERS || !known.has_current_record() {
                 return answer.set(record);
             }
             let number = session.connection.number(area, order, Counted::Shown, &settings())?;
@@ -298,7 +299,7 @@ pub extern "C" fn AdsSetRelKeyPos(index: Handle, position: f64) -> u32 {
 }
 
 fn counted(option: u16) -> Result<Counted, Error> {
-    match option {
+    match option & !ADS_REFRESHCOUNT {
         ADS_RESPECTFILTERS => Ok(Counted::Shown),
         ADS_IGNOREFILTERS | ADS_DEFAULT => Ok(Counted::All),
         ADS_RESPECTSCOPES => Ok(Counted::InScope),

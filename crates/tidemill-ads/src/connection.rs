@@ -272,15 +272,19 @@ impl Connection {
     /// Writes what waits in a work area and closes it, with the relations from it and to it.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidHandle`]; when it cannot be written, and it is open then.
+    /// [`ErrorCode::InvalidHandle`]; when it cannot be written, and it is closed all the same.
     pub fn close_table(&mut self, id: AreaId) -> Result<()> {
         let area = self.area(id)?;
-        area.write_record()?;
-        area.editor()?.flush()?;
+        let written = area.write_record();
+        if written.is_err() {
+            // It would be tried again, and fail again.
+            let _ = area.cancel_changes();
+        }
+        let written = written.and_then(|()| Ok(area.editor()?.flush()?));
         self.relations
             .retain(|relation| relation.parent != id && relation.child != id);
         self.areas.retain(|(known, _)| *known != id);
-        Ok(())
+        written
     }
 
     /// A work area.

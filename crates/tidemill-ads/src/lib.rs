@@ -24,6 +24,7 @@
 //! It opens no network connection, no data dictionary, no ADT table and nothing that is encrypted: each is an error that says
 //! so. It starts no thread; a connection is for one thread at a time.
 
+mod collation;
 mod connection;
 mod date_format;
 mod error;

@@ -277,6 +277,25 @@ impl TableCursor {
         }
     }
 
+    /// Whether its record is in the order, within the scope; `false` without an order or a record.
+    ///
+    /// # Errors
+    /// As [`TableCursor::go_first`].
+    pub fn is_in_order(&mut self) -> Result<bool> {
+        match (self.place, &self.way) {
+            (Place::Record(record), Way::SetInOrder(_, set)) if set.key_no(record).is_some() => Ok(true),
+            (Place::Record(record), Way::SetInOrder(..)) => {
+                let key = self.key_of(record)?;
+                match (key, &mut self.way) {
+                    (Some(key), Way::SetInOrder(cursor, _)) => cursor.seek_record(&key, record),
+                    _ => Ok(false),
+                }
+            }
+            (Place::Record(record), _) => self.find(record),
+            (Place::Before | Place::Behind, _) => Ok(false),
+        }
+    }
+
     /// Whether the key of its record in the order begins with this one; `false` without an order, and for a record that is
     /// not in it.
     ///

@@ -10,14 +10,16 @@ mod walk;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tidemill_xbase::aof::{Aof, Filter};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
     CodePage, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table, TableCursor,
-    TableEditor, TableOrder, TransactionLog,
+    TableEditor, TableOrder, TransactionLog, production_path,
 };
 
+use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::{Settings, today};
 
@@ -109,6 +111,9 @@ pub struct WorkArea {
     place: Place,
     is_bof: bool,
     is_eof: bool,
+    /// Whether it is nowhere, as after it was told to go to a record that is not there: a step back then leads before the first
+    /// record, and not to the last.
+    is_nowhere: bool,
     is_found: bool,
     record: CurrentRecord,
     filter: Option<(String, Filter)>,
@@ -161,6 +166,9 @@ struct CurrentRecord {
     memos: Vec<(usize, Option<Vec<u8>>)>,
 }
 
+/// How long locks are waited for that programs hold for a moment only.
+const BRIEF_LOCKS: Duration = Duration::from_secs(10);
+
 impl WorkArea {
     /// Opens the table at `path` and goes to its first record.
     pub(crate) fn open(path: &Path, options: &TableOptions, settings: &Settings) -> Result<Self> {
@@ -172,12 +180,19 @@ impl WorkArea {
         if let Some(codepage) = options.codepage {
             open = open.codepage(codepage);
         }
-        let edit = EditOptions::new(today())
+        let mut edit = EditOptions::new(today())
             .mode(options.mode)
             .scheme(scheme)
             .lock_timeout(settings.lock_timeout)
-            .open(open)
+            .brief_lock_timeout(BRIEF_LOCKS)
+            .open(open.clone())
             .production_index(has_production);
+        if has_production {
+            let table = Table::open(path, &open)?;
+            if let Ok(Some(index)) = production_path(&table) {
+                edit = edit.keys(collation::of_index(&index, &table));
+            }
+        }
         let mut editor = TableEditor::open(path, &edit)?;
         let table = Arc::new(editor.table()?);
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -202,6 +217,7 @@ impl WorkArea {
             place: Place::Behind,
             is_bof: false,
             is_eof: false,
+            is_nowhere: false,
             is_found: false,
             filter: None,
             aof: None,
@@ -279,13 +295,14 @@ impl WorkArea {
         self.is_found
     }
 
-    /// The number of the current record, from 1; 0 where there is none.
+    /// The number of the current record, from 1; behind the last one the number of the next that is appended, and elsewhere 0.
     ///
     /// # Errors
-    /// Does not fail yet.
-    pub fn record_number(&self) -> Result<u32> {
+    /// As [`WorkArea::record_count`].
+    pub fn record_number(&mut self) -> Result<u32> {
         Ok(match self.place {
             Place::Record(record) => record,
+            Place::Behind if !self.is_nowhere => self.record_count()?.saturating_add(1),
             Place::Before | Place::Behind => 0,
         })
     }

@@ -7,6 +7,7 @@ use tidemill_xbase::index::{Key, KeyType, KeyValue, OrderSpec, Tag};
 use tidemill_xbase::{OpenMode, OrderKeys, TableCursor, build_index_with};
 
 use super::{AreaOrder, TableType, Way, WorkArea};
+use crate::collation;
 use crate::date_format::civil;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
@@ -133,7 +134,8 @@ impl WorkArea {
                 format!("{} is open already", index.display()),
             );
         }
-        self.editor.open_index(index)?;
+        let settings = collation::of_index(index, &self.table);
+        self.editor.open_index_with(index, &settings)?;
         self.list_orders()?;
         Ok(self.orders_of(index))
     }
@@ -178,7 +180,7 @@ impl WorkArea {
     ///
     /// # Errors
     /// [`ErrorCode::InvalidExpression`] with the column of the fault; [`ErrorCode::IndexExists`] for the name of an order that
-    /// is open; [`ErrorCode::TableNotExclusive`] for an order that is added to a file while others have the table open.
+    /// is open; [`ErrorCode::LockFailed`] when others hold records.
     pub fn create_index(
         &mut self,
         index: Option<&Path>,
@@ -228,8 +230,7 @@ impl WorkArea {
             self.drop_order(old)?;
             open = self.orders_of(&index);
         }
-        let is_alone = self.options.mode == OpenMode::Exclusive;
-        if is_ntx || (open.is_empty() && !(self.is_production(&index) && is_alone)) {
+        if is_ntx || (open.is_empty() && !self.is_production(&index)) {
             if !open.is_empty() {
                 self.editor.close_index(&index)?;
                 self.list_orders()?;
@@ -243,12 +244,6 @@ impl WorkArea {
                 &tidemill_xbase::BuildOptions::new(),
             )?;
             self.editor.open_index(&index)?;
-        } else if !is_alone {
-            let why = format!(
-                "others have the table open, and an order is added to {}",
-                index.display()
-            );
-            return self.refuse(ErrorCode::TableNotExclusive, why);
         } else if open.is_empty() {
             self.editor.create_order(&order)?;
         } else {
@@ -272,19 +267,13 @@ impl WorkArea {
     /// Drops an order, and with the last one its file.
     ///
     /// # Errors
-    /// [`ErrorCode::TableNotExclusive`]; as [`TableEditor::drop_order`](tidemill_xbase::TableEditor::drop_order).
+    /// [`ErrorCode::LockFailed`]; as [`TableEditor::drop_order`](tidemill_xbase::TableEditor::drop_order).
     pub fn delete_index(&mut self, order: OrderId) -> Result<()> {
         self.write_record()?;
         self.drop_order(order)
     }
 
     fn drop_order(&mut self, order: OrderId) -> Result<()> {
-        if self.options.mode != OpenMode::Exclusive {
-            return self.refuse(
-                ErrorCode::TableNotExclusive,
-                "an order is dropped while others have the table open",
-            );
-        }
         let name = self.order(order)?.name.clone();
         self.editor.drop_order(&name)?;
         self.list_orders()
@@ -382,6 +371,10 @@ impl WorkArea {
             Some(key) => Ok(key),
             None => self.refuse(ErrorCode::NoScope, "the order has no such scope"),
         }
+    }
+
+    pub(super) fn has_scope(&self, order: OrderId) -> Result<bool> {
+        Ok(self.order(order)?.scope.iter().any(Option::is_some))
     }
 
     fn bound(&mut self, order: OrderId, is_top: bool, key: Option<Vec<u8>>) -> Result<()> {

@@ -59,11 +59,30 @@ impl WorkArea {
             self.record.number = 0;
             return Ok(());
         }
+        if self.is_nowhere && count < 0 {
+            self.leave_record()?;
+            self.arrive(Place::Before);
+            return Ok(());
+        }
         let from = self.place;
         self.leave_record()?;
         let place = self.moving(order, |area, cursor, is_reversed| {
             let count = if is_reversed { count.saturating_neg() } else { count };
             cursor.go_place(if is_reversed { opposite(from) } else { from });
+            let mut count = count;
+            if count < 0
+                && !is_reversed
+                && cursor.order().is_some()
+                && cursor.record().is_some()
+                && !cursor.is_in_order()?
+            {
+                step_back_in(cursor)?;
+                area.go_to_shown(cursor, false, settings)?;
+                count += 1;
+                if count == 0 || cursor.record().is_none() {
+                    return Ok(cursor.place());
+                }
+            }
             if area.shows_all(settings) {
                 cursor.skip(count)?;
             } else {
@@ -92,10 +111,19 @@ impl WorkArea {
             self.editor.refresh()?;
         }
         let is_there = (1..=self.editor.record_count()).contains(&record);
-        self.arrive(if is_there { Place::Record(record) } else { Place::Behind });
+        match is_there {
+            true => self.arrive(Place::Record(record)),
+            false => self.go_nowhere(),
+        }
         // Reading it again is what going to the current record is for.
         self.record.number = 0;
         Ok(is_there)
+    }
+
+    /// Is before the first record and behind the last one at once.
+    fn go_nowhere(&mut self) {
+        self.arrive(Place::Behind);
+        (self.is_bof, self.is_nowhere) = (true, true);
     }
 
     /// Goes to the first record of the next key, or to the last of the one before.
@@ -146,7 +174,10 @@ impl WorkArea {
                 area.go_to_shown(cursor, is_first, settings)?;
                 return Ok((cursor.record().is_some(), cursor.place()));
             }
-            let mut is_found = cursor.seek(key, end, is_soft)?;
+            let mut is_found = match is_reversed {
+                true => seek_back(cursor, key, kind)?,
+                false => cursor.seek(key, end, is_soft)?,
+            };
             if !area.shows_all(settings) && cursor.record().is_some() {
                 area.go_to_shown(cursor, is_first, settings)?;
                 is_found = is_found && cursor.is_at(key)?;
@@ -160,6 +191,10 @@ impl WorkArea {
             Place::Record(record) => Place::Record(record),
             Place::Before | Place::Behind => Place::Behind,
         });
+        if self.is_eof && self.has_scope(order)? {
+            // What lies behind the scope is nowhere.
+            self.go_nowhere();
+        }
         self.is_found = is_found;
         Ok(is_found)
     }
@@ -352,6 +387,7 @@ impl WorkArea {
     /// Is at a place now.
     pub(super) fn arrive(&mut self, place: Place) {
         self.place = place;
+        self.is_nowhere = false;
         self.is_bof = place == Place::Before;
         self.is_eof = place == Place::Behind;
         if self.is_eof && self.table.record_count() == 0 {
@@ -364,8 +400,55 @@ impl WorkArea {
         self.read(record)?;
         let Some(order) = cursor.order() else { return Ok(None) };
         let bytes = tidemill_xbase::expression::RecordBytes::new(&self.table, record, &self.record.bytes);
-        Ok(order.keys().key(&bytes)?)
+        Ok(Some(order.keys().key_whatever_the_condition(&bytes)?))
     }
+}
+
+/// Seeks in an order that is walked backwards: its first entry is the last one of the cursor.
+fn seek_back(cursor: &mut TableCursor, key: &Key, kind: SeekKind) -> Result<bool> {
+    if kind == SeekKind::Last {
+        return Ok(!key.as_bytes().is_empty() && cursor.seek(key, End::First, false)?);
+    }
+    if key.as_bytes().is_empty() {
+        return Ok(cursor.go_last()?);
+    }
+    let is_soft = kind == SeekKind::Soft;
+    if cursor.seek(key, End::Last, is_soft)? || !is_soft {
+        return Ok(cursor.record().is_some());
+    }
+    let before = cursor.place();
+    cursor.seek(key, End::First, true)?;
+    match (before, cursor.place()) {
+        // The key is above all that is shown.
+        (Place::Behind, Place::Behind) => drop(cursor.go_last()?),
+        // It is below: the one before it was taken to be the first.
+        (Place::Record(before), Place::Record(behind)) if before == behind => cursor.go_place(Place::Behind),
+        _ => cursor.go_place(before),
+    }
+    Ok(false)
+}
+
+/// Goes one back from a record that is not in the order or its scope: a step in the whole order, as Clipper takes it. What is
+/// behind the last key of the order, and a step that does not lead into the scope, end before the first record.
+fn step_back_in(cursor: &mut TableCursor) -> Result<()> {
+    let Some(record) = cursor.record() else { return Ok(()) };
+    let mut whole = TableCursor::new(cursor.table());
+    whole.set_order(cursor.order())?;
+    whole.go_to(record);
+    if !whole.is_in_order()? {
+        whole.skip(1)?;
+        if whole.record().is_none() {
+            cursor.go_place(Place::Before);
+            return Ok(());
+        }
+        whole.go_to(record);
+    }
+    whole.skip(-1)?;
+    cursor.go_place(whole.place());
+    if cursor.record().is_some() && !cursor.is_in_order()? {
+        cursor.go_place(Place::Before);
+    }
+    Ok(())
 }
 
 /// The place at the other end, for who walks the other way.

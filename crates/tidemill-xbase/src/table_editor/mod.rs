@@ -60,6 +60,7 @@ pub struct EditOptions {
     mode: OpenMode,
     scheme: LockScheme,
     lock_timeout: Duration,
+    brief_lock_timeout: Option<Duration>,
     today: CivilDate,
     open: OpenOptions,
     log: Option<TransactionLog>,
@@ -76,6 +77,7 @@ impl EditOptions {
             mode: OpenMode::default(),
             scheme: LockScheme::Vfp,
             lock_timeout: Duration::from_secs(1),
+            brief_lock_timeout: None,
             today,
             open: OpenOptions::new(),
             log: None,
@@ -105,6 +107,18 @@ impl EditOptions {
     pub fn lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout = timeout;
         self
+    }
+
+    /// How long locks are waited for that programs hold for a moment only, those of the header, the memo file and index files.
+    /// Default: as [`EditOptions::lock_timeout`].
+    #[must_use]
+    pub fn brief_lock_timeout(mut self, timeout: Duration) -> Self {
+        self.brief_lock_timeout = Some(timeout);
+        self
+    }
+
+    fn brief_timeout(&self) -> Duration {
+        self.brief_lock_timeout.unwrap_or(self.lock_timeout)
     }
 
     /// How the table is read; recovering is refused. Default: [`OpenOptions::new`].
@@ -235,7 +249,7 @@ impl TableEditor {
             if options.mode != OpenMode::Exclusive {
                 let (own, table) = (FileLocks::new(file, memo.path())?, locks.table().clone());
                 let locks = KeptLocks::of_companion(own, table, options.log.as_ref());
-                editor.share(locks, options.scheme, options.lock_timeout);
+                editor.share(locks, options.scheme, options.brief_timeout());
             }
             Ok::<_, Error>(editor)
         });
@@ -508,7 +522,11 @@ impl TableEditor {
             OpenMode::ReadOnly => LockKind::Shared,
             OpenMode::Exclusive | OpenMode::Shared => LockKind::Exclusive,
         };
-        self.locks.lock(subject, range, kind, self.options.lock_timeout)
+        let timeout = match subject {
+            LockSubject::Header => self.options.brief_timeout(),
+            _ => self.options.lock_timeout,
+        };
+        self.locks.lock(subject, range, kind, timeout)
     }
 
     /// Does something while no other program changes the header.

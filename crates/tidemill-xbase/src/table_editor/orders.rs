@@ -45,6 +45,7 @@ struct OrderFile {
     /// No other file that is open in this process has it.
     number: u64,
     index: IndexEditor,
+    settings: KeySettings,
     /// The keys of the orders, in that of the index's tags.
     keys: Vec<OrderKeys>,
     /// Beside others.
@@ -85,11 +86,22 @@ impl TableEditor {
     /// [`Error::Order`] with [`Error::Corrupt`] when keys on the way there are in another order than that of the
     /// [`KeySettings`]; [`Error::Misuse`] when it is open already; [`Error::Locked`].
     pub fn open_index(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let settings = self.orders.settings.clone();
+        self.open_index_with(path, &settings)
+    }
+
+    /// Opens an index file as [`TableEditor::open_index`] does, with expressions compiled and text sorted in a way of its own.
+    ///
+    /// # Errors
+    /// As [`TableEditor::open_index`].
+    pub fn open_index_with(&mut self, path: impl AsRef<Path>, settings: &KeySettings) -> Result<()> {
         let path = path.as_ref();
         if self.orders.files.iter().any(|file| file.index.path() == path) {
             return Err(self.misuse(&format!("{} is open already", path.display())));
         }
-        let file = self.orders.open_file(path, self.locks.table(), &self.options)?;
+        let file = self
+            .orders
+            .open_file(path, self.locks.table(), &self.options, settings)?;
         let is_alone = self.options.mode == OpenMode::Exclusive;
         self.orders.files.push(file);
         let last = self.orders.files.len() - 1;
@@ -145,7 +157,7 @@ impl TableEditor {
             return Err(self.misuse("an index file is open no more"));
         };
         file.lock(LockKind::Shared, &self.options)?;
-        let found = file.reader(order, &self.orders.settings);
+        let found = file.reader(order);
         file.unlock().and(found)
     }
 
@@ -199,7 +211,7 @@ impl TableEditor {
         }
         let name = &order.order().tag().name;
         let place = file.index.tags().iter().position(|tag| tag.name == *name);
-        match file.reader(place.unwrap_or(usize::MAX), &self.orders.settings) {
+        match file.reader(place.unwrap_or(usize::MAX)) {
             Ok(current) => {
                 *order = current;
                 Ok(true)
@@ -220,10 +232,13 @@ impl TableEditor {
     /// expression, and text is sorted as the settings of the other orders say.
     ///
     /// # Errors
-    /// [`Error::Misuse`] unless the table is open exclusively, and the production index with it; [`Error::Order`] as for
-    /// [`build_index`](crate::build_index); [`Error::Cancelled`]; [`Error::Io`].
+    /// [`Error::Misuse`] when the table is open for reading only, or the production index is not open; [`Error::Locked`] when
+    /// others hold records; [`Error::Order`] as for [`build_index`](crate::build_index); [`Error::Cancelled`]; [`Error::Io`].
     pub fn create_order(&mut self, order: &OrderSpec) -> Result<()> {
-        self.alone("making an order")?;
+        self.with_all_records(|table| table.create_production_order(order))
+    }
+
+    fn create_production_order(&mut self, order: &OrderSpec) -> Result<()> {
         if let Ok(Some(path)) = production_path(&self.orders.table) {
             return self.create_order_in(path, order);
         }
@@ -242,24 +257,50 @@ impl TableEditor {
     /// As [`TableEditor::create_order`].
     pub fn create_order_in(&mut self, index: impl AsRef<Path>, order: &OrderSpec) -> Result<()> {
         let path = index.as_ref();
-        self.alone("making an order")?;
+        self.with_all_records(|table| table.create_in_open(path, order))
+    }
+
+    fn create_in_open(&mut self, path: &Path, order: &OrderSpec) -> Result<()> {
         self.committed("making an order")?;
         let Some(at) = self.orders.files.iter().position(|file| file.index.path() == path) else {
             return Err(self.misuse(&format!("{} is not open", path.display())));
         };
         let mut file = self.orders.files.remove(at);
-        let created = self.as_one(|table| table.create_in(&mut file, order));
+        let locked = file.lock(LockKind::Exclusive, &self.options);
+        let created = locked.and_then(|()| self.as_one(|table| table.create_in(&mut file, order)));
+        let unlocked = file.unlock();
         self.orders.files.insert(at, file);
-        created.map_err(|e| Error::order(path, order.name(), e))
+        created.and(unlocked).map_err(|e| Error::order(path, order.name(), e))
+    }
+
+    /// Does something while no other program changes a record. Locks of single records are given back for the time of it.
+    fn with_all_records<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.writable()?;
+        if self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::File) {
+            return work(self);
+        }
+        let records = self.locks.records();
+        let locked = self.lock_file();
+        let done = locked.and_then(|()| {
+            self.refresh()?;
+            work(self)
+        });
+        self.unlock_all()?;
+        let again = self.lock_records(records);
+        let done = done?;
+        again.map(|()| done)
     }
 
     /// Takes an order out of its index file. The last order of a file takes the file with it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] unless the table is open exclusively, and when no open file has the order; [`Error::Io`],
-    /// [`Error::Corrupt`].
+    /// [`Error::Misuse`] when the table is open for reading only, and when no open file has the order; [`Error::Locked`] when
+    /// others hold records; [`Error::Io`], [`Error::Corrupt`].
     pub fn drop_order(&mut self, name: &str) -> Result<()> {
-        self.alone("dropping an order")?;
+        self.with_all_records(|table| table.drop_open(name))
+    }
+
+    fn drop_open(&mut self, name: &str) -> Result<()> {
         self.committed("dropping an order")?;
         let (at, order) = self.find_order(name)?;
         if at >= self.orders.files.len() {
@@ -267,12 +308,14 @@ impl TableEditor {
         }
         let mut file = self.orders.files.remove(at);
         if file.index.tags().len() > 1 {
-            let dropped = self.as_one(|_| file.index.drop_order(order));
+            let locked = file.lock(LockKind::Exclusive, &self.options);
+            let dropped = locked.and_then(|()| self.as_one(|_| file.index.drop_order(order)));
             if dropped.is_ok() {
                 file.keys.remove(order);
             }
+            let unlocked = file.unlock();
             self.orders.files.insert(at, file);
-            return dropped;
+            return dropped.and(unlocked);
         }
         let path = file.index.path().to_owned();
         drop(file);
@@ -431,22 +474,21 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Order`] for the first that cannot.
     pub(super) fn check_orders(&self, fields: &[Field]) -> Result<()> {
-        let settings = &self.orders.settings;
         let mut files = self.orders.files.iter();
-        files.try_for_each(|file| file.keys_over(fields, settings).map(drop))
+        files.try_for_each(|file| file.keys_over(fields).map(drop))
     }
 
     /// Makes the orders of all open index files anew over the fields that the table has now.
     pub(super) fn remake_orders(&mut self) -> Result<()> {
         self.orders.table = Arc::new(self.table()?);
         for file in &mut self.orders.files {
-            file.keys = file.keys_over(&self.fields, &self.orders.settings)?;
+            file.keys = file.keys_over(&self.fields)?;
         }
         self.rebuild_orders()
     }
 
     fn rebuild(&self, file: &mut OrderFile, table: &Table) -> Result<()> {
-        let settings = &self.orders.settings;
+        let settings = &file.settings.clone();
         let codepage = settings.environment.codepage;
         let mut builder = IndexBuilder::new(file.index.dialect(), self.record_count(), codepage);
         for (tag, keys) in file.index.tags().iter().zip(&file.keys) {
@@ -458,12 +500,12 @@ impl TableEditor {
             builder.add(&order, sorter)?;
         }
         file.index.replace_by(&builder.finish()?)?;
-        file.prepare(settings)
+        file.prepare()
     }
 
     fn create_in(&mut self, file: &mut OrderFile, order: &OrderSpec) -> Result<()> {
         let table = self.table()?;
-        let settings = &self.orders.settings;
+        let settings = &file.settings.clone();
         let (expression, condition) = (order.expression(), order.for_expression());
         let dialect = file.index.dialect();
         let keys = OrderKeys::compile(expression, condition, dialect, &self.fields, settings)?;
@@ -475,8 +517,8 @@ impl TableEditor {
         }
         file.index
             .create_order(&order, sorter, self.record_count(), settings.environment.codepage)?;
-        file.compile(&self.orders.table, settings)?;
-        file.prepare(settings)
+        file.compile(&self.orders.table)?;
+        file.prepare()
     }
 
     /// The file and the place in it of an order.
@@ -532,11 +574,17 @@ impl Orders {
         }
     }
 
-    fn open_file(&self, path: &Path, table: &FileIdentity, options: &EditOptions) -> Result<OrderFile> {
+    fn open_file(
+        &self,
+        path: &Path,
+        table: &FileIdentity,
+        options: &EditOptions,
+        settings: &KeySettings,
+    ) -> Result<OrderFile> {
         let handle = open_file(path, options)?;
         let is_shared = options.mode != OpenMode::Exclusive;
         let data = Arc::new(data_file(path, &handle, options)?);
-        let index_options = IndexOptions::new().codepage(self.settings.environment.codepage);
+        let index_options = IndexOptions::new().codepage(settings.environment.codepage);
         let index = IndexEditor::new(data, &index_options, is_shared)?;
         let locks = match is_shared {
             false => None,
@@ -553,14 +601,15 @@ impl Orders {
         let mut file = OrderFile {
             number: FILE_NUMBER.fetch_add(1, Ordering::Relaxed),
             index,
+            settings: settings.clone(),
             keys: Vec::new(),
             locks,
             rollbacks: options.log.as_ref().map_or(0, TransactionLog::rollbacks),
             log: options.log.clone(),
             is_locked: false,
         };
-        file.compile(&self.table, &self.settings)?;
-        file.prepare(&self.settings)?;
+        file.compile(&self.table)?;
+        file.prepare()?;
         Ok(file)
     }
 
@@ -688,38 +737,44 @@ impl Orders {
 
 impl OrderFile {
     /// Compiles the expressions of the tags.
-    fn compile(&mut self, table: &Table, settings: &KeySettings) -> Result<()> {
+    fn compile(&mut self, table: &Table) -> Result<()> {
         let dialect = self.index.dialect();
         let keys = self.index.tags().iter().map(|tag| {
             let named = |e| Error::order(self.index.path(), &tag.name, e);
-            OrderKeys::of_tag(tag, dialect, table.fields(), settings).map_err(named)
+            OrderKeys::of_tag(tag, dialect, table.fields(), &self.settings).map_err(named)
         });
         self.keys = keys.collect::<Result<_>>()?;
         Ok(())
     }
 
     /// The keys of new orders with the expressions of the tags.
-    fn keys_over(&self, fields: &[Field], settings: &KeySettings) -> Result<Vec<OrderKeys>> {
+    fn keys_over(&self, fields: &[Field]) -> Result<Vec<OrderKeys>> {
         let dialect = self.index.dialect();
         let keys = self.index.tags().iter().map(|tag| {
-            let keys = OrderKeys::compile(&tag.expression, tag.condition.as_deref(), dialect, fields, settings);
+            let keys = OrderKeys::compile(
+                &tag.expression,
+                tag.condition.as_deref(),
+                dialect,
+                fields,
+                &self.settings,
+            );
             keys.map_err(|e| Error::order(self.index.path(), &tag.name, e))
         });
         keys.collect()
     }
 
     /// Gets every order ready to be changed.
-    fn prepare(&mut self, settings: &KeySettings) -> Result<()> {
+    fn prepare(&mut self) -> Result<()> {
         let tags: Vec<String> = self.index.tags().iter().map(|tag| tag.name.clone()).collect();
         for (tag, keys) in tags.iter().zip(&self.keys) {
-            let prepared = self.index.order(tag, keys.key_type(), &settings.collation);
+            let prepared = self.index.order(tag, keys.key_type(), &self.settings.collation);
             prepared.map_err(|e| Error::order(self.index.path(), tag, e))?;
         }
         Ok(())
     }
 
     /// An order as it is now, for reading.
-    fn reader(&mut self, order: usize, settings: &KeySettings) -> Result<TableOrder> {
+    fn reader(&mut self, order: usize) -> Result<TableOrder> {
         let reader = self.index.reader()?;
         let (Some(tag), Some(keys)) = (reader.tags().get(order), self.keys.get(order)) else {
             return Err(Error::Misuse(format!(
@@ -727,7 +782,7 @@ impl OrderFile {
                 self.index.path().display()
             )));
         };
-        let order = reader.order(&tag.name, keys.key_type(), &settings.collation)?;
+        let order = reader.order(&tag.name, keys.key_type(), &self.settings.collation)?;
         let seen = Seen {
             file: self.number,
             version: self.index.version(),
@@ -753,7 +808,7 @@ impl OrderFile {
         } else {
             kind
         };
-        locks.lock(LockSubject::Index, *range, kind, options.lock_timeout)?;
+        locks.lock(LockSubject::Index, *range, kind, options.brief_timeout())?;
         let looked = self.index.look_again();
         match looked {
             Ok(()) => self.is_locked = true,

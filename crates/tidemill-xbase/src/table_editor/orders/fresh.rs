@@ -6,7 +6,6 @@ use super::{OpenMode, OrderFile, TableEditor};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
 use crate::lock::{LockKind, LockSubject};
-use crate::orders::KeySettings;
 
 impl TableEditor {
     /// Looks whether the orders of an index file have followed the table: each that the last record belongs to, but UNIQUE and
@@ -34,7 +33,7 @@ impl TableEditor {
         };
         let record = last.as_ref().map(|bytes| RecordBytes::new(&table, records, bytes));
         let path = file.index.path().to_owned();
-        match file.stale_order(records, record.as_ref(), &self.orders.settings)? {
+        match file.stale_order(records, record.as_ref())? {
             Some((_, entries)) if entries <= u64::from(records) && self.is_being_changed(records)? => Ok(()),
             Some((order, entries)) => Err(Error::StaleIndex {
                 path,
@@ -68,12 +67,7 @@ impl TableEditor {
 
 impl OrderFile {
     /// The first order that has not followed the table's records, of which the last one is given, and how many entries it has.
-    fn stale_order(
-        &mut self,
-        records: u32,
-        last: Option<&RecordBytes<'_>>,
-        settings: &KeySettings,
-    ) -> Result<Option<(String, u64)>> {
+    fn stale_order(&mut self, records: u32, last: Option<&RecordBytes<'_>>) -> Result<Option<(String, u64)>> {
         let reader = self.index.reader()?;
         let mut orders: Vec<_> = reader.tags().iter().zip(&self.keys).collect();
         // That of the shortest keys is looked at first, and has all records if there is one.
@@ -81,7 +75,7 @@ impl OrderFile {
         for (tag, keys) in orders {
             let named = |e| Error::order(self.index.path(), &tag.name, e);
             let order = reader
-                .order(&tag.name, keys.key_type(), &settings.collation)
+                .order(&tag.name, keys.key_type(), &self.settings.collation)
                 .map_err(named)?;
             // A record whose key cannot be made was not put in here.
             let key = match last {

@@ -1,0 +1,95 @@
+//! Which alphabet the text of an index file is sorted by, and which letters its expressions know: no file says it.
+//!
+//! The keys at the beginning of each order of text are looked at: where they are not sorted by their bytes, or are not the keys
+//! that the records have with ASCII letters alone, a language is taken with which they are. More tables of languages belong to
+//! [`Collation::languages`].
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use tidemill_xbase::expression::RecordBytes;
+use tidemill_xbase::index::{Collation, Direction, Entry, Index, IndexOptions, KeyType, Tag};
+use tidemill_xbase::{CodePage, KeySettings, OrderKeys, Table};
+
+/// How many entries of an order are looked at.
+const ENTRIES: usize = 4096;
+/// For how many of them the key is made anew.
+const KEYS: usize = 64;
+
+/// How the expressions of an index file are compiled and its text is sorted, as far as its keys tell. What cannot be read is
+/// for who opens the file to tell.
+pub(crate) fn of_index(path: &Path, table: &Table) -> KeySettings {
+    let plain = KeySettings::new(table.codepage());
+    let Ok(index) = Index::open(path, &IndexOptions::new().codepage(table.codepage())) else {
+        return plain;
+    };
+    if fits(&index, table, &plain, &Collation::binary()) {
+        return plain;
+    }
+    let pages = [table.codepage()]
+        .into_iter()
+        .chain(CodePage::all().filter(|page| *page != table.codepage()));
+    for page in pages {
+        for language in Collation::languages() {
+            if let (Ok(settings), Ok(collation)) = (
+                KeySettings::language(page, language),
+                Collation::national(language, page),
+            ) && fits(&index, table, &settings, &collation)
+            {
+                return settings;
+            }
+        }
+    }
+    plain
+}
+
+fn fits(index: &Index, table: &Table, settings: &KeySettings, collation: &Collation) -> bool {
+    index
+        .tags()
+        .iter()
+        .all(|tag| tag_fits(index, tag, table, settings, collation).unwrap_or(true))
+}
+
+/// Whether an order of text is sorted so, and has the keys of the records; `None` for other orders.
+fn tag_fits(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings, collation: &Collation) -> Option<bool> {
+    let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).ok()?;
+    if keys.key_type() != KeyType::Character {
+        return None;
+    }
+    let order = index.order(&tag.name, KeyType::Character, collation).ok()?;
+    let entries: Result<Vec<Entry>, _> = order.walk(Direction::Forward).take(ENTRIES).collect();
+    let Ok(entries) = entries else { return Some(false) };
+    let weights = collation.weights();
+    let weight = |byte: &u8| {
+        weights.map_or(*byte, |weights| {
+            weights.get(usize::from(*byte)).copied().unwrap_or(*byte)
+        })
+    };
+    let is_sorted = entries.windows(2).all(|pair| match pair {
+        [first, second] => {
+            let (low, high) = if tag.is_descending {
+                (second, first)
+            } else {
+                (first, second)
+            };
+            low.key().iter().map(weight).le(high.key().iter().map(weight))
+        }
+        _ => true,
+    });
+    if !is_sorted {
+        return Some(false);
+    }
+    let file = File::open(table.path()).ok()?;
+    let (start, len) = (u64::from(table.header().header_len), table.header().record_len);
+    let mut bytes = vec![0; len as usize];
+    for entry in entries.iter().step_by(entries.len() / KEYS + 1) {
+        let offset = start + u64::from(entry.recno().checked_sub(1)?) * u64::from(len);
+        file.read_exact_at(&mut bytes, offset).ok()?;
+        let key = keys.key_whatever_the_condition(&RecordBytes::new(table, entry.recno(), &bytes));
+        if key.is_ok_and(|key| key != entry.key()) {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
