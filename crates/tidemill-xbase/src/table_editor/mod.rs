@@ -15,6 +15,7 @@
 mod alter;
 mod batch;
 mod changes;
+mod options;
 mod orders;
 mod pack;
 mod record;
@@ -25,151 +26,21 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime};
 
 use crate::codepage::CodePage;
 use crate::error::{BadValue, Error, Result};
 use crate::field::Field;
 use crate::header::{CivilDate, Dialect, Header};
-use crate::lock::{FileLocks, LockKind, LockScheme, LockSubject, Sharing, TableLocks, open_shared_or_exclusive};
+use crate::lock::{FileLocks, LockKind, LockSubject, Sharing, TableLocks, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
-use crate::orders::{BuildOptions, KeySettings};
 use crate::storage::{DataFile, Storage, Switched};
-use crate::table::{OpenOptions, Table};
+use crate::table::Table;
 use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
 use crate::value::Format;
 use changes::History;
 pub use changes::{ChangeNumber, Changes};
+pub use options::{EditOptions, OpenMode};
 use orders::Orders;
-
-/// Who else may have the table open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OpenMode {
-    /// Nobody: changes need no locks, and [`TableEditor::pack`] and [`TableEditor::zap`] are allowed. Default.
-    #[default]
-    Exclusive,
-    /// Programs that share it: changes need locks.
-    Shared,
-    /// Programs that share it: nothing is changed, and locks keep others from changing what they cover.
-    ReadOnly,
-}
-
-/// How to open a table for changes.
-#[derive(Debug, Clone)]
-pub struct EditOptions {
-    mode: OpenMode,
-    scheme: LockScheme,
-    lock_timeout: Duration,
-    brief_lock_timeout: Option<Duration>,
-    today: CivilDate,
-    open: OpenOptions,
-    log: Option<TransactionLog>,
-    keys: Option<KeySettings>,
-    production_index: bool,
-    build: BuildOptions,
-    clock: fn() -> i64,
-}
-
-impl EditOptions {
-    /// Every option at its default; headers name `today` as the day of the last change.
-    pub fn new(today: CivilDate) -> Self {
-        Self {
-            mode: OpenMode::default(),
-            scheme: LockScheme::Vfp,
-            lock_timeout: Duration::from_secs(1),
-            brief_lock_timeout: None,
-            today,
-            open: OpenOptions::new(),
-            log: None,
-            keys: None,
-            production_index: true,
-            build: BuildOptions::new(),
-            clock: now,
-        }
-    }
-
-    /// Who else may have the table open. Default: [`OpenMode::Exclusive`].
-    #[must_use]
-    pub fn mode(mut self, mode: OpenMode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// Which bytes are locked; all programs that share a table must agree. Default: [`LockScheme::Vfp`].
-    #[must_use]
-    pub fn scheme(mut self, scheme: LockScheme) -> Self {
-        self.scheme = scheme;
-        self
-    }
-
-    /// How long a lock is asked for again and again while others hold it. Default: one second.
-    #[must_use]
-    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
-        self.lock_timeout = timeout;
-        self
-    }
-
-    /// How long locks are waited for that programs hold for a moment only, those of the header, the memo file and index files.
-    /// Default: as [`EditOptions::lock_timeout`].
-    #[must_use]
-    pub fn brief_lock_timeout(mut self, timeout: Duration) -> Self {
-        self.brief_lock_timeout = Some(timeout);
-        self
-    }
-
-    fn brief_timeout(&self) -> Duration {
-        self.brief_lock_timeout.unwrap_or(self.lock_timeout)
-    }
-
-    /// How the table is read; recovering is refused. Default: [`OpenOptions::new`].
-    #[must_use]
-    pub fn open(mut self, open: OpenOptions) -> Self {
-        self.open = open;
-        self
-    }
-
-    /// What time it is for fields that keep the time of a record's last change (`=`), in milliseconds since 1970-01-01
-    /// without a zone; all programs that share a table should mean the same zone. Default: the system's clock, in universal
-    /// time.
-    #[must_use]
-    pub fn clock(mut self, clock: fn() -> i64) -> Self {
-        self.clock = clock;
-        self
-    }
-
-    /// The log that changes go through, so that a change is made as a whole or not at all, and several changes in one
-    /// [`Transaction`](crate::Transaction). Default: none, changes go straight to the files.
-    #[must_use]
-    pub fn log(mut self, log: &TransactionLog) -> Self {
-        self.log = Some(log.clone());
-        self
-    }
-
-    /// How the expressions of index files are compiled and their text is sorted: it must be as the programs do that share
-    /// them, since no index file says it. Under another collation keys would be put where those programs do not find them.
-    /// Opening an index looks at some of its pages and refuses keys that are out of order there, but keys of letters that all
-    /// collations sort alike say nothing. Default: [`KeySettings::new`] with the table's code page, which sorts by bytes.
-    #[must_use]
-    pub fn keys(mut self, keys: KeySettings) -> Self {
-        self.keys = Some(keys);
-        self
-    }
-
-    /// Whether the production index is opened with the table, so that its orders follow every change. Default: true.
-    #[must_use]
-    pub fn production_index(mut self, opens: bool) -> Self {
-        self.production_index = opens;
-        self
-    }
-
-    /// How indexes are made from the records: for [`TableEditor::create_order`] and [`TableEditor::reindex`], and after
-    /// packing. Default: [`BuildOptions::new`].
-    #[must_use]
-    pub fn build(mut self, build: BuildOptions) -> Self {
-        self.build = build;
-        self
-    }
-}
 
 /// A table that is open for changes. Records are numbered from 1, fields from 0 in the order of [`TableEditor::fields`].
 ///
@@ -625,13 +496,6 @@ impl Drop for TableEditor {
     }
 }
 
-fn now() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
 /// Opens a file of the table and marks it as open.
 fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
     let write = options.mode != OpenMode::ReadOnly;
@@ -667,6 +531,7 @@ mod tests {
     use super::*;
     use crate::field_spec::FieldSpec;
     use crate::storage::Storage;
+    use crate::table::OpenOptions;
     use crate::table_writer::{CreateOptions, TableWriter};
     use crate::value::Value;
 

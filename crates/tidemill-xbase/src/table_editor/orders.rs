@@ -11,6 +11,7 @@
 //! An entry that is the first of its key in a UNIQUE order goes with its record, and no other record takes its place, as in
 //! Clipper, FoxPro and Harbour (`hb_cdxGoCold` in `dbfcdx1.c`). Custom orders are the program's.
 
+mod custom;
 mod fresh;
 
 use std::ops::Range;
@@ -23,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
 use crate::field::Field;
 use crate::header::Dialect;
-use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, KeyValue, OrderSpec, Tag};
+use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
 use crate::orders::{KeySettings, OrderKeys, Seen, TableOrder, build_index_with, production_path};
 use crate::storage::DataFile;
@@ -326,61 +327,6 @@ impl TableEditor {
             self.set_production_flag(false)?;
         }
         Ok(())
-    }
-
-    /// Adds an entry to a custom order: the record under this key, or under that of its fields. `false` when it is there
-    /// already.
-    ///
-    /// # Errors
-    /// [`Error::Misuse`] for an order that is not custom, a record that is not there, and a value of another type;
-    /// [`Error::Locked`], [`Error::Io`], [`Error::Corrupt`].
-    pub fn add_custom_key(&mut self, order: &str, record: u32, key: Option<&KeyValue<'_>>) -> Result<bool> {
-        self.as_one(|table| table.change_custom(order, record, key, true))
-    }
-
-    /// Takes an entry out of a custom order; `false` when it is not there.
-    ///
-    /// # Errors
-    /// As [`TableEditor::add_custom_key`].
-    pub fn drop_custom_key(&mut self, order: &str, record: u32, key: Option<&KeyValue<'_>>) -> Result<bool> {
-        self.as_one(|table| table.change_custom(order, record, key, false))
-    }
-
-    fn change_custom(
-        &mut self,
-        name: &str,
-        record: u32,
-        key: Option<&KeyValue<'_>>,
-        is_insertion: bool,
-    ) -> Result<bool> {
-        self.writable()?;
-        let bytes = self.record_bytes(record)?;
-        let (at, order) = self.find_order(name)?;
-        let table = Arc::clone(&self.orders.table);
-        let options = &self.options;
-        let Some(file) = self.orders.files.get_mut(at) else {
-            return Ok(false);
-        };
-        let (Some(keys), Some(tag)) = (file.keys.get(order), file.index.tags().get(order)) else {
-            return Ok(false);
-        };
-        if !tag.is_custom {
-            let path = file.index.path().display();
-            return Err(Error::Misuse(format!(
-                "{path}: order {name} is not custom; its entries follow the records"
-            )));
-        }
-        let key = match key {
-            Some(value) => Some(keys.stored_key(value)?),
-            None => keys.key(&RecordBytes::new(&table, record, &bytes))?,
-        };
-        let Some(key) = key else { return Ok(false) };
-        file.lock(LockKind::Exclusive, options)?;
-        let changed = match is_insertion {
-            true => file.index.insert(order, &key, record),
-            false => file.index.remove(order, &key, record),
-        };
-        file.unlock().and(changed)
     }
 
     /// Opens the production index, if there is one. As in Harbour, one that the header names and that is gone is no error.
