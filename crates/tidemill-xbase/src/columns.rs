@@ -76,7 +76,8 @@ impl Columns {
             .collect()
     }
 
-    /// Takes note that records were written, counted from 0. Appended ones are a change of the last chunk, too.
+    /// Takes note that records were written, counted from 0. Appended ones are a change of the last chunk, too. An editor tells
+    /// which they are, counted from 1: [`TableEditor::changes_since`](crate::TableEditor::changes_since).
     pub fn records_changed(&self, records: Range<u32>) {
         if let Some(last) = records.end.checked_sub(1).filter(|last| *last >= records.start) {
             self.cache.forget(&self.key, records.start / CHUNK..=last / CHUNK);

@@ -108,7 +108,8 @@ impl Aof {
     }
 
     /// Takes note of a record that was written or appended, and returns whether it belongs to the filter now. `bytes` are the
-    /// record as it stands in the table, with the deletion flag. Sets along an order are made anew afterwards.
+    /// record as it stands in the table, with the deletion flag. Sets along an order are made anew afterwards. An editor tells
+    /// which records there are to look at: [`TableEditor::changes_since`](crate::TableEditor::changes_since).
     ///
     /// # Errors
     /// As [`Filter::matches`], and [`Error::Misuse`] for a record behind the next one; the filter then is as it was.
