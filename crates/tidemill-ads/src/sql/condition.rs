@@ -10,6 +10,7 @@ use tidemill_xbase::aof::{Filter, OptimizationLevel};
 use tidemill_xbase::expression::{BinaryOperator, Literal, Syntax, SyntaxKind, UnaryOperator};
 use tidemill_xbase::{Bitmap, Field, FieldKind};
 
+use super::bind::balanced;
 use super::error::Result;
 use super::evaluate::{Evaluation, Session, evaluate_alone};
 use super::expression::{Comparison, Expr};
@@ -44,18 +45,14 @@ impl Condition {
             fields: snapshot.table().fields(),
             session,
         };
-        let (mut syntax, mut rest) = (None, Vec::new());
+        let (mut lowered, mut rest) = (Vec::new(), Vec::new());
         for part in selection.into_iter().flat_map(parts) {
             match lowering.condition(part) {
-                Some(lowered) => {
-                    syntax = Some(match syntax {
-                        None => lowered,
-                        Some(before) => binary(BinaryOperator::And, before, lowered),
-                    });
-                }
+                Some(syntax) => lowered.push(syntax),
                 None => rest.push(part.clone()),
             }
         }
+        let syntax = balanced(lowered, |left, right| binary(BinaryOperator::And, left, right));
         let compile = |syntax: &Syntax| Filter::from_syntax(syntax, snapshot.table(), snapshot.environment());
         let filter = syntax.as_ref().map(compile).transpose()?;
         let undeleted = syntax.as_ref().map(|syntax| {
