@@ -1,4 +1,41 @@
 //! ADS SQL over xBase tables.
+//!
+//! A text is parsed once ([`parse`]), bound to the tables that it names and run as often as it is needed ([`Prepared`],
+//! [`Statements`]). What a statement can reach is a trait ([`Tables`]); [`FolderTables`] is the tables of a folder.
+//!
+//! ```
+//! use tidemill_ads::sql::{Answer, FolderTables, Statements, Value};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let mut tables = FolderTables::new(folder.path());
+//! let statements = Statements::default();
+//! statements.run("CREATE TABLE orders ( id Integer, tag Char(4), amt Numeric(8,2) )", &mut tables, &[])?;
+//! statements.run("INSERT INTO orders VALUES ( 1, 'AAAA', 12.5 ), ( 2, 'BBBB', 7 )", &mut tables, &[])?;
+//! let sql = "SELECT tag, SUM(amt) FROM orders WHERE amt > :least GROUP BY tag";
+//! let answer = statements.run(sql, &mut tables, &[Value::Integer(10)])?;
+//! let Answer::Rows(rows) = answer else { panic!("rows") };
+//! assert_eq!(rows.count(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Lanes
+//!
+//! A SELECT of one table's own columns whose condition is a filter and whose order is an index's is a live cursor ([`Answer::Live`]). All
+//! else over one table is answered here, in memory ([`Answer::Rows`]): aggregates and groups by kernels that read the records' bytes,
+//! expressions over cached Arrow columns. EXPLAIN names the lane, the index and the optimisation level.
+//!
+//! # Values
+//!
+//! A blank of a field that cannot hold NULL is a value: 0, false, an empty text, a date before every day. `IS NULL`, `IFNULL` and
+//! `COALESCE` take it for NULL, as ADS does for a DBF; aggregates count it. Blanks at the end of texts do not count in comparisons. Whole
+//! numbers and decimals are exact, division gives a double, and NULL by zero. Texts sort by their characters' code points.
+//!
+//! # What this module does not do
+//!
+//! Joins, subqueries, windows and common table expressions need an [`Analytical`] engine; without one they are an error of
+//! [`Kind::NeedsAnalytical`]. There is no data dictionary: no constraints, defaults, triggers, users or rights.
 
 mod answer;
 mod arithmetic;

@@ -14,7 +14,9 @@ use super::group::{Aggregate, AggregateKind};
 use super::value::{Type, Value, parse_date, parse_time, parse_timestamp};
 
 /// How deep a bound expression nests.
-const MAX_DEPTH: usize = 200;
+const MAX_DEPTH: usize = 60;
+/// The most operators of a chain like `a + b + c`.
+const MAX_CHAIN: usize = 100;
 
 /// What names mean while expressions are bound.
 #[derive(Debug)]
@@ -83,7 +85,11 @@ impl<'s> Scope<'s> {
         self.depth += 1;
         let bound = self.bind_one(expr);
         self.depth -= 1;
-        bound.map_err(|error| error.at(expr.span().start))
+        bound.map_err(|error| match (error.line_and_column(), error.kind()) {
+            // Finding the place of an expression walks all of it.
+            (Some(_), _) | (None, Kind::Limit) => error,
+            (None, _) => error.at(expr.span().start),
+        })
     }
 
     fn bind_one(&mut self, expr: &ast::Expr) -> Result<Expr> {
@@ -95,6 +101,27 @@ impl<'s> Scope<'s> {
             ast::Expr::CompoundIdentifier(parts) => self.qualified(parts)?,
             ast::Expr::Nested(inner) => self.bind(inner)?,
             ast::Expr::Value(value) => self.value(&value.value)?,
+            ast::Expr::BinaryOp { left, op, right } => self.binary(left, op, right)?,
+            ast::Expr::Collate { expr, .. } => self.bind(expr)?,
+            ast::Expr::Function(function) => self.function(function)?,
+            ast::Expr::TypedString(_) | ast::Expr::UnaryOp { .. } => self.signed(expr)?,
+            ast::Expr::Case { .. }
+            | ast::Expr::Cast { .. }
+            | ast::Expr::Convert { .. }
+            | ast::Expr::Extract { .. }
+            | ast::Expr::Ceil { .. }
+            | ast::Expr::Floor { .. }
+            | ast::Expr::Position { .. }
+            | ast::Expr::Substring { .. }
+            | ast::Expr::Trim { .. } => self.written_call(expr)?,
+            other => self.predicate(other)?,
+        })
+    }
+
+    // What follows is apart from the above so that the frames of this recursion stay small.
+
+    fn signed(&mut self, expr: &ast::Expr) -> Result<Expr> {
+        Ok(match expr {
             ast::Expr::TypedString(typed) => {
                 let text = match &typed.value.value {
                     ast::Value::SingleQuotedString(text) => text,
@@ -127,50 +154,13 @@ impl<'s> Scope<'s> {
                     (op, _) => return Err(Error::new(Kind::Unsupported, format!("There is no operator {op} here"))),
                 }
             }
-            ast::Expr::BinaryOp { left, op, right } => self.binary(left, op, right)?,
-            ast::Expr::Between {
-                expr,
-                negated,
-                low,
-                high,
-            } => {
-                let parts = [self.bind(expr)?, self.bind(low)?, self.bind(high)?];
-                self.comparable(&parts[0], &parts[1])?;
-                self.comparable(&parts[0], &parts[2])?;
-                negated_if(*negated, Expr::Between(Box::new(parts)))
-            }
-            ast::Expr::InList { expr, list, negated } => {
-                let value = self.bind(expr)?;
-                let list = list.iter().map(|item| self.bind(item)).collect::<Result<Vec<_>>>()?;
-                list.iter().try_for_each(|item| self.comparable(&value, item))?;
-                negated_if(*negated, Expr::In(Box::new(value), list))
-            }
-            ast::Expr::IsNull(operand) => Expr::IsNull(Box::new(self.bind(operand)?)),
-            ast::Expr::IsNotNull(operand) => Expr::Not(Box::new(Expr::IsNull(Box::new(self.bind(operand)?)))),
-            ast::Expr::IsTrue(operand) => self.is_truth(operand, true)?,
-            ast::Expr::IsFalse(operand) => self.is_truth(operand, false)?,
-            ast::Expr::Like {
-                negated,
-                expr,
-                pattern,
-                escape_char,
-                ..
-            } => {
-                let escape = match escape_char.as_ref().map(|escape| &escape.value) {
-                    None => None,
-                    Some(ast::Value::SingleQuotedString(text)) => text.chars().next(),
-                    Some(_) => return Err(Error::new(Kind::Syntax, "Expected a character after ESCAPE")),
-                };
-                let (value, pattern) = (self.bind(expr)?, self.bind(pattern)?);
-                self.expect(&value, Type::is_text, "character")?;
-                self.expect(&pattern, Type::is_text, "character")?;
-                let like = Expr::Like {
-                    value: Box::new(value),
-                    pattern: Box::new(pattern),
-                    escape,
-                };
-                negated_if(*negated, like)
-            }
+            other => return Err(unknown(other)),
+        })
+    }
+
+    /// Functions and conversions that have a grammar of their own.
+    fn written_call(&mut self, expr: &ast::Expr) -> Result<Expr> {
+        Ok(match expr {
             ast::Expr::Case {
                 operand,
                 conditions,
@@ -232,8 +222,55 @@ impl<'s> Scope<'s> {
                     _ => self.call("TRIM_BOTH", vec![what, text])?,
                 }
             }
-            ast::Expr::Collate { expr, .. } => self.bind(expr)?,
-            ast::Expr::Function(function) => self.function(function)?,
+            other => return Err(unknown(other)),
+        })
+    }
+
+    fn predicate(&mut self, expr: &ast::Expr) -> Result<Expr> {
+        Ok(match expr {
+            ast::Expr::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => {
+                let parts = [self.bind(expr)?, self.bind(low)?, self.bind(high)?];
+                self.comparable(&parts[0], &parts[1])?;
+                self.comparable(&parts[0], &parts[2])?;
+                negated_if(*negated, Expr::Between(Box::new(parts)))
+            }
+            ast::Expr::InList { expr, list, negated } => {
+                let value = self.bind(expr)?;
+                let list = list.iter().map(|item| self.bind(item)).collect::<Result<Vec<_>>>()?;
+                list.iter().try_for_each(|item| self.comparable(&value, item))?;
+                negated_if(*negated, Expr::In(Box::new(value), list))
+            }
+            ast::Expr::IsNull(operand) => Expr::IsNull(Box::new(self.bind(operand)?)),
+            ast::Expr::IsNotNull(operand) => Expr::Not(Box::new(Expr::IsNull(Box::new(self.bind(operand)?)))),
+            ast::Expr::IsTrue(operand) => self.is_truth(operand, true)?,
+            ast::Expr::IsFalse(operand) => self.is_truth(operand, false)?,
+            ast::Expr::Like {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => {
+                let escape = match escape_char.as_ref().map(|escape| &escape.value) {
+                    None => None,
+                    Some(ast::Value::SingleQuotedString(text)) => text.chars().next(),
+                    Some(_) => return Err(Error::new(Kind::Syntax, "Expected a character after ESCAPE")),
+                };
+                let (value, pattern) = (self.bind(expr)?, self.bind(pattern)?);
+                self.expect(&value, Type::is_text, "character")?;
+                self.expect(&pattern, Type::is_text, "character")?;
+                let like = Expr::Like {
+                    value: Box::new(value),
+                    pattern: Box::new(pattern),
+                    escape,
+                };
+                negated_if(*negated, like)
+            }
             ast::Expr::Subquery(_)
             | ast::Expr::InSubquery { .. }
             | ast::Expr::Exists { .. }
@@ -244,12 +281,7 @@ impl<'s> Scope<'s> {
                     "A subquery needs the analytical engine, and this connection has none",
                 ));
             }
-            other => {
-                return Err(Error::new(
-                    Kind::Unsupported,
-                    format!("ADS SQL has no expression like {other}"),
-                ));
-            }
+            other => return Err(unknown(other)),
         })
     }
 
@@ -367,8 +399,53 @@ impl<'s> Scope<'s> {
         })
     }
 
+    /// `a AND b AND c …` as a tree that is as flat as it can be, however long the chain is.
+    fn chain(&mut self, left: &ast::Expr, op: &B, right: &ast::Expr) -> Result<Expr> {
+        let (mut operands, mut rest) = (vec![right], left);
+        while let ast::Expr::BinaryOp { left, op: same, right } = rest
+            && same == op
+        {
+            operands.push(right);
+            rest = left;
+        }
+        operands.push(rest);
+        operands.reverse();
+        let mut bound = Vec::with_capacity(operands.len());
+        for operand in operands {
+            let operand = self.bind(operand)?;
+            bound.push(self.condition(operand)?);
+        }
+        let both: fn(Box<Expr>, Box<Expr>) -> Expr = if *op == B::And { Expr::And } else { Expr::Or };
+        let whole = balanced(bound, |left, right| both(Box::new(left), Box::new(right)));
+        Ok(whole.unwrap_or(Expr::Value(Value::Null)))
+    }
+
+    /// `a + b * c - d`: the operators of one chain after another, not one within another.
     fn binary(&mut self, left: &ast::Expr, op: &B, right: &ast::Expr) -> Result<Expr> {
-        let (left, right) = (self.bind(left)?, self.bind(right)?);
+        if matches!(op, B::And | B::Or) {
+            return self.chain(left, op, right);
+        }
+        let (mut links, mut first) = (vec![(op, right)], left);
+        while let ast::Expr::BinaryOp { left, op, right } = first
+            && !matches!(op, B::And | B::Or)
+            && self.grouping.is_none()
+        {
+            if links.len() >= MAX_CHAIN {
+                let why = format!("More than {MAX_CHAIN} operators one behind another");
+                return Err(Error::new(Kind::Limit, why));
+            }
+            links.push((op, right));
+            first = left;
+        }
+        let mut bound = self.bind(first)?;
+        for (op, right) in links.into_iter().rev() {
+            let right = self.bind(right)?;
+            bound = self.operation(bound, op, right)?;
+        }
+        Ok(bound)
+    }
+
+    fn operation(&mut self, left: Expr, op: &B, right: Expr) -> Result<Expr> {
         let comparison = match op {
             B::Eq => Some(Comparison::Equal),
             B::NotEq => Some(Comparison::NotEqual),
@@ -383,14 +460,6 @@ impl<'s> Scope<'s> {
             return Ok(Expr::Compare(comparison, Box::new(left), Box::new(right)));
         }
         let operator = match op {
-            B::And => {
-                let (left, right) = (self.condition(left)?, self.condition(right)?);
-                return Ok(Expr::And(Box::new(left), Box::new(right)));
-            }
-            B::Or => {
-                let (left, right) = (self.condition(left)?, self.condition(right)?);
-                return Ok(Expr::Or(Box::new(left), Box::new(right)));
-            }
             B::StringConcat => return self.call("CONCAT", vec![left, right]),
             B::Plus => Operator::Plus,
             B::Minus => Operator::Minus,
@@ -644,6 +713,26 @@ impl Grouping {
             .map(|aggregate| column(aggregate.type_of(columns, parameters), false));
         keys.chain(aggregates).collect()
     }
+}
+
+fn unknown(expr: &ast::Expr) -> Error {
+    Error::new(Kind::Unsupported, format!("ADS SQL has no expression like {expr}"))
+}
+
+/// Items joined in pairs, pairs of pairs, and so on; `None` of none.
+pub(super) fn balanced<T>(mut items: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+    while items.len() > 1 {
+        let mut joined = Vec::with_capacity(items.len().div_ceil(2));
+        let mut rest = items.into_iter();
+        while let Some(left) = rest.next() {
+            joined.push(match rest.next() {
+                Some(right) => join(left, right),
+                None => left,
+            });
+        }
+        items = joined;
+    }
+    items.pop()
 }
 
 fn negated_if(negated: bool, expr: Expr) -> Expr {

@@ -5,11 +5,14 @@
 //!
 //! Texts are compared whole: a constant is filled up with blanks to the width of its field, so that SET EXACT has nothing to say.
 
+use std::sync::OnceLock;
+
 use arrow_array::{Array, BooleanArray};
 use tidemill_xbase::aof::{Filter, OptimizationLevel};
 use tidemill_xbase::expression::{BinaryOperator, Literal, Syntax, SyntaxKind, UnaryOperator};
 use tidemill_xbase::{Bitmap, Field, FieldKind};
 
+use super::bind::balanced;
 use super::error::Result;
 use super::evaluate::{Evaluation, Session, evaluate_alone};
 use super::expression::{Comparison, Expr};
@@ -30,9 +33,9 @@ const EXACT: u32 = 15;
 pub(super) struct Condition {
     /// What is a filter of xBase; `None`: nothing.
     pub(super) syntax: Option<Syntax>,
-    filter: Option<Filter>,
+    filter: OnceLock<Filter>,
     /// With the condition that a record is not deleted.
-    undeleted: Option<Filter>,
+    undeleted: OnceLock<Filter>,
     pub(super) rest: Vec<Expr>,
 }
 
@@ -44,30 +47,42 @@ impl Condition {
             fields: snapshot.table().fields(),
             session,
         };
-        let (mut syntax, mut rest) = (None, Vec::new());
+        let (mut lowered, mut rest) = (Vec::new(), Vec::new());
         for part in selection.into_iter().flat_map(parts) {
             match lowering.condition(part) {
-                Some(lowered) => {
-                    syntax = Some(match syntax {
-                        None => lowered,
-                        Some(before) => binary(BinaryOperator::And, before, lowered),
-                    });
-                }
+                Some(syntax) => lowered.push(syntax),
                 None => rest.push(part.clone()),
             }
         }
-        let compile = |syntax: &Syntax| Filter::from_syntax(syntax, snapshot.table(), snapshot.environment());
-        let filter = syntax.as_ref().map(compile).transpose()?;
-        let undeleted = syntax.as_ref().map(|syntax| {
-            let not_deleted = unary(UnaryOperator::Not, call("DELETED", Vec::new()));
-            compile(&binary(BinaryOperator::And, syntax.clone(), not_deleted))
-        });
-        Ok(Self {
-            filter,
-            undeleted: undeleted.transpose()?,
+        let syntax = balanced(lowered, |left, right| binary(BinaryOperator::And, left, right));
+        let condition = Self {
             syntax,
+            filter: OnceLock::new(),
+            undeleted: OnceLock::new(),
             rest,
-        })
+        };
+        condition.filter(snapshot, false)?;
+        Ok(condition)
+    }
+
+    /// The filter, with or without records that are marked as deleted; made when it is first needed.
+    fn filter(&self, snapshot: &Snapshot, without_deleted: bool) -> Result<Option<&Filter>> {
+        let Some(syntax) = &self.syntax else {
+            return Ok(None);
+        };
+        let slot = if without_deleted { &self.undeleted } else { &self.filter };
+        if let Some(filter) = slot.get() {
+            return Ok(Some(filter));
+        }
+        let compile = |syntax: &Syntax| Filter::from_syntax(syntax, snapshot.table(), snapshot.environment());
+        let filter = match without_deleted {
+            false => compile(syntax)?,
+            true => {
+                let not_deleted = unary(UnaryOperator::Not, call("DELETED", Vec::new()));
+                compile(&binary(BinaryOperator::And, syntax.clone(), not_deleted))?
+            }
+        };
+        Ok(Some(slot.get_or_init(|| filter)))
     }
 
     /// The records that fulfil it.
@@ -78,7 +93,7 @@ impl Condition {
         let snapshot = reader.snapshot;
         let table = snapshot.table();
         let has_deleted = !shows_deleted && has_deleted(snapshot)?;
-        let filter = if has_deleted { &self.undeleted } else { &self.filter };
+        let filter = self.filter(snapshot, has_deleted)?;
         let selection = match filter {
             Some(filter) => Selection::Set(filter.bitmap_by(table, snapshot.filter_orders()?)?),
             None if has_deleted => {
@@ -117,7 +132,7 @@ impl Condition {
     /// # Errors
     /// As [`Snapshot::filter_orders`].
     pub(super) fn level(&self, snapshot: &Snapshot) -> Result<OptimizationLevel> {
-        let level = match &self.filter {
+        let level = match self.filter(snapshot, false)? {
             Some(filter) => filter.level(snapshot.table(), snapshot.filter_orders()?),
             None => return Ok(OptimizationLevel::None),
         };

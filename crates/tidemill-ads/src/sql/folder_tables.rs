@@ -26,6 +26,8 @@ pub struct FolderTables {
     folder: PathBuf,
     cache: Arc<ColumnCache>,
     open: HashMap<PathBuf, Open>,
+    /// Where tables were found, by their names.
+    paths: HashMap<TableName, PathBuf>,
     log: Option<TransactionLog>,
     transaction: Option<Transaction>,
     savepoints: Vec<(String, Savepoint)>,
@@ -57,6 +59,7 @@ impl FolderTables {
             folder: folder.as_ref().to_owned(),
             cache: ColumnCache::new(CACHE),
             open: HashMap::new(),
+            paths: HashMap::new(),
             log: None,
             transaction: None,
             savepoints: Vec::new(),
@@ -89,8 +92,18 @@ impl FolderTables {
         self
     }
 
+    /// The file of a table, looked for once.
+    fn path(&mut self, name: &TableName) -> Result<PathBuf> {
+        if let Some(path) = self.paths.get(name) {
+            return Ok(path.clone());
+        }
+        let path = self.find(name)?;
+        self.paths.insert(name.clone(), path.clone());
+        Ok(path)
+    }
+
     /// The file of a table, whatever the case of its name and with `.dbf` or without.
-    fn path(&self, name: &TableName) -> Result<PathBuf> {
+    fn find(&self, name: &TableName) -> Result<PathBuf> {
         let written = name.to_string().replace('\\', "/");
         let wanted = Path::new(&written);
         let mut candidates = vec![self.folder.join(wanted), self.folder.join(format!("{written}.dbf"))];
@@ -141,6 +154,7 @@ impl FolderTables {
 
     fn forget(&mut self, path: &Path) {
         self.open.remove(path);
+        self.paths.retain(|_, known| known != path);
     }
 }
 

@@ -318,7 +318,7 @@ impl Parser {
     fn execute(&mut self) -> Result<StatementKind> {
         self.skip();
         if self.take("IMMEDIATE") {
-            return Ok(StatementKind::ExecuteImmediate(self.expression()?));
+            return Ok(StatementKind::ExecuteImmediate(Box::new(self.expression()?)));
         }
         self.expect("PROCEDURE")?;
         let name = self.ident()?;

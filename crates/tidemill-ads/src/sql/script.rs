@@ -128,7 +128,7 @@ impl<'p> Interpreter<'p> {
             }
             return Ok(Flow::Next);
         };
-        match script {
+        match &**script {
             Script::Declare(declarations) => self.declare(declarations)?,
             Script::Assign { variable, value } => {
                 let name = variable.value.to_ascii_uppercase();
@@ -174,7 +174,8 @@ impl<'p> Interpreter<'p> {
                 let again = self.raised.pop();
                 return Err(again.unwrap_or_else(|| Error::new(Kind::Unsupported, "There is nothing to raise again")));
             }
-            Script::Raise(Some((class, code, text))) => {
+            Script::Raise(Some(raised)) => {
+                let (class, code, text) = &**raised;
                 let (code, text) = (self.value(code, tables)?, self.value(text, tables)?);
                 let kind = Kind::Raised {
                     class: class.value.clone(),

@@ -32,7 +32,7 @@ pub enum StatementKind {
     /// `MERGE …`.
     Merge(Box<Merge>),
     /// `CREATE TABLE …`.
-    CreateTable(CreateTable),
+    CreateTable(Box<CreateTable>),
     /// `ALTER TABLE …`.
     AlterTable {
         /// The table.
@@ -43,7 +43,7 @@ pub enum StatementKind {
     /// `DROP TABLE …`.
     DropTable(TableName),
     /// `CREATE INDEX …`.
-    CreateIndex(CreateIndex),
+    CreateIndex(Box<CreateIndex>),
     /// `DROP INDEX table.order`.
     DropIndex {
         /// The table.
@@ -80,11 +80,11 @@ pub enum StatementKind {
         arguments: Vec<Expr>,
     },
     /// `EXECUTE IMMEDIATE text`.
-    ExecuteImmediate(Expr),
+    ExecuteImmediate(Box<Expr>),
     /// `EXPLAIN …`.
     Explain(Box<Statement>),
     /// A statement of a script.
-    Script(Script),
+    Script(Box<Script>),
 }
 
 /// A statement that only scripts have.
@@ -135,7 +135,7 @@ pub enum Script {
         finally: Vec<Statement>,
     },
     /// `RAISE class( code, text )`, or the caught one again.
-    Raise(Option<(Ident, Expr, Expr)>),
+    Raise(Option<Box<(Ident, Expr, Expr)>>),
     /// `RETURN [value]`.
     Return(Option<Expr>),
     /// `LEAVE`: out of the loop.
@@ -148,7 +148,7 @@ pub enum Script {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// An expression.
-    Expression(Expr),
+    Expression(Box<Expr>),
     /// `FETCH cursor`: whether there was another row.
     Fetch(Ident),
     /// `NOT FETCH cursor`.

@@ -126,7 +126,7 @@ impl<'t> Table<'t> {
                 }
             })
             .collect();
-        let rows = arrays.first().map_or(0, |array| arrow_array::Array::len(array));
+        let rows = arrays.first().map_or(0, arrow_array::Array::len);
         let described = self.columns.iter();
         let columns: Vec<_> = described
             .map(|(name, type_of)| ColumnDescription::of_type((*name).to_owned(), *type_of))

@@ -25,7 +25,7 @@ pub(super) enum Work {
     CreateTable(Box<super::statement::CreateTable>),
     AlterTable(TableName, Vec<TableChange>),
     DropTable(TableName),
-    CreateIndex(CreateIndex),
+    CreateIndex(Box<CreateIndex>),
     DropIndex(TableName, sqlparser::ast::Ident),
     SetView(TableName, Option<Box<Select>>),
     Transaction(Transactional),
@@ -61,7 +61,7 @@ impl Work {
             StatementKind::Merge(merge) => Self::Change(Box::new(Change::merge(merge, tables, parameters)?)),
             StatementKind::CreateTable(table) => match &table.select {
                 Some(select) => Self::Into(table.name.clone(), Query::bind(select, tables, parameters)?),
-                None => Self::CreateTable(Box::new(table.clone())),
+                None => Self::CreateTable(table.clone()),
             },
             StatementKind::AlterTable { table, changes } => Self::AlterTable(table.clone(), changes.clone()),
             StatementKind::DropTable(table) => Self::DropTable(table.clone()),

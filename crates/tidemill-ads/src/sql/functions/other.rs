@@ -12,9 +12,9 @@ const TEXT: Gives = Gives::Is(Type::Text(0));
 #[rustfmt::skip]
 pub(super) const FUNCTIONS: &[Function] = &[
     session("APPLICATIONID", Type::Text(0), |session| Value::Text(session.application.to_owned())),
-    columns("BASE64DECODE", "C", Gives::Is(Type::Bytes), |call, a| bytes_of(call, a, |text| decoded(text))),
-    columns("BASE64ENCODE", "*", TEXT, |call, a| text_of(call, a, |bytes| encoded(bytes))),
-    columns("CHAR2HEX", "C", Gives::Is(Type::Bytes), |call, a| bytes_of(call, a, |text| from_hex(text))),
+    columns("BASE64DECODE", "C", Gives::Is(Type::Bytes), |call, a| bytes_of(call, a, decoded)),
+    columns("BASE64ENCODE", "*", TEXT, |call, a| text_of(call, a, encoded)),
+    columns("CHAR2HEX", "C", Gives::Is(Type::Bytes), |call, a| bytes_of(call, a, from_hex)),
     session("DATABASE", Type::Text(0), |session| Value::Text(session.database.to_owned())),
     kernel("DESCEND", "C", Gives::TextOf(0), &["DESCEND(T1)"]),
     columns("DIFFERENCE", "CC", Gives::Is(Type::Integer), |call, a| {

@@ -17,12 +17,12 @@ impl Parser {
             let table = self.table_name()?;
             let columns = self.in_parentheses(Self::index_column)?;
             self.index_options()?;
-            return Ok(StatementKind::CreateIndex(CreateIndex {
+            return Ok(StatementKind::CreateIndex(Box::new(CreateIndex {
                 name,
                 table,
                 columns,
                 is_unique,
-            }));
+            })));
         }
         if self.take("VIEW") {
             let name = self.table_name()?;
@@ -42,7 +42,7 @@ impl Parser {
         };
         if self.take("AS") {
             table.select = Some(Box::new(self.select()?));
-            return Ok(StatementKind::CreateTable(table));
+            return Ok(StatementKind::CreateTable(Box::new(table)));
         }
         self.expect_token(&Token::LParen)?;
         loop {
@@ -53,7 +53,7 @@ impl Parser {
         }
         self.expect_token(&Token::RParen)?;
         self.table_options()?;
-        Ok(StatementKind::CreateTable(table))
+        Ok(StatementKind::CreateTable(Box::new(table)))
     }
 
     pub(super) fn alter(&mut self) -> Result<StatementKind> {

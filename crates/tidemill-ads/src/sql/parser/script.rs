@@ -1,6 +1,5 @@
 //! Statements of scripts: ADS's subset of SQL/PSM.
 
-use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
 use super::Parser;
@@ -60,7 +59,7 @@ impl Parser {
                 }
             }
         };
-        Ok(StatementKind::Script(script))
+        Ok(StatementKind::Script(Box::new(script)))
     }
 
     fn declare(&mut self) -> Result<Script> {
@@ -150,7 +149,7 @@ impl Parser {
         self.expect_token(&Token::Comma)?;
         let text = self.expression()?;
         self.expect_token(&Token::RParen)?;
-        Ok(Script::Raise(Some((class, code, text))))
+        Ok(Script::Raise(Some(Box::new((class, code, text)))))
     }
 
     fn condition(&mut self) -> Result<Condition> {
@@ -161,10 +160,7 @@ impl Parser {
         }
         match self.take("FETCH") {
             true => self.ident().map(Condition::Fetch),
-            false => {
-                let expression: Expr = self.expression()?;
-                Ok(Condition::Expression(expression))
-            }
+            false => self.expression().map(Box::new).map(Condition::Expression),
         }
     }
 

@@ -348,13 +348,12 @@ fn bind_item(item: &SelectItem, scope: &mut Scope<'_>, items: &mut Vec<Item>) ->
 
 /// Columns without a name are EXPR, EXPR_1, …
 fn number_names(items: &mut [Item]) {
-    let mut number = 0;
-    for item in items.iter_mut().filter(|item| item.name.is_empty()) {
+    let unnamed = items.iter_mut().filter(|item| item.name.is_empty());
+    for (number, item) in unnamed.enumerate() {
         item.name = match number {
             0 => "EXPR".to_owned(),
             number => format!("EXPR_{number}"),
         };
-        number += 1;
     }
 }
 
