@@ -62,6 +62,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::DbfAndMemo,
     },
     Target {
+        name: "ads_sql",
+        engine: "tidemill-ads",
+        corpus: "ads/sql",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "xbase_expression",
         engine: "tidemill-xbase",
         corpus: "xbase/expressions",

@@ -24,6 +24,17 @@ fn every_beginning_of_a_statement_is_read_or_refused() {
 }
 
 #[test]
+fn the_seeds_of_the_fuzz_target_are_statements() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/ads/sql");
+    let files: Vec<_> = std::fs::read_dir(folder).expect("the seeds").flatten().collect();
+    assert!(!files.is_empty());
+    for file in files {
+        let text = std::fs::read_to_string(file.path()).expect("a seed");
+        parse(&text).unwrap_or_else(|e| panic!("{}: {e}", file.path().display()));
+    }
+}
+
+#[test]
 fn deep_nesting_is_an_error_and_not_the_end() {
     for text in [
         format!("SELECT {}1{}", "(".repeat(5000), ")".repeat(5000)),

@@ -1,0 +1,1 @@
+SELECT CASE WHEN 1 BETWEEN 0 AND 2 THEN IIF( 'a' = '', 1, 2 ) ELSE -1.5e3 END, {d '2024-01-31'} + 1, {fn CONCAT( 'a', 'b' )}, CAST( '12' AS SQL_NUMERIC( 8, 2 ) ), X'4142', TIMESTAMPADD( SQL_TSI_DAY, 1, {ts '2024-01-31 10:00:00'} ), TRIM( LEADING 'x' FROM 'xa' ) FROM system.iota

@@ -1,0 +1,1 @@
+DECLARE c CURSOR AS SELECT 1 AS a FROM system.iota, @i Integer; OPEN c; IF FETCH c THEN @i = c.a; ELSE @i = 2; END IF; TRY RAISE a( 1, 'x' ); CATCH ALL @i = __errcode; FINALLY CLOSE c; END TRY; EXECUTE IMMEDIATE 'SELECT 1'; SELECT @i FROM system.iota;
