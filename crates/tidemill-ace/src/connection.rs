@@ -338,5 +338,8 @@ fn for_each_session(mut work: impl FnMut(&mut handle::Session) -> Result<()>) ->
             _ => None,
         })
         .collect();
-    sessions.iter().map(|session| work(&mut lock(session))).fold(Ok(()), Result::and)
+    sessions
+        .iter()
+        .map(|session| work(&mut lock(session)))
+        .fold(Ok(()), Result::and)
 }

@@ -1,0 +1,397 @@
+//! Work areas as programs use them: filters, orders, relations, locks, transactions and structures together.
+
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+use tidemill_ads::{
+    AreaId, Connection, Counted, Customize, ErrorCode, IndexOptions, OptimizationLevel, OrderId, SeekKey, SeekKind,
+    Settings, TableOptions,
+};
+
+const FIELDS: &str = "ID,Numeric,6,0;NAME,Character,8;DAY,Date;NOTE,Memo";
+
+/// A connection to a folder of its own.
+struct Shop {
+    folder: TempDir,
+    connection: Connection,
+    settings: Settings,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Connection::open(folder.path()).unwrap();
+        let settings = Settings::default();
+        Self {
+            folder,
+            connection,
+            settings,
+        }
+    }
+
+    /// A table of `count` records with the names `n0` to `n9` in turn, an order by name and one by number.
+    fn table(&mut self, name: &str, count: u32) -> (AreaId, OrderId, OrderId) {
+        let settings = &self.settings;
+        let options = TableOptions::default();
+        let area = self.connection.create_table(name, FIELDS, &options, settings).unwrap();
+        for id in 1..=count {
+            self.append(area, id, &format!("n{}", id % 10));
+        }
+        let known = self.connection.area(area).unwrap();
+        let make = |name, expression| (None, name, expression, None, IndexOptions::default());
+        let [by_name, by_id] =
+            [make("NAME", "NAME"), make("ID", "ID")].map(|(file, name, expression, condition, options)| {
+                known
+                    .create_index(file, name, expression, condition, &options, &self.settings)
+                    .unwrap()
+            });
+        (area, by_name, by_id)
+    }
+
+    fn append(&mut self, area: AreaId, id: u32, name: &str) {
+        self.connection.append(area, &self.settings).unwrap();
+        let known = self.connection.area(area).unwrap();
+        known.set_number(0, id.into()).unwrap();
+        known.set_text(1, name.as_bytes(), &self.settings).unwrap();
+        known.write_record().unwrap();
+    }
+
+    fn walk(&mut self, area: AreaId, order: Option<OrderId>) -> Vec<u32> {
+        let mut records = Vec::new();
+        self.connection.go_top(area, order, &self.settings).unwrap();
+        while !self.connection.area(area).unwrap().is_eof() {
+            records.push(self.connection.area(area).unwrap().record_number().unwrap());
+            self.connection.skip(area, order, 1, &self.settings).unwrap();
+        }
+        records
+    }
+
+    fn record(&mut self, area: AreaId) -> u32 {
+        self.connection.area(area).unwrap().record_number().unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+#[test]
+fn filters_deleted_records_scopes_and_directions_go_together() {
+    let mut shop = Shop::new();
+    let (area, by_name, by_id) = shop.table("t", 50);
+    for record in [5, 15, 16] {
+        shop.connection.go_to(area, record, &shop.settings).unwrap();
+        shop.connection.area(area).unwrap().set_deleted(true).unwrap();
+    }
+    shop.settings.show_deleted = false;
+    let settings = shop.settings.clone();
+    shop.connection
+        .area(area)
+        .unwrap()
+        .set_filter("ID <= 40", &settings)
+        .unwrap();
+    shop.connection
+        .area(area)
+        .unwrap()
+        .set_aof("ID > 10", &settings)
+        .unwrap();
+    let shown: Vec<u32> = (11..=40).filter(|id| ![15, 16].contains(id)).collect();
+    assert_eq!(shop.walk(area, None), shown);
+    assert_eq!(shop.walk(area, Some(by_id)), shown);
+    let mut by_names = shown.clone();
+    by_names.sort_by_key(|id| (id % 10, *id));
+    assert_eq!(shop.walk(area, Some(by_name)), by_names);
+
+    let known = shop.connection.area(area).unwrap();
+    known.set_direction(by_name, true).unwrap();
+    known.set_scope(by_name, true, SeekKey::Text(b"n7"), &settings).unwrap();
+    known
+        .set_scope(by_name, false, SeekKey::Text(b"n5"), &settings)
+        .unwrap();
+    let within: Vec<u32> = by_names
+        .iter()
+        .rev()
+        .copied()
+        .filter(|id| (5..=7).contains(&(id % 10)))
+        .collect();
+    assert_eq!(shop.walk(area, Some(by_name)), within);
+    let connection = &mut shop.connection;
+    let counted = |connection: &mut Connection, what| connection.count(area, Some(by_name), what, &settings).unwrap();
+    assert_eq!(counted(connection, Counted::Shown), within.len() as u64);
+    assert_eq!(counted(connection, Counted::InScope), 15);
+    assert_eq!(counted(connection, Counted::All), 50);
+    for (number, record) in (1..).zip(&within) {
+        connection.go_number(area, Some(by_name), number, &settings).unwrap();
+        assert_eq!(connection.area(area).unwrap().record_number().unwrap(), *record);
+        assert_eq!(
+            connection
+                .number(area, Some(by_name), Counted::Shown, &settings)
+                .unwrap(),
+            number
+        );
+    }
+    assert!(
+        connection
+            .seek(area, by_name, SeekKey::Text(b"n6"), SeekKind::Hard, &settings)
+            .unwrap()
+    );
+    assert_eq!(connection.area(area).unwrap().record_number().unwrap(), 36);
+    assert!(
+        !connection
+            .seek(area, by_name, SeekKey::Text(b"n3"), SeekKind::Soft, &settings)
+            .unwrap()
+    );
+    assert!(connection.area(area).unwrap().is_eof());
+}
+
+#[test]
+fn a_filter_by_bitmaps_follows_what_is_written_and_changed_by_hand() {
+    let mut shop = Shop::new();
+    let (area, by_name, _) = shop.table("t", 30);
+    let settings = shop.settings.clone();
+    let known = shop.connection.area(area).unwrap();
+    known.set_aof("NAME = 'n3'", &settings).unwrap();
+    assert_eq!(known.aof_level().unwrap(), OptimizationLevel::Full);
+    assert_eq!(
+        known.evaluate_aof("SUBSTR(NAME, 2) = '3'", &settings).unwrap(),
+        OptimizationLevel::None
+    );
+    assert_eq!(shop.walk(area, None), [3, 13, 23]);
+    shop.append(area, 31, "n3");
+    shop.connection.go_to(area, 13, &settings).unwrap();
+    shop.connection
+        .area(area)
+        .unwrap()
+        .set_text(1, b"other", &settings)
+        .unwrap();
+    shop.connection.go_to(area, 7, &settings).unwrap();
+    shop.connection
+        .area(area)
+        .unwrap()
+        .set_text(1, b"n3", &settings)
+        .unwrap();
+    shop.connection.area(area).unwrap().write_record().unwrap();
+    assert_eq!(shop.walk(area, None), [3, 7, 23, 31]);
+    assert_eq!(shop.walk(area, Some(by_name)), [3, 7, 23, 31]);
+    let known = shop.connection.area(area).unwrap();
+    known.customize_aof(Customize::Add, &[1]).unwrap();
+    known.customize_aof(Customize::Remove, &[23]).unwrap();
+    assert_eq!(
+        known.customize_aof(Customize::Add, &[32]).unwrap_err().code(),
+        ErrorCode::InvalidRecordNumber
+    );
+    assert_eq!(shop.walk(area, Some(by_name)), [1, 3, 7, 31]);
+    shop.connection.area(area).unwrap().refresh_aof(&settings).unwrap();
+    assert_eq!(shop.walk(area, None), [3, 7, 23, 31]);
+    let wrong = shop
+        .connection
+        .area(area)
+        .unwrap()
+        .set_aof("NAME", &settings)
+        .unwrap_err();
+    assert_eq!(wrong.code(), ErrorCode::InvalidExpression);
+    assert_eq!(shop.walk(area, None).len(), 4);
+}
+
+#[test]
+fn related_areas_follow_by_order_by_number_and_within_a_scope() {
+    let mut shop = Shop::new();
+    let (parent, _, _) = shop.table("parent", 20);
+    let (child, by_name, _) = shop.table("child", 40);
+    let (other, _, _) = shop.table("other", 10);
+    let settings = shop.settings.clone();
+    let connection = &mut shop.connection;
+    connection
+        .set_relation(parent, (child, Some(by_name)), "NAME", true, &settings)
+        .unwrap();
+    connection
+        .set_relation(child, (other, None), "ID - 10", false, &settings)
+        .unwrap();
+    let cycle = connection
+        .set_relation(other, (parent, None), "1", false, &settings)
+        .unwrap_err();
+    assert_eq!(cycle.code(), ErrorCode::CyclicRelation);
+    connection.go_to(parent, 12, &settings).unwrap();
+    assert_eq!(shop.record(child), 2);
+    assert_eq!(shop.walk(child, Some(by_name)), [2, 12, 22, 32]);
+    shop.connection.go_to(parent, 15, &settings).unwrap();
+    shop.connection.skip(child, Some(by_name), 1, &settings).unwrap();
+    assert_eq!((shop.record(child), shop.record(other)), (15, 5));
+    shop.connection.go_to(parent, 0, &settings).unwrap();
+    assert!(shop.connection.area(child).unwrap().is_eof());
+    shop.connection.clear_relations(parent).unwrap();
+    shop.connection.go_to(child, 1, &settings).unwrap();
+    shop.connection.go_top(parent, None, &settings).unwrap();
+    assert_eq!(shop.record(child), 1);
+}
+
+#[test]
+fn a_transaction_is_kept_or_taken_back_over_all_tables_and_leaves_no_log() {
+    let mut shop = Shop::new();
+    let (stock, by_name, _) = shop.table("stock", 10);
+    let (sold, _, _) = shop.table("sold", 0);
+    let settings = shop.settings.clone();
+    shop.connection
+        .area(stock)
+        .unwrap()
+        .set_aof("NAME = 'n1'", &settings)
+        .unwrap();
+    let ended = shop.connection.commit_transaction(&settings).unwrap_err();
+    assert_eq!(ended.code(), ErrorCode::TransactionOutOfSequence);
+
+    shop.connection.begin_transaction(&settings).unwrap();
+    shop.append(stock, 11, "n1");
+    shop.append(sold, 1, "lamp");
+    let packing = shop.connection.pack(stock, &settings).unwrap_err();
+    assert_eq!(packing.code(), ErrorCode::IllegalCommandDuringTransaction);
+    assert_eq!(shop.walk(stock, None), [1, 11]);
+    shop.connection.rollback_transaction(&settings).unwrap();
+    assert_eq!((shop.walk(stock, None), shop.walk(sold, None)), (vec![1], vec![]));
+
+    shop.connection.begin_transaction(&settings).unwrap();
+    shop.append(sold, 1, "lamp");
+    shop.connection.create_savepoint("first").unwrap();
+    shop.append(sold, 2, "chair");
+    shop.append(stock, 11, "n1");
+    shop.connection.rollback_to_savepoint("FIRST", &settings).unwrap();
+    let unknown = shop.connection.rollback_to_savepoint("second", &settings).unwrap_err();
+    assert_eq!(unknown.code(), ErrorCode::NotFound);
+    shop.append(stock, 12, "n1");
+    shop.connection.commit_transaction(&settings).unwrap();
+    assert!(!shop.connection.is_in_transaction());
+    assert_eq!(
+        (shop.walk(stock, Some(by_name)), shop.walk(sold, None)),
+        (vec![1, 11], vec![1])
+    );
+
+    let folder = shop.folder.path().to_owned();
+    drop(shop.connection);
+    let names = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let logs: Vec<_> = names
+        .filter(|name| name.to_string_lossy().ends_with(".tmlog"))
+        .collect();
+    assert!(logs.is_empty(), "{logs:?}");
+    let mut again = Connection::open(&folder).unwrap();
+    let area = again
+        .open_table("SOLD", &TableOptions::default().read_only(), &settings)
+        .unwrap();
+    assert_eq!(again.area(area).unwrap().text(1, &settings).unwrap(), b"lamp    ");
+}
+
+#[test]
+fn what_one_connection_locks_another_waits_for_or_is_refused() {
+    let mut shop = Shop::new();
+    let (area, ..) = shop.table("t", 5);
+    shop.connection.close_table(area).unwrap();
+    let settings = shop.settings.clone();
+    let (mut one, mut two) = (
+        Connection::open(shop.folder.path()).unwrap(),
+        Connection::open(shop.folder.path()).unwrap(),
+    );
+    let shared = TableOptions::default();
+    let (first, second) = (
+        one.open_table("t", &shared, &settings).unwrap(),
+        two.open_table("t", &shared, &settings).unwrap(),
+    );
+    let refused = one.open_table("t", &shared.clone().exclusive(), &settings).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::FileInUse);
+
+    one.area(first).unwrap().lock_record(2).unwrap();
+    assert_eq!(
+        two.area(second).unwrap().lock_record(2).unwrap_err().code(),
+        ErrorCode::LockFailed
+    );
+    assert_eq!(
+        two.area(second).unwrap().lock_table().unwrap_err().code(),
+        ErrorCode::LockFailed
+    );
+    assert_eq!(one.area(first).unwrap().locked_records(), [2]);
+    one.area(first).unwrap().unlock_table().unwrap();
+    two.area(second).unwrap().lock_record(2).unwrap();
+    two.area(second).unwrap().unlock_record(2).unwrap();
+
+    // The first change of a record locks it, and writing gives the lock back.
+    one.go_to(first, 3, &settings).unwrap();
+    one.area(first).unwrap().set_text(1, b"changed", &settings).unwrap();
+    two.go_to(second, 3, &settings).unwrap();
+    assert_eq!(
+        two.area(second)
+            .unwrap()
+            .set_text(1, b"too", &settings)
+            .unwrap_err()
+            .code(),
+        ErrorCode::LockFailed
+    );
+    assert_eq!(two.area(second).unwrap().text(1, &settings).unwrap(), b"n3      ");
+    one.area(first).unwrap().write_record().unwrap();
+    two.area(second).unwrap().set_text(1, b"too", &settings).unwrap();
+    two.area(second).unwrap().write_record().unwrap();
+    let order = one.area(first).unwrap().order_named("name").unwrap();
+    assert!(
+        one.seek(first, order, SeekKey::Text(b"too"), SeekKind::Hard, &settings)
+            .unwrap()
+    );
+    assert_eq!(one.area(first).unwrap().record_number().unwrap(), 3);
+
+    two.append(second, &settings).unwrap();
+    two.area(second).unwrap().write_record().unwrap();
+    one.go_bottom(first, None, &settings).unwrap();
+    assert_eq!(one.area(first).unwrap().record_number().unwrap(), 6);
+    assert_eq!(
+        one.pack(first, &settings).unwrap_err().code(),
+        ErrorCode::TableNotExclusive
+    );
+}
+
+#[test]
+fn tables_are_made_changed_copied_and_found() {
+    let mut shop = Shop::new();
+    let (area, by_name, _) = shop.table("Orders", 12);
+    let settings = shop.settings.clone();
+    shop.connection.go_to(area, 4, &settings).unwrap();
+    let known = shop.connection.area(area).unwrap();
+    known.set_text(3, b"a long memo", &settings).unwrap();
+    known.set_text(2, b"01/31/2024", &settings).unwrap();
+    known.write_record().unwrap();
+    assert_eq!(
+        known.set_text(1, b"much too long", &settings).unwrap_err().code(),
+        ErrorCode::DataTooLong
+    );
+    assert_eq!(
+        known.set_text(2, b"02/30/2024", &settings).unwrap_err().code(),
+        ErrorCode::InvalidDate
+    );
+    assert_eq!(
+        (known.julian_in(2).unwrap(), known.memo(3).unwrap()),
+        (2_460_341, b"a long memo".to_vec())
+    );
+
+    known.set_aof("NAME = 'n4' .OR. NAME = 'n5'", &settings).unwrap();
+    let copy = shop.path("copy.dbf");
+    shop.connection
+        .copy_table(area, Some(by_name), &copy, false, &settings)
+        .unwrap();
+    let copied = shop
+        .connection
+        .open_table("COPY", &TableOptions::default(), &settings)
+        .unwrap();
+    assert_eq!(shop.walk(copied, None), [1, 2]);
+    shop.connection.go_top(copied, None, &settings).unwrap();
+    assert_eq!(shop.connection.area(copied).unwrap().memo(3).unwrap(), b"a long memo");
+    shop.connection.close_table(copied).unwrap();
+    assert_eq!(shop.connection.find_files("*O?Y.DBF", &settings).unwrap(), ["copy.dbf"]);
+    let (added, dropped, changed) = ("PRICE,Numeric,9,2", "DAY", "NAME,TITLE,Character,20");
+    let options = TableOptions::default();
+    shop.connection
+        .restructure_table("copy", (added, dropped, changed), &options, &settings)
+        .unwrap();
+    let copied = shop.connection.open_table("copy", &options, &settings).unwrap();
+    let known = shop.connection.area(copied).unwrap();
+    let names: Vec<&str> = known.fields().iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["ID", "TITLE", "NOTE", "PRICE"]);
+    assert_eq!(known.text(1, &settings).unwrap(), b"n4                  ");
+    let missing = shop.connection.open_table("nothing", &options, &settings).unwrap_err();
+    assert_eq!(missing.code(), ErrorCode::FileNotFound);
+}
