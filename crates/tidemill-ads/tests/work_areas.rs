@@ -1,5 +1,7 @@
 //! Work areas as programs use them: filters, orders, relations, locks, transactions and structures together.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 use std::path::PathBuf;
 
 use tempfile::TempDir;
