@@ -3,6 +3,7 @@
 //! The table has ID N(8,0) from 1 on, TAG C(4), one of AAAA to ZZZZ, and AMT N(8,2), from a fixed seed. Every answer is checked
 //! against the rows that the table was made of.
 
+pub mod abi;
 mod dbase;
 pub mod limits;
 mod python;
@@ -31,6 +32,8 @@ pub struct Line {
     pub times: Spread,
     /// How many records, seeks or steps one run was for.
     pub units: usize,
+    /// How many calls one run was through an interface that costs something each time; 0 for engines without.
+    pub calls: usize,
     /// What else is to be said, such as the level of a filter.
     pub note: String,
 }

@@ -83,15 +83,16 @@ fn no_server() -> Result<()> {
     )
 }
 
-/// Closes a connection and all that is open on it.
+/// Closes a connection and all that is open on it; a transaction that is under way is taken back.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
     call(|| {
         let session = session(connection)?;
         let mut session = lock(&session);
+        let ended = session.connection.end_transactions(&settings());
         let closed = session.close_all();
         remove(session.handle);
-        closed
+        ended.and(closed)
     })
 }
 
@@ -103,7 +104,9 @@ pub extern "C" fn AdsApplicationExit() -> u32 {
         for (handle, object) in handle::all() {
             match object {
                 Object::Connection(session) => {
-                    closed = closed.and(lock(&session).close_all());
+                    let mut session = lock(&session);
+                    let ended = session.connection.end_transactions(&settings());
+                    closed = closed.and(ended).and(session.close_all());
                     remove(handle);
                 }
                 Object::Search(_) => drop(remove(handle)),

@@ -3,6 +3,8 @@
 //! A handle is a place in one list and how often the place was given away before, so that one that was closed is not taken for
 //! the next. It fits into 32 bits, because old programs keep handles so.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tidemill_ads::{AreaId, Connection, ErrorCode, OrderId, Result, WorkArea};
@@ -49,6 +51,9 @@ static REGISTRY: RwLock<Registry> = RwLock::new(Registry {
     free: Vec::new(),
 });
 
+/// How often handles were given away or taken back.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
 /// The connection of tables that are opened without one.
 static DEFAULT: Mutex<Handle> = Mutex::new(0);
 
@@ -73,6 +78,7 @@ pub(crate) fn add(object: Object) -> Result<Handle> {
     let Some(place) = registry.places.get_mut(at) else {
         return refuse(ErrorCode::InternalError, "a place is gone");
     };
+    CHANGES.fetch_add(1, Ordering::Release);
     place.turn = if place.turn >= TURNS { 1 } else { place.turn + 1 };
     place.object = Some(object);
     Ok(u64::from(place.turn) << PLACE_BITS | at as u64)
@@ -95,6 +101,7 @@ pub(crate) fn remove(handle: Handle) -> Option<Object> {
         return None;
     }
     let object = place.object.take()?;
+    CHANGES.fetch_add(1, Ordering::Release);
     registry.free.push(at);
     Some(object)
 }
@@ -162,19 +169,56 @@ pub(crate) fn with_connection<T>(handle: Handle, work: impl FnOnce(&mut Session)
     work(&mut lock(&*session(handle)?))
 }
 
+/// A table or an order that this thread used last.
+struct Recent {
+    handle: Handle,
+    /// How often handles had been given away or taken back then.
+    changes: u64,
+    session: Arc<Mutex<Session>>,
+    area: AreaId,
+    order: Option<OrderId>,
+}
+
+thread_local! {
+    /// The last two, because programs walk an order and ask its table: what is found here needs no look into the list.
+    static RECENT: RefCell<[Option<Recent>; 2]> = const { RefCell::new([None, None]) };
+}
+
 /// Does something with a table, by its handle or one of its orders'.
 pub(crate) fn with_any<T>(
     handle: Handle,
     work: impl FnOnce(&mut Session, AreaId, Option<OrderId>) -> Result<T>,
 ) -> Result<T> {
-    match object(handle) {
-        Some(Object::Table(session, area)) => work(&mut lock(&session), area, None),
-        Some(Object::Index(session, area, order)) => work(&mut lock(&session), area, Some(order)),
-        _ => refuse(
-            ErrorCode::InvalidTableHandle,
-            format!("{handle} is no handle of a table or an order"),
-        ),
-    }
+    let changes = CHANGES.load(Ordering::Acquire);
+    RECENT.with(|places| {
+        if let Ok(recent) = places.try_borrow()
+            && let Some(known) = recent
+                .iter()
+                .flatten()
+                .find(|known| known.handle == handle && known.changes == changes)
+        {
+            return work(&mut lock(&known.session), known.area, known.order);
+        }
+        let (session, area, order) = match object(handle) {
+            Some(Object::Table(session, area)) => (session, area, None),
+            Some(Object::Index(session, area, order)) => (session, area, Some(order)),
+            _ => {
+                let what = format!("{handle} is no handle of a table or an order");
+                return refuse(ErrorCode::InvalidTableHandle, what);
+            }
+        };
+        if let Ok(mut recent) = places.try_borrow_mut() {
+            recent.swap(0, 1);
+            recent[0] = Some(Recent {
+                handle,
+                changes,
+                session: Arc::clone(&session),
+                area,
+                order,
+            });
+        }
+        work(&mut lock(&session), area, order)
+    })
 }
 
 /// Does something with a table, by its handle or one of its orders'.
@@ -187,8 +231,17 @@ pub(crate) fn with_order<T>(
     handle: Handle,
     work: impl FnOnce(&mut Session, AreaId, OrderId) -> Result<T>,
 ) -> Result<T> {
-    match object(handle) {
-        Some(Object::Index(session, area, order)) => work(&mut lock(&session), area, order),
+    let mut is_order = false;
+    let done = with_any(handle, |session, area, order| match order {
+        Some(order) => {
+            is_order = true;
+            work(session, area, order).map(Some)
+        }
+        None => Ok(None),
+    });
+    match done {
+        Ok(Some(done)) => Ok(done),
+        Err(error) if is_order => Err(error),
         _ => refuse(
             ErrorCode::InvalidIndexHandle,
             format!("{handle} is no handle of an order"),

@@ -1,6 +1,8 @@
 //! What a program sets for all its tables.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use tidemill_ads::{DateFormat, ErrorCode, Paths, Result, Settings};
@@ -24,14 +26,31 @@ static SETTINGS: LazyLock<RwLock<Arc<Settings>>> = LazyLock::new(|| {
     }))
 });
 
+/// How often they were changed.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The settings that this thread saw last, and how often they had been changed then: most calls need no lock for them.
+    static SEEN: RefCell<Option<(u64, Arc<Settings>)>> = const { RefCell::new(None) };
+}
+
 /// The settings as they are now.
 pub(crate) fn settings() -> Arc<Settings> {
-    Arc::clone(&SETTINGS.read().unwrap_or_else(PoisonError::into_inner))
+    let changes = CHANGES.load(Ordering::Acquire);
+    SEEN.with_borrow_mut(|seen| match seen {
+        Some((known, settings)) if *known == changes => Arc::clone(settings),
+        _ => {
+            let settings = Arc::clone(&SETTINGS.read().unwrap_or_else(PoisonError::into_inner));
+            *seen = Some((changes, Arc::clone(&settings)));
+            settings
+        }
+    })
 }
 
 fn change(change: impl FnOnce(&mut Settings)) -> Result<()> {
     let mut settings = SETTINGS.write().unwrap_or_else(PoisonError::into_inner);
     change(Arc::make_mut(&mut settings));
+    CHANGES.fetch_add(1, Ordering::Release);
     Ok(())
 }
 

@@ -212,6 +212,19 @@ impl Connection {
         self.read_anew(settings)
     }
 
+    /// Takes back the transaction that is under way, if there is one, and removes the log: for who disconnects.
+    ///
+    /// # Errors
+    /// As [`Connection::rollback_transaction`].
+    pub fn end_transactions(&mut self, settings: &Settings) -> Result<()> {
+        let ended = match self.transactions.is_under_way() {
+            true => self.rollback_transaction(settings),
+            false => Ok(()),
+        };
+        self.transactions = Transactions::default();
+        ended
+    }
+
     /// Whether a transaction is under way.
     pub fn is_in_transaction(&self) -> bool {
         self.transactions.is_under_way()

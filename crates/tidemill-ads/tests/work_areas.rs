@@ -267,6 +267,10 @@ fn a_transaction_is_kept_or_taken_back_over_all_tables_and_leaves_no_log() {
     );
 
     let folder = shop.folder.path().to_owned();
+    shop.connection.begin_transaction(&settings).unwrap();
+    shop.append(sold, 3, "never");
+    shop.connection.end_transactions(&settings).unwrap();
+    assert_eq!(shop.walk(sold, None), [1]);
     drop(shop.connection);
     let names = std::fs::read_dir(&folder)
         .unwrap()

@@ -67,6 +67,7 @@ pub fn ask(reference: &Reference, repeats: usize) -> Vec<Line> {
             run,
         ),
         units: reference.rows.len(),
+        calls: 0,
         note: String::new(),
     });
     lines.collect()

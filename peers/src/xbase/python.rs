@@ -46,6 +46,7 @@ pub fn ask(reference: &Reference, repeats: usize, folder: &Path) -> Result<Vec<L
             engine: engine.to_owned(),
             times: Spread::of(times.collect::<Result<_, _>>()?),
             units: reference.rows.len(),
+            calls: 0,
             note: String::new(),
         });
     }

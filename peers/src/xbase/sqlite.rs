@@ -39,6 +39,7 @@ pub fn ask(reference: &Reference, repeats: usize) -> rusqlite::Result<Vec<Line>>
             engine: format!("SQLite {}", rusqlite::version()),
             times: Spread::measure(repeats, &Ok(reference.answer(question)), || (), |()| run()),
             units: reference.rows.len(),
+            calls: 0,
             note: String::new(),
         });
     }

@@ -301,6 +301,7 @@ impl Bench<'_> {
             engine: ENGINE.to_owned(),
             times,
             units,
+            calls: 0,
             note: note.to_owned(),
         });
     }
