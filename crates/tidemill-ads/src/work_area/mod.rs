@@ -295,15 +295,16 @@ impl WorkArea {
         self.is_found
     }
 
-    /// The number of the current record, from 1; behind the last one the number of the next that is appended, and elsewhere 0.
+    /// The number of the current record, from 1; behind the last one the number of the next that is appended, and before the
+    /// first one 0.
     ///
     /// # Errors
     /// As [`WorkArea::record_count`].
     pub fn record_number(&mut self) -> Result<u32> {
         Ok(match self.place {
             Place::Record(record) => record,
-            Place::Behind if !self.is_nowhere => self.record_count()?.saturating_add(1),
-            Place::Before | Place::Behind => 0,
+            Place::Behind => self.record_count()?.saturating_add(1),
+            Place::Before => 0,
         })
     }
 
