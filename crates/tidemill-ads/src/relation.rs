@@ -25,8 +25,7 @@ impl Relation {
         if !parent.has_current_record() {
             return Ok(None);
         }
-        let environment = settings.environment(parent.codepage(), parent.alias());
-        let program = Program::compile(&self.expression, parent.fields(), &environment)?;
+        let program = Program::compile(&self.expression, parent.fields(), &parent.environment(settings))?;
         let table = std::sync::Arc::clone(parent.table()?);
         let record = parent.record_number()?;
         let bytes = parent.record_bytes()?;

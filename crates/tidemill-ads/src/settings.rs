@@ -44,7 +44,7 @@ impl Default for Settings {
 
 impl Settings {
     /// What expressions of a table depend on: the letters of its code page, and these settings.
-    pub(crate) fn environment(&self, codepage: CodePage, alias: &str) -> Environment {
+    pub(crate) fn environment(&self, codepage: CodePage, letters: &Letters, alias: &str) -> Environment {
         let picture = self.date_format.picture();
         let order = match (picture.find('D'), picture.find('M'), picture.find('Y')) {
             (Some(day), Some(month), Some(year)) if year < month && month < day => DateOrder::YearMonthDay,
@@ -54,7 +54,7 @@ impl Settings {
         let separator = picture.bytes().find(|byte| !byte.is_ascii_alphabetic()).unwrap_or(b'/');
         let century = picture.contains("CC") || picture.contains("YYYY");
         Environment::new(codepage)
-            .letters(Letters::of(codepage))
+            .letters(letters.clone())
             .exact(self.exact)
             .decimals(u8::try_from(self.decimals).unwrap_or(u8::MAX))
             .epoch(self.epoch)

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidemill_xbase::aof::{Aof, Filter};
-use tidemill_xbase::expression::Environment;
+use tidemill_xbase::expression::{Environment, Letters};
 use tidemill_xbase::{
     CodePage, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table, TableCursor,
     TableEditor, TableOrder, TransactionLog, production_path,
@@ -104,6 +104,8 @@ pub struct WorkArea {
     table: Arc<Table>,
     options: TableOptions,
     alias: String,
+    /// Those of the code page.
+    letters: Letters,
     /// The order of the file, and those of the open index files.
     natural: Option<Box<Way>>,
     ways: Vec<AreaOrder>,
@@ -207,6 +209,7 @@ impl WorkArea {
                 bytes: vec![b' '; editor.header().record_len as usize],
                 ..CurrentRecord::default()
             },
+            letters: Letters::of(table.codepage()),
             editor,
             table,
             options: options.clone(),
@@ -335,8 +338,9 @@ impl WorkArea {
         Ok(())
     }
 
-    fn environment(&self, settings: &Settings) -> Environment {
-        settings.environment(self.table.codepage(), &self.alias)
+    /// What expressions of the table depend on.
+    pub(crate) fn environment(&self, settings: &Settings) -> Environment {
+        settings.environment(self.table.codepage(), &self.letters, &self.alias)
     }
 
     fn key_settings(&self) -> KeySettings {
