@@ -28,6 +28,10 @@ pub(super) const UNSAFE: &[Exception] = &[
         "crates/tidemill-xbase/src/source.rs",
         "maps a file for a caller who owns it, which saves the copy of every window",
     ),
+    (
+        "peers/src/xbase/abi.rs",
+        "calls libace.so as a C program does, to measure what that costs",
+    ),
 ];
 
 /// Rust files of more than 800 lines.
