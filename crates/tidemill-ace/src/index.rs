@@ -169,7 +169,6 @@ fn create(
             is_unique: options & ADS_UNIQUE != 0,
             is_descending: options & ADS_DESCENDING != 0,
             is_custom: options & ADS_CUSTOM != 0,
-            is_compound: options & ADS_COMPOUND != 0,
         };
         let known = session.connection.area(area)?;
         let order = known.create_index(

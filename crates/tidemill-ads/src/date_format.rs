@@ -1,11 +1,10 @@
 //! How dates are written: a picture such as `MM/DD/CCYY`, and the century that two digits of a year mean.
 
-use chrono::{Datelike, Local, NaiveDate, Timelike};
+use chrono::{Datelike, Local, Timelike};
+use tidemill_xbase::expression::Value;
+use tidemill_xbase::julian::{civil_from_unix_days, unix_days_from_civil};
 
 use crate::error::{Error, ErrorCode, Result};
-
-/// The Julian day number of the day before 0001-01-01.
-const JULIAN_BEFORE_YEAR_ONE: i64 = 1_721_425;
 
 /// A picture of dates. `M` and `D` stand for the digits of month and day, `CCYY` or `YYYY` for the year and `YY` for its last
 /// two digits; every other character stands for itself.
@@ -38,13 +37,13 @@ impl DateFormat {
 
     /// A Julian day number as text; 0, the empty date, as blanks between the separators.
     pub fn format(&self, julian: i64) -> String {
-        let date = civil(julian);
+        let date = Value::Date(julian).unix_days().map(civil_from_unix_days);
         let mut text = String::with_capacity(self.picture.len());
         for (letter, width) in runs(&self.picture) {
-            let number = date.map(|date| match letter {
-                'M' => date.month(),
-                'D' => date.day(),
-                _ => date.year().unsigned_abs(),
+            let number = date.map(|(year, month, day)| match letter {
+                'M' => month,
+                'D' => day,
+                _ => year.unsigned_abs(),
             });
             match (letter, number) {
                 ('M' | 'D' | 'Y', Some(number)) => {
@@ -88,11 +87,11 @@ impl DateFormat {
             }
             left = rest;
         }
-        let year = i32::try_from(year).map_err(|_| bad())?;
-        NaiveDate::from_ymd_opt(year, month, day)
-            .filter(|date| (1..=9999).contains(&date.year()))
-            .map(julian)
-            .ok_or_else(bad)
+        let [year, month, day] = [year, month, day].map(i32::try_from);
+        match (year, month, day) {
+            (Ok(year), Ok(month), Ok(day)) => julian(year, month, day).ok_or_else(bad),
+            _ => Err(bad()),
+        }
     }
 }
 
@@ -105,22 +104,20 @@ impl Default for DateFormat {
     }
 }
 
-/// The Julian day number of a date.
-pub(crate) fn julian(date: NaiveDate) -> i64 {
-    i64::from(date.num_days_from_ce()) + JULIAN_BEFORE_YEAR_ONE
-}
-
-/// The date of a Julian day number; `None` for the empty date and what no calendar has.
-pub(crate) fn civil(julian: i64) -> Option<NaiveDate> {
-    let days = i32::try_from(julian - JULIAN_BEFORE_YEAR_ONE).ok()?;
-    NaiveDate::from_num_days_from_ce_opt(days).filter(|date| (1..=9999).contains(&date.year()))
+/// The Julian day number of a day of the calendar; `None` when there is no such day in the years 1 to 9999.
+pub(crate) fn julian(year: i32, month: i32, day: i32) -> Option<i64> {
+    match Value::from_unix_days(unix_days_from_civil(year, month, day)?) {
+        Value::Date(julian) => Some(julian),
+        _ => None,
+    }
 }
 
 /// The Julian day number of this day and the milliseconds since midnight, where this machine is.
 pub fn now() -> (i64, i64) {
     let now = Local::now();
     let ms = i64::from(now.num_seconds_from_midnight()) * 1000 + i64::from(now.timestamp_subsec_millis());
-    (julian(now.date_naive()), ms)
+    let [month, day] = [now.month(), now.day()].map(u32::cast_signed);
+    (julian(now.year(), month, day).unwrap_or(0), ms)
 }
 
 /// A time of day, in milliseconds since midnight, as ACE writes it: `02:03:04 PM`.
@@ -202,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_date_is_written_and_read_in_every_format() {
-        let day = julian(NaiveDate::from_ymd_opt(2024, 1, 31).unwrap());
+        let day = julian(2024, 1, 31).unwrap();
         assert_eq!(day, 2_460_341);
         for (picture, text) in [
             ("MM/DD/CCYY", "01/31/2024"),

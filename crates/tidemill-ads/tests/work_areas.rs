@@ -401,3 +401,43 @@ fn tables_are_made_changed_copied_and_found() {
     let missing = shop.connection.open_table("nothing", &options, &settings).unwrap_err();
     assert_eq!(missing.code(), ErrorCode::FileNotFound);
 }
+
+#[test]
+fn copies_keep_every_digit_of_every_kind_of_value() {
+    let mut shop = Shop::new();
+    let settings = shop.settings.clone();
+    let fields = "D,Double;N,Numeric,16,4;I,LongLong;Y,Money;T,TimeStamp;C,Character,6;M,Memo;L,Logical";
+    let options = TableOptions {
+        table_type: tidemill_ads::TableType::Vfp,
+        ..TableOptions::default()
+    };
+    let [from, to] =
+        ["from", "to"].map(|name| shop.connection.create_table(name, fields, &options, &settings).unwrap());
+    shop.connection.append(from, &settings).unwrap();
+    let known = shop.connection.area(from).unwrap();
+    known.set_number(0, 1.0 / 3.0).unwrap();
+    known.set_text(1, b"12345678901.2345", &settings).unwrap();
+    known.set_integer(2, i64::MAX).unwrap();
+    known.set_decimal(3, i128::from(i64::MAX), 4).unwrap();
+    known.set_julian(4, 2_460_341).unwrap();
+    known.set_milliseconds(4, 12_345_678).unwrap();
+    known.set_text(5, b"abc", &settings).unwrap();
+    known.set_text(6, b"memo", &settings).unwrap();
+    known.set_logical(7, true).unwrap();
+    known.write_record().unwrap();
+    shop.connection
+        .copy_contents((from, None), to, true, &settings)
+        .unwrap();
+    shop.connection.go_top(from, None, &settings).unwrap();
+    shop.connection.go_top(to, None, &settings).unwrap();
+    for field in 0..8 {
+        let [own, copied] = [from, to].map(|area| {
+            let known = shop.connection.area(area).unwrap();
+            match field {
+                6 => known.memo(field).unwrap(),
+                _ => known.raw_bytes(field).unwrap().to_vec(),
+            }
+        });
+        assert_eq!(copied, own, "field {field}");
+    }
+}

@@ -24,7 +24,7 @@ pub(crate) fn from_unix_days(days: i32) -> Option<u32> {
 }
 
 /// Days since 1970-01-01; `None` when there is no such day in the years 1 to 9999.
-pub(crate) fn unix_days_from_civil(year: i32, month: i32, day: i32) -> Option<i32> {
+pub fn unix_days_from_civil(year: i32, month: i32, day: i32) -> Option<i32> {
     if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
         return None;
     }
@@ -36,7 +36,7 @@ pub(crate) fn unix_days_from_civil(year: i32, month: i32, day: i32) -> Option<i3
 }
 
 /// Year, month and day of days since 1970-01-01.
-pub(crate) fn civil_from_unix_days(days: i32) -> (i32, u32, u32) {
+pub fn civil_from_unix_days(days: i32) -> (i32, u32, u32) {
     let shifted = i64::from(days) + 719_468;
     let era = shifted.div_euclid(146_097);
     let day = shifted.rem_euclid(146_097);
@@ -50,7 +50,8 @@ pub(crate) fn civil_from_unix_days(days: i32) -> (i32, u32, u32) {
     (i32::try_from(year).unwrap_or_default(), narrow(month), narrow(of_month))
 }
 
-fn days_in_month(year: i32, month: i32) -> i32 {
+/// How many days a month from 1 to 12 has.
+pub fn days_in_month(year: i32, month: i32) -> i32 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
         2 => 28,

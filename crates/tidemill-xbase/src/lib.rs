@@ -90,7 +90,7 @@ mod field;
 mod field_spec;
 mod header;
 pub mod index;
-mod julian;
+pub mod julian;
 mod kernels;
 mod lock;
 mod memo;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::error::{Error, Result};
@@ -106,6 +106,8 @@ impl DataFile {
 pub(crate) struct Switched {
     file: Arc<File>,
     over: RwLock<Option<Box<dyn Storage>>>,
+    /// Whether something lies over it, so that nobody has to wait to learn that nothing does.
+    is_covered: AtomicBool,
     /// What was taken back through those that lie over it no more.
     taken_back: AtomicU64,
 }
@@ -115,6 +117,7 @@ impl Switched {
         Self {
             file,
             over: RwLock::new(None),
+            is_covered: AtomicBool::new(false),
             taken_back: AtomicU64::new(0),
         }
     }
@@ -129,10 +132,14 @@ impl Switched {
         if let Some(old) = place.take() {
             self.taken_back.fetch_add(old.taken_back(), Ordering::AcqRel);
         }
+        self.is_covered.store(over.is_some(), Ordering::Release);
         *place = over;
     }
 
     fn with<T>(&self, work: impl FnOnce(&dyn Storage) -> T) -> T {
+        if !self.is_covered.load(Ordering::Acquire) {
+            return work(&self.file);
+        }
         let over = self.over.read().unwrap_or_else(PoisonError::into_inner);
         match &*over {
             Some(over) => work(&**over),

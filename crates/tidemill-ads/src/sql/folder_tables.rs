@@ -18,7 +18,7 @@ use tidemill_xbase::{
 use super::error::{Error, Kind, Result};
 use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, Tables};
-use super::value::{DAY_MS, civil, day_of};
+use super::value::{DAY_MS, day_of};
 
 /// The tables of a folder, for one user at a time.
 #[derive(Debug)]
@@ -398,7 +398,7 @@ fn system_clock() -> Clock {
 
 fn today(clock: &Clock) -> CivilDate {
     let day = day_of(clock.local - clock.local.rem_euclid(DAY_MS));
-    let (year, month, day) = civil(day);
+    let (year, month, day) = tidemill_xbase::julian::civil_from_unix_days(day);
     CivilDate {
         year: u16::try_from(year).unwrap_or(1970),
         month: u8::try_from(month).unwrap_or(1),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use tidemill_xbase::julian::{civil_from_unix_days, unix_days_from_civil};
 
 use super::error::{Error, Kind, Result};
 
@@ -258,7 +259,7 @@ pub(super) fn date_text(days: i32) -> String {
     if days == EMPTY_DATE {
         return String::new();
     }
-    let (year, month, day) = civil(days);
+    let (year, month, day) = civil_from_unix_days(days);
     format!("{year:04}-{month:02}-{day:02}")
 }
 
@@ -278,46 +279,10 @@ pub(super) fn timestamp_text(ms: i64) -> String {
     format!("{} {}{fraction}", date_text(day), time_text(of_day))
 }
 
-/// Year, month and day of the days since 1970-01-01, by the Gregorian calendar (Howard Hinnant's `civil_from_days`).
-pub(super) fn civil(days: i32) -> (i32, u32, u32) {
-    let shifted = i64::from(days) + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let narrow = |n: i64| u32::try_from(n).unwrap_or(0);
-    (i32::try_from(year).unwrap_or(0), narrow(month), narrow(day))
-}
-
 /// Days since 1970-01-01; `None` when there is no such day in the years 1 to 9999.
 pub(super) fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i32> {
-    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=month_length(year, month)).contains(&day) {
-        return None;
-    }
-    let year_of_march = if month <= 2 { year - 1 } else { year };
-    let era = year_of_march.div_euclid(400);
-    let year_of_era = year_of_march.rem_euclid(400);
-    let shifted_month = (month + 9) % 12;
-    let of_year = (153 * shifted_month + 2) / 5 + day - 1;
-    let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
-    i32::try_from(era * 146_097 + of_era - 719_468).ok()
-}
-
-pub(super) fn month_length(year: i64, month: i64) -> i64 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
+    let [year, month, day] = [year, month, day].map(i32::try_from);
+    unix_days_from_civil(year.ok()?, month.ok()?, day.ok()?)
 }
 
 /// `YYYY-MM-DD`, `YYYYMMDD`, or the American `MM/DD/YYYY`; blank text is the empty date.
@@ -512,7 +477,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_day_is_what_its_year_month_and_day_say(days in -719_162_i32..=2_932_896) {
-            let (year, month, day) = civil(days);
+            let (year, month, day) = civil_from_unix_days(days);
             prop_assert_eq!(days_from_civil(year.into(), month.into(), day.into()), Some(days));
         }
 

@@ -3,17 +3,14 @@
 //! Fields are changed in memory; [`WorkArea::write_record`], a move to another record or closing the table writes them. Beside
 //! others a record that is not locked is locked at the first change, and unlocked once it is written.
 
+use tidemill_xbase::expression::{Record, RecordBytes, Value as Moment};
 use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 
 use super::WorkArea;
 use super::fields::is_day;
 use super::orders::OrderId;
-use crate::date_format::civil;
 use crate::error::{ErrorCode, Result};
 use crate::settings::Settings;
-
-/// The Julian day number of 1970-01-01.
-const UNIX_EPOCH: i64 = 2_440_588;
 
 impl WorkArea {
     /// Appends a blank record and goes to it. Beside others it is locked until it is left.
@@ -291,7 +288,7 @@ impl WorkArea {
     pub fn set_julian(&mut self, field: usize, julian: i64) -> Result<()> {
         is_day(julian)?;
         let known = self.field(field)?.clone();
-        let day = civil(julian).and_then(|_| i32::try_from(julian - UNIX_EPOCH).ok());
+        let day = Moment::Date(julian).unix_days();
         match (known.kind, day) {
             (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked, Some(day)) => {
                 self.put(field, Value::Date(day))
@@ -316,8 +313,8 @@ impl WorkArea {
         ) {
             (FieldKind::Time, Some(ms)) => self.put(field, Value::Time(ms)),
             (FieldKind::Timestamp, Some(ms)) => {
-                let day = self.julian_in(field)?;
-                self.put(field, Value::Timestamp((day - UNIX_EPOCH) * 86_400_000 + i64::from(ms)))
+                let day = Moment::Date(self.julian_in(field)?).unix_days().unwrap_or(0);
+                self.put(field, Value::Timestamp(i64::from(day) * 86_400_000 + i64::from(ms)))
             }
             (FieldKind::Time | FieldKind::Timestamp, None) => {
                 self.refuse(ErrorCode::DataTooLong, format!("{ms} ms are more than a day"))
@@ -425,10 +422,6 @@ impl WorkArea {
         is_all: bool,
         settings: &Settings,
     ) -> Result<()> {
-        let all = Settings {
-            show_deleted: true,
-            ..settings.clone()
-        };
         let count = self.record_count()?;
         let mut record = 0;
         if !is_all {
@@ -447,16 +440,9 @@ impl WorkArea {
             }
             target.append_record()?;
             for (from, to) in pairs {
-                if self.is_null(*from)? || self.is_empty(*from)? {
-                    continue;
+                if !self.is_empty(*from)? {
+                    self.copy_field(*from, target, *to, settings)?;
                 }
-                if self.field(*from)?.kind.uses_memo() && target.field(*to)?.kind.uses_memo() {
-                    let bytes = self.memo(*from)?;
-                    target.put_memo(*to, Some(bytes))?;
-                    continue;
-                }
-                let text = self.text(*from, &all)?;
-                target.set_text(*to, &text, &all)?;
             }
             let is_deleted = self.is_deleted()?;
             target.write_record()?;
@@ -467,6 +453,62 @@ impl WorkArea {
             if !is_all {
                 self.skip(order, 1, settings)?;
             }
+        }
+    }
+
+    /// Gives a field of another area's record the value that a field has here: exactly where both are of one kind, else what it
+    /// is as text.
+    fn copy_field(&mut self, from: usize, target: &mut Self, to: usize, settings: &Settings) -> Result<()> {
+        let record = self.current()?;
+        let (own, other) = (self.field(from)?, target.field(to)?);
+        let is_same_text = self.codepage() == target.codepage() && self.options.is_oem == target.options.is_oem;
+        if own.kind != other.kind || (own.kind == FieldKind::Memo && !is_same_text) {
+            let text = self.text(from, settings)?;
+            return target.set_text(to, &text, settings);
+        }
+        if own.kind.uses_memo() {
+            return target.put_memo(to, Some(self.memo(from)?));
+        }
+        let cell = self
+            .record
+            .bytes
+            .get(own.offset..own.offset + own.width)
+            .unwrap_or_default();
+        let text = || String::from_utf8_lossy(cell).trim().to_owned();
+        let bytes = RecordBytes::new(&self.table, record, &self.record.bytes);
+        let value = bytes.value(from)?;
+        match (own.kind, value) {
+            (FieldKind::Character | FieldKind::Varchar, Moment::Character(text)) if is_same_text => {
+                target.put(to, Value::Encoded(text.trim_ascii_end()))
+            }
+            (FieldKind::Character | FieldKind::Varchar, Moment::Character(text)) => {
+                target.put(to, Value::Text(self.codepage().decode(&text).trim_end()))
+            }
+            (FieldKind::CharacterBinary | FieldKind::Varbinary, Moment::Character(bytes)) => {
+                target.put(to, Value::Bytes(&bytes))
+            }
+            (FieldKind::Numeric | FieldKind::Float, Moment::Number(number)) => {
+                target.put(to, decimal(&text()).unwrap_or(Value::Double(number)))
+            }
+            (FieldKind::Integer | FieldKind::Currency, Moment::Number(number)) if own.width == 8 => {
+                let decimals = if own.kind == FieldKind::Currency {
+                    4
+                } else {
+                    own.decimals
+                };
+                match cell.first_chunk() {
+                    Some(bytes) => target.set_decimal(to, i64::from_le_bytes(*bytes).into(), decimals),
+                    None => target.set_number(to, number),
+                }
+            }
+            (_, Moment::Number(number)) => target.set_number(to, number),
+            (_, Moment::Logical(value)) => target.put(to, Value::Logical(value)),
+            (_, date @ Moment::Date(_)) => target.put(to, date.unix_days().map_or(Value::Null, Value::Date)),
+            (FieldKind::Time, Moment::Timestamp(ms)) => target.set_milliseconds(to, ms),
+            (_, moment @ Moment::Timestamp(_)) => {
+                target.put(to, moment.unix_ms().map_or(Value::Null, Value::Timestamp))
+            }
+            (_, Moment::Null | Moment::Character(_)) => Ok(()),
         }
     }
 

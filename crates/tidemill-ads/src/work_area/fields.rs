@@ -4,7 +4,7 @@ use tidemill_xbase::expression::{Record, RecordBytes, Value};
 use tidemill_xbase::{Dialect, Field, FieldKind};
 
 use super::WorkArea;
-use crate::date_format::{civil, clock, julian};
+use crate::date_format::{clock, julian};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -377,9 +377,8 @@ impl WorkArea {
     pub fn last_update(&mut self) -> Result<i64> {
         let table = self.editor.table()?;
         let day = table.header().last_update;
-        let date =
-            day.and_then(|day| chrono::NaiveDate::from_ymd_opt(day.year.into(), day.month.into(), day.day.into()));
-        Ok(date.map_or(0, julian))
+        let day = day.and_then(|day| julian(day.year.into(), day.month.into(), day.day.into()));
+        Ok(day.unwrap_or(0))
     }
 
     /// Text of the table as programs see it.
@@ -430,7 +429,7 @@ fn leading_number(text: &[u8]) -> f64 {
 
 /// The day of a Julian day number, for error messages and checks.
 pub(super) fn is_day(julian: i64) -> Result<(), Error> {
-    match julian == 0 || civil(julian).is_some() {
+    match julian == 0 || Value::Date(julian).unix_days().is_some() {
         true => Ok(()),
         false => Err(Error::new(
             ErrorCode::InvalidDate,

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use tidemill_xbase::expression::Program;
+use tidemill_xbase::expression::{Program, Value};
 use tidemill_xbase::index::{Key, KeyType, KeyValue, OrderSpec, Tag};
 use tidemill_xbase::{OpenMode, OrderKeys, TableCursor, build_index_with};
 
 use super::{AreaOrder, TableType, Way, WorkArea};
 use crate::collation;
-use crate::date_format::civil;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -25,8 +24,6 @@ pub struct IndexOptions {
     pub is_descending: bool,
     /// Filled by the program.
     pub is_custom: bool,
-    /// In the file that opens with the table, or in a file of several orders.
-    pub is_compound: bool,
 }
 
 /// What is looked for, as programs give it.
@@ -96,7 +93,7 @@ impl WorkArea {
         Ok(self.keys(order)?.key_type())
     }
 
-    /// Whether the records of the table are deleted as the expression of the key is that alone.
+    /// What the keys of an order are made of.
     pub(super) fn keys(&self, order: OrderId) -> Result<&OrderKeys> {
         let order = self.order(order)?;
         match order.way.as_ref().and_then(|way| way.order.as_ref()) {
@@ -439,7 +436,7 @@ impl WorkArea {
                 Some(number) => KeyValue::Number(number),
                 None => return self.refuse(ErrorCode::InvalidDataType, "the order has numbers, and text is sought"),
             },
-            (KeyType::Date | KeyType::Timestamp, SeekKey::Number(day)) => self.moment(open.key_type(), day),
+            (KeyType::Date | KeyType::Timestamp, SeekKey::Number(day)) => moment(open.key_type(), day),
             (KeyType::Date | KeyType::Timestamp, SeekKey::Text(bytes)) => {
                 let given = String::from_utf8_lossy(bytes);
                 let packed = crate::DateFormat::new("CCYYMMDD")?;
@@ -449,7 +446,7 @@ impl WorkArea {
                 };
                 #[expect(clippy::cast_precision_loss, reason = "days are few")]
                 let day = day as f64;
-                self.moment(open.key_type(), day)
+                moment(open.key_type(), day)
             }
             (KeyType::Logical, SeekKey::Text(bytes)) => {
                 KeyValue::Logical(matches!(bytes.first(), Some(b'1' | b'T' | b't' | b'Y' | b'y')))
@@ -458,25 +455,6 @@ impl WorkArea {
             (_, SeekKey::Raw(bytes)) => return Ok(Key::raw(bytes)),
         };
         Ok(open.key(&value)?)
-    }
-
-    fn moment(&self, key_type: KeyType, day: f64) -> KeyValue<'static> {
-        const UNIX_EPOCH: i64 = 2_440_588;
-        const DAY_MS: f64 = 86_400_000.0;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "days of a calendar are small, and others have none"
-        )]
-        let whole = day.floor() as i64;
-        let unix = civil(whole).and_then(|_| i32::try_from(whole - UNIX_EPOCH).ok());
-        match key_type {
-            KeyType::Date => KeyValue::Date(unix),
-            _ => {
-                #[expect(clippy::cast_possible_truncation, reason = "a part of a day")]
-                let of_day = ((day - day.floor()) * DAY_MS).round() as i64;
-                KeyValue::Timestamp(unix.map(|days| i64::from(days) * 86_400_000 + of_day))
-            }
-        }
     }
 
     fn order(&self, id: OrderId) -> Result<&AreaOrder> {
@@ -537,5 +515,19 @@ impl WorkArea {
             self.ways.insert(at, order);
         }
         Ok(())
+    }
+}
+
+/// A Julian day number, with a part of a day behind the point, as a key.
+fn moment(key_type: KeyType, day: f64) -> KeyValue<'static> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "days of a calendar are small, and others have none"
+    )]
+    let (whole, of_day) = (day.floor() as i64, ((day - day.floor()) * 86_400_000.0).round() as i64);
+    let unix = Value::Date(whole).unix_days();
+    match key_type {
+        KeyType::Date => KeyValue::Date(unix),
+        _ => KeyValue::Timestamp(unix.map(|days| i64::from(days) * 86_400_000 + of_day)),
     }
 }

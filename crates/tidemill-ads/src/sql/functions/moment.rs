@@ -1,43 +1,19 @@
 //! Functions of dates and times. A text where a date belongs is read as one; the parts of a blank date are 0.
 
 use arrow_array::{Date32Array, Int64Array, TimestampMillisecondArray};
+use tidemill_xbase::julian::{civil_from_unix_days, days_in_month};
 
 use super::{Call, Function, Gives, argument, columns, kernel, nulls, session};
 use crate::sql::arithmetic::Numbers;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::value::{
-    DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, civil, day_of, days_from_civil, f64_to_i64, midnight,
-    month_length, time_text,
+    DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, day_of, days_from_civil, f64_to_i64, midnight, time_text,
 };
 use crate::sql::vector::Vector;
 
 const NUMBER: Gives = Gives::Is(Type::Integer);
 const DATE: Gives = Gives::Is(Type::Date);
 const MOMENT: Gives = Gives::Is(Type::Timestamp);
-
-const DAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 #[rustfmt::skip]
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -52,9 +28,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     session("CURRENT_TIMESTAMP_UTC", Type::Timestamp, |session| Value::Timestamp(session.now - session.utc_offset)),
     session("CURTIME", Type::Time, clock),
     session("DATE", Type::Date, |session| Value::Date(day_of(session.now))),
-    columns("DAY", "D", NUMBER, |call, a| parts(call, a, |day, _| i64::from(civil(day).2))),
-    columns("DAYNAME", "D", Gives::Is(Type::Text(9)), |call, a| names(call, a, |day| name(&DAYS, day_of_week(day)))),
-    columns("DAYOFMONTH", "D", NUMBER, |call, a| parts(call, a, |day, _| i64::from(civil(day).2))),
+    columns("DAY", "D", NUMBER, |call, a| parts(call, a, |day, _| i64::from(civil_from_unix_days(day).2))),
+    kernel("DAYNAME", "D", Gives::Is(Type::Text(9)), &["CDOW(D1)"]),
+    columns("DAYOFMONTH", "D", NUMBER, |call, a| parts(call, a, |day, _| i64::from(civil_from_unix_days(day).2))),
     columns("DAYOFWEEK", "D", NUMBER, |call, a| parts(call, a, |day, _| day_of_week(day) + 1)),
     columns("DAYOFYEAR", "D", NUMBER, |call, a| parts(call, a, |day, _| day_of_year(day))),
     kernel("DTOC", "D[*", Gives::Is(Type::Text(10)), &["DTOC(D1)", "DTOC(D1)"]),
@@ -63,13 +39,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     columns("HOUR", "T", NUMBER, |call, a| parts(call, a, |_, ms| ms / 3_600_000)),
     columns("ISOWEEK", "D", NUMBER, |call, a| parts(call, a, |day, _| iso_week(day))),
     columns("MINUTE", "T", NUMBER, |call, a| parts(call, a, |_, ms| ms / 60_000 % 60)),
-    columns("MONTH", "D", NUMBER, |call, a| parts(call, a, |day, _| i64::from(civil(day).1))),
-    columns("MONTHNAME", "D", Gives::Is(Type::Text(9)), |call, a| {
-        names(call, a, |day| name(&MONTHS, i64::from(civil(day).1) - 1))
-    }),
+    columns("MONTH", "D", NUMBER, |call, a| parts(call, a, |day, _| i64::from(civil_from_unix_days(day).1))),
+    kernel("MONTHNAME", "D", Gives::Is(Type::Text(9)), &["CMONTH(D1)"]),
     session("NOW", Type::Timestamp, |session| Value::Timestamp(session.now)),
     session("NOW_UTC", Type::Timestamp, |session| Value::Timestamp(session.now - session.utc_offset)),
-    columns("QUARTER", "D", NUMBER, |call, a| parts(call, a, |day, _| (i64::from(civil(day).1) + 2) / 3)),
+    columns("QUARTER", "D", NUMBER, |call, a| parts(call, a, |day, _| (i64::from(civil_from_unix_days(day).1) + 2) / 3)),
     columns("SECOND", "T", NUMBER, |call, a| parts(call, a, |_, ms| ms / 1000 % 60)),
     kernel("STOD", "C", DATE, &["STOD(T1)"]),
     columns("STOTS", "C", MOMENT, compact),
@@ -84,11 +58,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
     kernel("TTOC", "D[*", Gives::Is(Type::Text(22)), &["TTOC(S1)", "TTOC(S1)"]),
     columns("WEEK", "D", NUMBER, |call, a| parts(call, a, |day, _| {
-        let (year, ..) = civil(day);
+        let (year, ..) = civil_from_unix_days(day);
         let first = days_from_civil(i64::from(year), 1, 1).unwrap_or(day);
         (day_of_year(day) + day_of_week(first) - 1) / 7 + 1
     })),
-    columns("YEAR", "D", NUMBER, |call, a| parts(call, a, |day, _| i64::from(civil(day).0))),
+    columns("YEAR", "D", NUMBER, |call, a| parts(call, a, |day, _| i64::from(civil_from_unix_days(day).0))),
 ];
 
 fn clock(session: &super::Session<'_>) -> Value {
@@ -138,31 +112,13 @@ fn parts(call: &Call<'_>, arguments: &[Vector], part: impl Fn(i32, i64) -> i64) 
     Ok(Vector::Integer(Int64Array::new(values, moments.nulls().cloned())))
 }
 
-fn names(call: &Call<'_>, arguments: &[Vector], name: impl Fn(i32) -> &'static str) -> Result<Vector> {
-    let moments = moments(call, arguments, 0)?;
-    let texts = moments.iter().map(|ms| {
-        ms.map(|ms| match ms {
-            EMPTY_TIMESTAMP => "",
-            ms => name(day_of(ms)),
-        })
-    });
-    Ok(Vector::Text(texts.collect(), 0))
-}
-
-fn name(names: &[&'static str], place: i64) -> &'static str {
-    usize::try_from(place)
-        .ok()
-        .and_then(|place| names.get(place).copied())
-        .unwrap_or("")
-}
-
 /// From 0, Sunday.
 fn day_of_week(day: i32) -> i64 {
     (i64::from(day) + 4).rem_euclid(7)
 }
 
 fn day_of_year(day: i32) -> i64 {
-    let (year, ..) = civil(day);
+    let (year, ..) = civil_from_unix_days(day);
     days_from_civil(i64::from(year), 1, 1).map_or(0, |first| i64::from(day) - i64::from(first) + 1)
 }
 
@@ -242,10 +198,11 @@ fn add(call: &Call<'_>, arguments: &[Vector]) -> Result<Vector> {
         match unit {
             Unit::Milliseconds(unit) => ms.checked_add(unit.checked_mul(count)?),
             Unit::Months(unit) => {
-                let (year, month, day) = civil(day_of(ms));
+                let (year, month, day) = civil_from_unix_days(day_of(ms));
                 let months = (i64::from(year) * 12 + i64::from(month) - 1).checked_add(unit.checked_mul(count)?)?;
                 let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
-                let day = days_from_civil(year, month, i64::from(day).min(month_length(year, month)))?;
+                let last = days_in_month(i32::try_from(year).ok()?, i32::try_from(month).ok()?);
+                let day = days_from_civil(year, month, i64::from(day).min(last.into()))?;
                 Some(midnight(day) + ms.rem_euclid(DAY_MS))
             }
         }
@@ -266,10 +223,10 @@ fn difference(call: &Call<'_>, arguments: &[Vector]) -> Result<Vector> {
             Unit::Milliseconds(unit) => (to - from) / unit,
             Unit::Months(unit) => {
                 let months = |ms: i64| {
-                    let (year, month, _) = civil(day_of(ms));
+                    let (year, month, _) = civil_from_unix_days(day_of(ms));
                     i64::from(year) * 12 + i64::from(month)
                 };
-                let within = |ms: i64| (civil(day_of(ms)).2, ms.rem_euclid(DAY_MS));
+                let within = |ms: i64| (civil_from_unix_days(day_of(ms)).2, ms.rem_euclid(DAY_MS));
                 let mut count = months(to) - months(from);
                 if count > 0 && within(to) < within(from) {
                     count -= 1;
