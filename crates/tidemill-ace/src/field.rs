@@ -66,7 +66,6 @@ pub extern "C" fn AdsGetFieldLength(table: Handle, field: Field, answer: Out<u32
     call(|| {
         with_field(table, field, |area, field| {
             let known = area.field(field)?;
-            // The last byte of a field of varying length in a DBF of Visual FoxPro belongs to the value.
             answer.set(u32::try_from(known.width).unwrap_or(u32::MAX))
         })
     })

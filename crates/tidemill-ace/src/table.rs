@@ -77,13 +77,12 @@ pub extern "C" fn AdsCreateTable(
     answer: Out<Handle>,
 ) -> u32 {
     call(|| {
-        create(
-            connection,
-            (name, alias),
-            (table_type, char_type, lock_type),
-            fields,
-            answer,
-        )
+        let options = given_options(alias, table_type, char_type, lock_type)?;
+        with_connection(connection, |session| {
+            let (name, fields) = (name.needed()?, fields.needed()?);
+            let area = session.connection.create_table(&name, &fields, &options, &settings())?;
+            answer.set(session.table_handle(area)?)
+        })
     })
 }
 
@@ -96,21 +95,24 @@ pub extern "C" fn AdsCreateTable71(
     table_type: u16,
     char_type: u16,
     lock_type: u16,
-    _rights: u16,
-    _memo_block_size: u16,
+    rights: u16,
+    memo_block_size: u16,
     fields: Name,
     _options: u32,
     answer: Out<Handle>,
 ) -> u32 {
-    call(|| {
-        create(
-            connection,
-            (name, alias),
-            (table_type, char_type, lock_type),
-            fields,
-            answer,
-        )
-    })
+    AdsCreateTable(
+        connection,
+        name,
+        alias,
+        table_type,
+        char_type,
+        lock_type,
+        rights,
+        memo_block_size,
+        fields,
+        answer,
+    )
 }
 
 /// As [`AdsCreateTable`].
@@ -122,37 +124,25 @@ pub extern "C" fn AdsCreateTable90(
     table_type: u16,
     char_type: u16,
     lock_type: u16,
-    _rights: u16,
-    _memo_block_size: u16,
+    rights: u16,
+    memo_block_size: u16,
     fields: Name,
     _options: u32,
     _collation: Name,
     answer: Out<Handle>,
 ) -> u32 {
-    call(|| {
-        create(
-            connection,
-            (name, alias),
-            (table_type, char_type, lock_type),
-            fields,
-            answer,
-        )
-    })
-}
-
-fn create(
-    connection: Handle,
-    (name, alias): (Name, Name),
-    (table_type, char_type, lock_type): (u16, u16, u16),
-    fields: Name,
-    answer: Out<Handle>,
-) -> Result<()> {
-    let options = given_options(alias, table_type, char_type, lock_type)?;
-    with_connection(connection, |session| {
-        let (name, fields) = (name.needed()?, fields.needed()?);
-        let area = session.connection.create_table(&name, &fields, &options, &settings())?;
-        answer.set(session.table_handle(area)?)
-    })
+    AdsCreateTable(
+        connection,
+        name,
+        alias,
+        table_type,
+        char_type,
+        lock_type,
+        rights,
+        memo_block_size,
+        fields,
+        answer,
+    )
 }
 
 fn given_options(alias: Name, table_type: u16, char_type: u16, lock_type: u16) -> Result<TableOptions> {
@@ -376,7 +366,7 @@ pub extern "C" fn AdsGetMemoBlockSize(table: Handle, answer: Out<u16>) -> u32 {
     })
 }
 
-/// Which tables are open on the connections; see [`AdsGetAllTables`](crate::AdsGetAllTables).
+/// The handles of all open orders of a table.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetAllIndexes(table: Handle, indexes: Out<Handle>, len: Out<u16>) -> u32 {
     call(|| {

@@ -136,7 +136,8 @@ impl WorkArea {
     /// Gives a field a text: numbers, dates and logical values are read from it.
     ///
     /// # Errors
-    /// [`ErrorCode::DataTooLong`] for what does not fit, [`ErrorCode::InvalidDate`]; as [`WorkArea::set_number`].
+    /// [`ErrorCode::DataTooLong`] for what does not fit, [`ErrorCode::InvalidDate`], [`ErrorCode::InvalidValue`] for a text that
+    /// is no number; as [`WorkArea::set_number`].
     pub fn set_text(&mut self, field: usize, text: &[u8], settings: &Settings) -> Result<()> {
         let known = self.field(field)?.clone();
         let trimmed = String::from_utf8_lossy(text).trim().to_owned();
@@ -166,13 +167,14 @@ impl WorkArea {
             FieldKind::Numeric | FieldKind::Float if trimmed.is_empty() => self.set_empty(field),
             FieldKind::Numeric | FieldKind::Float => match decimal(&trimmed) {
                 Some(value) => self.put(field, value),
-                None => self.set_number(field, trimmed.parse().unwrap_or(0.0)),
+                None => self.set_number(field, self.number_of(&trimmed)?),
             },
             FieldKind::Time | FieldKind::Timestamp => {
                 let why = "a time is not given as text";
                 self.refuse(ErrorCode::InvalidFieldType, why)
             }
-            _ => self.set_number(field, trimmed.parse().unwrap_or(0.0)),
+            _ if trimmed.is_empty() => self.set_empty(field),
+            _ => self.set_number(field, self.number_of(&trimmed)?),
         }
     }
 
@@ -566,6 +568,13 @@ impl WorkArea {
         match self.options.mode {
             OpenMode::ReadOnly => self.refuse(ErrorCode::TableReadOnly, "the table is open for reading only"),
             OpenMode::Exclusive | OpenMode::Shared => Ok(()),
+        }
+    }
+
+    fn number_of(&self, text: &str) -> Result<f64> {
+        match text.parse() {
+            Ok(number) => Ok(number),
+            Err(_) => self.refuse(ErrorCode::InvalidValue, format!("{text:?} is no number")),
         }
     }
 

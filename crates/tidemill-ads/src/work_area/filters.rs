@@ -104,8 +104,7 @@ impl WorkArea {
         }
     }
 
-    /// Adds records to the filter, or removes them, whatever its condition says. Without a filter, one of all records is made
-    /// for removing and one of none for adding, as ACE does.
+    /// Adds records to the filter, or removes them, whatever its condition says.
     ///
     /// # Errors
     /// [`ErrorCode::NoFilter`]; [`ErrorCode::InvalidRecordNumber`].
