@@ -401,11 +401,9 @@ pub extern "C" fn AdsExtractKey(index: Handle, key: Bytes, len: Out<u16>) -> u32
 pub extern "C" fn AdsSetScope(index: Handle, which: u16, key: Bytes, len: u16, key_type: u16) -> u32 {
     call(|| {
         with_order(index, |session, area, order| {
-            let given = given_key(key, len, key_type)?;
-            session
-                .connection
-                .area(area)?
-                .set_scope(order, is_top(which)?, given.as_key(), &settings())
+            let known = session.connection.area(area)?;
+            let given = given_key(key, len, key_type, known.program_codepage())?;
+            known.set_scope(order, is_top(which)?, given.as_key(), &settings())
         })
     })
 }

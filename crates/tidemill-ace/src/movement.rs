@@ -2,13 +2,17 @@
 //!
 //! A function that takes a table or an order goes in the order of the file, or in that one.
 
+use std::borrow::Cow;
+
 use tidemill_ads::{Counted, Error, ErrorCode, Result, SeekKey, SeekKind};
+use tidemill_xbase::CodePage;
 
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, with_any, with_area, with_order};
 use crate::pointers::{Bytes, Out};
 use crate::settings::settings;
+use crate::unicode::encoded;
 
 /// Goes to the first record.
 #[unsafe(no_mangle)]
@@ -131,8 +135,9 @@ pub extern "C" fn AdsSeekLast(index: Handle, key: Bytes, len: u16, key_type: u16
 pub extern "C" fn AdsLookupKey(index: Handle, key: Bytes, len: u16, key_type: u16, found: Out<u16>) -> u32 {
     call(|| {
         with_order(index, |session, area, order| {
-            let record = session.connection.area(area)?.record_number()?;
-            let given = given_key(key, len, key_type)?;
+            let known = session.connection.area(area)?;
+            let (record, codepage) = (known.record_number()?, known.program_codepage());
+            let given = given_key(key, len, key_type, codepage)?;
             let is_found = session
                 .connection
                 .seek(area, order, given.as_key(), SeekKind::Hard, &settings());
@@ -144,7 +149,8 @@ pub extern "C" fn AdsLookupKey(index: Handle, key: Bytes, len: u16, key_type: u1
 
 fn seek(index: Handle, key: Bytes, (len, key_type): (u16, u16), kind: SeekKind, found: Out<u16>) -> Result<()> {
     with_order(index, |session, area, order| {
-        let given = given_key(key, len, key_type)?;
+        let codepage = session.connection.area(area)?.program_codepage();
+        let given = given_key(key, len, key_type, codepage)?;
         let is_found = session
             .connection
             .seek(area, order, given.as_key(), kind, &settings())?;
@@ -158,8 +164,7 @@ fn seek(index: Handle, key: Bytes, (len, key_type): (u16, u16), kind: SeekKind, 
 
 /// A key as C gave it.
 pub(crate) enum GivenKey<'a> {
-    Text(&'a [u8]),
-    Wide(Vec<u8>),
+    Text(Cow<'a, [u8]>),
     Number(f64),
     Raw(&'a [u8]),
 }
@@ -168,15 +173,14 @@ impl GivenKey<'_> {
     pub(crate) fn as_key(&self) -> SeekKey<'_> {
         match self {
             Self::Text(text) => SeekKey::Text(text),
-            Self::Wide(text) => SeekKey::Text(text),
             Self::Number(number) => SeekKey::Number(*number),
             Self::Raw(bytes) => SeekKey::Raw(bytes),
         }
     }
 }
 
-/// Reads a key; a length of 0 is that of a text that ends with a NUL.
-pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16) -> Result<GivenKey<'a>> {
+/// Reads a key for a table whose programs see text in a code page; a length of 0 is that of a text that ends with a NUL.
+pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16, codepage: CodePage) -> Result<GivenKey<'a>> {
     Ok(match key_type {
         ADS_DOUBLEKEY => match key.read(8)?.first_chunk() {
             Some(bytes) => GivenKey::Number(f64::from_ne_bytes(*bytes)),
@@ -185,23 +189,12 @@ pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16) -> Result<Given
         ADS_WSTRINGKEY => {
             let units = key.read(usize::from(len) & !1)?.chunks_exact(2);
             let units: Vec<u16> = units
-                .map(|unit| unit.iter().rev().fold(0, |all, byte| all << 8 | u16::from(*byte)))
+                .filter_map(|unit| unit.first_chunk().copied().map(u16::from_ne_bytes))
                 .collect();
-            let mut text = Vec::new();
-            for letter in String::from_utf16_lossy(&units).chars() {
-                let mut buffer = [0; 4];
-                // What the code page has not got is sought in vain.
-                if tidemill_xbase::CodePage::Cp1252
-                    .encode(letter.encode_utf8(&mut buffer), &mut text)
-                    .is_err()
-                {
-                    text.push(b'?');
-                }
-            }
-            GivenKey::Wide(text)
+            GivenKey::Text(encoded(&units, codepage)?.into())
         }
-        ADS_STRINGKEY if len == 0 => GivenKey::Text(key.read_text().unwrap_or_default()),
-        ADS_STRINGKEY => GivenKey::Text(key.read(len.into())?),
+        ADS_STRINGKEY if len == 0 => GivenKey::Text(key.read_text().unwrap_or_default().into()),
+        ADS_STRINGKEY => GivenKey::Text(key.read(len.into())?.into()),
         ADS_RAWKEY => GivenKey::Raw(key.read(len.into())?),
         other => return refuse(ErrorCode::InvalidDataType, format!("{other} is no type of a key")),
     })

@@ -1,7 +1,7 @@
 //! Texts in UTF-16.
 
-use tidemill_ads::ErrorCode;
-use tidemill_xbase::FieldKind;
+use tidemill_ads::{ErrorCode, Result};
+use tidemill_xbase::{CodePage, FieldKind};
 
 use crate::call::{call, refuse};
 use crate::field::{trimmed, with_field};
@@ -40,14 +40,7 @@ pub extern "C" fn AdsGetStringW(table: Handle, field: Field, text: Out<u16>, len
 pub extern "C" fn AdsSetStringW(table: Handle, field: Field, text: WideName, len: u32) -> u32 {
     call(|| {
         with_field(table, field, |area, field| {
-            let text = String::from_utf16_lossy(&text.units(len)?);
-            let (mut bytes, codepage) = (Vec::new(), area.program_codepage());
-            if let Err(letter) = codepage.encode(&text, &mut bytes) {
-                return refuse(
-                    ErrorCode::InvalidValue,
-                    format!("{} has no {letter:?}", codepage.name()),
-                );
-            }
+            let bytes = encoded(&text.units(len)?, area.program_codepage())?;
             area.set_text(field, &bytes, &settings())
         })
     })
@@ -57,4 +50,19 @@ pub extern "C" fn AdsSetStringW(table: Handle, field: Field, text: WideName, len
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetFieldW(table: Handle, field: Field, text: WideName, len: u32) -> u32 {
     AdsSetStringW(table, field, text, len)
+}
+
+/// Text of UTF-16 units in a code page.
+///
+/// # Errors
+/// [`ErrorCode::InvalidValue`] for a letter that the code page has not got.
+pub(crate) fn encoded(units: &[u16], codepage: CodePage) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match codepage.encode(&String::from_utf16_lossy(units), &mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(letter) => refuse(
+            ErrorCode::InvalidValue,
+            format!("{} has no {letter:?}", codepage.name()),
+        ),
+    }
 }
