@@ -89,7 +89,7 @@ pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
     call(|| {
         let session = session(connection)?;
         let mut session = lock(&session);
-        let ended = session.connection.end_transactions(&settings());
+        let ended = session.connection.end_transactions();
         let closed = session.close_all();
         remove(session.handle);
         ended.and(closed)
@@ -105,7 +105,7 @@ pub extern "C" fn AdsApplicationExit() -> u32 {
             match object {
                 Object::Connection(session) => {
                     let mut session = lock(&session);
-                    let ended = session.connection.end_transactions(&settings());
+                    let ended = session.connection.end_transactions();
                     closed = closed.and(ended).and(session.close_all());
                     remove(handle);
                 }

@@ -67,7 +67,7 @@ pub extern "C" fn AdsClearAOF(table: Handle) -> u32 {
 /// Looks the records of the filter up again.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsRefreshAOF(table: Handle) -> u32 {
-    call(|| with_area(table, |area| area.refresh_aof(&settings())))
+    call(|| with_area(table, |area| area.refresh_aof()))
 }
 
 /// How much of a condition the open orders would answer.

@@ -15,17 +15,13 @@ pub extern "C" fn AdsBeginTransaction(connection: Handle) -> u32 {
 /// Brings what the transaction changed to the disk.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCommitTransaction(connection: Handle) -> u32 {
-    call(|| with_connection(connection, |session| session.connection.commit_transaction(&settings())))
+    call(|| with_connection(connection, |session| session.connection.commit_transaction()))
 }
 
 /// Takes back what the transaction changed.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsRollbackTransaction(connection: Handle) -> u32 {
-    call(|| {
-        with_connection(connection, |session| {
-            session.connection.rollback_transaction(&settings())
-        })
-    })
+    call(|| with_connection(connection, |session| session.connection.rollback_transaction()))
 }
 
 /// Takes back what was changed since a savepoint, or without a name the whole transaction.
@@ -34,8 +30,8 @@ pub extern "C" fn AdsRollbackTransaction80(connection: Handle, savepoint: Name, 
     call(|| {
         with_connection(connection, |session| {
             match savepoint.text()?.filter(|name| !name.is_empty()) {
-                Some(name) => session.connection.rollback_to_savepoint(&name, &settings()),
-                None => session.connection.rollback_transaction(&settings()),
+                Some(name) => session.connection.rollback_to_savepoint(&name),
+                None => session.connection.rollback_transaction(),
             }
         })
     })

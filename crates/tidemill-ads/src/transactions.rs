@@ -132,7 +132,7 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction; when it cannot be written, and nothing of it is in the
     /// tables then.
-    pub fn commit_transaction(&mut self, settings: &Settings) -> Result<()> {
+    pub fn commit_transaction(&mut self) -> Result<()> {
         if !self.transactions.is_under_way() {
             return Err(out_of_sequence("no transaction is under way"));
         }
@@ -145,7 +145,7 @@ impl Connection {
         };
         self.transactions.count += u32::from(committed.is_ok());
         if committed.is_err() {
-            self.read_anew(settings)?;
+            self.read_anew()?;
         }
         let laid_down = self.lay_log_down();
         committed?;
@@ -156,7 +156,7 @@ impl Connection {
     ///
     /// # Errors
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction.
-    pub fn rollback_transaction(&mut self, settings: &Settings) -> Result<()> {
+    pub fn rollback_transaction(&mut self) -> Result<()> {
         let Some((transaction, _)) = self.transactions.current.take() else {
             return Err(out_of_sequence("no transaction is under way"));
         };
@@ -167,7 +167,7 @@ impl Connection {
         let laid_down = self.lay_log_down();
         rolled_back?;
         laid_down?;
-        self.read_anew(settings)
+        self.read_anew()
     }
 
     /// Sets a point that [`Connection::rollback_to_savepoint`] goes back to. A name that is used again means the newer point.
@@ -189,7 +189,7 @@ impl Connection {
     ///
     /// # Errors
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction; [`ErrorCode::NotFound`] for a name that no savepoint has.
-    pub fn rollback_to_savepoint(&mut self, name: &str, settings: &Settings) -> Result<()> {
+    pub fn rollback_to_savepoint(&mut self, name: &str) -> Result<()> {
         let Some((transaction, savepoints)) = &mut self.transactions.current else {
             return Err(out_of_sequence("no transaction is under way"));
         };
@@ -209,16 +209,16 @@ impl Connection {
         if let Some((_, savepoint)) = savepoints.last() {
             transaction.rollback_to(*savepoint)?;
         }
-        self.read_anew(settings)
+        self.read_anew()
     }
 
     /// Takes back the transaction that is under way, if there is one, and removes the log: for who disconnects.
     ///
     /// # Errors
     /// As [`Connection::rollback_transaction`].
-    pub fn end_transactions(&mut self, settings: &Settings) -> Result<()> {
+    pub fn end_transactions(&mut self) -> Result<()> {
         let ended = match self.transactions.is_under_way() {
-            true => self.rollback_transaction(settings),
+            true => self.rollback_transaction(),
             false => Ok(()),
         };
         self.transactions = Transactions::default();
@@ -240,8 +240,8 @@ impl Connection {
     }
 
     /// After changes were taken back every area looks again what its table holds.
-    fn read_anew(&mut self, settings: &Settings) -> Result<()> {
-        self.areas.iter_mut().try_for_each(|(_, area)| area.read_anew(settings))
+    fn read_anew(&mut self) -> Result<()> {
+        self.areas.iter_mut().try_for_each(|(_, area)| area.read_anew())
     }
 
     /// What cannot be taken back is not done in a transaction.

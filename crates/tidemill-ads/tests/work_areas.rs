@@ -183,7 +183,7 @@ fn a_filter_by_bitmaps_follows_what_is_written_and_changed_by_hand() {
         ErrorCode::InvalidRecordNumber
     );
     assert_eq!(shop.walk(area, Some(by_name)), [1, 3, 7, 31]);
-    shop.connection.area(area).unwrap().refresh_aof(&settings).unwrap();
+    shop.connection.area(area).unwrap().refresh_aof().unwrap();
     assert_eq!(shop.walk(area, None), [3, 7, 23, 31]);
     let wrong = shop
         .connection
@@ -193,6 +193,32 @@ fn a_filter_by_bitmaps_follows_what_is_written_and_changed_by_hand() {
         .unwrap_err();
     assert_eq!(wrong.code(), ErrorCode::InvalidExpression);
     assert_eq!(shop.walk(area, None).len(), 4);
+}
+
+#[test]
+fn a_filter_by_bitmaps_shows_what_others_append_and_once_refreshed_what_they_change() {
+    let mut shop = Shop::new();
+    let (made, _, _) = shop.table("t", 20);
+    shop.connection.close_table(made).unwrap();
+    let settings = shop.settings.clone();
+    let [mine, other] = [(); 2].map(|()| {
+        shop.connection
+            .open_table("t", &TableOptions::default(), &settings)
+            .unwrap()
+    });
+    let known = shop.connection.area(mine).unwrap();
+    known.set_aof("NAME = 'n3'", &settings).unwrap();
+    assert_eq!(shop.walk(mine, None), [3, 13]);
+    shop.append(other, 21, "n4");
+    shop.append(other, 22, "n3");
+    shop.connection.go_to(other, 13, &settings).unwrap();
+    let known = shop.connection.area(other).unwrap();
+    known.lock_record(13).unwrap();
+    known.set_text(1, b"gone", &settings).unwrap();
+    known.write_record().unwrap();
+    assert_eq!(shop.walk(mine, None), [3, 13, 22]);
+    shop.connection.area(mine).unwrap().refresh_aof().unwrap();
+    assert_eq!(shop.walk(mine, None), [3, 22]);
 }
 
 #[test]
@@ -238,7 +264,7 @@ fn a_transaction_is_kept_or_taken_back_over_all_tables_and_leaves_no_log() {
         .unwrap()
         .set_aof("NAME = 'n1'", &settings)
         .unwrap();
-    let ended = shop.connection.commit_transaction(&settings).unwrap_err();
+    let ended = shop.connection.commit_transaction().unwrap_err();
     assert_eq!(ended.code(), ErrorCode::TransactionOutOfSequence);
 
     shop.connection.begin_transaction(&settings).unwrap();
@@ -247,7 +273,7 @@ fn a_transaction_is_kept_or_taken_back_over_all_tables_and_leaves_no_log() {
     let packing = shop.connection.pack(stock, &settings).unwrap_err();
     assert_eq!(packing.code(), ErrorCode::IllegalCommandDuringTransaction);
     assert_eq!(shop.walk(stock, None), [1, 11]);
-    shop.connection.rollback_transaction(&settings).unwrap();
+    shop.connection.rollback_transaction().unwrap();
     assert_eq!((shop.walk(stock, None), shop.walk(sold, None)), (vec![1], vec![]));
 
     shop.connection.begin_transaction(&settings).unwrap();
@@ -255,11 +281,11 @@ fn a_transaction_is_kept_or_taken_back_over_all_tables_and_leaves_no_log() {
     shop.connection.create_savepoint("first").unwrap();
     shop.append(sold, 2, "chair");
     shop.append(stock, 11, "n1");
-    shop.connection.rollback_to_savepoint("FIRST", &settings).unwrap();
-    let unknown = shop.connection.rollback_to_savepoint("second", &settings).unwrap_err();
+    shop.connection.rollback_to_savepoint("FIRST").unwrap();
+    let unknown = shop.connection.rollback_to_savepoint("second").unwrap_err();
     assert_eq!(unknown.code(), ErrorCode::NotFound);
     shop.append(stock, 12, "n1");
-    shop.connection.commit_transaction(&settings).unwrap();
+    shop.connection.commit_transaction().unwrap();
     assert!(!shop.connection.is_in_transaction());
     assert_eq!(
         (shop.walk(stock, Some(by_name)), shop.walk(sold, None)),
@@ -269,7 +295,7 @@ fn a_transaction_is_kept_or_taken_back_over_all_tables_and_leaves_no_log() {
     let folder = shop.folder.path().to_owned();
     shop.connection.begin_transaction(&settings).unwrap();
     shop.append(sold, 3, "never");
-    shop.connection.end_transactions(&settings).unwrap();
+    shop.connection.end_transactions().unwrap();
     assert_eq!(shop.walk(sold, None), [1]);
     drop(shop.connection);
     let names = std::fs::read_dir(&folder)

@@ -28,7 +28,6 @@ impl WorkArea {
         self.place = Place::Record(record);
         (self.is_bof, self.is_eof) = (false, false);
         self.record.number = 0;
-        self.record_changed(record)?;
         Ok(record)
     }
 
@@ -59,7 +58,6 @@ impl WorkArea {
             let record = self.record.number;
             self.editor.replace_bytes(record, &self.record.bytes, &memos)?;
             self.forget_changes();
-            self.record_changed(record)?;
         }
         self.unlock_after_change()
     }
@@ -101,7 +99,7 @@ impl WorkArea {
             false => self.editor.recall(record)?,
         }
         self.record.number = 0;
-        self.record_changed(record)
+        Ok(())
     }
 
     /// Takes the mark of deletion from every record. Beside others each is locked for a moment.
@@ -527,7 +525,6 @@ impl WorkArea {
     fn start_again(&mut self, settings: &Settings) -> Result<()> {
         self.record.number = 0;
         self.table = std::sync::Arc::new(self.editor.table()?);
-        self.refresh_aof(settings)?;
         self.go_top(None, settings)
     }
 

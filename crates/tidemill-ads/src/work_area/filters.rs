@@ -2,7 +2,7 @@
 
 use tidemill_xbase::aof::{Aof, Customize, Filter, FilterOrders, OptimizationLevel};
 use tidemill_xbase::expression::{Program, RecordBytes, Type, Value};
-use tidemill_xbase::{Place, TableOrder};
+use tidemill_xbase::{Changes, Place, TableOrder};
 
 use super::{AreaFilter, OrderId, WorkArea};
 use crate::error::{ErrorCode, Result};
@@ -50,13 +50,7 @@ impl WorkArea {
         }
         self.look_for_records()?;
         let filter = self.condition(condition, settings)?;
-        let orders = self.filter_orders()?;
-        let aof = Aof::new(&self.table, filter, &orders);
-        let released = self.editor.release_orders();
-        let aof = aof?;
-        released?;
-        self.use_aof(condition.to_owned(), aof);
-        Ok(())
+        self.evaluate(condition.to_owned(), filter)
     }
 
     /// The condition of [`WorkArea::set_aof`].
@@ -97,11 +91,10 @@ impl WorkArea {
     ///
     /// # Errors
     /// As [`WorkArea::set_aof`].
-    pub fn refresh_aof(&mut self, settings: &Settings) -> Result<()> {
-        match self.aof.as_ref().map(|filter| filter.text.clone()) {
-            Some(text) => self.set_aof(&text, settings),
-            None => Ok(()),
-        }
+    pub fn refresh_aof(&mut self) -> Result<()> {
+        self.write_record()?;
+        self.look_for_records()?;
+        self.evaluate_anew()
     }
 
     /// Adds records to the filter, or removes them, whatever its condition says.
@@ -109,7 +102,8 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::NoFilter`]; [`ErrorCode::InvalidRecordNumber`].
     pub fn customize_aof(&mut self, change: Customize, records: &[u32]) -> Result<()> {
-        let count = self.record_count()?;
+        self.look_for_records()?;
+        let count = self.table.record_count();
         if let Some(wrong) = records.iter().find(|record| !(1..=count).contains(*record)) {
             return self.refuse(
                 ErrorCode::InvalidRecordNumber,
@@ -129,6 +123,7 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`].
     pub fn is_in_aof(&mut self, record: u32) -> Result<bool> {
+        self.look_for_records()?;
         let record = if record == 0 { self.current()? } else { record };
         Ok(self
             .aof
@@ -150,7 +145,7 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidExpression`], [`ErrorCode::NoCurrentRecord`].
     pub fn evaluate_logical(&mut self, expression: &str, settings: &Settings) -> Result<bool> {
-        match self.evaluate(expression, settings)? {
+        match self.value_of(expression, settings)? {
             Value::Logical(value) => Ok(value),
             _ => self.refuse(ErrorCode::InvalidExpression, format!("{expression:?} is not logical")),
         }
@@ -161,7 +156,7 @@ impl WorkArea {
     /// # Errors
     /// As [`WorkArea::evaluate_logical`].
     pub fn evaluate_number(&mut self, expression: &str, settings: &Settings) -> Result<f64> {
-        match self.evaluate(expression, settings)? {
+        match self.value_of(expression, settings)? {
             Value::Number(number) => Ok(number),
             #[expect(clippy::cast_precision_loss, reason = "days are few")]
             Value::Date(day) => Ok(day as f64),
@@ -174,7 +169,7 @@ impl WorkArea {
     /// # Errors
     /// As [`WorkArea::evaluate_logical`].
     pub fn evaluate_text(&mut self, expression: &str, settings: &Settings) -> Result<Vec<u8>> {
-        match self.evaluate(expression, settings)? {
+        match self.value_of(expression, settings)? {
             Value::Character(text) => Ok(self.to_program(text.into_owned())),
             _ => self.refuse(
                 ErrorCode::InvalidExpression,
@@ -183,42 +178,72 @@ impl WorkArea {
         }
     }
 
-    fn evaluate(&mut self, expression: &str, settings: &Settings) -> Result<Value<'static>> {
+    fn value_of(&mut self, expression: &str, settings: &Settings) -> Result<Value<'static>> {
         let record = self.current()?;
         let program = Program::compile(expression, self.fields(), &self.environment(settings))?;
         let bytes = RecordBytes::new(&self.table, record, &self.record.bytes);
         Ok(program.evaluate_record(&bytes)?.into_owned())
     }
 
-    /// Lets the filter follow a record that was written or appended.
-    pub(super) fn record_changed(&mut self, record: u32) -> Result<()> {
+    /// Lets the filter follow what was written and appended since it was looked at last, also what others appended.
+    pub(super) fn follow_changes(&mut self) -> Result<()> {
         let Some(filter) = &mut self.aof else { return Ok(()) };
+        let changed = match self.editor.changes_since(&mut filter.seen) {
+            Changes::Records(changed) if changed.is_empty() => return Ok(()),
+            Changes::Records(changed) => changed,
+            Changes::All => return self.evaluate_anew(),
+        };
+        let count = self.table.record_count();
+        let many = changed
+            .iter()
+            .map(|records| u64::from(records.end() - records.start()) + 1)
+            .sum::<u64>();
+        if many > u64::from(count / 16).max(64) {
+            // One pass over the table costs less.
+            return self.evaluate_anew();
+        }
+        let (version, grows) = (filter.version, count > filter.aof.records().len());
         let mut bytes = vec![0; self.record.bytes.len()];
-        self.editor.read_record(record, &mut bytes)?;
-        let version = filter.version;
-        if record > filter.aof.records().len().saturating_add(1) {
-            // Others appended records before, which the filter does not show until it is made anew.
-            return Ok(());
+        for record in changed.into_iter().flatten().filter(|record| *record <= count) {
+            self.editor.read_record(record, &mut bytes)?;
+            let is_member = filter.aof.record_changed(record, &bytes)?;
+            let ways = self.ways.iter_mut().filter_map(|order| order.way.as_mut());
+            for way in ways
+                .chain(&mut self.natural)
+                .filter(|way| way.filter == version && !grows)
+            {
+                way.cursor.set_member(record, is_member);
+            }
         }
-        let is_member = filter.aof.record_changed(record, &bytes)?;
-        if self.table.record_count() != self.editor.record_count() {
-            filter.version += 1;
-            return Ok(());
-        }
-        let ways = self
-            .ways
-            .iter_mut()
-            .filter_map(|order| order.way.as_mut())
-            .chain(&mut self.natural);
-        for way in ways.filter(|way| way.filter == version) {
-            way.cursor.set_member(record, is_member);
-        }
+        filter.version += u64::from(grows);
         Ok(())
     }
 
-    fn use_aof(&mut self, text: String, aof: Aof) {
+    /// Looks the records of the filter up again. What was added or removed by hand is forgotten.
+    fn evaluate_anew(&mut self) -> Result<()> {
+        let Some(filter) = self.aof.as_ref().map(|filter| filter.aof.filter().clone()) else {
+            return Ok(());
+        };
+        let text = self.aof.as_ref().map(|filter| filter.text.clone()).unwrap_or_default();
+        self.evaluate(text, filter)
+    }
+
+    /// Looks the records of a filter up, and shows them alone.
+    fn evaluate(&mut self, text: String, filter: Filter) -> Result<()> {
+        let seen = self.editor.change_number();
+        let orders = self.filter_orders()?;
+        let aof = Aof::new(&self.table, filter, &orders);
+        let released = self.editor.release_orders();
+        let aof = aof?;
+        released?;
         let version = self.next_filter();
-        self.aof = Some(AreaFilter { text, aof, version });
+        self.aof = Some(AreaFilter {
+            text,
+            aof,
+            version,
+            seen,
+        });
+        Ok(())
     }
 
     /// A number that no cursor's set has.

@@ -15,8 +15,8 @@ use std::time::Duration;
 use tidemill_xbase::aof::{Aof, Filter};
 use tidemill_xbase::expression::{Environment, Letters};
 use tidemill_xbase::{
-    CodePage, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table, TableCursor,
-    TableEditor, TableOrder, TransactionLog, production_path,
+    ChangeNumber, CodePage, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table,
+    TableCursor, TableEditor, TableOrder, TransactionLog, production_path,
 };
 
 use crate::collation;
@@ -155,6 +155,8 @@ struct AreaFilter {
     aof: Aof,
     /// Another one for each filter that was set, and for each change by hand.
     version: u64,
+    /// The moment up to which it has followed the table.
+    seen: ChangeNumber,
 }
 
 /// The record that the area is at, as it was read, with what was changed since.
@@ -326,10 +328,9 @@ impl WorkArea {
 
     /// Looks again what the table holds, after changes were taken back: the area stays at its record, or goes behind the last
     /// one when that is gone.
-    pub(crate) fn read_anew(&mut self, settings: &Settings) -> Result<()> {
+    pub(crate) fn read_anew(&mut self) -> Result<()> {
         self.record.number = 0;
         self.table = Arc::new(self.editor.table()?);
-        self.refresh_aof(settings)?;
         if let Place::Record(record) = self.place
             && record > self.editor.record_count()
         {
@@ -367,7 +368,7 @@ impl WorkArea {
         Ok(record)
     }
 
-    /// Brings the number of records up to now.
+    /// Brings the number of records, and the filter by bitmaps, up to now.
     fn look_for_records(&mut self) -> Result<()> {
         if self.options.mode != OpenMode::Exclusive {
             self.editor.refresh()?;
@@ -375,7 +376,7 @@ impl WorkArea {
         if self.table.record_count() != self.editor.record_count() {
             self.table = Arc::new(self.editor.table()?);
         }
-        Ok(())
+        self.follow_changes()
     }
 
     fn refuse<T>(&self, code: ErrorCode, why: impl std::fmt::Display) -> Result<T> {
