@@ -21,14 +21,13 @@ pub(crate) struct MemoWriter {
 impl MemoWriter {
     pub(crate) fn create(path: &Path, dialect: MemoDialect) -> Result<Self> {
         let file = File::create(path).map_err(|e| Error::io(path, "create", e))?;
-        let next_block = u32::try_from(header_len(dialect).div_ceil(block_size(dialect))).unwrap_or(1);
         let mut writer = Self {
             path: path.to_owned(),
             file: BufWriter::with_capacity(1 << 18, file),
             dialect,
-            next_block,
+            next_block: first_block(dialect),
         };
-        writer.header()?;
+        writer.write(&header(dialect, writer.next_block))?;
         Ok(writer)
     }
 
@@ -73,7 +72,7 @@ impl MemoWriter {
         self.file
             .seek(SeekFrom::Start(0))
             .map_err(|e| Error::io(&self.path, "write", e))?;
-        self.header()?;
+        self.write(&header(self.dialect, self.next_block))?;
         self.file.flush().map_err(|e| Error::io(&self.path, "write", e))?;
         self.file
             .get_ref()
@@ -81,47 +80,56 @@ impl MemoWriter {
             .map_err(|e| Error::io(&self.path, "sync", e))
     }
 
-    fn header(&mut self) -> Result<()> {
-        let mut header = vec![0; usize::try_from(header_len(self.dialect)).unwrap_or(512)];
-        let size = u16::try_from(block_size(self.dialect)).unwrap_or_default();
-        let mut put = |at: usize, bytes: &[u8]| {
-            if let Some(slot) = header.get_mut(at..at + bytes.len()) {
-                slot.copy_from_slice(bytes);
-            }
-        };
-        match self.dialect {
-            MemoDialect::Dbt3 => {
-                put(0, &self.next_block.to_le_bytes());
-                put(16, &[3]);
-            }
-            MemoDialect::Dbt4 => {
-                put(0, &self.next_block.to_le_bytes());
-                put(20, &size.to_le_bytes());
-            }
-            MemoDialect::Smt => {
-                put(0, &self.next_block.to_le_bytes());
-                put(4, &u32::from(size).to_le_bytes());
-                put(8, b"SIxMemo");
-            }
-            MemoDialect::Fpt | MemoDialect::FptSix | MemoDialect::FptFlex => {
-                put(0, &self.next_block.to_be_bytes());
-                put(6, &size.to_be_bytes());
-            }
-        }
-        match self.dialect {
-            MemoDialect::FptSix => put(8, b"SIxMemo"),
-            // No directory of free space yet: its two places stay zero.
-            MemoDialect::FptFlex => put(512, b"FlexFile3\x03"),
-            _ => {}
-        }
-        self.write(&header)
-    }
-
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file
             .write_all(bytes)
             .map_err(|e| Error::io(&self.path, "write", e))
     }
+}
+
+/// The file of no memos.
+pub(crate) fn empty(dialect: MemoDialect) -> Vec<u8> {
+    header(dialect, first_block(dialect))
+}
+
+fn first_block(dialect: MemoDialect) -> u32 {
+    u32::try_from(header_len(dialect).div_ceil(block_size(dialect))).unwrap_or(1)
+}
+
+fn header(dialect: MemoDialect, next_block: u32) -> Vec<u8> {
+    let mut header = vec![0; usize::try_from(header_len(dialect)).unwrap_or(512)];
+    let size = u16::try_from(block_size(dialect)).unwrap_or_default();
+    let mut put = |at: usize, bytes: &[u8]| {
+        if let Some(slot) = header.get_mut(at..at + bytes.len()) {
+            slot.copy_from_slice(bytes);
+        }
+    };
+    match dialect {
+        MemoDialect::Dbt3 => {
+            put(0, &next_block.to_le_bytes());
+            put(16, &[3]);
+        }
+        MemoDialect::Dbt4 => {
+            put(0, &next_block.to_le_bytes());
+            put(20, &size.to_le_bytes());
+        }
+        MemoDialect::Smt => {
+            put(0, &next_block.to_le_bytes());
+            put(4, &u32::from(size).to_le_bytes());
+            put(8, b"SIxMemo");
+        }
+        MemoDialect::Fpt | MemoDialect::FptSix | MemoDialect::FptFlex => {
+            put(0, &next_block.to_be_bytes());
+            put(6, &size.to_be_bytes());
+        }
+    }
+    match dialect {
+        MemoDialect::FptSix => put(8, b"SIxMemo"),
+        // No directory of free space yet: its two places stay zero.
+        MemoDialect::FptFlex => put(512, b"FlexFile3\x03"),
+        _ => {}
+    }
+    header
 }
 
 /// A value with what its dialect puts around it.

@@ -304,7 +304,7 @@ fn put_memo(
 ///
 /// # Errors
 /// [`Error::Misuse`] for what the format does not have.
-fn memo_dialect(options: &CreateOptions) -> Result<MemoDialect> {
+pub(crate) fn memo_dialect(options: &CreateOptions) -> Result<MemoDialect> {
     let own = match options.format {
         Dialect::Dbase3 => MemoDialect::Dbt3,
         Dialect::Dbase4 => MemoDialect::Dbt4,
@@ -320,7 +320,7 @@ fn memo_dialect(options: &CreateOptions) -> Result<MemoDialect> {
 }
 
 /// The structure of the table: where every field lies.
-struct Layout {
+pub(crate) struct Layout {
     columns: Vec<Column>,
     names: Vec<Vec<u8>>,
     stride: usize,
@@ -329,7 +329,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
+    pub(crate) fn new(fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let vfp = match options.format {
             Dialect::VisualFoxPro => true,
             Dialect::Dbase3 | Dialect::Dbase4 | Dialect::FoxPro2 | Dialect::Six => false,
@@ -377,11 +377,11 @@ impl Layout {
         })
     }
 
-    fn has_memos(&self) -> bool {
+    pub(crate) fn has_memos(&self) -> bool {
         self.columns.iter().any(|c| c.kind.uses_memo())
     }
 
-    fn header(&self, options: &CreateOptions) -> Result<Vec<u8>> {
+    pub(crate) fn header(&self, options: &CreateOptions) -> Result<Vec<u8>> {
         let vfp = options.format == Dialect::VisualFoxPro;
         let varies = |c: &Column| matches!(c.letter, 'V' | 'Q' | 'W');
         let version = match (options.format, self.has_memos()) {

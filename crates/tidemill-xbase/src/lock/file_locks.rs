@@ -85,22 +85,36 @@ pub(crate) fn open_shared_or_exclusive(file: &File, path: &Path, sharing: Sharin
 /// The byte-range locks that one handle holds on one file; dropping it gives them back.
 #[derive(Debug)]
 pub(crate) struct FileLocks {
-    file: Arc<File>,
+    /// `None`: nobody else can have it, and every lock is granted.
+    file: Option<Arc<File>>,
     path: PathBuf,
     identity: FileIdentity,
     handle: u64,
 }
 
+/// The number of the next handle.
+static NEXT_HANDLE: AtomicU64 = AtomicU64::new(0);
+
 impl FileLocks {
     pub(crate) fn new(file: Arc<File>, path: &Path) -> Result<Self> {
-        static NEXT_HANDLE: AtomicU64 = AtomicU64::new(0);
         let identity = FileIdentity::of(&file, path).map_err(|e| Error::io(path, "open", e))?;
         Ok(Self {
-            file,
+            file: Some(file),
             path: path.to_owned(),
             identity,
             handle: NEXT_HANDLE.fetch_add(1, Ordering::Relaxed),
         })
+    }
+
+    /// The locks of something in memory.
+    pub(crate) fn in_memory(path: &Path) -> Self {
+        let handle = NEXT_HANDLE.fetch_add(1, Ordering::Relaxed);
+        Self {
+            file: None,
+            path: path.to_owned(),
+            identity: FileIdentity::in_memory(handle),
+            handle,
+        }
     }
 
     pub(crate) fn identity(&self) -> &FileIdentity {
@@ -122,11 +136,15 @@ impl FileLocks {
     /// Gives a range back that this handle took as a whole.
     pub(crate) fn unlock(&self, range: LockRange) -> Result<()> {
         self.forget(range);
-        kernel::unlock(&self.file, range).map_err(|e| Error::io(&self.path, "unlock", e))
+        match &self.file {
+            Some(file) => kernel::unlock(file, range).map_err(|e| Error::io(&self.path, "unlock", e)),
+            None => Ok(()),
+        }
     }
 
     /// Who is in the way; `None` when the lock was taken.
     fn try_lock(&self, range: LockRange, kind: LockKind) -> io::Result<Option<LockHolder>> {
+        let Some(file) = &self.file else { return Ok(None) };
         let mut held = table();
         let ours = |h: &Held| h.identity == self.identity && h.range.overlaps(&range);
         let in_the_way = held.iter().any(|h| {
@@ -135,7 +153,7 @@ impl FileLocks {
         if in_the_way {
             return Ok(Some(LockHolder::ThisProcess));
         }
-        if let Some(holder) = kernel::try_lock(&self.file, range, kind)? {
+        if let Some(holder) = kernel::try_lock(file, range, kind)? {
             return Ok(Some(holder));
         }
         held.retain(|h| !(h.handle == self.handle && h.range == range));
@@ -155,10 +173,11 @@ impl FileLocks {
 
 impl Drop for FileLocks {
     fn drop(&mut self) {
+        let Some(file) = &self.file else { return };
         let mut held = table();
         for lock in held.iter().filter(|h| h.handle == self.handle) {
             // The kernel gives them back anyhow when the last handle on this opening of the file is closed.
-            let _ = kernel::unlock(&self.file, lock.range);
+            let _ = kernel::unlock(file, lock.range);
         }
         held.retain(|h| h.handle != self.handle);
     }
@@ -228,6 +247,14 @@ impl FileIdentity {
             inode: meta.ino(),
         })
     }
+
+    /// What no file has: no device has all bits set.
+    fn in_memory(number: u64) -> Self {
+        Self {
+            device: u64::MAX,
+            inode: number,
+        }
+    }
 }
 
 /// The same for every opening of one file.
@@ -239,6 +266,11 @@ pub(crate) struct FileIdentity(PathBuf);
 impl FileIdentity {
     pub(crate) fn of(_file: &File, path: &Path) -> io::Result<Self> {
         path.canonicalize().map(Self)
+    }
+
+    /// What no file has: the path is relative.
+    fn in_memory(number: u64) -> Self {
+        Self(PathBuf::from(format!("in memory {number}")))
     }
 }
 

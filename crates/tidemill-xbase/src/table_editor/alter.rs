@@ -11,8 +11,6 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
-use super::changes::History;
-use super::orders::Orders;
 use super::record::{END_OF_FILE, shown};
 use super::{OpenMode, TableEditor, data_file};
 use crate::alteration::{Alteration, AlteredColumn};
@@ -120,22 +118,10 @@ impl TableEditor {
         options.log = None;
         options.mode = OpenMode::Exclusive;
         let locks = FileLocks::new(sibling.handle(), file.path())?;
-        let editor = Self {
-            locks: KeptLocks::of_table(locks, None),
-            memo: None,
-            memo_looked_for: String::new(),
-            fields: table.fields().to_vec(),
-            null_flags: table.fields.null_flags,
-            codepage: self.codepage,
-            ranges: self.ranges,
-            options,
-            record_count: Arc::default(),
-            header: table.header().clone(),
-            header_stale: false,
-            file,
-            orders: Orders::new(Arc::new(table), None),
-            history: History::default(),
-        };
+        options.keys = None;
+        let locks = KeptLocks::of_table(locks, None);
+        let editor = Self::of(table, file, None, locks, &options);
+        editor.count(0);
         Ok(editor)
     }
 

@@ -15,6 +15,7 @@
 mod alter;
 mod batch;
 mod changes;
+mod memory;
 mod options;
 mod orders;
 mod pack;
@@ -82,6 +83,7 @@ pub struct TableEditor {
     codepage: CodePage,
     ranges: TableLocks,
     options: EditOptions,
+    is_in_memory: bool,
     /// Goes back when a transaction is rolled back.
     record_count: Arc<AtomicU32>,
     /// Whether the header on disk still has an older count or day.
@@ -109,8 +111,7 @@ impl TableEditor {
         }
         let handle = open_file(path, options)?;
         let table = Table::open(path, &options.open)?;
-        let header = table.header().clone();
-        if header.record_len == 0 {
+        if table.header().record_len == 0 {
             return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));
         }
         let locks = KeptLocks::of_table(FileLocks::new(Arc::clone(&handle), path)?, options.log.as_ref());
@@ -124,13 +125,24 @@ impl TableEditor {
             }
             Ok::<_, Error>(editor)
         });
+        let file = data_file(path, &handle, options)?;
+        let mut editor = Self::of(table, file, memo.transpose()?, locks, options);
+        editor.refresh()?;
+        if options.production_index {
+            editor.open_production()?;
+        }
+        Ok(editor)
+    }
+
+    fn of(table: Table, file: DataFile, memo: Option<MemoEditor>, locks: KeptLocks, options: &EditOptions) -> Self {
+        let header = table.header().clone();
         let record_count = Arc::new(AtomicU32::new(header.record_count));
         if let Some(log) = &options.log {
             log.remember(&record_count);
         }
-        let mut editor = Self {
-            file: data_file(path, &handle, options)?,
-            memo: memo.transpose()?,
+        Self {
+            file,
+            memo,
             locks,
             memo_looked_for: table.memo_looked_for().to_owned(),
             fields: table.fields().to_vec(),
@@ -138,17 +150,13 @@ impl TableEditor {
             codepage: table.codepage(),
             ranges: options.scheme.table(&header),
             options: options.clone(),
+            is_in_memory: false,
             record_count,
             header,
             header_stale: false,
             orders: Orders::new(Arc::new(table), options.keys.clone()),
             history: History::default(),
-        };
-        editor.refresh()?;
-        if options.production_index {
-            editor.open_production()?;
         }
-        Ok(editor)
     }
 
     /// The table's file.
@@ -286,6 +294,9 @@ impl TableEditor {
     /// [`Error::Misuse`] while a transaction is under way in the log that the table has now; as [`TableEditor::flush`]. The
     /// table goes on as before then.
     pub fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
+        if self.is_in_memory {
+            return Ok(());
+        }
         if let Some(old) = &self.options.log {
             old.outside("taking a table from its log")?;
         }
@@ -370,6 +381,7 @@ impl TableEditor {
 
     /// Brings all changes into the files, for what cannot be rolled back.
     fn committed(&mut self, what: &str) -> Result<()> {
+        self.in_files(what)?;
         if let Some(log) = &self.options.log {
             log.outside(what)?;
         }

@@ -97,6 +97,7 @@ impl TableEditor {
     /// As [`TableEditor::open_index`].
     pub fn open_index_with(&mut self, path: impl AsRef<Path>, settings: &KeySettings) -> Result<()> {
         let path = path.as_ref();
+        self.in_files("opening an index")?;
         if self.orders.files.iter().any(|file| file.index.path() == path) {
             return Err(self.misuse(&format!("{} is open already", path.display())));
         }
