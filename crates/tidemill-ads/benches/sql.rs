@@ -9,7 +9,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tidemill_ads::sql::{Answer, FolderTables, Prepared, Statements, Tables, Value};
+use tidemill_ads::sql::{Answer, ConnectionTables, Prepared, StatementOptions, Statements, Tables, Value};
+use tidemill_ads::{Connection, Settings};
 use tidemill_xbase::Access;
 
 /// A question, its limit in milliseconds for 100,000 records, and how many rows its answer has.
@@ -38,7 +39,9 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("bench.dbf"), table(rows)).expect("a table");
     {
-        let mut tables = FolderTables::new(folder.path());
+        let mut connection = Connection::open(folder.path()).expect("a connection");
+        let (settings, options) = (Settings::default(), StatementOptions::default());
+        let mut tables = connection.tables(&settings, &options);
         let prepared = Prepared::new("CREATE INDEX id ON bench ( ID )", &mut tables).expect("a statement");
         prepared.run(&mut tables, &[]).expect("an index");
     }
@@ -53,7 +56,15 @@ fn main() {
 }
 
 fn questions(folder: &Path, access: Access) {
-    let mut tables = FolderTables::new(folder).access(access);
+    let mut connection = Connection::open(folder).expect("a connection");
+    let (settings, options) = (
+        Settings::default(),
+        StatementOptions {
+            access,
+            ..StatementOptions::default()
+        },
+    );
+    let mut tables = connection.tables(&settings, &options);
     let statements = Statements::default();
     for (sql, limit) in QUESTIONS {
         let first = Instant::now();
@@ -79,7 +90,9 @@ fn questions(folder: &Path, access: Access) {
 
 /// A prepared point SELECT, and parsing alone.
 fn point(folder: &Path) {
-    let mut tables = FolderTables::new(folder);
+    let mut connection = Connection::open(folder).expect("a connection");
+    let (settings, options) = (Settings::default(), StatementOptions::default());
+    let mut tables = connection.tables(&settings, &options);
     let sql = "SELECT {static} ID, TAG, AMT FROM bench WHERE ID = ?";
     let prepared = Prepared::new(sql, &mut tables).expect("a statement");
     let each = |count: u32, mut work: Box<dyn FnMut(u32) + '_>| {
@@ -108,8 +121,10 @@ fn point(folder: &Path) {
 }
 
 fn inserts(folder: &Path) {
-    let mut tables = FolderTables::new(folder);
-    let run = |tables: &mut FolderTables, sql: &str| {
+    let mut connection = Connection::open(folder).expect("a connection");
+    let (settings, options) = (Settings::default(), StatementOptions::default());
+    let mut tables = connection.tables(&settings, &options);
+    let run = |tables: &mut ConnectionTables<'_>, sql: &str| {
         let prepared = Prepared::new(sql, tables).expect(sql);
         prepared.run(tables, &[]).expect(sql)
     };

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use tidemill_xbase::{Alteration, CodePage, CreateOptions, Dialect, TableWriter};
+use tidemill_xbase::{Alteration, OpenMode, TableWriter};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
 use crate::relation::Relation;
 use crate::settings::{Settings, today};
+use crate::sql::StatementTables;
 use crate::transactions::Transactions;
-use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
+use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
 
 /// An open work area of a connection. No two of one connection are the same, also not one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +24,7 @@ pub struct Connection {
     pub(crate) areas: Vec<(AreaId, WorkArea)>,
     next_area: u32,
     relations: Vec<Relation>,
+    pub(crate) statements: StatementTables,
     pub(crate) transactions: Transactions,
 }
 
@@ -43,6 +45,7 @@ impl Connection {
             areas: Vec::new(),
             next_area: 1,
             relations: Vec::new(),
+            statements: StatementTables::default(),
             transactions: Transactions::default(),
         })
     }
@@ -186,6 +189,9 @@ impl Connection {
             let what = format!("{}: ADT tables are not supported", path.display());
             return Err(Error::new(ErrorCode::InvalidTableType, what));
         }
+        if options.mode == OpenMode::Exclusive {
+            self.statements.close(&path);
+        }
         let mut area = WorkArea::open(&path, options, settings)?;
         if let Some(log) = self.transactions.log() {
             area.use_log(Some(log))?;
@@ -206,16 +212,8 @@ impl Connection {
     ) -> Result<AreaId> {
         let path = self.path_of(name, "dbf", settings)?;
         let fields = field_definitions::fields(fields)?;
-        let mut create = CreateOptions::new(today());
-        create.format = match options.table_type {
-            TableType::Ntx => Dialect::Dbase3,
-            TableType::Cdx => Dialect::FoxPro2,
-            TableType::Vfp => Dialect::VisualFoxPro,
-        };
-        create.codepage = options.codepage.unwrap_or(match options.is_oem {
-            true => CodePage::Cp850,
-            false => CodePage::Cp1252,
-        });
+        let create = options.create_options(today());
+        self.statements.close(&path);
         TableWriter::create(&path, &fields, &create)?.finish()?;
         let area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
         Ok(self.add(area))
@@ -236,6 +234,7 @@ impl Connection {
     ) -> Result<()> {
         self.outside_of_transactions("changing the fields of a table")?;
         let path = self.path_of(name, "dbf", settings)?;
+        self.statements.close(&path);
         let mut area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
         let mut alteration = Alteration::of(area.fields());
         for name in dropped.split(';').map(str::trim).filter(|name| !name.is_empty()) {

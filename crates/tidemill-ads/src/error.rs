@@ -12,6 +12,9 @@ pub enum Error {
     /// The engine below could not.
     #[error(transparent)]
     Engine(#[from] xbase::Error),
+    /// A statement was refused or failed.
+    #[error(transparent)]
+    Statement(#[from] crate::sql::Error),
     /// It is refused here.
     #[error("{what}")]
     Refused {
@@ -36,6 +39,7 @@ impl Error {
         match self {
             Self::Refused { code, .. } => *code,
             Self::Engine(e) => code_of(e),
+            Self::Statement(_) => ErrorCode::Statement,
         }
     }
 }
@@ -115,6 +119,8 @@ pub enum ErrorCode {
     FileInUse = 7008,
     /// The server's for what the operating system refused.
     FileError = 7004,
+    /// A statement was refused or failed; the text of the error says more.
+    Statement = 7200,
 }
 
 impl ErrorCode {
@@ -124,7 +130,7 @@ impl ErrorCode {
     }
 }
 
-fn code_of(error: &xbase::Error) -> ErrorCode {
+pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
     use xbase::{Error as E, LockSubject};
     match error {
         E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ErrorCode::FileNotFound,

@@ -1,14 +1,17 @@
 //! ADS SQL over xBase tables.
 //!
 //! A text is parsed once ([`parse`]), bound to the tables that it names and run as often as it is needed ([`Prepared`],
-//! [`Statements`]). What a statement can reach is a trait ([`Tables`]); [`FolderTables`] is the tables of a folder.
+//! [`Statements`]). What a statement can reach is a trait ([`Tables`]); [`ConnectionTables`] is the tables of a connection.
 //!
 //! ```
-//! use tidemill_ads::sql::{Answer, FolderTables, Statements, Value};
+//! use tidemill_ads::sql::{Answer, StatementOptions, Statements, Value};
+//! use tidemill_ads::{Connection, Settings};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
-//! let mut tables = FolderTables::new(folder.path());
+//! let mut connection = Connection::open(folder.path())?;
+//! let (settings, options) = (Settings::default(), StatementOptions::default());
+//! let mut tables = connection.tables(&settings, &options);
 //! let statements = Statements::default();
 //! statements.run("CREATE TABLE orders ( id Integer, tag Char(4), amt Numeric(8,2) )", &mut tables, &[])?;
 //! statements.run("INSERT INTO orders VALUES ( 1, 'AAAA', 12.5 ), ( 2, 'BBBB', 7 )", &mut tables, &[])?;
@@ -42,12 +45,12 @@ mod arithmetic;
 mod bind;
 mod change;
 mod condition;
+mod connection_tables;
 mod dialect;
 mod error;
 mod evaluate;
 mod explain;
 mod expression;
-mod folder_tables;
 mod frames;
 mod functions;
 mod group;
@@ -69,8 +72,9 @@ mod vector;
 mod work;
 
 pub use answer::{Answer, ColumnDescription, Live, Rows};
+pub(crate) use connection_tables::StatementTables;
+pub use connection_tables::{ConnectionTables, StatementOptions};
 pub use error::{Error, Kind, Result};
-pub use folder_tables::FolderTables;
 pub use functions::function_names;
 pub use parser::parse;
 pub use prepared::{Prepared, Statements};

@@ -66,7 +66,13 @@ impl Transactions {
         self.current.is_some()
     }
 
-    fn opened(&mut self, folder: &Path, settings: &Settings) -> Result<TransactionLog> {
+    /// The transaction of the program that is under way.
+    pub(crate) fn current(&mut self) -> Option<&mut Transaction> {
+        self.current.as_mut().map(|(transaction, _)| transaction)
+    }
+
+    /// The log, which is made where there is none yet.
+    pub(crate) fn opened(&mut self, folder: &Path, settings: &Settings) -> Result<TransactionLog> {
         if let Some(log) = &self.log {
             return Ok(log.clone());
         }
@@ -147,6 +153,7 @@ impl Connection {
         if committed.is_err() {
             self.read_anew()?;
         }
+        self.statements.close_editors();
         let laid_down = self.lay_log_down();
         committed?;
         laid_down
@@ -164,6 +171,7 @@ impl Connection {
             area.cancel_changes()?;
         }
         let rolled_back = transaction.rollback();
+        self.statements.close_editors();
         let laid_down = self.lay_log_down();
         rolled_back?;
         laid_down?;
@@ -190,17 +198,9 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction; [`ErrorCode::NotFound`] for a name that no savepoint has.
     pub fn rollback_to_savepoint(&mut self, name: &str) -> Result<()> {
+        let at = self.savepoint_named(name)?;
         let Some((transaction, savepoints)) = &mut self.transactions.current else {
             return Err(out_of_sequence("no transaction is under way"));
-        };
-        let Some(at) = savepoints
-            .iter()
-            .rposition(|(known, _)| known.eq_ignore_ascii_case(name))
-        else {
-            return Err(Error::new(
-                ErrorCode::NotFound,
-                format!("no savepoint is called {name:?}"),
-            ));
         };
         savepoints.truncate(at + 1);
         for (_, area) in &mut self.areas {
@@ -212,6 +212,34 @@ impl Connection {
         self.read_anew()
     }
 
+    /// Forgets a savepoint and those behind it; what was changed since stays.
+    ///
+    /// # Errors
+    /// As [`Connection::rollback_to_savepoint`].
+    pub fn release_savepoint(&mut self, name: &str) -> Result<()> {
+        let at = self.savepoint_named(name)?;
+        let Some((transaction, savepoints)) = &mut self.transactions.current else {
+            return Err(out_of_sequence("no transaction is under way"));
+        };
+        let released = savepoints.get(at).map(|(_, savepoint)| *savepoint);
+        savepoints.truncate(at);
+        match released {
+            Some(savepoint) => Ok(transaction.release(savepoint)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The place of the newest savepoint of a name.
+    fn savepoint_named(&self, name: &str) -> Result<usize> {
+        let Some((_, savepoints)) = &self.transactions.current else {
+            return Err(out_of_sequence("no transaction is under way"));
+        };
+        let found = savepoints
+            .iter()
+            .rposition(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no savepoint is called {name:?}")))
+    }
+
     /// Takes back the transaction that is under way, if there is one, and removes the log: for who disconnects.
     ///
     /// # Errors
@@ -221,6 +249,7 @@ impl Connection {
             true => self.rollback_transaction(),
             false => Ok(()),
         };
+        self.statements.close_editors();
         self.transactions = Transactions::default();
         ended
     }

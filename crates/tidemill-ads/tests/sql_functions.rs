@@ -5,7 +5,8 @@ mod sql_rows;
 use std::collections::BTreeSet;
 
 use sql_rows::{clock, lines_of};
-use tidemill_ads::sql::{Answer, FolderTables, Prepared, function_names};
+use tidemill_ads::sql::{Answer, Prepared, StatementOptions, function_names};
+use tidemill_ads::{Connection, Settings};
 
 const PAGE: &str = include_str!("../../../docs/ads/sql-functions.md");
 
@@ -42,7 +43,18 @@ fn the_page_lists_every_function() {
 #[test]
 fn examples_give_what_the_page_says() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut tables = FolderTables::new(folder.path()).clock(clock);
+    let mut connection = Connection::open(folder.path()).expect("a connection");
+    let (settings, options) = (
+        Settings {
+            show_deleted: false,
+            ..Settings::default()
+        },
+        StatementOptions {
+            clock,
+            ..StatementOptions::default()
+        },
+    );
+    let mut tables = connection.tables(&settings, &options);
     let mut wrong = Vec::new();
     for (name, example, expected) in lines() {
         let sql = format!("SELECT {example} FROM system.iota");
@@ -62,7 +74,18 @@ fn examples_give_what_the_page_says() {
 #[test]
 fn functions_of_columns_give_a_value_for_every_record() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut tables = FolderTables::new(folder.path()).clock(clock);
+    let mut connection = Connection::open(folder.path()).expect("a connection");
+    let (settings, options) = (
+        Settings {
+            show_deleted: false,
+            ..Settings::default()
+        },
+        StatementOptions {
+            clock,
+            ..StatementOptions::default()
+        },
+    );
+    let mut tables = connection.tables(&settings, &options);
     let mut run = |sql: &str| {
         let prepared = Prepared::new(sql, &mut tables).unwrap_or_else(|e| panic!("{sql}: {e}"));
         prepared

@@ -1,7 +1,8 @@
 //! Statements that nobody meant: every beginning of a good one, and words in any order.
 
 use proptest::prelude::*;
-use tidemill_ads::sql::{FolderTables, Prepared, Value, parse};
+use tidemill_ads::sql::{Prepared, StatementOptions, Value, parse};
+use tidemill_ads::{Connection, Settings};
 
 const GOOD: &[&str] = &[
     "SELECT {static} TOP 5 START AT 2 a.ID, COUNT(*) AS n FROM [t.dbf] a WHERE a.C LIKE 'x%' {escape '!'} GROUP BY 1 HAVING n > 1 ORDER BY 2 DESC",
@@ -55,7 +56,9 @@ fn deep_nesting_is_an_error_and_not_the_end() {
         " ".repeat(2 << 20),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut tables = FolderTables::new(folder.path());
+        let mut connection = Connection::open(folder.path()).expect("a connection");
+        let (settings, options) = (Settings::default(), StatementOptions::default());
+        let mut tables = connection.tables(&settings, &options);
         let beginning: String = text.chars().take(40).collect();
         if let Ok(prepared) = Prepared::new(&text, &mut tables) {
             let answer = prepared.run(&mut tables, &[]);
@@ -64,7 +67,9 @@ fn deep_nesting_is_an_error_and_not_the_end() {
     }
     // What programs write is no nesting.
     let folder = tempfile::tempdir().expect("a folder");
-    let mut tables = FolderTables::new(folder.path());
+    let mut connection = Connection::open(folder.path()).expect("a connection");
+    let (settings, options) = (Settings::default(), StatementOptions::default());
+    let mut tables = connection.tables(&settings, &options);
     for text in [
         format!("SELECT 1 WHERE 1 = 1{}", " OR 1 = 2".repeat(480)),
         format!("SELECT 1 WHERE 1 IN ( 0{} )", ", 1".repeat(20_000)),
@@ -153,7 +158,9 @@ proptest! {
     #[test]
     fn any_words_are_answered_or_refused(words in prop::collection::vec(word(), 1..14), value in any::<i64>()) {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut tables = FolderTables::new(folder.path());
+        let mut connection = Connection::open(folder.path()).expect("a connection");
+let (settings, options) = (Settings::default(), StatementOptions::default());
+let mut tables = connection.tables(&settings, &options);
         for sql in [
             "CREATE TABLE t ( ID Integer, C Char(4), N Numeric(8,2), D Date, L Logical )",
             "INSERT INTO t VALUES ( 1, 'a', 0.5, '2024-01-31', TRUE ), ( 2, '', -3, NULL, FALSE )",

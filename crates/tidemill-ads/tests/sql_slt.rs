@@ -19,7 +19,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use sql_rows::{clock, lines_of};
-use tidemill_ads::sql::{Answer, Error, FolderTables, Prepared, Statements, Value};
+use tidemill_ads::sql::{Answer, ConnectionTables, Error, Prepared, StatementOptions, Statements, Value};
+use tidemill_ads::{Connection, Settings};
 
 #[test]
 fn statements_answer_as_their_files_say() {
@@ -46,7 +47,18 @@ fn run(file: &Path) -> String {
     let text = std::fs::read_to_string(file).expect("a test");
     let updates = std::env::var("TIDEMILL_SLT").is_ok_and(|mode| mode == "update");
     let folder = tempfile::tempdir().expect("a folder");
-    let mut tables = FolderTables::new(folder.path()).clock(clock);
+    let mut connection = Connection::open(folder.path()).expect("a connection");
+    let (settings, options) = (
+        Settings {
+            show_deleted: false,
+            ..Settings::default()
+        },
+        StatementOptions {
+            clock,
+            ..StatementOptions::default()
+        },
+    );
+    let mut tables = connection.tables(&settings, &options);
     let statements = Statements::default();
     let (mut wrong, mut written) = (String::new(), String::new());
     let mut lines = text.lines().enumerate().peekable();
@@ -140,7 +152,7 @@ fn value(text: &str) -> Value {
 fn answer(
     statements: &Statements,
     sql: &str,
-    tables: &mut FolderTables,
+    tables: &mut ConnectionTables<'_>,
     parameters: &[Value],
 ) -> Result<Answer, Error> {
     match statements.run(sql, tables, parameters)? {

@@ -10,7 +10,8 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use sql_rows::{clock, lines_of};
-use tidemill_ads::sql::{Answer, FolderTables, Prepared};
+use tidemill_ads::sql::{Answer, Prepared, StatementOptions};
+use tidemill_ads::{Connection, Settings};
 
 /// Reads statements, one a line; runs them; writes the rows of each between lines of dashes.
 const SCRIPT: &str = r"
@@ -97,7 +98,18 @@ fn plain(line: &str) -> String {
 #[test]
 fn generated_queries_are_answered_as_sqlite_answers_them() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut tables = FolderTables::new(folder.path()).clock(clock);
+    let mut connection = Connection::open(folder.path()).expect("a connection");
+    let (settings, options) = (
+        Settings {
+            show_deleted: false,
+            ..Settings::default()
+        },
+        StatementOptions {
+            clock,
+            ..StatementOptions::default()
+        },
+    );
+    let mut tables = connection.tables(&settings, &options);
     let seed = 20_241_121;
     let mut random = Random(seed);
     let mut run = |sql: &str| {

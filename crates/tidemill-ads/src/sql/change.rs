@@ -21,9 +21,6 @@ use super::tables::{Snapshot, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
 use super::vector::Vector;
 
-/// The savepoint of a statement within a transaction.
-const STATEMENT: &str = "\u{1}statement";
-
 /// A bound statement that changes records.
 #[derive(Debug)]
 pub(super) struct Change {
@@ -429,9 +426,6 @@ impl Change {
         let snapshot = tables.snapshot(&self.table)?;
         let records = select(&snapshot)?;
         tables.editor(&self.table)?.lock_records(records.iter().copied())?;
-        if tables.is_alone(&self.table) {
-            return Ok((snapshot, records));
-        }
         // Between looking and locking others may have written.
         tables.changed(&self.table);
         let snapshot = tables.snapshot(&self.table)?;
@@ -497,22 +491,14 @@ impl Change {
     }
 }
 
-/// Does something in a transaction: the one that is under way, back to where it was when it fails, or one of its own.
+/// Does something as a whole or not at all.
 pub(super) fn as_one<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tables) -> Result<T>) -> Result<T> {
-    let is_outer = !tables.in_transaction();
-    match is_outer {
-        true => tables.begin()?,
-        false => tables.savepoint(STATEMENT)?,
-    }
+    tables.begin_statement()?;
     let done = work(tables);
-    match (&done, is_outer) {
-        (Ok(_), true) => tables.commit()?,
-        (Ok(_), false) => tables.release(STATEMENT)?,
-        // The first fault is what is told.
-        (Err(_), true) => drop(tables.rollback()),
-        (Err(_), false) => drop(tables.rollback_to(STATEMENT)),
-    }
-    done
+    let ended = tables.end_statement(done.is_ok());
+    // The first fault is what is told.
+    let done = done?;
+    ended.map(|()| done)
 }
 
 /// A value as a field keeps it; `None` for what it keeps already: nothing.

@@ -15,6 +15,8 @@
 use sqlparser::tokenizer::Location;
 use tidemill_xbase as xbase;
 
+use crate::ErrorCode;
+
 /// The result of everything that runs SQL.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -31,6 +33,8 @@ struct Fault {
     /// Characters before the fault.
     offset: Option<usize>,
     source: Option<xbase::Error>,
+    /// The native code, where it is not that of the kind.
+    code: Option<ErrorCode>,
 }
 
 /// What kind of fault it is.
@@ -107,6 +111,7 @@ impl Error {
             location: None,
             offset: None,
             source: None,
+            code: None,
         }))
     }
 
@@ -142,7 +147,10 @@ impl Error {
 
     /// The code that clients call native: what ADS's help lists.
     pub fn native_code(&self) -> i64 {
-        self.0.kind.codes().1
+        match self.0.code {
+            Some(code) => code.number().into(),
+            None => self.0.kind.codes().1,
+        }
     }
 
     /// The SQLSTATE.
@@ -173,7 +181,7 @@ impl Error {
             offset,
             ..
         } = &*self.0;
-        let (state, native) = kind.codes();
+        let (state, native) = (self.state(), self.native_code());
         let origin = match kind {
             Kind::Engine | Kind::NoTable => format!("[SAP][Advantage SQL][ASA] Error {native}:  "),
             _ => "[SAP][Advantage SQL Engine]".to_owned(),
@@ -206,8 +214,31 @@ impl From<xbase::Error> for Error {
             _ => Kind::Engine,
         };
         let mut error = Self::new(kind, message);
+        if error.0.kind == Kind::Engine {
+            error.0.code = Some(crate::error::code_of(&source));
+        }
         error.0.source = Some(source);
         error
+    }
+}
+
+impl From<crate::Error> for Error {
+    fn from(error: crate::Error) -> Self {
+        match error {
+            crate::Error::Engine(source) => source.into(),
+            crate::Error::Statement(error) => error,
+            crate::Error::Refused { code, what } => {
+                let kind = match code {
+                    ErrorCode::TransactionOutOfSequence | ErrorCode::IllegalCommandDuringTransaction => {
+                        Kind::Transaction
+                    }
+                    _ => Kind::Engine,
+                };
+                let mut error = Self::new(kind, what);
+                error.0.code = Some(code);
+                error
+            }
+        }
     }
 }
 

@@ -73,13 +73,14 @@ pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Resu
         let why = "The keys of an index all ascend or all descend";
         return Err(Error::new(Kind::Unsupported, why));
     }
-    tables.exclusively(&index.table, &mut |table| {
-        let expression = key(&index.columns, table.fields())?;
-        let spec = OrderSpec::new(index.name.value.to_uppercase(), expression)
-            .unique(index.is_unique)
-            .descending(is_descending);
-        Ok(table.create_order(&spec)?)
-    })
+    let table = tables.editor(&index.table)?;
+    let expression = key(&index.columns, table.fields())?;
+    let spec = OrderSpec::new(index.name.value.to_uppercase(), expression)
+        .unique(index.is_unique)
+        .descending(is_descending);
+    let created = table.create_order(&spec);
+    tables.changed(&index.table);
+    Ok(created?)
 }
 
 /// Takes an order out of its index.
@@ -87,7 +88,9 @@ pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Resu
 /// # Errors
 /// What the table says.
 pub(super) fn drop_index(table: &TableName, index: &Ident, tables: &mut dyn Tables) -> Result<()> {
-    tables.exclusively(table, &mut |table| Ok(table.drop_order(&index.value)?))
+    let dropped = tables.editor(table)?.drop_order(&index.value);
+    tables.changed(table);
+    Ok(dropped?)
 }
 
 /// Changes the structure of a table.

@@ -119,13 +119,6 @@ pub trait Tables {
     /// [`Kind::Engine`] when the folder cannot be read.
     fn table_names(&mut self) -> Result<Vec<String>>;
 
-    /// Whether nobody else can write to a table that is open for writing here, so that nothing has to be looked at again once it is
-    /// locked. Default: others can.
-    fn is_alone(&self, name: &TableName) -> bool {
-        let _ = name;
-        false
-    }
-
     /// Whether a transaction is under way.
     fn in_transaction(&self) -> bool;
 
@@ -164,6 +157,18 @@ pub trait Tables {
     /// # Errors
     /// As [`Tables::rollback_to`].
     fn release(&mut self, name: &str) -> Result<()>;
+
+    /// Begins what a statement does as a whole or not at all, within the transaction or alone.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`].
+    fn begin_statement(&mut self) -> Result<()>;
+
+    /// Keeps what was done since [`Tables::begin_statement`], or takes it back.
+    ///
+    /// # Errors
+    /// As [`Tables::commit`]; nothing is kept then.
+    fn end_statement(&mut self, keeps: bool) -> Result<()>;
 
     /// The clock.
     fn clock(&self) -> Clock;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tidemill_xbase::aof::{Aof, Filter};
 use tidemill_xbase::expression::{Environment, Letters};
 use tidemill_xbase::{
-    ChangeNumber, CodePage, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table,
+    ChangeNumber, CodePage, Dialect, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table,
     TableCursor, TableEditor, TableOrder, TransactionLog, production_path,
 };
 
@@ -45,6 +45,15 @@ impl TableType {
         match self {
             Self::Ntx => "ntx",
             Self::Cdx | Self::Vfp => "cdx",
+        }
+    }
+
+    /// The format of new tables.
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::Ntx => Dialect::Dbase3,
+            Self::Cdx => Dialect::FoxPro2,
+            Self::Vfp => Dialect::VisualFoxPro,
         }
     }
 }
@@ -176,27 +185,11 @@ const BRIEF_LOCKS: Duration = Duration::from_secs(10);
 impl WorkArea {
     /// Opens the table at `path` and goes to its first record.
     pub(crate) fn open(path: &Path, options: &TableOptions, settings: &Settings) -> Result<Self> {
-        let (scheme, has_production) = match options.table_type {
-            TableType::Ntx => (LockScheme::Clipper, false),
-            TableType::Cdx | TableType::Vfp => (LockScheme::Vfp, true),
-        };
         let mut open = OpenOptions::new().keep_trailing_blanks(true);
         if let Some(codepage) = options.codepage {
             open = open.codepage(codepage);
         }
-        let mut edit = EditOptions::new(today())
-            .mode(options.mode)
-            .scheme(scheme)
-            .lock_timeout(settings.lock_timeout)
-            .brief_lock_timeout(BRIEF_LOCKS)
-            .open(open.clone())
-            .production_index(has_production);
-        if has_production {
-            let table = Table::open(path, &open)?;
-            if let Ok(Some(index)) = production_path(&table) {
-                edit = edit.keys(collation::of_index(&index, &table));
-            }
-        }
+        let edit = edit_options(path, options, settings, open)?;
         let mut editor = TableEditor::open(path, &edit)?;
         let table = Arc::new(editor.table()?);
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -382,6 +375,32 @@ impl WorkArea {
     fn refuse<T>(&self, code: ErrorCode, why: impl std::fmt::Display) -> Result<T> {
         Err(Error::new(code, format!("{}: {why}", self.editor.path().display())))
     }
+}
+
+/// How a table is opened for changes: with the locks and the production index of its type, under the alphabet of that.
+pub(crate) fn edit_options(
+    path: &Path,
+    options: &TableOptions,
+    settings: &Settings,
+    open: OpenOptions,
+) -> Result<EditOptions> {
+    let (scheme, has_production) = match options.table_type {
+        TableType::Ntx => (LockScheme::Clipper, false),
+        TableType::Cdx | TableType::Vfp => (LockScheme::Vfp, true),
+    };
+    let mut edit = EditOptions::new(today())
+        .mode(options.mode)
+        .scheme(scheme)
+        .lock_timeout(settings.lock_timeout)
+        .brief_lock_timeout(BRIEF_LOCKS)
+        .production_index(has_production);
+    if has_production {
+        let table = Table::open(path, &open)?;
+        if let Ok(Some(index)) = production_path(&table) {
+            edit = edit.keys(collation::of_index(&index, &table));
+        }
+    }
+    Ok(edit.open(open))
 }
 
 impl Drop for WorkArea {

@@ -1,0 +1,534 @@
+//! The tables of a connection, as statements see them.
+//!
+//! What is only read is opened when it is first named, with its production index, and read through one cache of columns for as long as the
+//! file stays what it was. What is written is opened beside others and goes through the connection's log, so that a statement is made as a
+//! whole or not at all; it is closed at the end of the statement, or of the transaction in which it is.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tidemill_xbase::expression::Environment;
+use tidemill_xbase::{
+    Access, Blank, CivilDate, CodePage, ColumnCache, Columns, CreateOptions, FieldSpec, OpenMode, OpenOptions,
+    Savepoint, Sharing, Table, TableEditor, TableIndex, TableWriter, Transaction, production_path,
+};
+
+use super::error::{Error, Kind, Result};
+use super::prepared::Statements;
+use super::statement::{Select, TableName};
+use super::tables::{Clock, Snapshot, Tables};
+use super::value::{DAY_MS, day_of};
+use crate::work_area::edit_options;
+use crate::{Connection, Settings, TableOptions, TableType, collation};
+
+/// How the statements of a connection open and make tables.
+#[derive(Debug, Clone)]
+pub struct StatementOptions {
+    /// How tables are opened; they are always shared. Default: those of Visual FoxPro, which alone have all types of SQL.
+    pub table: TableOptions,
+    /// How files are read. Default: [`Access::Positional`].
+    pub access: Access,
+    /// What the clock shows, for a test. Default: the system's, local time.
+    pub clock: fn() -> Clock,
+}
+
+impl Default for StatementOptions {
+    fn default() -> Self {
+        Self {
+            table: TableOptions {
+                table_type: TableType::Vfp,
+                ..TableOptions::default()
+            },
+            access: Access::Positional,
+            clock: system_clock,
+        }
+    }
+}
+
+/// What the statements of a connection have open, and what they remember.
+#[derive(Debug)]
+pub(crate) struct StatementTables {
+    open: HashMap<PathBuf, OpenTable>,
+    /// Where tables were found, by their names, below which default folder.
+    paths: HashMap<TableName, PathBuf>,
+    default_folder: Option<PathBuf>,
+    cache: Arc<ColumnCache>,
+    views: HashMap<String, Select>,
+    pub(crate) known: Arc<Statements>,
+    /// What a statement outside of a program's transaction does as a whole.
+    statement: Option<Transaction>,
+    /// Where a statement within a program's transaction goes back to.
+    point: Option<Savepoint>,
+    last_autoincrement: Option<i64>,
+    environment: Environment,
+}
+
+#[derive(Debug, Default)]
+struct OpenTable {
+    snapshot: Option<Arc<Snapshot>>,
+    /// The index file as it was when the snapshot was made.
+    index: Option<FileState>,
+    editor: Option<TableEditor>,
+    /// Whether what is under way has changed it.
+    is_changed: bool,
+}
+
+/// A file by its length and the time of its last change.
+type FileState = (PathBuf, Option<(u64, Option<SystemTime>)>);
+
+/// Bytes of decoded columns that are kept.
+const CACHE: usize = 256 << 20;
+
+impl Default for StatementTables {
+    fn default() -> Self {
+        Self {
+            open: HashMap::new(),
+            paths: HashMap::new(),
+            default_folder: None,
+            cache: ColumnCache::new(CACHE),
+            views: HashMap::new(),
+            known: Arc::default(),
+            statement: None,
+            point: None,
+            last_autoincrement: None,
+            environment: Environment::new(CodePage::Cp1252),
+        }
+    }
+}
+
+impl StatementTables {
+    /// The tables that are open for changes.
+    pub(crate) fn editors(&mut self) -> impl Iterator<Item = &mut TableEditor> {
+        self.open.values_mut().filter_map(|open| open.editor.as_mut())
+    }
+
+    /// Closes what is open for changes, once nothing is under way.
+    pub(crate) fn close_editors(&mut self) {
+        for open in self.open.values_mut().filter(|open| open.editor.is_some()) {
+            (open.editor, open.is_changed, open.snapshot) = (None, false, None);
+        }
+    }
+
+    /// Closes a table, for who wants it alone.
+    pub(crate) fn close(&mut self, path: &Path) {
+        self.open.remove(path);
+    }
+}
+
+/// The tables of a connection, as statements see them: what [`Connection::tables`] lends.
+#[derive(Debug)]
+pub struct ConnectionTables<'c> {
+    connection: &'c mut Connection,
+    settings: &'c Settings,
+    options: &'c StatementOptions,
+}
+
+impl Connection {
+    /// The tables of the folder and of those below it, as statements see them.
+    pub fn tables<'c>(&'c mut self, settings: &'c Settings, options: &'c StatementOptions) -> ConnectionTables<'c> {
+        if self.statements.default_folder != settings.paths.default_folder {
+            self.statements
+                .default_folder
+                .clone_from(&settings.paths.default_folder);
+            self.statements.paths.clear();
+        }
+        ConnectionTables {
+            connection: self,
+            settings,
+            options,
+        }
+    }
+}
+
+impl ConnectionTables<'_> {
+    fn state(&mut self) -> &mut StatementTables {
+        &mut self.connection.statements
+    }
+
+    /// The file of a table, looked for once.
+    pub(crate) fn path(&mut self, name: &TableName) -> Result<PathBuf> {
+        if let Some(path) = self.connection.statements.paths.get(name) {
+            return Ok(path.clone());
+        }
+        let path = self.find(name)?;
+        self.state().paths.insert(name.clone(), path.clone());
+        Ok(path)
+    }
+
+    /// The file of a table, whatever the case of its name, with its extension or without, and with the name of a database before it.
+    fn find(&self, name: &TableName) -> Result<PathBuf> {
+        let written = name.to_string();
+        let mut candidates = vec![written.clone(), format!("{written}.dbf")];
+        if name.parts.len() > 1 {
+            candidates.push(name.last().to_owned());
+        }
+        for candidate in &candidates {
+            let path = self.connection.path_of(candidate, "dbf", self.settings)?;
+            if path.is_file() {
+                return Ok(path);
+            }
+        }
+        let why = format!(
+            "Either ACE could not find the specified file, or you do not have sufficient rights to access the file.  Table name: {name}"
+        );
+        Err(Error::new(Kind::NoTable, why))
+    }
+
+    /// A table that is not there any more is looked for again.
+    fn open_file<T>(&mut self, name: &TableName, opened: tidemill_xbase::Result<T>) -> Result<T> {
+        opened.map_err(|error| {
+            if let tidemill_xbase::Error::Io { source, .. } = &error
+                && source.kind() == std::io::ErrorKind::NotFound
+            {
+                self.state().paths.remove(name);
+            }
+            error.into()
+        })
+    }
+
+    fn read_options(&self) -> OpenOptions {
+        let options = OpenOptions::new().blank(Blank::Zero).access(self.options.access);
+        match self.options.table.codepage {
+            Some(codepage) => options.codepage(codepage),
+            None => options,
+        }
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.connection.transactions.is_under_way() || self.connection.statements.statement.is_some()
+    }
+
+    /// A table as the file has it.
+    fn committed(&mut self, name: &TableName, path: &Path) -> Result<Arc<Snapshot>> {
+        if let Some(open) = self.connection.statements.open.get(path)
+            && let Some(snapshot) = &open.snapshot
+            && snapshot.table().is_current().unwrap_or(false)
+            && open.index == index_state(snapshot.table())
+        {
+            return Ok(Arc::clone(snapshot));
+        }
+        let opened = Table::open(path, &self.read_options());
+        let table = Arc::new(self.open_file(name, opened)?);
+        let index = index_state(&table);
+        let orders = match &index {
+            Some((path, _)) if self.options.table.table_type != TableType::Ntx => {
+                let index = TableIndex::open(path, &table, &collation::of_index(path, &table))?;
+                index.orders().to_vec()
+            }
+            _ => Vec::new(),
+        };
+        let environment = Environment::new(table.codepage());
+        let columns = Columns::new(&table, &self.connection.statements.cache, Sharing::Shared)?;
+        let snapshot = Arc::new(Snapshot::new(columns, orders, environment));
+        let open = self.state().open.entry(path.to_owned()).or_default();
+        (open.snapshot, open.index) = (Some(Arc::clone(&snapshot)), index);
+        Ok(snapshot)
+    }
+
+    /// A table with what is under way.
+    fn uncommitted(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
+        let cache = Arc::clone(&self.connection.statements.cache);
+        let editor = self.editor(name)?;
+        editor.refresh()?;
+        let table = Arc::new(editor.table()?);
+        let names: Vec<String> = editor.orders().map(|tag| tag.name.clone()).collect();
+        let orders = names.iter().map(|name| editor.order(name));
+        let orders = orders.collect::<Result<Vec<_>, _>>()?;
+        let environment = Environment::new(table.codepage());
+        let columns = Columns::new(&table, &cache, Sharing::Shared)?;
+        Ok(Arc::new(Snapshot::new(columns, orders, environment)))
+    }
+
+    /// Nobody else may have it open, and nothing is under way.
+    fn alone(&mut self, name: &TableName, what: &str) -> Result<PathBuf> {
+        let path = self.path(name)?;
+        if self.is_under_way() {
+            return Err(Error::new(Kind::Transaction, format!("{what} in a transaction")));
+        }
+        self.state().close(&path);
+        Ok(path)
+    }
+
+    /// Closes what a statement has changed, unless a transaction goes on with it.
+    fn settle(&mut self) {
+        if !self.is_under_way() {
+            self.state().close_editors();
+        }
+    }
+
+    fn savepoints(&mut self) -> Result<&mut Transaction> {
+        self.connection.transactions.current().ok_or_else(none)
+    }
+}
+
+/// The production index of a table as it is now.
+fn index_state(table: &Table) -> Option<FileState> {
+    let path = production_path(table).ok().flatten()?;
+    let state = std::fs::metadata(&path).ok();
+    Some((path, state.map(|meta| (meta.len(), meta.modified().ok()))))
+}
+
+impl Tables for ConnectionTables<'_> {
+    fn snapshot(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
+        let path = self.path(name)?;
+        let is_changed = self
+            .connection
+            .statements
+            .open
+            .get(&path)
+            .is_some_and(|open| open.is_changed);
+        // In a program's transaction its work areas may have changed it too.
+        match is_changed || self.connection.transactions.is_under_way() {
+            true => self.uncommitted(name),
+            false => self.committed(name, &path),
+        }
+    }
+
+    fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
+        let path = self.path(name)?;
+        let is_open = self
+            .connection
+            .statements
+            .open
+            .get(&path)
+            .is_some_and(|open| open.editor.is_some());
+        if !is_open {
+            let folder = self.connection.folder().to_owned();
+            let log = self.connection.transactions.opened(&folder, self.settings)?;
+            let shared = TableOptions {
+                mode: OpenMode::Shared,
+                ..self.options.table.clone()
+            };
+            let options = edit_options(&path, &shared, self.settings, self.read_options())?.log(&log);
+            let opened = TableEditor::open(&path, &options);
+            let editor = self.open_file(name, opened)?;
+            self.state().open.entry(path.clone()).or_default().editor = Some(editor);
+        }
+        let open = self.connection.statements.open.get_mut(&path);
+        let missing = || Error::new(Kind::Engine, "a table is open no more");
+        open.and_then(|open| open.editor.as_mut()).ok_or_else(missing)
+    }
+
+    fn changed(&mut self, name: &TableName) {
+        let is_under_way = self.is_under_way();
+        let Ok(path) = self.path(name) else { return };
+        let statements = &mut self.connection.statements;
+        if let Some(open) = statements.open.get_mut(&path) {
+            open.is_changed |= is_under_way;
+            if let Some(editor) = &mut open.editor
+                && editor.fields().iter().any(|field| field.autoincrement.is_some())
+                && let Ok(table) = editor.table()
+            {
+                let counter = table.fields().iter().find_map(|field| field.autoincrement);
+                statements.last_autoincrement =
+                    counter.map(|counter| i64::from(counter.next.wrapping_sub(counter.step)));
+            }
+        }
+        self.settle();
+    }
+
+    fn exclusively(&mut self, name: &TableName, work: &mut dyn FnMut(&mut TableEditor) -> Result<()>) -> Result<()> {
+        let path = self.alone(name, "The structure of a table is not changed")?;
+        let options = self.options.table.clone().exclusive();
+        let options = edit_options(&path, &options, self.settings, self.read_options())?;
+        let mut editor = TableEditor::open(&path, &options)?;
+        work(&mut editor)?;
+        editor.sync()?;
+        Ok(())
+    }
+
+    fn create_table(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()> {
+        if self.path(name).is_ok() {
+            return Err(Error::new(Kind::Exists, format!("ISAM table already exists: {name}")));
+        }
+        let path = self.connection.path_of(&name.to_string(), "dbf", self.settings)?;
+        let options = self.options.table.create_options(today(&(self.options.clock)()));
+        TableWriter::create(path, fields, &options)?.finish()?;
+        Ok(())
+    }
+
+    fn drop_table(&mut self, name: &TableName) -> Result<()> {
+        let path = self.alone(name, "A table is not dropped")?;
+        // Whoever has it open would go on with a file that no name leads to.
+        let options = self.options.table.clone().exclusive();
+        let options = edit_options(&path, &options, self.settings, self.read_options())?;
+        let opened = TableEditor::open(&path, &options.production_index(false));
+        drop(self.open_file(name, opened)?);
+        self.state().paths.retain(|_, known| *known != path);
+        let remove = |path: &Path| {
+            std::fs::remove_file(path)
+                .map_err(|error| Error::new(Kind::Engine, format!("cannot remove {}: {error}", path.display())))
+        };
+        remove(&path)?;
+        for extension in ["fpt", "dbt", "smt", "cdx", "cpg"] {
+            let beside = path.with_extension(extension);
+            if beside.is_file() {
+                remove(&beside)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn table_names(&mut self) -> Result<Vec<String>> {
+        let files = self.connection.find_files("*.dbf", self.settings)?;
+        let stem = |file: &String| {
+            Path::new(file)
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+        };
+        Ok(files.iter().filter_map(stem).collect())
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.connection.transactions.is_under_way()
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if self.in_transaction() {
+            return Err(Error::new(Kind::Transaction, "A transaction is under way"));
+        }
+        Ok(self.connection.begin_transaction(self.settings)?)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        if !self.in_transaction() {
+            return Err(none());
+        }
+        Ok(self.connection.commit_transaction()?)
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        if !self.in_transaction() {
+            return Err(none());
+        }
+        Ok(self.connection.rollback_transaction()?)
+    }
+
+    fn savepoint(&mut self, name: &str) -> Result<()> {
+        self.savepoints()?;
+        Ok(self.connection.create_savepoint(name)?)
+    }
+
+    fn rollback_to(&mut self, name: &str) -> Result<()> {
+        self.savepoints()?;
+        Ok(self.connection.rollback_to_savepoint(name)?)
+    }
+
+    fn release(&mut self, name: &str) -> Result<()> {
+        self.savepoints()?;
+        Ok(self.connection.release_savepoint(name)?)
+    }
+
+    fn begin_statement(&mut self) -> Result<()> {
+        if self.in_transaction() {
+            let point = self.savepoints()?.savepoint()?;
+            self.state().point = Some(point);
+            return Ok(());
+        }
+        let folder = self.connection.folder().to_owned();
+        let log = self.connection.transactions.opened(&folder, self.settings)?;
+        self.state().statement = Some(log.begin()?);
+        Ok(())
+    }
+
+    fn end_statement(&mut self, keeps: bool) -> Result<()> {
+        if let Some(transaction) = self.state().statement.take() {
+            let ended = match keeps {
+                true => transaction.commit(),
+                false => transaction.rollback(),
+            };
+            self.state().close_editors();
+            return Ok(ended?);
+        }
+        let Some(point) = self.state().point.take() else {
+            return Ok(());
+        };
+        let transaction = self.savepoints()?;
+        if !keeps {
+            transaction.rollback_to(point)?;
+        }
+        Ok(transaction.release(point)?)
+    }
+
+    fn clock(&self) -> Clock {
+        (self.options.clock)()
+    }
+
+    fn environment(&self) -> &Environment {
+        &self.connection.statements.environment
+    }
+
+    fn shows_deleted(&self) -> bool {
+        self.settings.show_deleted
+    }
+
+    fn database(&self) -> &str {
+        self.connection.folder().to_str().unwrap_or_default()
+    }
+
+    fn last_autoincrement(&self) -> Option<i64> {
+        self.connection.statements.last_autoincrement
+    }
+
+    fn view(&self, name: &TableName) -> Option<Select> {
+        let views = &self.connection.statements.views;
+        views.get(&name.to_string().to_ascii_lowercase()).cloned()
+    }
+
+    fn set_view(&mut self, name: &TableName, select: Option<Select>) -> Result<()> {
+        let key = name.to_string().to_ascii_lowercase();
+        let views = &mut self.connection.statements.views;
+        match select {
+            Some(_) if views.contains_key(&key) => {
+                Err(Error::new(Kind::Exists, format!("View already exists: {name}")))
+            }
+            Some(select) => {
+                views.insert(key, select);
+                Ok(())
+            }
+            None => match views.remove(&key) {
+                Some(_) => Ok(()),
+                None => Err(Error::new(Kind::NoTable, format!("View not found: {name}"))),
+            },
+        }
+    }
+}
+
+impl TableOptions {
+    /// How tables of this type are made.
+    pub(crate) fn create_options(&self, today: CivilDate) -> CreateOptions {
+        let mut create = CreateOptions::new(today);
+        create.format = self.table_type.dialect();
+        create.codepage = self.codepage.unwrap_or(match self.is_oem {
+            true => CodePage::Cp850,
+            false => CodePage::Cp1252,
+        });
+        create
+    }
+}
+
+fn none() -> Error {
+    Error::new(Kind::Transaction, "No transaction is under way")
+}
+
+fn system_clock() -> Clock {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let utc = i64::try_from(since.as_millis()).unwrap_or(0);
+    let utc_offset = i64::from(chrono::Local::now().offset().local_minus_utc()) * 1000;
+    Clock {
+        local: utc + utc_offset,
+        utc_offset,
+    }
+}
+
+fn today(clock: &Clock) -> CivilDate {
+    let day = day_of(clock.local - clock.local.rem_euclid(DAY_MS));
+    let (year, month, day) = tidemill_xbase::julian::civil_from_unix_days(day);
+    CivilDate {
+        year: u16::try_from(year).unwrap_or(1970),
+        month: u8::try_from(month).unwrap_or(1),
+        day: u8::try_from(day).unwrap_or(1),
+    }
+}
