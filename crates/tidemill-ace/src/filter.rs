@@ -58,7 +58,7 @@ pub extern "C" fn AdsGetAOF(table: Handle, condition: Bytes, len: Out<u16>) -> u
 pub extern "C" fn AdsClearAOF(table: Handle) -> u32 {
     call(|| {
         with_area(table, |area| {
-            area.clear_aof();
+            area.clear_aof(&settings())?;
             Ok(())
         })
     })

@@ -68,8 +68,8 @@ impl Field {
                 ErrorCode::InvalidFieldName,
                 "a field must be named, and the pointer is null",
             ),
-            number @ 1..FIRST_ADDRESS => area.field(number - 1).map(|_| number - 1),
-            _ => area.field_named(&Name(self.0).needed()?),
+            number @ 1..FIRST_ADDRESS => area.column(number - 1),
+            _ => area.column_named(&Name(self.0).needed()?),
         }
     }
 }

@@ -192,11 +192,21 @@ impl Connection {
         if options.mode == OpenMode::Exclusive {
             self.statements.close(&path);
         }
-        let mut area = WorkArea::open(&path, options, settings)?;
+        let area = self.area_over(&path, options, settings)?;
+        Ok(self.add(area))
+    }
+
+    /// A work area over a file. Where a statement of the transaction under way has changed the table, it goes on with that.
+    pub(crate) fn area_over(&mut self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
+        let editor = match options.mode {
+            OpenMode::Shared => self.statements.take_editor(path),
+            OpenMode::Exclusive | OpenMode::ReadOnly => None,
+        };
+        let mut area = WorkArea::open_with(path, editor, options, settings)?;
         if let Some(log) = self.transactions.log() {
             area.use_log(Some(log))?;
         }
-        Ok(self.add(area))
+        Ok(area)
     }
 
     /// Makes an empty table with fields as `NAME,Character,20;AMT,Numeric,8,2` and opens it exclusively.
@@ -261,7 +271,7 @@ impl Connection {
         Ok(area.editor()?.alter(&alteration)?)
     }
 
-    fn add(&mut self, area: WorkArea) -> AreaId {
+    pub(crate) fn add(&mut self, area: WorkArea) -> AreaId {
         let id = AreaId(self.next_area);
         self.next_area += 1;
         self.areas.push((id, area));

@@ -33,6 +33,7 @@ mod paths;
 mod relation;
 mod settings;
 pub mod sql;
+mod statements;
 mod transactions;
 mod work_area;
 
@@ -41,5 +42,6 @@ pub use date_format::{DateFormat, clock, now, time_of};
 pub use error::{Error, ErrorCode, Result};
 pub use paths::Paths;
 pub use settings::Settings;
+pub use statements::Executed;
 pub use tidemill_xbase::aof::{Customize, OptimizationLevel};
 pub use work_area::{Counted, FieldType, IndexOptions, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};

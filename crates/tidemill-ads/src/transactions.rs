@@ -269,7 +269,7 @@ impl Connection {
     }
 
     /// After changes were taken back every area looks again what its table holds.
-    fn read_anew(&mut self) -> Result<()> {
+    pub(crate) fn read_anew(&mut self) -> Result<()> {
         self.areas.iter_mut().try_for_each(|(_, area)| area.read_anew())
     }
 

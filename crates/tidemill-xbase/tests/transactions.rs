@@ -146,6 +146,25 @@ fn a_log_can_be_taken_up_and_laid_down_while_a_table_is_open() {
 }
 
 #[test]
+fn a_table_that_takes_up_the_log_in_a_transaction_is_rolled_back_with_it() {
+    let shop = Shop::new();
+    let before = shop.rows("stock");
+    let log = shop.log(Durability::Commit);
+    let transaction = log.begin().unwrap();
+    let options = EditOptions::new(TODAY).mode(OpenMode::Shared);
+    let mut stock = TableEditor::open(shop.path("stock"), &options).unwrap();
+    let count = stock.record_count();
+    stock.use_log(Some(&log)).unwrap();
+    stock.append_values(&[]).unwrap();
+    assert_eq!(stock.record_count(), count + 1);
+    transaction.rollback().unwrap();
+    assert_eq!(stock.refresh().unwrap(), count);
+    stock.use_log(None).unwrap();
+    drop(stock);
+    assert_eq!(shop.rows("stock"), before);
+}
+
+#[test]
 fn savepoints_nest_and_each_can_be_gone_back_to() {
     let shop = Shop::new();
     let log = shop.log(Durability::Commit);

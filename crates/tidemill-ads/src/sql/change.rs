@@ -17,7 +17,7 @@ use super::expression::{Column, Expr};
 use super::frames::{self, Reader};
 use super::select::{Compiled, Query};
 use super::statement::{Delete, Insert, InsertSource, Merge, Select, TableName, Update};
-use super::tables::{Snapshot, Tables};
+use super::tables::{Snapshot, Structure, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
 use super::vector::Vector;
 
@@ -25,6 +25,7 @@ use super::vector::Vector;
 #[derive(Debug)]
 pub(super) struct Change {
     table: TableName,
+    structure: Structure,
     fields: Vec<Column>,
     kind: ChangeKind,
 }
@@ -72,7 +73,7 @@ impl Change {
     /// # Errors
     /// [`Kind::NoTable`], [`Kind::NoColumn`], and as [`Scope::bind`].
     pub(super) fn insert(insert: &Insert, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        let (_, fields) = open(&insert.table, tables)?;
+        let (structure, fields) = open(&insert.table, tables)?;
         let columns = match insert.columns.as_slice() {
             [] => (0..fields.len()).collect(),
             columns => places(columns, &fields)?,
@@ -105,6 +106,7 @@ impl Change {
         };
         Ok(Self {
             table: insert.table.clone(),
+            structure,
             fields,
             kind: ChangeKind::Insert {
                 columns,
@@ -121,12 +123,13 @@ impl Change {
             let why = "An UPDATE from other tables is a join, which direct statements do not make; MERGE does";
             return Err(Error::new(Kind::Unsupported, why));
         }
-        let (_, fields) = open(&update.table, tables)?;
+        let (structure, fields) = open(&update.table, tables)?;
         let mut scope = Scope::new(&fields, qualifiers(&update.table, update.alias.as_ref()), parameters);
         let (columns, values) = assignments(&update.assignments, &fields, &mut scope)?;
         let selection = condition(update.selection.as_ref(), &mut scope)?;
         Ok(Self {
             table: update.table.clone(),
+            structure,
             fields,
             kind: ChangeKind::Update {
                 columns,
@@ -141,11 +144,12 @@ impl Change {
     /// # Errors
     /// As [`Change::insert`].
     pub(super) fn delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        let (_, fields) = open(&delete.table, tables)?;
+        let (structure, fields) = open(&delete.table, tables)?;
         let mut scope = Scope::new(&fields, qualifiers(&delete.table, delete.alias.as_ref()), parameters);
         let selection = condition(delete.selection.as_ref(), &mut scope)?;
         Ok(Self {
             table: delete.table.clone(),
+            structure,
             fields,
             kind: ChangeKind::Delete {
                 selection,
@@ -157,7 +161,7 @@ impl Change {
     /// # Errors
     /// As [`Change::insert`].
     pub(super) fn merge(merge: &Merge, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        let (_, fields) = open(&merge.table, tables)?;
+        let (structure, fields) = open(&merge.table, tables)?;
         let source = merge.source.as_ref().map(|(name, _)| {
             let select = all_of(name)?;
             Query::bind(&select, tables, parameters)
@@ -193,6 +197,7 @@ impl Change {
         let from_source = from_source.collect();
         Ok(Self {
             table: merge.table.clone(),
+            structure,
             fields,
             kind: ChangeKind::Merge(Box::new(Merging {
                 source,
@@ -389,6 +394,7 @@ impl Change {
     fn append(&self, rows: &[Vec<(usize, Value)>], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
         let in_transaction = tables.in_transaction();
         let table = tables.editor(&self.table)?;
+        self.structure.check(Structure::of(table.fields()), &self.table)?;
         for row in rows {
             let fields = table.fields();
             let values: Vec<_> = row
@@ -424,6 +430,7 @@ impl Change {
             Ok::<_, Error>(condition.select(&reader, session, shows_deleted)?.records(snapshot))
         };
         let snapshot = tables.snapshot(&self.table)?;
+        self.structure.check(snapshot.structure(), &self.table)?;
         let records = select(&snapshot)?;
         tables.editor(&self.table)?.lock_records(records.iter().copied())?;
         // Between looking and locking others may have written.
@@ -533,10 +540,10 @@ fn stored<'v>(value: &'v Value, field: &Field) -> Option<xbase::Value<'v>> {
     })
 }
 
-fn open(name: &TableName, tables: &mut dyn Tables) -> Result<(Arc<Snapshot>, Vec<Column>)> {
+fn open(name: &TableName, tables: &mut dyn Tables) -> Result<(Structure, Vec<Column>)> {
     let snapshot = tables.snapshot(name).map_err(|error| error.at(name.location.0))?;
     let columns = frames::columns(&snapshot);
-    Ok((snapshot, columns))
+    Ok((snapshot.structure(), columns))
 }
 
 pub(super) fn all_of(name: &TableName) -> Result<Select> {

@@ -1,8 +1,9 @@
 //! The tables of a connection, as statements see them.
 //!
 //! What is only read is opened when it is first named, with its production index, and read through one cache of columns for as long as the
-//! file stays what it was. What is written is opened beside others and goes through the connection's log, so that a statement is made as a
-//! whole or not at all; it is closed at the end of the statement, or of the transaction in which it is.
+//! file stays what it was. What is written goes through the connection's log, so that a statement is made as a whole or not at all: through
+//! the work area that has the table open, whose locks it shares then, or else through an editor beside others, which is closed at the end of
+//! the statement or of the transaction in which it is.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, Tables};
 use super::value::{DAY_MS, day_of};
 use crate::work_area::edit_options;
-use crate::{Connection, Settings, TableOptions, TableType, collation};
+use crate::{Connection, Settings, TableOptions, TableType, WorkArea, collation};
 
 /// How the statements of a connection open and make tables.
 #[derive(Debug, Clone)]
@@ -62,6 +63,8 @@ pub(crate) struct StatementTables {
     /// Where a statement within a program's transaction goes back to.
     point: Option<Savepoint>,
     last_autoincrement: Option<i64>,
+    /// That of the table that was read last.
+    codepage: Option<CodePage>,
     environment: Environment,
 }
 
@@ -93,22 +96,23 @@ impl Default for StatementTables {
             statement: None,
             point: None,
             last_autoincrement: None,
+            codepage: None,
             environment: Environment::new(CodePage::Cp1252),
         }
     }
 }
 
 impl StatementTables {
-    /// The tables that are open for changes.
-    pub(crate) fn editors(&mut self) -> impl Iterator<Item = &mut TableEditor> {
-        self.open.values_mut().filter_map(|open| open.editor.as_mut())
-    }
-
     /// Closes what is open for changes, once nothing is under way.
     pub(crate) fn close_editors(&mut self) {
-        for open in self.open.values_mut().filter(|open| open.editor.is_some()) {
-            (open.editor, open.is_changed, open.snapshot) = (None, false, None);
+        for open in self.open.values_mut() {
+            (open.editor, open.is_changed) = (None, false);
         }
+    }
+
+    /// The editor of a table, for a work area that takes it over.
+    pub(crate) fn take_editor(&mut self, path: &Path) -> Option<TableEditor> {
+        self.open.get_mut(path).and_then(|open| open.editor.take())
     }
 
     /// Closes a table, for who wants it alone.
@@ -145,6 +149,19 @@ impl Connection {
 impl ConnectionTables<'_> {
     fn state(&mut self) -> &mut StatementTables {
         &mut self.connection.statements
+    }
+
+    /// Forgets which tables were read.
+    pub(crate) fn begin_run(&mut self) {
+        self.state().codepage = None;
+    }
+
+    /// The code page that the program is given the text of rows in.
+    pub(crate) fn codepage(&self) -> CodePage {
+        match (self.options.table.is_oem, self.connection.statements.codepage) {
+            (false, Some(codepage)) => codepage,
+            _ => CodePage::Cp1252,
+        }
     }
 
     /// The file of a table, looked for once.
@@ -227,18 +244,65 @@ impl ConnectionTables<'_> {
         Ok(snapshot)
     }
 
-    /// A table with what is under way.
-    fn uncommitted(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
-        let cache = Arc::clone(&self.connection.statements.cache);
-        let editor = self.editor(name)?;
+    /// A table with what is under way, and what its work area has not yet written.
+    fn uncommitted(&mut self, name: &TableName, path: &Path) -> Result<Arc<Snapshot>> {
+        let (options, cache) = (self.read_options(), Arc::clone(&self.connection.statements.cache));
+        let area = self.connection.areas.iter_mut().find(|(_, area)| area.path() == path);
+        let editor = match area {
+            Some((_, area)) => area.editor_to_read(),
+            None => self.own_editor(name, path)?,
+        };
         editor.refresh()?;
-        let table = Arc::new(editor.table()?);
+        let table = Arc::new(editor.table_with(&options)?);
         let names: Vec<String> = editor.orders().map(|tag| tag.name.clone()).collect();
         let orders = names.iter().map(|name| editor.order(name));
         let orders = orders.collect::<Result<Vec<_>, _>>()?;
         let environment = Environment::new(table.codepage());
         let columns = Columns::new(&table, &cache, Sharing::Shared)?;
         Ok(Arc::new(Snapshot::new(columns, orders, environment)))
+    }
+
+    /// The work area that a table is changed through.
+    fn area_to_change(&mut self, path: &Path) -> Option<&mut WorkArea> {
+        let mut areas = self.connection.areas.iter_mut().map(|(_, area)| area);
+        areas.find(|area| area.path() == path && area.options().mode != OpenMode::ReadOnly)
+    }
+
+    /// Whether the file alone does not say what the table holds.
+    fn has_more_than_its_file(&self, path: &Path) -> bool {
+        let statements = &self.connection.statements;
+        // In a program's transaction its work areas may have changed it.
+        self.connection.transactions.is_under_way()
+            || statements.open.get(path).is_some_and(|open| open.is_changed)
+            || self
+                .connection
+                .areas
+                .iter()
+                .any(|(_, area)| area.path() == path && area.options().mode == OpenMode::Exclusive)
+    }
+
+    fn own_editor(&mut self, name: &TableName, path: &Path) -> Result<&mut TableEditor> {
+        let is_open = self
+            .connection
+            .statements
+            .open
+            .get(path)
+            .is_some_and(|open| open.editor.is_some());
+        if !is_open {
+            let folder = self.connection.folder().to_owned();
+            let log = self.connection.transactions.opened(&folder, self.settings)?;
+            let shared = TableOptions {
+                mode: OpenMode::Shared,
+                ..self.options.table.clone()
+            };
+            let options = edit_options(path, &shared, self.settings, self.read_options())?.log(&log);
+            let opened = TableEditor::open(path, &options);
+            let editor = self.open_file(name, opened)?;
+            self.state().open.entry(path.to_owned()).or_default().editor = Some(editor);
+        }
+        let open = self.connection.statements.open.get_mut(path);
+        let missing = || Error::new(Kind::Engine, "a table is open no more");
+        open.and_then(|open| open.editor.as_mut()).ok_or_else(missing)
     }
 
     /// Nobody else may have it open, and nothing is under way.
@@ -273,42 +337,33 @@ fn index_state(table: &Table) -> Option<FileState> {
 impl Tables for ConnectionTables<'_> {
     fn snapshot(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
         let path = self.path(name)?;
-        let is_changed = self
-            .connection
-            .statements
-            .open
-            .get(&path)
-            .is_some_and(|open| open.is_changed);
-        // In a program's transaction its work areas may have changed it too.
-        match is_changed || self.connection.transactions.is_under_way() {
-            true => self.uncommitted(name),
+        let snapshot = match self.has_more_than_its_file(&path) {
+            true => self.uncommitted(name, &path),
             false => self.committed(name, &path),
-        }
+        }?;
+        self.state().codepage = Some(snapshot.table().codepage());
+        Ok(snapshot)
     }
 
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
         let path = self.path(name)?;
-        let is_open = self
-            .connection
-            .statements
-            .open
-            .get(&path)
-            .is_some_and(|open| open.editor.is_some());
-        if !is_open {
-            let folder = self.connection.folder().to_owned();
-            let log = self.connection.transactions.opened(&folder, self.settings)?;
-            let shared = TableOptions {
-                mode: OpenMode::Shared,
-                ..self.options.table.clone()
-            };
-            let options = edit_options(&path, &shared, self.settings, self.read_options())?.log(&log);
-            let opened = TableEditor::open(&path, &options);
-            let editor = self.open_file(name, opened)?;
-            self.state().open.entry(path.clone()).or_default().editor = Some(editor);
+        if self.area_to_change(&path).is_none() {
+            return self.own_editor(name, &path);
         }
-        let open = self.connection.statements.open.get_mut(&path);
+        let log = match self.connection.statements.statement.is_some() {
+            true => {
+                let folder = self.connection.folder().to_owned();
+                Some(self.connection.transactions.opened(&folder, self.settings)?)
+            }
+            false => None,
+        };
         let missing = || Error::new(Kind::Engine, "a table is open no more");
-        open.and_then(|open| open.editor.as_mut()).ok_or_else(missing)
+        let area = self.area_to_change(&path).ok_or_else(missing)?;
+        if let Some(log) = log.filter(|_| !area.has_log()) {
+            area.write_record()?;
+            area.use_log(Some(&log))?;
+        }
+        Ok(area.editor()?)
     }
 
     fn changed(&mut self, name: &TableName) {
@@ -440,7 +495,13 @@ impl Tables for ConnectionTables<'_> {
                 false => transaction.rollback(),
             };
             self.state().close_editors();
-            return Ok(ended?);
+            let mut areas = self.connection.areas.iter_mut().map(|(_, area)| area);
+            let laid_down = areas.try_for_each(|area| match area.has_log() {
+                true => area.use_log(None).and_then(|()| area.read_anew()),
+                false => Ok(()),
+            });
+            ended?;
+            return Ok(laid_down?);
         }
         let Some(point) = self.state().point.take() else {
             return Ok(());
@@ -449,7 +510,11 @@ impl Tables for ConnectionTables<'_> {
         if !keeps {
             transaction.rollback_to(point)?;
         }
-        Ok(transaction.release(point)?)
+        transaction.release(point)?;
+        match keeps {
+            true => Ok(()),
+            false => Ok(self.connection.read_anew()?),
+        }
     }
 
     fn clock(&self) -> Clock {

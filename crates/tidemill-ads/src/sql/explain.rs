@@ -62,11 +62,12 @@ fn of_plan(
     session: &Session<'_>,
     lines: &mut Vec<(&'static str, String)>,
 ) -> Result<()> {
-    let Source::Table(name) = &plan.source else {
+    let Source::Table(name, structure) = &plan.source else {
         lines.push(("lane", "direct, over rows in memory".to_owned()));
         return Ok(());
     };
     let snapshot = tables.snapshot(name)?;
+    structure.check(snapshot.structure(), name)?;
     let is_live = plan.live(name, &snapshot, session)?.is_some();
     lines.push(("lane", if is_live { "live cursor" } else { "direct" }.to_owned()));
     let file = snapshot.table().path().file_name();

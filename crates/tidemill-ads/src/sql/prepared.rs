@@ -154,8 +154,7 @@ impl Facts {
 
 /// Prepared statements by their text, for a connection that is given the same texts again and again. It is `Send` and `Sync`.
 ///
-/// A statement that was bound to another structure of a table is bound anew: the connection clears the cache when it alters, makes or drops a
-/// table, and [`Statements::clear`] is for changes by others.
+/// A statement that was bound to another structure of a table is bound anew.
 #[derive(Debug)]
 pub struct Statements {
     known: Mutex<HashMap<Arc<str>, Arc<Prepared>>>,
@@ -195,8 +194,15 @@ impl Statements {
     /// # Errors
     /// As [`Prepared::new`] and [`Prepared::run`].
     pub fn run(&self, text: &str, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Answer> {
-        let prepared = self.prepare(text, tables)?;
-        let answer = prepared.run(tables, parameters);
+        let mut prepared = self.prepare(text, tables)?;
+        let mut answer = prepared.run(tables, parameters);
+        if let Err(error) = &answer
+            && *error.kind() == Kind::StructureChanged
+        {
+            self.lock().remove(text);
+            prepared = self.prepare(text, tables)?;
+            answer = prepared.run(tables, parameters);
+        }
         let changes_structure = match &prepared.content {
             Content::One(work) => work.changes_structure(),
             Content::Script(_) => true,

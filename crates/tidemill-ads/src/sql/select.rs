@@ -70,8 +70,9 @@ impl Plan {
     /// As [`evaluate`](super::evaluate::evaluate), and when the table cannot be read.
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>, allows_live: bool) -> Result<Answer> {
         match &self.source {
-            Source::Table(name) => {
+            Source::Table(name, structure) => {
                 let snapshot = tables.snapshot(name)?;
+                structure.check(snapshot.structure(), name)?;
                 if allows_live && let Some(live) = self.live(name, &snapshot, session)? {
                     return Ok(Answer::Live(Box::new(live)));
                 }

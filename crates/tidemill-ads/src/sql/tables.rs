@@ -1,10 +1,11 @@
 //! What a statement can reach: the seam between SQL and whoever holds tables open.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
-use tidemill_xbase::{Columns, FieldSpec, Table, TableEditor, TableOrder};
+use tidemill_xbase::{Columns, Field, FieldSpec, Table, TableEditor, TableOrder};
 
 use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
@@ -22,6 +23,32 @@ pub struct Snapshot {
     orders: Vec<TableOrder>,
     environment: Environment,
     filter_orders: OnceLock<FilterOrders>,
+    structure: Structure,
+}
+
+/// What the names and types of a table's fields are, so that a statement notices when they are not those that it was bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Structure(u64);
+
+impl Structure {
+    pub(super) fn of(fields: &[Field]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        for field in fields {
+            (&field.name, field.letter, field.width, field.decimals).hash(&mut hasher);
+            (field.offset, field.nullable).hash(&mut hasher);
+        }
+        Self(hasher.finish())
+    }
+
+    /// # Errors
+    /// [`Kind::StructureChanged`] when the fields are others.
+    pub(super) fn check(self, now: Self, name: &TableName) -> Result<()> {
+        if self == now {
+            return Ok(());
+        }
+        let why = format!("The structure of {name} has changed since the statement was prepared");
+        Err(Error::new(Kind::StructureChanged, why))
+    }
 }
 
 impl Snapshot {
@@ -29,11 +56,16 @@ impl Snapshot {
     pub fn new(columns: Columns, orders: Vec<TableOrder>, environment: Environment) -> Self {
         Self {
             table: Arc::clone(columns.table()),
+            structure: Structure::of(columns.table().fields()),
             columns,
             orders,
             environment: environment.exact(false),
             filter_orders: OnceLock::new(),
         }
+    }
+
+    pub(super) fn structure(&self) -> Structure {
+        self.structure
     }
 
     /// The table.

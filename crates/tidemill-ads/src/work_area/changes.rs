@@ -524,7 +524,7 @@ impl WorkArea {
     /// Everything is read anew, and the area goes to the first record.
     fn start_again(&mut self, settings: &Settings) -> Result<()> {
         self.record.number = 0;
-        self.table = std::sync::Arc::new(self.editor.table()?);
+        self.read_table()?;
         self.go_top(None, settings)
     }
 

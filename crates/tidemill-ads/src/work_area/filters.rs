@@ -1,7 +1,7 @@
 //! Filters: by an expression that is evaluated record by record, and by bitmaps (AOF).
 
 use tidemill_xbase::aof::{Aof, Customize, Filter, FilterOrders, OptimizationLevel};
-use tidemill_xbase::expression::{Program, RecordBytes, Type, Value};
+use tidemill_xbase::expression::{Program, RecordBytes, Type, Value, parse};
 use tidemill_xbase::{Changes, Place, TableOrder};
 
 use super::{AreaFilter, OrderId, WorkArea};
@@ -45,22 +45,43 @@ impl WorkArea {
     pub fn set_aof(&mut self, condition: &str, settings: &Settings) -> Result<()> {
         self.write_record()?;
         if condition.trim().is_empty() {
-            self.clear_aof();
-            return Ok(());
+            return self.clear_aof(settings);
         }
         self.look_for_records()?;
-        let filter = self.condition(condition, settings)?;
-        self.evaluate(condition.to_owned(), filter)
+        let syntax = self.with_statement(parse(condition)?);
+        let filter = Filter::from_syntax(&syntax, &self.table, &self.environment(settings))?;
+        self.evaluate(Some(condition.to_owned()), filter)
+    }
+
+    /// Shows all records that the statement asked for.
+    pub(super) fn show_all_of_statement(&mut self, settings: &Settings) -> Result<()> {
+        self.aof = None;
+        let Some(condition) = self.statement_condition() else {
+            return Ok(());
+        };
+        let filter = Filter::from_syntax(condition, &self.table, &self.environment(settings))?;
+        self.look_for_records()?;
+        self.evaluate(None, filter)
     }
 
     /// The condition of [`WorkArea::set_aof`].
     pub fn aof(&self) -> Option<&str> {
-        self.aof.as_ref().map(|filter| filter.text.as_str())
+        self.aof.as_ref().and_then(|filter| filter.text.as_deref())
     }
 
     /// Shows the records that the filter by bitmaps left out.
-    pub fn clear_aof(&mut self) {
-        self.aof = None;
+    ///
+    /// # Errors
+    /// When the condition of the statement cannot be looked up again.
+    pub fn clear_aof(&mut self, settings: &Settings) -> Result<()> {
+        match self.statement_condition() {
+            Some(_) if self.aof().is_some() => self.show_all_of_statement(settings),
+            Some(_) => Ok(()),
+            None => {
+                self.aof = None;
+                Ok(())
+            }
+        }
     }
 
     /// How much of the filter the orders answered.
@@ -224,12 +245,12 @@ impl WorkArea {
         let Some(filter) = self.aof.as_ref().map(|filter| filter.aof.filter().clone()) else {
             return Ok(());
         };
-        let text = self.aof.as_ref().map(|filter| filter.text.clone()).unwrap_or_default();
+        let text = self.aof.as_ref().and_then(|filter| filter.text.clone());
         self.evaluate(text, filter)
     }
 
     /// Looks the records of a filter up, and shows them alone.
-    fn evaluate(&mut self, text: String, filter: Filter) -> Result<()> {
+    fn evaluate(&mut self, text: Option<String>, filter: Filter) -> Result<()> {
         let seen = self.editor.change_number();
         let orders = self.filter_orders()?;
         let aof = Aof::new(&self.table, filter, &orders);

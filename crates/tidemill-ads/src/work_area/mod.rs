@@ -1,6 +1,7 @@
 //! An open table with a current record: what a table handle of ACE is.
 
 mod changes;
+mod cursor;
 mod fields;
 mod filters;
 mod locks;
@@ -23,6 +24,7 @@ use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::{Settings, today};
 
+use cursor::Cursor;
 pub use fields::FieldType;
 pub use orders::{IndexOptions, OrderId, SeekKey, SeekKind};
 pub use walk::Counted;
@@ -129,8 +131,12 @@ pub struct WorkArea {
     record: CurrentRecord,
     filter: Option<(String, Filter)>,
     aof: Option<AreaFilter>,
+    /// What it shows of the table where it is the answer of a statement.
+    cursor: Option<Cursor>,
     locked: BTreeSet<u32>,
     is_file_locked: bool,
+    /// Whether changes go through a log now.
+    has_log: bool,
     /// A record that was locked because it is being changed, and is unlocked once it is written.
     locked_for_change: Option<u32>,
 }
@@ -160,7 +166,8 @@ struct AreaOrder {
 /// A filter by bitmaps.
 #[derive(Debug)]
 struct AreaFilter {
-    text: String,
+    /// As the program gave it; `None` for that of a statement alone.
+    text: Option<String>,
     aof: Aof,
     /// Another one for each filter that was set, and for each change by hand.
     version: u64,
@@ -185,15 +192,39 @@ const BRIEF_LOCKS: Duration = Duration::from_secs(10);
 impl WorkArea {
     /// Opens the table at `path` and goes to its first record.
     pub(crate) fn open(path: &Path, options: &TableOptions, settings: &Settings) -> Result<Self> {
-        let mut open = OpenOptions::new().keep_trailing_blanks(true);
-        if let Some(codepage) = options.codepage {
-            open = open.codepage(codepage);
-        }
-        let edit = edit_options(path, options, settings, open)?;
-        let mut editor = TableEditor::open(path, &edit)?;
-        let table = Arc::new(editor.table()?);
+        Self::open_with(path, None, options, settings)
+    }
+
+    /// As [`WorkArea::open`], over an editor that the connection has of the table already.
+    pub(crate) fn open_with(
+        path: &Path,
+        editor: Option<TableEditor>,
+        options: &TableOptions,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let editor = match editor {
+            Some(editor) => editor,
+            None => {
+                let mut open = Self::read_options();
+                if let Some(codepage) = options.codepage {
+                    open = open.codepage(codepage);
+                }
+                TableEditor::open(path, &edit_options(path, options, settings, open)?)?
+            }
+        };
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let alias = options.alias.clone().or(stem).unwrap_or_default();
+        Self::over(editor, options, alias, settings)
+    }
+
+    /// Programs see text fields in their whole width.
+    fn read_options() -> OpenOptions {
+        OpenOptions::new().keep_trailing_blanks(true)
+    }
+
+    /// An area over an open table, at its first record.
+    fn over(mut editor: TableEditor, options: &TableOptions, alias: String, settings: &Settings) -> Result<Self> {
+        let table = Arc::new(editor.table_with(&Self::read_options())?);
         let natural = Way {
             cursor: TableCursor::new(&table),
             order: None,
@@ -219,8 +250,10 @@ impl WorkArea {
             is_found: false,
             filter: None,
             aof: None,
+            cursor: None,
             locked: BTreeSet::new(),
             is_file_locked: false,
+            has_log: false,
             locked_for_change: None,
         };
         area.list_orders()?;
@@ -278,6 +311,11 @@ impl WorkArea {
         Ok(&mut self.editor)
     }
 
+    /// The table and its indexes, to read them; what waits stays.
+    pub(crate) fn editor_to_read(&mut self) -> &mut TableEditor {
+        &mut self.editor
+    }
+
     /// Whether it is before the first record, as after a step back from it; also where there is no record to show.
     pub fn is_bof(&self) -> bool {
         self.is_bof
@@ -316,14 +354,21 @@ impl WorkArea {
 
     /// Lets what changes from now on go through a log, or straight to the files.
     pub(crate) fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
-        Ok(self.editor.use_log(log)?)
+        self.editor.use_log(log)?;
+        self.has_log = log.is_some();
+        Ok(())
+    }
+
+    /// Whether changes go through a log now.
+    pub(crate) fn has_log(&self) -> bool {
+        self.has_log
     }
 
     /// Looks again what the table holds, after changes were taken back: the area stays at its record, or goes behind the last
     /// one when that is gone.
     pub(crate) fn read_anew(&mut self) -> Result<()> {
         self.record.number = 0;
-        self.table = Arc::new(self.editor.table()?);
+        self.read_table()?;
         if let Place::Record(record) = self.place
             && record > self.editor.record_count()
         {
@@ -367,9 +412,14 @@ impl WorkArea {
             self.editor.refresh()?;
         }
         if self.table.record_count() != self.editor.record_count() {
-            self.table = Arc::new(self.editor.table()?);
+            self.read_table()?;
         }
         self.follow_changes()
+    }
+
+    pub(super) fn read_table(&mut self) -> Result<()> {
+        self.table = Arc::new(self.editor.table_with(&Self::read_options())?);
+        Ok(())
     }
 
     fn refuse<T>(&self, code: ErrorCode, why: impl std::fmt::Display) -> Result<T> {

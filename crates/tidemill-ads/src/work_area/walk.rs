@@ -320,6 +320,7 @@ impl WorkArea {
         work: impl FnOnce(&mut Self, &mut TableCursor, bool) -> Result<T>,
     ) -> Result<T> {
         self.look_for_records()?;
+        let order = self.order_or_own(order);
         let (mut way, is_reversed) = self.take_way(order)?;
         let done = match self.bring_up_to_date(&mut way) {
             Ok(()) => work(self, &mut way.cursor, is_reversed),

@@ -35,7 +35,7 @@ use crate::header::{CivilDate, Dialect, Header};
 use crate::lock::{FileLocks, LockKind, LockSubject, Sharing, TableLocks, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
 use crate::storage::{DataFile, Storage, Switched};
-use crate::table::Table;
+use crate::table::{OpenOptions, Table};
 use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
 use crate::value::Format;
 use changes::History;
@@ -181,9 +181,17 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::flush`] and [`Table::open`].
     pub fn table(&mut self) -> Result<Table> {
+        self.table_with(&self.options.open.clone())
+    }
+
+    /// The table as of [`TableEditor::table`], to be scanned under other options; its code page is that of the editor.
+    ///
+    /// # Errors
+    /// As [`TableEditor::table`].
+    pub fn table_with(&mut self, options: &OpenOptions) -> Result<Table> {
         self.flush()?;
         let memo = self.memo.as_ref().map(MemoEditor::file);
-        Table::edited(&self.file, memo, self.codepage, &self.options.open)
+        Table::edited(&self.file, memo, self.codepage, options)
     }
 
     /// The number of records, deleted ones included, as of the last [`TableEditor::refresh`] or change by this handle.
@@ -294,7 +302,11 @@ impl TableEditor {
     /// [`Error::Misuse`] while a transaction is under way in the log that the table has now; as [`TableEditor::flush`]. The
     /// table goes on as before then.
     pub fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
-        if self.is_in_memory {
+        let has_it = match (&self.options.log, log) {
+            (Some(old), Some(new)) => old.path() == new.path(),
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        if has_it || self.is_in_memory {
             return Ok(());
         }
         if let Some(old) = &self.options.log {

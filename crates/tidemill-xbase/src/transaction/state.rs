@@ -105,14 +105,25 @@ impl State {
         Ok(slot)
     }
 
+    /// Lets a number go back with what is rolled back. It is now as the file has it.
     pub(super) fn remember(&mut self, number: &Arc<AtomicU32>) {
-        self.numbers.retain(|number| number.strong_count() > 0);
-        self.numbers.push(Arc::downgrade(number));
+        self.numbers.retain(|known| known.strong_count() > 0);
+        let weak = Arc::downgrade(number);
+        if self.numbers.iter().any(|known| known.ptr_eq(&weak)) {
+            return;
+        }
+        for layer in &mut self.layers {
+            layer.numbers.push((Weak::clone(&weak), number.load(Ordering::Relaxed)));
+        }
+        self.numbers.push(weak);
     }
 
     pub(super) fn remember_locks(&mut self, locks: &Arc<HeldLocks>) {
-        self.locks.retain(|locks| locks.strong_count() > 0);
-        self.locks.push(Arc::downgrade(locks));
+        self.locks.retain(|known| known.strong_count() > 0);
+        let weak = Arc::downgrade(locks);
+        if !self.locks.iter().any(|known| known.ptr_eq(&weak)) {
+            self.locks.push(weak);
+        }
     }
 
     pub(super) fn begin(&mut self) -> Result<u64> {

@@ -13,7 +13,7 @@ use crate::sql::expression::{Column, Expr};
 use crate::sql::frames;
 use crate::sql::statement::{Place, Select, TableName};
 use crate::sql::system;
-use crate::sql::tables::Tables;
+use crate::sql::tables::{Structure, Tables};
 use crate::sql::value::Value;
 
 /// A bound query over one table.
@@ -37,7 +37,7 @@ pub(in crate::sql) struct Plan {
 /// Where rows come from.
 #[derive(Debug)]
 pub(in crate::sql) enum Source {
-    Table(TableName),
+    Table(TableName, Structure),
     /// A table of `system`.
     System(String),
     /// A view, or a query in parentheses.
@@ -218,7 +218,7 @@ fn source(
             }
             let snapshot = tables.snapshot(&name).map_err(|e| e.at(name.location.0))?;
             let columns = frames::columns(&snapshot);
-            Ok((Source::Table(name), columns, qualifiers))
+            Ok((Source::Table(name, snapshot.structure()), columns, qualifiers))
         }
         TableFactor::Derived {
             subquery,

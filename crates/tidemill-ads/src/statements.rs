@@ -1,0 +1,81 @@
+//! Statements of a connection: text in, work areas out.
+
+use std::sync::Arc;
+
+use tidemill_xbase::CodePage;
+
+use crate::connection::{AreaId, Connection};
+use crate::error::Result;
+use crate::settings::Settings;
+use crate::sql::{Answer, Live, Prepared, Rows, StatementOptions, Value};
+use crate::work_area::{TableOptions, WorkArea};
+
+/// What came of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executed {
+    /// Rows, as a work area: a table with a condition and an order, or a table in memory.
+    Cursor(AreaId),
+    /// So many records were changed.
+    Changed(u64),
+    /// It is done, and there is nothing to say.
+    Done,
+}
+
+impl Connection {
+    /// Parses a statement and binds its names, once for each text.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Statement`](crate::ErrorCode::Statement): as [`Prepared::new`].
+    pub fn prepare(&mut self, text: &str, settings: &Settings, options: &StatementOptions) -> Result<Arc<Prepared>> {
+        let known = Arc::clone(&self.statements.known);
+        Ok(known.prepare(text, &mut self.tables(settings, options))?)
+    }
+
+    /// Runs a statement. A SELECT of a table's own columns, with a condition that is a filter and in no order or that of an index,
+    /// is a cursor over the table itself: what is written through it goes there, and what others write shows in it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Statement`](crate::ErrorCode::Statement): as [`Prepared::new`] and [`Prepared::run`]. As
+    /// [`Connection::open_table`] for the cursor.
+    pub fn execute(
+        &mut self,
+        text: &str,
+        parameters: &[Value],
+        settings: &Settings,
+        options: &StatementOptions,
+    ) -> Result<Executed> {
+        let known = Arc::clone(&self.statements.known);
+        let mut tables = self.tables(settings, options);
+        tables.begin_run();
+        let answer = known.run(text, &mut tables, parameters)?;
+        match answer {
+            Answer::Rows(rows) => {
+                let codepage = tables.codepage();
+                self.rows_cursor(&rows, codepage, settings)
+            }
+            Answer::Live(live) => {
+                let path = tables.path(&live.table)?;
+                self.live_cursor(*live, &path, &options.table, settings)
+            }
+            Answer::Changed(count) => Ok(Executed::Changed(count)),
+            Answer::Done => Ok(Executed::Done),
+        }
+    }
+
+    fn rows_cursor(&mut self, rows: &Rows, codepage: CodePage, settings: &Settings) -> Result<Executed> {
+        let area = WorkArea::of_rows(rows, codepage, settings)?;
+        Ok(Executed::Cursor(self.add(area)))
+    }
+
+    fn live_cursor(
+        &mut self,
+        live: Live,
+        path: &std::path::Path,
+        options: &TableOptions,
+        settings: &Settings,
+    ) -> Result<Executed> {
+        let mut area = self.area_over(path, options, settings)?;
+        area.show(live, settings)?;
+        Ok(Executed::Cursor(self.add(area)))
+    }
+}

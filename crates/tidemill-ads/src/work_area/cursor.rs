@@ -1,0 +1,207 @@
+//! Cursors of statements: the columns, the condition and the order of a SELECT over a table, or rows in memory.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_schema::DataType;
+use tidemill_xbase::expression::{BinaryOperator, Syntax, SyntaxKind};
+use tidemill_xbase::{CodePage, CreateOptions, Dialect, EditOptions, FieldSpec, OpenMode, OpenOptions, TableEditor};
+
+use super::{OrderId, TableOptions, WorkArea};
+use crate::FieldType;
+use crate::error::{ErrorCode, Result};
+use crate::settings::{Settings, today};
+use crate::sql::{Live, Rows};
+
+/// What a cursor shows of its table.
+#[derive(Debug, Default)]
+pub(super) struct Cursor {
+    /// The names of its columns, and the fields that they are.
+    columns: Vec<(String, usize)>,
+    /// The condition of the statement, beside which a program may set filters.
+    condition: Option<Syntax>,
+    /// The order that it is walked in where the program names none.
+    order: Option<OrderId>,
+}
+
+/// What errors call the rows of a statement.
+const ROWS: &str = "the rows of a statement";
+
+impl WorkArea {
+    /// Rows in memory, to be walked as a table and not to be changed.
+    pub(crate) fn of_rows(rows: &Rows, codepage: CodePage, settings: &Settings) -> Result<Self> {
+        let mut create = CreateOptions::new(today());
+        (create.format, create.codepage) = (Dialect::VisualFoxPro, codepage);
+        let open = OpenOptions::new().keep_trailing_blanks(true).codepage(codepage);
+        let edit = EditOptions::new(today()).open(open);
+        let mut editor = TableEditor::in_memory(ROWS, &fields_of(rows), &create, &edit)?;
+        for batch in &rows.batches {
+            editor.append_batch(batch)?;
+        }
+        let options = TableOptions {
+            mode: OpenMode::ReadOnly,
+            codepage: Some(codepage),
+            ..TableOptions::default()
+        };
+        let mut area = Self::over(editor, &options, String::new(), settings)?;
+        let columns = rows.columns.iter().map(|column| column.name.clone()).zip(0..);
+        area.cursor = Some(Cursor {
+            columns: columns.collect(),
+            ..Cursor::default()
+        });
+        Ok(area)
+    }
+
+    /// Shows what a statement has asked for, and goes to its first record.
+    pub(crate) fn show(&mut self, live: Live, settings: &Settings) -> Result<()> {
+        let order = match &live.order {
+            Some((name, is_backwards)) => {
+                let order = self.order_named(name)?;
+                self.set_direction(order, *is_backwards)?;
+                Some(order)
+            }
+            None => None,
+        };
+        let columns = live.columns.into_iter().map(|(field, column)| (column.name, field));
+        self.cursor = Some(Cursor {
+            columns: columns.collect(),
+            condition: live.filter,
+            order,
+        });
+        self.show_all_of_statement(settings)?;
+        self.go_top(None, settings)
+    }
+
+    /// Whether it is the answer of a statement.
+    pub fn is_cursor(&self) -> bool {
+        self.cursor.is_some()
+    }
+
+    /// Whether it is rows in memory.
+    pub fn is_in_memory(&self) -> bool {
+        self.editor.is_in_memory()
+    }
+
+    /// How many columns there are: the fields of a table, or what a SELECT names.
+    pub fn column_count(&self) -> usize {
+        match &self.cursor {
+            Some(cursor) => cursor.columns.len(),
+            None => self.fields().len(),
+        }
+    }
+
+    /// The name of a column by its place, from 0.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidFieldNumber`].
+    pub fn column_name(&self, column: usize) -> Result<&str> {
+        let name = match &self.cursor {
+            Some(cursor) => cursor.columns.get(column).map(|(name, _)| name),
+            None => self.fields().get(column).map(|field| &field.name),
+        };
+        match name {
+            Some(name) => Ok(name),
+            None => self.no_column(column),
+        }
+    }
+
+    /// The field that a column is, by its place, from 0.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidFieldNumber`].
+    pub fn column(&self, column: usize) -> Result<usize> {
+        let field = match &self.cursor {
+            Some(cursor) => cursor.columns.get(column).map(|(_, field)| *field),
+            None => Some(column).filter(|column| *column < self.fields().len()),
+        };
+        match field {
+            Some(field) => Ok(field),
+            None => self.no_column(column),
+        }
+    }
+
+    /// The field that a column is, by its name in any case.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidFieldName`].
+    pub fn column_named(&self, name: &str) -> Result<usize> {
+        let Some(cursor) = &self.cursor else {
+            return self.field_named(name);
+        };
+        let is_it = |(known, _): &&(String, usize)| known.eq_ignore_ascii_case(name.trim());
+        match cursor.columns.iter().find(is_it) {
+            Some((_, field)) => Ok(*field),
+            None => self.refuse(ErrorCode::InvalidFieldName, format!("there is no column {name:?}")),
+        }
+    }
+
+    fn no_column<T>(&self, column: usize) -> Result<T> {
+        self.refuse(
+            ErrorCode::InvalidFieldNumber,
+            format!("there is no field {}", column.saturating_add(1)),
+        )
+    }
+
+    /// The order that is meant where none is named.
+    pub(super) fn order_or_own(&self, order: Option<OrderId>) -> Option<OrderId> {
+        order.or_else(|| self.cursor.as_ref().and_then(|cursor| cursor.order))
+    }
+
+    /// The condition of the statement.
+    pub(super) fn statement_condition(&self) -> Option<&Syntax> {
+        self.cursor.as_ref().and_then(|cursor| cursor.condition.as_ref())
+    }
+
+    /// A condition of a program together with that of the statement.
+    pub(super) fn with_statement(&self, condition: Syntax) -> Syntax {
+        match self.statement_condition() {
+            Some(own) => Syntax {
+                column: condition.column,
+                kind: SyntaxKind::Binary(BinaryOperator::And, Box::new(own.clone()), Box::new(condition)),
+            },
+            None => condition,
+        }
+    }
+}
+
+/// The fields of a table in memory that holds rows.
+fn fields_of(rows: &Rows) -> Vec<FieldSpec> {
+    let columns = rows.columns.iter().enumerate();
+    columns
+        .map(|(at, column)| {
+            let name = format!("C{at}");
+            let length = u16::try_from(column.length).unwrap_or(u16::MAX);
+            let decimals = u8::try_from(column.decimals).unwrap_or(0);
+            let spec = match column.field_type {
+                FieldType::Logical => FieldSpec::new(name, 'L', 1, 0),
+                FieldType::Numeric => FieldSpec::new(name, 'N', length.clamp(1, 32), decimals),
+                FieldType::Date => FieldSpec::new(name, 'D', 8, 0),
+                FieldType::String | FieldType::VarcharFox if (1..=254).contains(&length) => {
+                    FieldSpec::new(name, 'C', length, 0)
+                }
+                FieldType::Double => FieldSpec::new(name, 'B', 8, 4),
+                FieldType::Integer | FieldType::Autoincrement => {
+                    FieldSpec::new(name, 'I', if is_long(rows, at) { 8 } else { 4 }, 0)
+                }
+                FieldType::LongLong => FieldSpec::new(name, 'I', 8, 0),
+                FieldType::Time => FieldSpec::new(name, 'T', 4, 0),
+                FieldType::Timestamp => FieldSpec::new(name, 'T', 8, 0),
+                FieldType::Money => FieldSpec::new(name, 'Y', 8, 4),
+                FieldType::String | FieldType::VarcharFox | FieldType::Memo => FieldSpec::new(name, 'M', 4, 0),
+                _ => FieldSpec::new(name, 'W', 4, 0),
+            };
+            spec.nullable(true)
+        })
+        .collect()
+}
+
+/// Whether a column has whole numbers beyond 32 bits.
+fn is_long(rows: &Rows, column: usize) -> bool {
+    let mut columns = rows.batches.iter().map(|batch| batch.column(column));
+    columns.any(|column| match column.data_type() {
+        DataType::Int64 => {
+            let numbers = column.as_primitive::<Int64Type>();
+            numbers.iter().flatten().any(|number| i32::try_from(number).is_err())
+        }
+        _ => false,
+    })
+}

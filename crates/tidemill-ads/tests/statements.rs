@@ -1,0 +1,274 @@
+//! Statements of a connection beside its work areas.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use tempfile::TempDir;
+use tidemill_ads::sql::{StatementOptions, Value};
+use tidemill_ads::{AreaId, Connection, Error, ErrorCode, Executed, FieldType, Settings, TableOptions};
+
+struct Shop {
+    folder: TempDir,
+    connection: Connection,
+    settings: Settings,
+    options: StatementOptions,
+}
+
+impl Shop {
+    /// Forty records of (ID, NAME, NOTE) with an order by name and one by number.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Connection::open(folder.path()).unwrap();
+        let mut shop = Self {
+            folder,
+            connection,
+            settings: Settings::default(),
+            options: StatementOptions::default(),
+        };
+        shop.run("CREATE TABLE t ( id Integer, name Char(8), note Memo )");
+        shop.run("CREATE INDEX name ON t ( name )");
+        shop.run("CREATE INDEX id ON t ( id )");
+        for id in 1..=40 {
+            let values = [Value::Integer(id), Value::Text(format!("n{}", id % 10))];
+            shop.run_with("INSERT INTO t ( id, name ) VALUES ( :id, :name )", &values);
+        }
+        shop
+    }
+
+    fn run(&mut self, text: &str) -> Executed {
+        self.run_with(text, &[])
+    }
+
+    fn run_with(&mut self, text: &str, values: &[Value]) -> Executed {
+        self.connection
+            .execute(text, values, &self.settings, &self.options)
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn refused(&mut self, text: &str) -> Error {
+        self.connection
+            .execute(text, &[], &self.settings, &self.options)
+            .unwrap_err()
+    }
+
+    fn cursor(&mut self, text: &str) -> AreaId {
+        match self.run(text) {
+            Executed::Cursor(area) => area,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    /// The texts of a column, in the order of the cursor.
+    fn column(&mut self, area: AreaId, column: &str) -> Vec<String> {
+        let mut texts = Vec::new();
+        self.connection.go_top(area, None, &self.settings).unwrap();
+        while !self.connection.area(area).unwrap().is_eof() {
+            let known = self.connection.area(area).unwrap();
+            let field = known.column_named(column).unwrap();
+            let text = known.text(field, &self.settings).unwrap();
+            texts.push(String::from_utf8(text).unwrap().trim().to_owned());
+            self.connection.skip(area, None, 1, &self.settings).unwrap();
+        }
+        texts
+    }
+
+    fn answer(&mut self, text: &str, column: &str) -> Vec<String> {
+        let area = self.cursor(text);
+        let column = self.column(area, column);
+        self.connection.close_table(area).unwrap();
+        column
+    }
+}
+
+#[test]
+fn a_live_cursor_shows_its_columns_in_its_order_and_is_written_through() {
+    let mut shop = Shop::new();
+    let area = shop.cursor("SELECT name AS label, id FROM t WHERE id BETWEEN 11 AND 14 ORDER BY name DESC");
+    let known = shop.connection.area(area).unwrap();
+    assert!(known.is_cursor() && !known.is_in_memory());
+    assert_eq!(known.column_count(), 2);
+    assert_eq!(
+        (known.column_name(0).unwrap(), known.column_name(1).unwrap()),
+        ("label", "ID")
+    );
+    assert_eq!(known.column_name(2).unwrap_err().code(), ErrorCode::InvalidFieldNumber);
+    assert_eq!(
+        known.column_named("note").unwrap_err().code(),
+        ErrorCode::InvalidFieldName
+    );
+    assert_eq!(known.aof(), None);
+    assert_eq!(shop.column(area, "LABEL"), ["n4", "n3", "n2", "n1"]);
+
+    // A program's filter is one more condition, and goes without the statement's.
+    let settings = shop.settings.clone();
+    let known = shop.connection.area(area).unwrap();
+    known.set_aof("NAME > 'n2'", &settings).unwrap();
+    assert_eq!(known.aof(), Some("NAME > 'n2'"));
+    assert_eq!(shop.column(area, "id"), ["14", "13"]);
+    shop.connection.area(area).unwrap().clear_aof(&settings).unwrap();
+    assert_eq!(shop.column(area, "id"), ["14", "13", "12", "11"]);
+
+    shop.connection.go_top(area, None, &settings).unwrap();
+    let known = shop.connection.area(area).unwrap();
+    let id = known.column_named("id").unwrap();
+    known.set_number(id, 100.0).unwrap();
+    known.write_record().unwrap();
+    assert_eq!(shop.column(area, "id"), ["13", "12", "11"]);
+    assert_eq!(shop.answer("SELECT name FROM t WHERE id = 100", "name"), ["n4"]);
+    shop.run("UPDATE t SET id = 12 WHERE id = 100");
+    shop.run("INSERT INTO t ( id, name ) VALUES ( 13, 'n9' )");
+    assert_eq!(shop.column(area, "label").first().unwrap(), "n9");
+}
+
+#[test]
+fn rows_are_a_table_in_memory_with_the_names_and_types_of_their_columns() {
+    let mut shop = Shop::new();
+    let long = "x".repeat(300);
+    let area = shop.cursor(&format!(
+        "SELECT name, COUNT(*) AS how_many_there_are, SUM(id) AS total, MAX(id) / 4 AS quarter, '{long}' AS filler, \
+         CONVERT('2026-11-22', SQL_DATE) AS day, SUM(id) * 100000000 AS much FROM t GROUP BY name ORDER BY name"
+    ));
+    let known = shop.connection.area(area).unwrap();
+    assert!(known.is_cursor() && known.is_in_memory());
+    assert_eq!(known.column_name(1).unwrap(), "how_many_there_are");
+    let types: Vec<_> = (0..7)
+        .map(|column| known.field_type(known.column(column).unwrap()).unwrap())
+        .collect();
+    let expected = [
+        FieldType::String,
+        FieldType::Integer,
+        FieldType::Integer,
+        FieldType::Double,
+        FieldType::Memo,
+        FieldType::Date,
+        FieldType::LongLong,
+    ];
+    assert_eq!(types, expected);
+    assert_eq!(shop.column(area, "How_Many_There_Are"), ["4"; 10]);
+    assert_eq!(shop.column(area, "total").first().unwrap(), "100");
+    assert_eq!(shop.column(area, "much").first().unwrap(), "10000000000");
+    assert_eq!(shop.column(area, "quarter").last().unwrap(), "9.75");
+    assert!(shop.column(area, "filler").iter().all(|text| *text == long));
+    assert_eq!(shop.column(area, "day").first().unwrap(), "11/22/2026");
+    let settings = shop.settings.clone();
+    shop.connection
+        .area(area)
+        .unwrap()
+        .set_aof("C0 = 'n3'", &settings)
+        .unwrap();
+    assert_eq!(shop.column(area, "name"), ["n3"]);
+    shop.connection.go_top(area, None, &settings).unwrap();
+    let known = shop.connection.area(area).unwrap();
+    let refused = known.set_number(known.column_named("total").unwrap(), 1.0).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::TableReadOnly);
+
+    let area = shop.cursor("SELECT SUM(id) AS total, MAX(name) AS last FROM t WHERE id > 1000");
+    let known = shop.connection.area(area).unwrap();
+    assert!(known.is_null(0).unwrap() && known.is_empty(1).unwrap());
+    assert_eq!(shop.answer("SELECT id FROM t WHERE id > 1000", "id"), [""; 0]);
+}
+
+#[test]
+fn statements_and_work_areas_see_each_other_in_a_transaction() {
+    let mut shop = Shop::new();
+    let settings = shop.settings.clone();
+    let area = shop
+        .connection
+        .open_table("t", &TableOptions::default(), &settings)
+        .unwrap();
+    shop.run("BEGIN TRANSACTION");
+    shop.connection.append(area, &settings).unwrap();
+    shop.connection.area(area).unwrap().set_number(0, 41.0).unwrap();
+    shop.connection.area(area).unwrap().write_record().unwrap();
+    assert_eq!(shop.answer("SELECT COUNT(*) AS n FROM t", "n"), ["41"]);
+    shop.run("SAVEPOINT here");
+    assert_eq!(shop.run("DELETE FROM t WHERE id > 40"), Executed::Changed(1));
+    assert_eq!(shop.run("INSERT INTO t ( id ) VALUES ( 42 )"), Executed::Changed(1));
+    assert_eq!(shop.connection.area(area).unwrap().record_count().unwrap(), 42);
+    // A statement that fails leaves what the transaction did before.
+    let failed = shop.refused("INSERT INTO t ( id, name ) VALUES ( 50, 'fits' ), ( 51, 'much too long' )");
+    assert_eq!(failed.code(), ErrorCode::Statement);
+    assert_eq!(shop.answer("SELECT MAX(id) AS n FROM t", "n"), ["42"]);
+    shop.run("ROLLBACK TO SAVEPOINT here");
+    assert_eq!(shop.answer("SELECT MAX(id) AS n FROM t", "n"), ["41"]);
+    shop.run("ROLLBACK TRANSACTION");
+    assert_eq!(shop.answer("SELECT COUNT(*) AS n FROM t", "n"), ["40"]);
+    assert_eq!(shop.connection.area(area).unwrap().record_count().unwrap(), 40);
+
+    // A cursor goes on with what a statement of the transaction has locked.
+    shop.connection.close_table(area).unwrap();
+    shop.run("BEGIN TRANSACTION");
+    shop.run("INSERT INTO t ( id, name ) VALUES ( 43, 'n0' )");
+    let cursor = shop.cursor("SELECT id FROM t WHERE name = 'n0'");
+    assert_eq!(shop.column(cursor, "id"), ["10", "20", "30", "40", "43"]);
+    shop.connection.append(cursor, &settings).unwrap();
+    shop.run("ROLLBACK TRANSACTION");
+    assert_eq!(shop.column(cursor, "id"), ["10", "20", "30", "40"]);
+    let error = shop.refused("COMMIT WORK");
+    let Error::Statement(error) = error else {
+        panic!("{error}")
+    };
+    assert_eq!(error.native_code(), 2220);
+}
+
+#[test]
+fn a_statement_that_fails_alone_changes_nothing() {
+    let mut shop = Shop::new();
+    let settings = shop.settings.clone();
+    let area = shop
+        .connection
+        .open_table("t", &TableOptions::default(), &settings)
+        .unwrap();
+    let known = shop.connection.area(area).unwrap();
+    known.set_text(1, b"waiting", &settings).unwrap();
+    let failed = shop.refused("INSERT INTO t ( id, name ) VALUES ( 50, 'fits' ), ( 51, 'much too long' )");
+    assert_eq!(failed.code(), ErrorCode::Statement);
+    assert!(failed.to_string().contains("NativeError = 2213"), "{failed}");
+    // What waited in the work area of the table was written before.
+    let known = shop.connection.area(area).unwrap();
+    assert!(!known.has_changes());
+    assert_eq!(known.record_count().unwrap(), 40);
+    assert_eq!(
+        shop.answer("SELECT COUNT(*) AS n FROM t WHERE name = 'waiting'", "n"),
+        ["1"]
+    );
+}
+
+#[test]
+fn tables_are_free_again_after_each_statement_and_refused_while_others_have_them() {
+    let mut shop = Shop::new();
+    let settings = shop.settings.clone();
+    shop.run("UPDATE t SET name = 'new' WHERE id = 3");
+    assert_eq!(shop.answer("SELECT {static} id FROM t WHERE name = 'new'", "id"), ["3"]);
+    let mut other = Connection::open(shop.folder.path()).unwrap();
+    let alone = TableOptions::default().exclusive();
+    let area = other.open_table("t", &alone, &settings).unwrap();
+    let Error::Statement(refused) = shop.refused("UPDATE t SET name = 'newer' WHERE id = 3") else {
+        panic!("another error");
+    };
+    assert_eq!(refused.native_code(), i64::from(ErrorCode::FileInUse.number()));
+    // Others may change the structure meanwhile: the statement is bound anew.
+    other.close_table(area).unwrap();
+    assert_eq!(shop.answer("SELECT * FROM t WHERE id = 4", "name"), ["n4"]);
+    other
+        .restructure_table(
+            "t",
+            ("WEIGHT,Numeric,6,1", "NOTE", "NAME,LABEL,Character,12"),
+            &alone,
+            &settings,
+        )
+        .unwrap_err();
+    other
+        .restructure_table("t", ("WEIGHT,Numeric,6,1", "NOTE", ""), &alone, &settings)
+        .unwrap();
+    let area = shop.cursor("SELECT * FROM t WHERE id = 4");
+    let known = shop.connection.area(area).unwrap();
+    assert_eq!(known.column_name(known.column_count() - 1).unwrap(), "WEIGHT");
+    shop.connection.close_table(area).unwrap();
+    shop.run("ALTER TABLE t DROP COLUMN weight");
+    assert_eq!(shop.refused("SELECT weight FROM t").code(), ErrorCode::Statement);
+    shop.run("DROP TABLE t");
+    let Error::Statement(missing) = shop.refused("SELECT * FROM t") else {
+        panic!()
+    };
+    assert_eq!(missing.native_code(), 7041);
+}
