@@ -165,6 +165,45 @@ fn a_table_that_takes_up_the_log_in_a_transaction_is_rolled_back_with_it() {
 }
 
 #[test]
+fn handles_of_one_log_share_the_locks_of_its_transaction_and_readers_do_not_stand_in_the_way() {
+    let shop = Shop::new();
+    let log = shop.log(Durability::Commit);
+    let path = shop.path("stock");
+    let mut first = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    first.create_order(&OrderSpec::new("ITEM", "ITEM")).unwrap();
+    first.append_values(&[(0, Value::Text("lamp"))]).unwrap();
+    drop(first);
+    let reader = shop.edit(&log, "stock", OpenMode::ReadOnly);
+    let mut one = shop.edit(&log, "stock", OpenMode::Shared);
+    let mut two = shop.edit(&log, "stock", OpenMode::Shared);
+    one.lock_record(1).unwrap();
+    assert!(matches!(two.lock_record(1), Err(Error::Locked(_))));
+    one.unlock_all().unwrap();
+
+    let transaction = log.begin().unwrap();
+    one.append_values(&[(0, Value::Text("desk"))]).unwrap();
+    two.refresh().unwrap();
+    two.append_values(&[(0, Value::Text("chair"))]).unwrap();
+    one.lock_record(1).unwrap();
+    two.lock_record(1).unwrap();
+    two.replace(1, &[(0, Value::Text("bulb"))]).unwrap();
+    assert_eq!(two.order("ITEM").unwrap().order().key_count().unwrap(), 3);
+    let alone = EditOptions::new(TODAY)
+        .mode(OpenMode::Shared)
+        .lock_timeout(Duration::ZERO);
+    let mut stranger = TableEditor::open(&path, &alone.clone().production_index(false)).unwrap();
+    assert!(matches!(stranger.lock_record(1), Err(Error::Locked(_))));
+    drop(one);
+    assert!(matches!(stranger.lock_record(1), Err(Error::Locked(_))));
+    transaction.commit().unwrap();
+    stranger.lock_record(1).unwrap();
+    assert!(matches!(two.lock_record(1), Err(Error::Locked(_))));
+    drop((two, reader, stranger));
+    assert_eq!(shop.rows("stock").len(), 3);
+    assert!(shop.rows("stock").first().unwrap().contains("bulb"));
+}
+
+#[test]
 fn savepoints_nest_and_each_can_be_gone_back_to() {
     let shop = Shop::new();
     let log = shop.log(Durability::Commit);

@@ -92,17 +92,23 @@ pub(crate) struct FileLocks {
     handle: u64,
 }
 
-/// The number of the next handle.
+/// The number of the next handle or owner.
 static NEXT_HANDLE: AtomicU64 = AtomicU64::new(0);
+
+/// The number of an owner of locks that is no single handle.
+pub(crate) fn new_owner() -> u64 {
+    NEXT_HANDLE.fetch_add(1, Ordering::Relaxed)
+}
 
 impl FileLocks {
     pub(crate) fn new(file: Arc<File>, path: &Path) -> Result<Self> {
         let identity = FileIdentity::of(&file, path).map_err(|e| Error::io(path, "open", e))?;
+        let handle = NEXT_HANDLE.fetch_add(1, Ordering::Relaxed);
         Ok(Self {
             file: Some(file),
             path: path.to_owned(),
             identity,
-            handle: NEXT_HANDLE.fetch_add(1, Ordering::Relaxed),
+            handle,
         })
     }
 
@@ -130,44 +136,77 @@ impl FileLocks {
     /// # Errors
     /// [`Error::Locked`] when others hold it until the timeout, [`Error::Io`].
     pub(crate) fn lock(&self, subject: LockSubject, range: LockRange, kind: LockKind, timeout: Duration) -> Result<()> {
-        retry(&self.path, subject, range, timeout, || self.try_lock(range, kind))
+        self.lock_for(self.handle, subject, range, kind, timeout)
+    }
+
+    /// As [`FileLocks::lock`], for an owner of several handles. What one of them has taken for it, the others are granted without
+    /// asking the kernel; they all give it back at once.
+    ///
+    /// # Errors
+    /// As [`FileLocks::lock`].
+    pub(crate) fn lock_for(
+        &self,
+        owner: u64,
+        subject: LockSubject,
+        range: LockRange,
+        kind: LockKind,
+        timeout: Duration,
+    ) -> Result<()> {
+        retry(&self.path, subject, range, timeout, || {
+            self.try_lock(owner, range, kind)
+        })
     }
 
     /// Gives a range back that this handle took as a whole.
     pub(crate) fn unlock(&self, range: LockRange) -> Result<()> {
-        self.forget(range);
+        let was_lent = self.forget(range);
         match &self.file {
-            Some(file) => kernel::unlock(file, range).map_err(|e| Error::io(&self.path, "unlock", e)),
-            None => Ok(()),
+            Some(file) if !was_lent => kernel::unlock(file, range).map_err(|e| Error::io(&self.path, "unlock", e)),
+            _ => Ok(()),
         }
     }
 
     /// Who is in the way; `None` when the lock was taken.
-    fn try_lock(&self, range: LockRange, kind: LockKind) -> io::Result<Option<LockHolder>> {
+    fn try_lock(&self, owner: u64, range: LockRange, kind: LockKind) -> io::Result<Option<LockHolder>> {
         let Some(file) = &self.file else { return Ok(None) };
         let mut held = table();
         let ours = |h: &Held| h.identity == self.identity && h.range.overlaps(&range);
+        let is_lent = held.iter().any(|h| {
+            let covers = h.range.start <= range.start && range.end <= h.range.end;
+            let suffices = h.kind == LockKind::Exclusive || kind == LockKind::Shared;
+            ours(h) && h.handle != self.handle && h.owner == owner && covers && suffices && !h.is_lent
+        });
         let in_the_way = held.iter().any(|h| {
-            ours(h) && h.handle != self.handle && (kind == LockKind::Exclusive || h.kind == LockKind::Exclusive)
+            ours(h)
+                && h.handle != self.handle
+                && h.owner != owner
+                && (kind == LockKind::Exclusive || h.kind == LockKind::Exclusive)
         });
         if in_the_way {
             return Ok(Some(LockHolder::ThisProcess));
         }
-        if let Some(holder) = kernel::try_lock(file, range, kind)? {
+        if !is_lent && let Some(holder) = kernel::try_lock(file, range, kind)? {
             return Ok(Some(holder));
         }
         held.retain(|h| !(h.handle == self.handle && h.range == range));
         held.push(Held {
             identity: self.identity.clone(),
             handle: self.handle,
+            owner,
             range,
             kind,
+            is_lent,
         });
         Ok(None)
     }
 
-    fn forget(&self, range: LockRange) {
-        table().retain(|h| !(h.handle == self.handle && h.range == range));
+    /// Forgets a range, and returns whether another handle holds it.
+    fn forget(&self, range: LockRange) -> bool {
+        let mut held = table();
+        let is_it = |h: &Held| h.handle == self.handle && h.range == range;
+        let was_lent = held.iter().any(|h| is_it(h) && h.is_lent);
+        held.retain(|h| !is_it(h));
+        was_lent
     }
 }
 
@@ -175,7 +214,7 @@ impl Drop for FileLocks {
     fn drop(&mut self) {
         let Some(file) = &self.file else { return };
         let mut held = table();
-        for lock in held.iter().filter(|h| h.handle == self.handle) {
+        for lock in held.iter().filter(|h| h.handle == self.handle && !h.is_lent) {
             // The kernel gives them back anyhow when the last handle on this opening of the file is closed.
             let _ = kernel::unlock(file, lock.range);
         }
@@ -188,8 +227,11 @@ impl Drop for FileLocks {
 struct Held {
     identity: FileIdentity,
     handle: u64,
+    owner: u64,
     range: LockRange,
     kind: LockKind,
+    /// Whether another handle of the owner holds it in the kernel.
+    is_lent: bool,
 }
 
 fn table() -> MutexGuard<'static, Vec<Held>> {

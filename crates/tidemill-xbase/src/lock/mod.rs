@@ -26,6 +26,6 @@
 mod file_locks;
 mod scheme;
 
-pub(crate) use file_locks::{FileIdentity, FileLocks, Sharing, open_shared_or_exclusive};
+pub(crate) use file_locks::{FileIdentity, FileLocks, Sharing, new_owner, open_shared_or_exclusive};
 pub use file_locks::{LockHolder, LockRefused};
 pub use scheme::{IndexLock, LockKind, LockRange, LockScheme, LockSubject, TableLocks};

@@ -316,13 +316,10 @@ impl TableEditor {
         if let Some(old) = &self.options.log {
             old.settle()?;
         }
-        let sharing = match self.options.mode {
-            OpenMode::Exclusive => Sharing::Exclusive,
-            OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
-        };
+        let mode = self.options.mode;
         let over = |file: &DataFile| -> Result<Option<Box<dyn Storage>>> {
             match (log, (**file.storage()).as_switched()) {
-                (Some(log), Some(switched)) => Ok(Some(Box::new(log.attach(file.path(), switched.file(), sharing)?))),
+                (Some(log), Some(switched)) => Ok(Some(logged(log, file.path(), switched.file(), mode)?)),
                 _ => Ok(None),
             }
         };
@@ -535,15 +532,20 @@ fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
 
 /// A file of the table as it is read and written: through the log where there is one.
 fn data_file(path: &Path, handle: &Arc<File>, options: &EditOptions) -> Result<DataFile> {
-    let sharing = match options.mode {
-        OpenMode::Exclusive => Sharing::Exclusive,
-        OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
-    };
     let file = Switched::new(Arc::clone(handle));
     if let Some(log) = &options.log {
-        file.switch(Some(Box::new(log.attach(path, handle, sharing)?)));
+        file.switch(Some(logged(log, path, handle, options.mode)?));
     }
     Ok(DataFile::new(path, Box::new(file)))
+}
+
+/// A file of the table as it is read and written through a log.
+fn logged(log: &TransactionLog, path: &Path, handle: &Arc<File>, mode: OpenMode) -> Result<Box<dyn Storage>> {
+    Ok(Box::new(match mode {
+        OpenMode::Exclusive => log.attach(path, handle, Sharing::Exclusive)?,
+        OpenMode::Shared => log.attach(path, handle, Sharing::Shared)?,
+        OpenMode::ReadOnly => log.attach_reader(path, handle)?,
+    }))
 }
 
 #[cfg(test)]

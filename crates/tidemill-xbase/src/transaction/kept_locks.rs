@@ -103,12 +103,13 @@ impl KeptLocks {
             return Ok(());
         }
         let Some(log) = self.log.as_ref().filter(|log| log.state().keeps_locks()) else {
-            return self.held.lock(subject, range, kind, timeout);
+            return self.held.lock(None, subject, range, kind, timeout);
         };
         // Two that read and both wait to write would wait for each other.
         let in_order = held.is_none() && log.state().may_wait_for(&self.order(subject));
         let timeout = if in_order { timeout } else { Duration::ZERO };
-        self.held.lock(subject, range, kind, timeout)?;
+        // What another handle has locked for the transaction is locked for this one.
+        self.held.lock(Some(log.owner()), subject, range, kind, timeout)?;
         log.state().keep(&self.held, subject);
         Ok(())
     }
@@ -172,8 +173,18 @@ impl HeldLocks {
         self.locks.unlock(held.range)
     }
 
-    fn lock(&self, subject: LockSubject, range: LockRange, kind: LockKind, timeout: Duration) -> Result<()> {
-        self.locks.lock(subject, range, kind, timeout)?;
+    fn lock(
+        &self,
+        owner: Option<u64>,
+        subject: LockSubject,
+        range: LockRange,
+        kind: LockKind,
+        timeout: Duration,
+    ) -> Result<()> {
+        match owner {
+            Some(owner) => self.locks.lock_for(owner, subject, range, kind, timeout)?,
+            None => self.locks.lock(subject, range, kind, timeout)?,
+        }
         let mut ranges = self.ranges();
         let kept = ranges.get(&subject).is_some_and(|held| held.kept);
         ranges.insert(subject, Held { range, kind, kept });

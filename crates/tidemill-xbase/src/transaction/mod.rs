@@ -57,7 +57,7 @@ pub(crate) use kept_locks::{KeptLocks, LockOrder};
 pub(crate) use logged_file::LoggedFile;
 
 use crate::error::{Error, Result};
-use crate::lock::{Sharing, open_shared_or_exclusive};
+use crate::lock::{FileIdentity, Sharing, new_owner, open_shared_or_exclusive};
 use crate::storage::Storage;
 use crate::table_editor::TableEditor;
 use log_file::LogFile;
@@ -168,6 +168,8 @@ struct Shared {
     path: PathBuf,
     disk: Arc<dyn Disk>,
     recovered: usize,
+    /// Who its transactions' locks belong to.
+    owner: u64,
     /// Keeps other processes away from the log.
     _handle: Arc<File>,
     state: Mutex<State>,
@@ -253,6 +255,7 @@ impl TransactionLog {
                 path,
                 disk,
                 recovered,
+                owner: new_owner(),
                 _handle: handle,
                 state: Mutex::new(State::new(file, folder, options)),
             }),
@@ -318,6 +321,26 @@ impl TransactionLog {
         let path = std::path::absolute(path).map_err(|e| Error::io(path, "open", e))?;
         let slot = self.state().attach(&path, file, sharing, storage)?;
         Ok(LoggedFile::new(self.clone(), slot))
+    }
+
+    pub(crate) fn owner(&self) -> u64 {
+        self.shared.owner
+    }
+
+    /// As [`TransactionLog::attach`], for a file that this handle only reads: what other handles change is written through the
+    /// first one that was attached, so it has to be one that can.
+    pub(crate) fn attach_reader(&self, path: &Path, file: &Arc<File>) -> Result<LoggedFile> {
+        let identity = FileIdentity::of(file, path).map_err(|e| Error::io(path, "open", e))?;
+        let own = File::options().read(true).write(true).open(path).ok();
+        let is_same = |own: &File| {
+            let found = FileIdentity::of(own, path);
+            found.is_ok_and(|found| found == identity)
+                && open_shared_or_exclusive(own, path, Sharing::Shared, Duration::ZERO).is_ok()
+        };
+        match own.filter(is_same) {
+            Some(own) => self.attach(path, &Arc::new(own), Sharing::Shared),
+            None => self.attach(path, file, Sharing::Shared),
+        }
     }
 
     /// How often something that was written was forgotten: whoever keeps a part of a file in memory reads it anew then.
