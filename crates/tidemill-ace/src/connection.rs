@@ -9,6 +9,7 @@ use crate::constants::*;
 use crate::handle::{self, Handle, Object, add_connection, lock, remove, session, with_connection};
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
+use crate::statement;
 
 /// The version that programs are told: the one whose functions these are.
 const VERSION: (u32, u32, u8) = (12, 0, b'T');
@@ -88,6 +89,7 @@ fn no_server() -> Result<()> {
 pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
     call(|| {
         let session = session(connection)?;
+        statement::forget_all_of(&session);
         let mut session = lock(&session);
         let ended = session.connection.end_transactions();
         let closed = session.close_all();
@@ -104,13 +106,14 @@ pub extern "C" fn AdsApplicationExit() -> u32 {
         for (handle, object) in handle::all() {
             match object {
                 Object::Connection(session) => {
+                    statement::forget_all_of(&session);
                     let mut session = lock(&session);
                     let ended = session.connection.end_transactions();
                     closed = closed.and(ended).and(session.close_all());
                     remove(handle);
                 }
                 Object::Search(_) => drop(remove(handle)),
-                Object::Table(..) | Object::Index(..) => {}
+                Object::Table(..) | Object::Index(..) | Object::Statement(_) => {}
             }
         }
         closed
@@ -230,7 +233,11 @@ pub extern "C" fn AdsGetVersion(major: Out<u32>, minor: Out<u32>, letter: Out<u8
 pub extern "C" fn AdsGetHandleType(object: Handle, answer: Out<u16>) -> u32 {
     call(|| match handle::object(object) {
         Some(Object::Connection(_)) => answer.set(ADS_CONNECTION),
-        Some(Object::Table(..)) => answer.set(ADS_TABLE),
+        Some(Object::Table(session, area)) => {
+            let is_cursor = lock(&session).connection.area(area)?.is_cursor();
+            answer.set(if is_cursor { ADS_CURSOR } else { ADS_TABLE })
+        }
+        Some(Object::Statement(_)) => answer.set(ADS_STATEMENT),
         Some(Object::Index(..)) => answer.set(ADS_INDEX_ORDER),
         Some(Object::Search(_)) | None => refuse(ErrorCode::InvalidHandle, format!("{object} is no handle")),
     })

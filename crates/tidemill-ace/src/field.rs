@@ -1,13 +1,15 @@
 //! Fields: described, read and written. A field is named, or numbered from 1 in the place of its name.
 
+use tidemill_ads::sql::Value;
 use tidemill_ads::{ErrorCode, FieldType, Result, WorkArea};
 use tidemill_xbase::FieldKind;
 
 use crate::call::{call, refuse};
 use crate::constants::*;
-use crate::handle::{Handle, with_area};
-use crate::pointers::{Bytes, Field, Out};
+use crate::handle::{Handle, is_statement, with_area};
+use crate::pointers::{Bytes, Field, Out, text_of};
 use crate::settings::settings;
+use crate::statement::with_statement;
 
 /// Does something with a field of a table.
 pub(crate) fn with_field<T>(
@@ -21,12 +23,39 @@ pub(crate) fn with_field<T>(
     })
 }
 
+/// Gives a field of a table, or a parameter of a statement, a value.
+pub(crate) fn set_value(
+    target: Handle,
+    field: Field,
+    value: impl FnOnce() -> Result<Value>,
+    work: impl FnOnce(&mut WorkArea, usize) -> Result<()>,
+) -> Result<()> {
+    match is_statement(target) {
+        true => with_statement(target, |statement| statement.set(field, value()?)),
+        false => with_field(target, field, work),
+    }
+}
+
+/// The day of a Julian day number as statements have it.
+fn day(julian: i64) -> Result<Value> {
+    if julian == 0 {
+        return Ok(Value::Null);
+    }
+    match i32::try_from(julian - UNIX_EPOCH) {
+        Ok(day) => Ok(Value::Date(day)),
+        Err(_) => refuse(ErrorCode::InvalidDate, format!("{julian} is no day of a calendar")),
+    }
+}
+
+/// The Julian day number of 1970-01-01.
+const UNIX_EPOCH: i64 = 2_440_588;
+
 /// How many fields a table has.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetNumFields(table: Handle, answer: Out<u16>) -> u32 {
     call(|| {
         with_area(table, |area| {
-            answer.set(u16::try_from(area.fields().len()).unwrap_or(u16::MAX))
+            answer.set(u16::try_from(area.column_count()).unwrap_or(u16::MAX))
         })
     })
 }
@@ -39,7 +68,7 @@ pub extern "C" fn AdsGetFieldName(table: Handle, field: u16, name: Bytes, len: O
             let Some(field) = usize::from(field).checked_sub(1) else {
                 return refuse(ErrorCode::InvalidFieldNumber, "fields are counted from 1");
             };
-            name.put(area.field(field)?.name.as_bytes(), len)
+            name.put(area.column_name(field)?.as_bytes(), len)
         })
     })
 }
@@ -48,8 +77,9 @@ pub extern "C" fn AdsGetFieldName(table: Handle, field: u16, name: Bytes, len: O
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetFieldNum(table: Handle, field: Field, answer: Out<u16>) -> u32 {
     call(|| {
-        with_field(table, field, |_, field| {
-            answer.set(u16::try_from(field + 1).unwrap_or(u16::MAX))
+        with_area(table, |area| {
+            let column = field.column_of(area)?;
+            answer.set(u16::try_from(column + 1).unwrap_or(u16::MAX))
         })
     })
 }
@@ -265,9 +295,13 @@ fn narrow<T: TryFrom<i64>>(number: i64) -> Result<T> {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetString(table: Handle, field: Field, text: Bytes, len: u32) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
-            area.set_text(field, text.read(len as usize)?, &settings())
-        })
+        let text = text.read(len as usize)?;
+        set_value(
+            table,
+            field,
+            || Ok(Value::Text(text_of(text))),
+            |area, field| area.set_text(field, text, &settings()),
+        )
     })
 }
 
@@ -281,69 +315,139 @@ pub extern "C" fn AdsSetField(table: Handle, field: Field, text: Bytes, len: u32
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetFieldRaw(table: Handle, field: Field, bytes: Bytes, len: u32) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
-            area.set_raw(field, bytes.read(len as usize)?)
-        })
+        let bytes = bytes.read(len as usize)?;
+        set_value(
+            table,
+            field,
+            || Ok(Value::Bytes(bytes.to_vec())),
+            |area, field| area.set_raw(field, bytes),
+        )
     })
 }
 
 /// Gives a field a number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetDouble(table: Handle, field: Field, number: f64) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_number(field, number)))
+    call(|| {
+        set_value(
+            table,
+            field,
+            || Ok(Value::Double(number)),
+            |area, field| area.set_number(field, number),
+        )
+    })
 }
 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetLong(table: Handle, field: Field, number: i32) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_integer(field, number.into())))
+    call(|| {
+        set_value(
+            table,
+            field,
+            || Ok(Value::Integer(number.into())),
+            |area, field| area.set_integer(field, number.into()),
+        )
+    })
 }
 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetShort(table: Handle, field: Field, number: i16) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_integer(field, number.into())))
+    call(|| {
+        set_value(
+            table,
+            field,
+            || Ok(Value::Integer(number.into())),
+            |area, field| area.set_integer(field, number.into()),
+        )
+    })
 }
 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetLongLong(table: Handle, field: Field, number: i64) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_integer(field, number)))
+    call(|| {
+        set_value(
+            table,
+            field,
+            || Ok(Value::Integer(number)),
+            |area, field| area.set_integer(field, number),
+        )
+    })
 }
 
 /// Gives a field an amount in ten-thousandths.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetMoney(table: Handle, field: Field, amount: i64) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_decimal(field, amount.into(), 4)))
+    call(|| {
+        set_value(
+            table,
+            field,
+            || {
+                Ok(Value::Decimal {
+                    unscaled: amount.into(),
+                    scale: 4,
+                })
+            },
+            |area, field| area.set_decimal(field, amount.into(), 4),
+        )
+    })
 }
 
 /// Makes a logical field true or false.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetLogical(table: Handle, field: Field, value: u16) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_logical(field, value != 0)))
+    call(|| {
+        set_value(
+            table,
+            field,
+            || Ok(Value::Logical(value != 0)),
+            |area, field| area.set_logical(field, value != 0),
+        )
+    })
 }
 
 /// Gives a date field a Julian day number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetJulian(table: Handle, field: Field, day: i32) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_julian(field, day.into())))
+    call(|| {
+        set_value(
+            table,
+            field,
+            || self::day(day.into()),
+            |area, field| area.set_julian(field, day.into()),
+        )
+    })
 }
 
 /// Gives a time field the milliseconds since midnight.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetMilliseconds(table: Handle, field: Field, ms: i32) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_milliseconds(field, ms.into())))
+    call(|| {
+        set_value(
+            table,
+            field,
+            || Ok(Value::Time(ms)),
+            |area, field| area.set_milliseconds(field, ms.into()),
+        )
+    })
 }
 
 /// Gives a date field a date as text.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetDate(table: Handle, field: Field, text: Bytes, len: u16) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
-            let text = crate::pointers::text_of(text.read(len.into())?);
-            let settings = settings();
-            area.set_julian(field, settings.date_format.parse(&text, settings.epoch)?)
-        })
+        let settings = settings();
+        let julian = settings
+            .date_format
+            .parse(&text_of(text.read(len.into())?), settings.epoch)?;
+        set_value(
+            table,
+            field,
+            || day(julian),
+            |area, field| area.set_julian(field, julian),
+        )
     })
 }
 
@@ -351,17 +455,20 @@ pub extern "C" fn AdsSetDate(table: Handle, field: Field, text: Bytes, len: u16)
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetTime(table: Handle, field: Field, text: Bytes, len: u16) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
-            let text = crate::pointers::text_of(text.read(len.into())?);
-            area.set_milliseconds(field, tidemill_ads::time_of(&text)?)
-        })
+        let ms = tidemill_ads::time_of(&text_of(text.read(len.into())?))?;
+        set_value(
+            table,
+            field,
+            || Ok(Value::Time(i32::try_from(ms).unwrap_or(i32::MAX))),
+            |area, field| area.set_milliseconds(field, ms),
+        )
     })
 }
 
 /// Makes a field blank.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetEmpty(table: Handle, field: Field) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_empty(field)))
+    call(|| set_value(table, field, || Ok(Value::Null), |area, field| area.set_empty(field)))
 }
 
 /// Makes a field NULL, or blank where it cannot be.

@@ -11,6 +11,7 @@ use tidemill_ads::{AreaId, Connection, ErrorCode, OrderId, Result, WorkArea};
 
 use crate::call::refuse;
 use crate::find::Search;
+use crate::statement::Statement;
 
 /// A handle as C has it; 0 is none.
 pub type Handle = u64;
@@ -22,6 +23,8 @@ pub(crate) struct Session {
     pub(crate) handle: Handle,
     tables: Vec<(AreaId, Handle)>,
     indexes: Vec<(AreaId, OrderId, Handle)>,
+    /// The cursors of statements, and the statements.
+    cursors: Vec<(AreaId, Handle)>,
 }
 
 /// What a handle stands for.
@@ -31,6 +34,7 @@ pub(crate) enum Object {
     Table(Arc<Mutex<Session>>, AreaId),
     Index(Arc<Mutex<Session>>, AreaId, OrderId),
     Search(Arc<Mutex<Search>>),
+    Statement(Arc<Mutex<Statement>>),
 }
 
 #[derive(Debug)]
@@ -59,6 +63,8 @@ static DEFAULT: Mutex<Handle> = Mutex::new(0);
 
 /// The bits of a handle that are its place.
 const PLACE_BITS: u32 = 20;
+/// What handles of statements have, so that giving fields their values need not ask for each whether it is one.
+const STATEMENT: u64 = 1 << 31;
 /// How many turns a place has.
 const TURNS: u16 = (1 << 11) - 1;
 
@@ -81,14 +87,23 @@ pub(crate) fn add(object: Object) -> Result<Handle> {
     CHANGES.fetch_add(1, Ordering::Release);
     place.turn = if place.turn >= TURNS { 1 } else { place.turn + 1 };
     place.object = Some(object);
-    Ok(u64::from(place.turn) << PLACE_BITS | at as u64)
+    let mark = match &place.object {
+        Some(Object::Statement(_)) => STATEMENT,
+        _ => 0,
+    };
+    Ok(mark | u64::from(place.turn) << PLACE_BITS | at as u64)
+}
+
+/// Whether a handle is that of a statement, as far as the number tells.
+pub(crate) fn is_statement(handle: Handle) -> bool {
+    handle & STATEMENT != 0
 }
 
 /// What a handle stands for.
 pub(crate) fn object(handle: Handle) -> Option<Object> {
     let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
     let place = registry.places.get(place_of(handle)?)?;
-    let is_current = u64::from(place.turn) == handle >> PLACE_BITS;
+    let is_current = u64::from(place.turn) == (handle & !STATEMENT) >> PLACE_BITS;
     place.object.clone().filter(|_| is_current)
 }
 
@@ -97,7 +112,7 @@ pub(crate) fn remove(handle: Handle) -> Option<Object> {
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
     let at = place_of(handle)?;
     let place = registry.places.get_mut(at)?;
-    if u64::from(place.turn) != handle >> PLACE_BITS {
+    if u64::from(place.turn) != (handle & !STATEMENT) >> PLACE_BITS {
         return None;
     }
     let object = place.object.take()?;
@@ -136,6 +151,7 @@ pub(crate) fn add_connection(connection: Connection) -> Result<Handle> {
         handle: 0,
         tables: Vec::new(),
         indexes: Vec::new(),
+        cursors: Vec::new(),
     }));
     let handle = add(Object::Connection(Arc::clone(&session)))?;
     lock(&session).handle = handle;
@@ -260,6 +276,19 @@ impl Session {
         Ok(handle)
     }
 
+    /// The handle of a statement's cursor.
+    pub(crate) fn cursor_handle(&mut self, area: AreaId, statement: Handle) -> Result<Handle> {
+        let handle = self.table_handle(area)?;
+        self.cursors.push((area, statement));
+        Ok(handle)
+    }
+
+    /// The statement that a cursor came of.
+    pub(crate) fn statement_of(&self, area: AreaId) -> Option<Handle> {
+        let found = self.cursors.iter().find(|(known, _)| *known == area);
+        found.map(|(_, statement)| *statement)
+    }
+
     fn this(&self) -> Result<Arc<Mutex<Self>>> {
         match object(self.handle) {
             Some(Object::Connection(this)) => Ok(this),
@@ -298,6 +327,7 @@ impl Session {
     pub(crate) fn close_table(&mut self, area: AreaId) -> Result<()> {
         let closed = self.connection.close_table(area);
         self.forget_orders(area);
+        self.cursors.retain(|(known, _)| *known != area);
         self.tables.retain(|(known, handle)| {
             if *known == area {
                 remove(*handle);

@@ -26,7 +26,12 @@ pub(crate) fn set(error: &Error) -> u32 {
     if *TELLS {
         eprintln!("libace: error {code}: {text}");
     }
-    LAST.with_borrow_mut(|last| *last = (code, format!("Error {code}:  {text}")));
+    let text = match error {
+        // It begins with the number itself.
+        Error::Statement(_) => text,
+        _ => format!("Error {code}:  {text}"),
+    };
+    LAST.with_borrow_mut(|last| *last = (code, text));
     code
 }
 

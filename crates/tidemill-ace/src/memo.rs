@@ -1,12 +1,14 @@
 //! Memos and binary values.
 
+use tidemill_ads::sql::Value;
 use tidemill_ads::{ErrorCode, FieldType, Result};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::field::with_field;
-use crate::handle::Handle;
+use crate::handle::{Handle, is_statement};
 use crate::pointers::{Bytes, Field, Name, Out};
+use crate::statement::with_statement;
 
 /// The length of a memo in bytes.
 #[unsafe(no_mangle)]
@@ -63,6 +65,10 @@ pub extern "C" fn AdsSetBinary(
     len: u32,
 ) -> u32 {
     call(|| {
+        if is_statement(table) {
+            let part = bytes.read(len as usize)?;
+            return with_statement(table, |statement| statement.set_part(field, offset, part));
+        }
         with_field(table, field, |area, field| {
             let mut value = if offset == 0 { Vec::new() } else { area.memo(field)? };
             let end = u64::from(offset) + u64::from(len);
@@ -93,6 +99,9 @@ pub extern "C" fn AdsFileToBinary(table: Handle, field: Field, _binary_type: u16
     call(|| {
         let file = file.needed()?;
         let value = on_disk(&file, std::fs::read(&file))?;
+        if is_statement(table) {
+            return with_statement(table, |statement| statement.set(field, Value::Bytes(value)));
+        }
         with_field(table, field, |area, field| area.put_memo(field, Some(value)))
     })
 }

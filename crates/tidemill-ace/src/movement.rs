@@ -9,9 +9,10 @@ use tidemill_xbase::CodePage;
 
 use crate::call::{call, refuse};
 use crate::constants::*;
-use crate::handle::{Handle, with_any, with_area, with_order};
+use crate::handle::{Handle, is_statement, with_any, with_area, with_order};
 use crate::pointers::{Bytes, Out};
 use crate::settings::settings;
+use crate::statement::with_statement;
 use crate::unicode::encoded;
 
 /// Goes to the first record.
@@ -220,6 +221,10 @@ pub extern "C" fn AdsGetRecordNum(table: Handle, option: u16, answer: Out<u32>) 
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetRecordCount(object: Handle, option: u16, answer: Out<u32>) -> u32 {
     call(|| {
+        if is_statement(object) {
+            let changed = with_statement(object, |statement| Ok(statement.changed()))?;
+            return answer.set(u32::try_from(changed).unwrap_or(u32::MAX));
+        }
         with_any(object, |session, area, order| {
             let counted = counted(option)?;
             if order.is_none() && counted != Counted::Shown {

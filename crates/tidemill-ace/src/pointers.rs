@@ -8,6 +8,7 @@ use std::ffi::CStr;
 use tidemill_ads::{ErrorCode, Result, WorkArea};
 
 use crate::call::refuse;
+use crate::statement::Parameter;
 
 /// A text that ends with a NUL, or null.
 #[repr(transparent)]
@@ -57,6 +58,20 @@ pub(crate) fn text_of(bytes: &[u8]) -> String {
 #[derive(Debug, Clone, Copy)]
 pub struct Field(*const u8);
 
+impl Field {
+    /// The parameter of a statement that is meant.
+    pub(crate) fn parameter(self) -> Result<Parameter> {
+        match self.0.addr() {
+            0 => refuse(
+                ErrorCode::InvalidParameterName,
+                "a parameter must be named, and the pointer is null",
+            ),
+            number @ 1..FIRST_ADDRESS => Ok(Parameter::Number(number)),
+            _ => Ok(Parameter::Name(Name(self.0).needed()?)),
+        }
+    }
+}
+
 /// No address is below it, and no table has so many fields.
 const FIRST_ADDRESS: usize = 1 << 16;
 
@@ -72,6 +87,20 @@ impl Field {
             _ => area.column_named(&Name(self.0).needed()?),
         }
     }
+
+    /// The place of the column that it is among those that are shown, from 0.
+    pub(crate) fn column_of(self, area: &WorkArea) -> Result<usize> {
+        match self.0.addr() {
+            number @ 1..FIRST_ADDRESS => area.column(number - 1).map(|_| number - 1),
+            _ => {
+                let field = self.of(area)?;
+                let mut columns = 0..area.column_count();
+                Ok(columns
+                    .find(|column| area.column(*column).is_ok_and(|known| known == field))
+                    .unwrap_or(field))
+            }
+        }
+    }
 }
 
 /// A text of UTF-16 units that ends with a zero, or null.
@@ -80,6 +109,23 @@ impl Field {
 pub struct WideName(*const u16);
 
 impl WideName {
+    /// The text before the zero.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidPointer`] for null.
+    pub(crate) fn needed(self) -> Result<String> {
+        if self.0.is_null() {
+            return refuse(
+                ErrorCode::InvalidPointer,
+                "a text must be given, and the pointer is null",
+            );
+        }
+        // SAFETY: by the contract of the crate it points at units that end with a zero; they need not be aligned.
+        let units = (0..).map(|at| unsafe { self.0.add(at).read_unaligned() });
+        let units: Vec<u16> = units.take_while(|unit| *unit != 0).collect();
+        Ok(String::from_utf16_lossy(&units))
+    }
+
     /// `len` units.
     pub(crate) fn units(self, len: u32) -> Result<Vec<u16>> {
         if self.0.is_null() {

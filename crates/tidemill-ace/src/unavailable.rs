@@ -37,8 +37,6 @@ pub struct Unavailable {
 pub enum Why {
     /// It comes later.
     Planned,
-    /// Statements are not served yet.
-    Sql,
     /// Dictionaries, their users and their rules are not served.
     Dictionary,
     /// Tables are not encrypted, and encrypted ones are not read.
@@ -58,7 +56,6 @@ impl Why {
     pub fn text(self) -> &'static str {
         match self {
             Self::Planned => "not written yet",
-            Self::Sql => "SQL is not served yet",
             Self::Dictionary => "data dictionaries are not served",
             Self::Encryption => "encryption is not served",
             Self::FullText => "full text indexes are not served",
@@ -99,6 +96,21 @@ macro_rules! unavailable {
 
 unavailable! {
     Planned {
+        AdsRemoveSQLComments
+        AdsClearCursorAOF
+        AdsGetCursorAOF
+        AdsGetKeyColumn
+        AdsGetKeyFilter
+        AdsGetPreparedFields
+        AdsGetSQLStmtParams
+        AdsPrepareSQLNow
+        AdsPrepareSQLNowW
+        AdsRefreshView
+        AdsSetBaseTableAccess
+        AdsSetCursorAOF
+        AdsSetSQLTimeout
+        AdsStmtConstrainUpdates
+        AdsStmtSetTableCollation
         AdsBinaryToFileW
         AdsBuildRawKey
         AdsBuildRawKey100
@@ -194,50 +206,6 @@ unavailable! {
         AdsSetStringFromCodePage
         AdsSetTableTransactionFree
         AdsSetTimeStamp
-    }
-
-    Sql {
-        AdsCachePrepareSQL
-        AdsCachePrepareSQLW
-        AdsClearCursorAOF
-        AdsClearSQLParams
-        AdsCloseSQLStatement
-        AdsCreateSQLStatement
-        AdsExecuteSQL
-        AdsExecuteSQLDirect
-        AdsExecuteSQLDirectW
-        AdsGetCursorAOF
-        AdsGetKeyColumn
-        AdsGetKeyFilter
-        AdsGetNumParams
-        AdsGetPreparedFields
-        AdsGetSQLStatement
-        AdsGetSQLStatementHandle
-        AdsGetSQLStmtParams
-        AdsPrepareSQL
-        AdsPrepareSQLNow
-        AdsPrepareSQLNowW
-        AdsPrepareSQLW
-        AdsRefreshView
-        AdsRemoveSQLComments
-        AdsSetBaseTableAccess
-        AdsSetCursorAOF
-        AdsSetSQLTimeout
-        AdsSqlPeekStatement
-        AdsStmtClearTablePasswords
-        AdsStmtConstrainUpdates
-        AdsStmtDisableEncryption
-        AdsStmtEnableEncryption
-        AdsStmtReadAllColumns
-        AdsStmtSetTableCharType
-        AdsStmtSetTableCollation
-        AdsStmtSetTableLockType
-        AdsStmtSetTablePassword
-        AdsStmtSetTableReadOnly
-        AdsStmtSetTableRights
-        AdsStmtSetTableType
-        AdsVerifySQL
-        AdsVerifySQLW
     }
 
     Dictionary {
@@ -346,6 +314,8 @@ unavailable! {
     }
 
     Encryption {
+        AdsStmtEnableEncryption
+        AdsStmtSetTablePassword
         AdsDecryptRecord
         AdsDecryptTable
         AdsDisableEncryption

@@ -9,13 +9,18 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// Programs that go through the calls and check each answer.
+const WALKS: [&str; 2] = ["tests/c/walk.c", "tests/c/sql.c"];
+
 #[test]
 fn walk_through_the_calls_goes_as_expected() {
-    let Some(program) = Program::of("tests/c/walk.c", &[]) else {
-        return;
-    };
-    let output = program.run(&[]);
-    assert!(output.status.success(), "{}", said(&output));
+    for source in WALKS {
+        let Some(program) = Program::of(source, &[]) else {
+            return;
+        };
+        let output = program.run(&[]);
+        assert!(output.status.success(), "{source}: {}", said(&output));
+    }
 }
 
 #[test]
@@ -23,11 +28,13 @@ fn valgrind_finds_nothing_in_the_walk() {
     if !exists("valgrind") {
         return eprintln!("no valgrind here: not tried");
     }
-    let Some(program) = Program::of("tests/c/walk.c", &[]) else {
-        return;
-    };
-    let output = program.run(&["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"]);
-    assert!(output.status.success(), "{}", said(&output));
+    for source in WALKS {
+        let Some(program) = Program::of(source, &[]) else {
+            return;
+        };
+        let output = program.run(&["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"]);
+        assert!(output.status.success(), "{source}: {}", said(&output));
+    }
 }
 
 #[test]
@@ -36,11 +43,13 @@ fn address_sanitizer_finds_nothing_in_the_walk() {
     if !links("int main(void) { return 0; }", &flags) {
         return eprintln!("no AddressSanitizer here: not tried");
     }
-    let Some(program) = Program::of("tests/c/walk.c", &flags) else {
-        return;
-    };
-    let output = program.run(&[]);
-    assert!(output.status.success(), "{}", said(&output));
+    for source in WALKS {
+        let Some(program) = Program::of(source, &flags) else {
+            return;
+        };
+        let output = program.run(&[]);
+        assert!(output.status.success(), "{source}: {}", said(&output));
+    }
 }
 
 #[test]

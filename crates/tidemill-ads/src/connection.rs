@@ -196,17 +196,9 @@ impl Connection {
         Ok(self.add(area))
     }
 
-    /// A work area over a file. Where a statement of the transaction under way has changed the table, it goes on with that.
-    pub(crate) fn area_over(&mut self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
-        let editor = match options.mode {
-            OpenMode::Shared => self.statements.take_editor(path),
-            OpenMode::Exclusive | OpenMode::ReadOnly => None,
-        };
-        let mut area = WorkArea::open_with(path, editor, options, settings)?;
-        if let Some(log) = self.transactions.log() {
-            area.use_log(Some(log))?;
-        }
-        Ok(area)
+    /// A work area over a file, which belongs to the transaction that is under way.
+    pub(crate) fn area_over(&self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
+        WorkArea::open_in(self.transactions.log(), path, options, settings)
     }
 
     /// Makes an empty table with fields as `NAME,Character,20;AMT,Numeric,8,2` and opens it exclusively.
@@ -305,6 +297,11 @@ impl Connection {
         found
             .map(|(_, area)| area)
             .ok_or_else(|| Error::new(ErrorCode::InvalidHandle, "the table is closed"))
+    }
+
+    /// Whether a work area is open.
+    pub fn is_open(&self, id: AreaId) -> bool {
+        self.areas.iter().any(|(known, _)| *known == id)
     }
 
     /// The open work areas.

@@ -110,11 +110,6 @@ impl StatementTables {
         }
     }
 
-    /// The editor of a table, for a work area that takes it over.
-    pub(crate) fn take_editor(&mut self, path: &Path) -> Option<TableEditor> {
-        self.open.get_mut(path).and_then(|open| open.editor.take())
-    }
-
     /// Closes a table, for who wants it alone.
     pub(crate) fn close(&mut self, path: &Path) {
         self.open.remove(path);

@@ -192,29 +192,30 @@ const BRIEF_LOCKS: Duration = Duration::from_secs(10);
 impl WorkArea {
     /// Opens the table at `path` and goes to its first record.
     pub(crate) fn open(path: &Path, options: &TableOptions, settings: &Settings) -> Result<Self> {
-        Self::open_with(path, None, options, settings)
+        Self::open_in(None, path, options, settings)
     }
 
-    /// As [`WorkArea::open`], over an editor that the connection has of the table already.
-    pub(crate) fn open_with(
+    /// Opens the table as one that belongs to the transaction of a log.
+    pub(crate) fn open_in(
+        log: Option<&TransactionLog>,
         path: &Path,
-        editor: Option<TableEditor>,
         options: &TableOptions,
         settings: &Settings,
     ) -> Result<Self> {
-        let editor = match editor {
-            Some(editor) => editor,
-            None => {
-                let mut open = Self::read_options();
-                if let Some(codepage) = options.codepage {
-                    open = open.codepage(codepage);
-                }
-                TableEditor::open(path, &edit_options(path, options, settings, open)?)?
-            }
-        };
+        let mut open = Self::read_options();
+        if let Some(codepage) = options.codepage {
+            open = open.codepage(codepage);
+        }
+        let mut edit = edit_options(path, options, settings, open)?;
+        if let Some(log) = log {
+            edit = edit.log(log);
+        }
+        let editor = TableEditor::open(path, &edit)?;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let alias = options.alias.clone().or(stem).unwrap_or_default();
-        Self::over(editor, options, alias, settings)
+        let mut area = Self::over(editor, options, alias, settings)?;
+        area.has_log = log.is_some();
+        Ok(area)
     }
 
     /// Programs see text fields in their whole width.

@@ -1,0 +1,427 @@
+//! SQL statements: prepared, given values, run. What a SELECT gives is a handle as a table's.
+
+use std::sync::{Arc, Mutex};
+
+use tidemill_ads::sql::{StatementOptions, Value};
+use tidemill_ads::{AreaId, ErrorCode, Executed, Result, TableType};
+use tidemill_xbase::OpenMode;
+
+use crate::call::{call, refuse};
+use crate::constants::*;
+use crate::handle::{self, Handle, Object, Session, lock, session, with_any};
+use crate::pointers::{Bytes, Field, Name, Out, WideName};
+use crate::settings::settings;
+
+/// A statement of a connection.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    session: Arc<Mutex<Session>>,
+    text: Option<String>,
+    /// The names of its parameters in capitals; `None` for `?`.
+    names: Vec<Option<String>>,
+    values: Vec<Option<Value>>,
+    options: StatementOptions,
+    cursors: Vec<AreaId>,
+    /// How many records it changed last.
+    changed: u64,
+}
+
+impl Statement {
+    fn new(session: Arc<Mutex<Session>>) -> Self {
+        Self {
+            session,
+            text: None,
+            names: Vec::new(),
+            values: Vec::new(),
+            options: StatementOptions::default(),
+            cursors: Vec::new(),
+            changed: 0,
+        }
+    }
+
+    fn prepare(&mut self, text: String) -> Result<()> {
+        let prepared = lock(&self.session)
+            .connection
+            .prepare(&text, &settings(), &self.options)?;
+        self.names = prepared.parameters().to_vec();
+        self.values = vec![None; self.names.len()];
+        self.text = Some(text);
+        Ok(())
+    }
+
+    /// Gives a parameter a value.
+    pub(crate) fn set(&mut self, parameter: Field, value: Value) -> Result<()> {
+        *self.slot(parameter)? = Some(value);
+        Ok(())
+    }
+
+    /// The value of a parameter.
+    fn slot(&mut self, parameter: Field) -> Result<&mut Option<Value>> {
+        let count = self.values.len();
+        let place = match parameter.parameter()? {
+            Parameter::Number(number) => number.checked_sub(1).filter(|place| *place < count),
+            Parameter::Name(name) => {
+                let name = name.trim_start_matches(':');
+                let is_it =
+                    |known: &Option<String>| known.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(name));
+                let found = self.names.iter().position(is_it);
+                if found.is_none() {
+                    let what = format!("the statement has no parameter {name:?}");
+                    return refuse(ErrorCode::InvalidParameterName, what);
+                }
+                found
+            }
+        };
+        match place.and_then(|place| self.values.get_mut(place)) {
+            Some(slot) => Ok(slot),
+            None => refuse(
+                ErrorCode::InvalidParameterNumber,
+                format!("the statement has {count} parameters"),
+            ),
+        }
+    }
+
+    /// Gives a parameter a part of a binary value; the parts come in the order of their offsets.
+    pub(crate) fn set_part(&mut self, parameter: Field, offset: u32, part: &[u8]) -> Result<()> {
+        if offset == 0 {
+            return self.set(parameter, Value::Bytes(part.to_vec()));
+        }
+        match self.slot(parameter)? {
+            Some(Value::Bytes(bytes)) if bytes.len() == offset as usize => {
+                bytes.extend_from_slice(part);
+                Ok(())
+            }
+            _ => refuse(
+                ErrorCode::InvalidBinaryOffset,
+                format!("the part at offset {offset} does not follow the one before"),
+            ),
+        }
+    }
+
+    /// Runs what is prepared, and returns the handle of its cursor or 0.
+    fn execute(&mut self, own: Handle) -> Result<Handle> {
+        let Some(text) = &self.text else {
+            return refuse(ErrorCode::NotPrepared, "no statement was prepared");
+        };
+        if let Some(place) = self.values.iter().position(Option::is_none) {
+            let name = self.names.get(place).cloned().flatten();
+            let name = name.map_or_else(
+                || format!("parameter {}", place + 1),
+                |name| format!("parameter :{name}"),
+            );
+            return refuse(ErrorCode::InvalidParameterNumber, format!("{name} has no value"));
+        }
+        let values: Vec<Value> = self.values.iter().flatten().cloned().collect();
+        let mut session = lock(&self.session);
+        let executed = session.connection.execute(text, &values, &settings(), &self.options)?;
+        self.changed = 0;
+        match executed {
+            Executed::Cursor(area) => {
+                let open = |area: &AreaId| session.connection.is_open(*area);
+                self.cursors.retain(open);
+                self.cursors.push(area);
+                session.cursor_handle(area, own)
+            }
+            Executed::Changed(count) => {
+                self.changed = count;
+                Ok(0)
+            }
+            Executed::Done => Ok(0),
+        }
+    }
+
+    /// How many records it changed when it ran last.
+    pub(crate) fn changed(&self) -> u64 {
+        self.changed
+    }
+
+    /// Closes its cursors.
+    fn close(&mut self) -> Result<()> {
+        let mut session = lock(&self.session);
+        let open = std::mem::take(&mut self.cursors).into_iter();
+        let open: Vec<AreaId> = open.filter(|area| session.connection.is_open(*area)).collect();
+        open.into_iter()
+            .map(|area| session.close_table(area))
+            .fold(Ok(()), Result::and)
+    }
+}
+
+/// Takes the handles of a session's statements back, when it ends.
+pub(crate) fn forget_all_of(session: &Arc<Mutex<Session>>) {
+    for (handle, object) in handle::all() {
+        if let Object::Statement(statement) = object
+            && Arc::ptr_eq(&lock(&statement).session, session)
+        {
+            handle::remove(handle);
+        }
+    }
+}
+
+/// A parameter as C names it.
+pub(crate) enum Parameter {
+    /// By its number, from 1.
+    Number(usize),
+    /// By its name.
+    Name(String),
+}
+
+/// Does something with a statement.
+pub(crate) fn with_statement<T>(statement: Handle, work: impl FnOnce(&mut Statement) -> Result<T>) -> Result<T> {
+    match handle::object(statement) {
+        Some(Object::Statement(statement)) => work(&mut lock(&statement)),
+        _ => {
+            let what = format!("{statement} is no handle of a statement");
+            refuse(ErrorCode::InvalidStatementHandle, what)
+        }
+    }
+}
+
+/// Opens a statement on a connection.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCreateSQLStatement(connection: Handle, answer: Out<Handle>) -> u32 {
+    call(|| {
+        let statement = Statement::new(session(connection)?);
+        answer.set(handle::add(Object::Statement(Arc::new(Mutex::new(statement))))?)
+    })
+}
+
+/// Closes a statement and its cursors.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCloseSQLStatement(statement: Handle) -> u32 {
+    call(|| {
+        let closed = with_statement(statement, Statement::close);
+        if !matches!(&closed, Err(error) if error.code() == ErrorCode::InvalidStatementHandle) {
+            handle::remove(statement);
+        }
+        closed
+    })
+}
+
+/// Parses a statement and looks up what it names.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsPrepareSQL(statement: Handle, text: Name) -> u32 {
+    call(|| with_statement(statement, |statement| statement.prepare(text.needed()?)))
+}
+
+/// As [`AdsPrepareSQL`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsPrepareSQLW(statement: Handle, text: WideName) -> u32 {
+    call(|| with_statement(statement, |statement| statement.prepare(text.needed()?)))
+}
+
+/// Opens a statement and prepares it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCachePrepareSQL(connection: Handle, text: Name, answer: Out<Handle>) -> u32 {
+    call(|| prepared(connection, text.needed()?, answer))
+}
+
+/// As [`AdsCachePrepareSQL`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCachePrepareSQLW(connection: Handle, text: WideName, answer: Out<Handle>) -> u32 {
+    call(|| prepared(connection, text.needed()?, answer))
+}
+
+fn prepared(connection: Handle, text: String, answer: Out<Handle>) -> Result<()> {
+    let mut statement = Statement::new(session(connection)?);
+    statement.prepare(text)?;
+    answer.set(handle::add(Object::Statement(Arc::new(Mutex::new(statement))))?)
+}
+
+/// Runs what is prepared; the cursor is 0 where there are no rows.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsExecuteSQL(statement: Handle, cursor: Out<Handle>) -> u32 {
+    call(|| with_statement(statement, |known| give(cursor, known.execute(statement)?)))
+}
+
+/// Prepares a statement and runs it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsExecuteSQLDirect(statement: Handle, text: Name, cursor: Out<Handle>) -> u32 {
+    call(|| {
+        with_statement(statement, |known| {
+            known.prepare(text.needed()?)?;
+            give(cursor, known.execute(statement)?)
+        })
+    })
+}
+
+/// As [`AdsExecuteSQLDirect`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsExecuteSQLDirectW(statement: Handle, text: WideName, cursor: Out<Handle>) -> u32 {
+    call(|| {
+        with_statement(statement, |known| {
+            known.prepare(text.needed()?)?;
+            give(cursor, known.execute(statement)?)
+        })
+    })
+}
+
+/// Who runs a statement without rows need not have a place for a cursor.
+fn give(place: Out<Handle>, cursor: Handle) -> Result<()> {
+    match place.is_null() && cursor == 0 {
+        true => Ok(()),
+        false => place.set(cursor),
+    }
+}
+
+/// Whether a text is a statement; names are not looked up.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsVerifySQL(statement: Handle, text: Name) -> u32 {
+    call(|| with_statement(statement, |_| verify(&text.needed()?)))
+}
+
+/// As [`AdsVerifySQL`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsVerifySQLW(statement: Handle, text: WideName) -> u32 {
+    call(|| with_statement(statement, |_| verify(&text.needed()?)))
+}
+
+fn verify(text: &str) -> Result<()> {
+    tidemill_ads::sql::parse(text)?;
+    Ok(())
+}
+
+/// How many parameters a statement has.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetNumParams(statement: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_statement(statement, |statement| {
+            answer.set(u16::try_from(statement.values.len()).unwrap_or(u16::MAX))
+        })
+    })
+}
+
+/// Takes the values of all parameters away.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearSQLParams(statement: Handle) -> u32 {
+    call(|| {
+        with_statement(statement, |statement| {
+            statement.values.fill(None);
+            Ok(())
+        })
+    })
+}
+
+/// The text of a statement, by its handle or its cursor's.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetSQLStatement(statement: Handle, text: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        let statement = match handle::object(statement) {
+            Some(Object::Statement(_)) => statement,
+            _ => of_cursor(statement)?,
+        };
+        with_statement(statement, |statement| match &statement.text {
+            Some(sql) => text.put(sql.as_bytes(), len),
+            None => refuse(ErrorCode::NotPrepared, "no statement was prepared"),
+        })
+    })
+}
+
+/// The statement of a cursor.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetSQLStatementHandle(cursor: Handle, answer: Out<Handle>) -> u32 {
+    call(|| answer.set(of_cursor(cursor)?))
+}
+
+fn of_cursor(cursor: Handle) -> Result<Handle> {
+    let found = with_any(cursor, |session, area, _| Ok(session.statement_of(area)))?;
+    match found {
+        Some(statement) => Ok(statement),
+        None => refuse(ErrorCode::InvalidHandle, format!("{cursor} is no handle of a cursor")),
+    }
+}
+
+/// Whether a cursor shows the table itself, and not rows in memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSqlPeekStatement(cursor: Handle, answer: Out<u8>) -> u32 {
+    call(|| {
+        of_cursor(cursor)?;
+        handle::with_area(cursor, |area| answer.set((!area.is_in_memory()).into()))
+    })
+}
+
+/// What type the tables of a statement are of.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtSetTableType(statement: Handle, table_type: u16) -> u32 {
+    call(|| {
+        with_statement(statement, |statement| {
+            statement.options.table.table_type = match table_type {
+                ADS_NTX => TableType::Ntx,
+                ADS_CDX => TableType::Cdx,
+                ADS_VFP | ADS_DEFAULT => TableType::Vfp,
+                ADS_ADT => return refuse(ErrorCode::InvalidTableType, "ADT tables are not supported"),
+                other => return refuse(ErrorCode::InvalidTableType, format!("{other} is no type of a table")),
+            };
+            Ok(())
+        })
+    })
+}
+
+/// Whether the tables of a statement hold text in the code page of DOS.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtSetTableCharType(statement: Handle, char_type: u16) -> u32 {
+    call(|| {
+        with_statement(statement, |statement| {
+            statement.options.table.is_oem = match char_type {
+                ADS_OEM => true,
+                ADS_ANSI => false,
+                other => return refuse(ErrorCode::InvalidOption, format!("{other} is no type of characters")),
+            };
+            Ok(())
+        })
+    })
+}
+
+/// Which locks the tables of a statement are locked with: the same ones either way here.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtSetTableLockType(statement: Handle, lock_type: u16) -> u32 {
+    call(|| {
+        with_statement(statement, |_| match lock_type {
+            ADS_COMPATIBLE_LOCKING | ADS_PROPRIETARY_LOCKING => Ok(()),
+            other => refuse(ErrorCode::InvalidOption, format!("{other} is no way to lock")),
+        })
+    })
+}
+
+/// Whether cursors over tables may be written through.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtSetTableReadOnly(statement: Handle, read_only: u16) -> u32 {
+    call(|| {
+        with_statement(statement, |statement| {
+            statement.options.table.mode = match read_only {
+                ADS_CURSOR_READONLY => OpenMode::ReadOnly,
+                ADS_CURSOR_READWRITE => OpenMode::Shared,
+                other => return refuse(ErrorCode::InvalidOption, format!("{other} is no kind of cursor")),
+            };
+            Ok(())
+        })
+    })
+}
+
+/// Whether rights are checked: the operating system does that whatever is set.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtSetTableRights(statement: Handle, rights: u16) -> u32 {
+    call(|| {
+        with_statement(statement, |_| match rights {
+            ADS_CHECKRIGHTS | ADS_IGNORERIGHTS => Ok(()),
+            other => refuse(ErrorCode::InvalidOption, format!("{other} is no way to check rights")),
+        })
+    })
+}
+
+/// Whether all columns of a record are read at once: they always are.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtReadAllColumns(statement: Handle, _reads: u16) -> u32 {
+    call(|| with_statement(statement, |_| Ok(())))
+}
+
+/// Forgets the passwords of tables: there are none.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtClearTablePasswords(statement: Handle) -> u32 {
+    call(|| with_statement(statement, |_| Ok(())))
+}
+
+/// New tables of the statement are not encrypted: no table is.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtDisableEncryption(statement: Handle) -> u32 {
+    call(|| with_statement(statement, |_| Ok(())))
+}
