@@ -88,6 +88,7 @@ mod error;
 pub mod expression;
 mod field;
 mod field_spec;
+mod file_overlay;
 mod header;
 pub mod index;
 pub mod julian;
@@ -109,6 +110,7 @@ mod table_writer;
 mod transaction;
 mod value;
 mod verify;
+mod waiting_writes;
 
 pub use alteration::Alteration;
 pub use bitmap::{Bitmap, Members};

@@ -1,6 +1,6 @@
 //! A file that is written in place, behind a trait so that tests can let the nth write fail.
 //!
-//! Nothing is buffered here: what is written is visible to other programs at once.
+//! What is written is visible to other programs at once, but for what [`WaitingWrites`](crate::waiting_writes) keeps back.
 
 use std::fmt;
 use std::fs::File;
@@ -22,6 +22,16 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     /// How often something that was written was taken back, as when a transaction is rolled back.
     fn taken_back(&self) -> u64 {
         0
+    }
+
+    /// About how many bytes wait in memory to be written.
+    fn waiting(&self) -> usize {
+        0
+    }
+
+    /// Writes what waits in memory, all of it or nothing.
+    fn write_out(&self) -> io::Result<()> {
+        Ok(())
     }
 
     /// The storage as one whose way can be changed, if it is.
@@ -94,6 +104,16 @@ impl DataFile {
     /// As [`Storage::taken_back`].
     pub(crate) fn taken_back(&self) -> u64 {
         self.storage.taken_back()
+    }
+
+    /// As [`Storage::waiting`].
+    pub(crate) fn waiting(&self) -> usize {
+        self.storage.waiting()
+    }
+
+    /// As [`Storage::write_out`].
+    pub(crate) fn write_out(&self) -> Result<()> {
+        self.storage.write_out().map_err(|e| Error::io(&self.path, "write", e))
     }
 
     pub(crate) fn sync(&self) -> Result<()> {
@@ -171,6 +191,14 @@ impl Storage for Switched {
 
     fn taken_back(&self) -> u64 {
         self.taken_back.load(Ordering::Acquire) + self.with(|storage| storage.taken_back())
+    }
+
+    fn waiting(&self) -> usize {
+        self.with(|storage| storage.waiting())
+    }
+
+    fn write_out(&self) -> io::Result<()> {
+        self.with(|storage| storage.write_out())
     }
 
     fn as_switched(&self) -> Option<&Switched> {
@@ -278,6 +306,14 @@ impl Storage for Arc<dyn Storage> {
 
     fn taken_back(&self) -> u64 {
         (**self).taken_back()
+    }
+
+    fn waiting(&self) -> usize {
+        (**self).waiting()
+    }
+
+    fn write_out(&self) -> io::Result<()> {
+        (**self).write_out()
     }
 }
 

@@ -212,6 +212,7 @@ fn what_is_kept_of_columns_is_current_once_it_is_told() {
     let mut seen = table.change_number();
     assert_eq!(columns.count(Selected::Undeleted).unwrap(), 4);
     table.delete(2).unwrap();
+    table.flush().unwrap();
     assert_eq!(columns.count(Selected::Undeleted).unwrap(), 4, "nobody has told");
     let Changes::Records(changed) = table.changes_since(&mut seen) else {
         panic!("one record was changed");

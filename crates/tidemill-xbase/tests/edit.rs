@@ -492,7 +492,7 @@ fn a_memo_file_cut_at_any_byte_is_refused_or_still_takes_values() {
             for record in [2, 40] {
                 let text = "t".repeat(300);
                 if editor.replace(record, &[(field, Value::Text(&text))]).is_ok() {
-                    let read = copy.table();
+                    let read = Arc::new(editor.table().unwrap());
                     let one = Scan::new().records(record - 1..record).deleted(Deleted::Include);
                     let batch = read.scan(one).unwrap().next().unwrap().unwrap();
                     assert_eq!(

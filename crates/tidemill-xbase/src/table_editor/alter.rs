@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 
 use super::record::{END_OF_FILE, shown};
-use super::{OpenMode, TableEditor, data_file};
+use super::{OpenMode, TableEditor, record_file};
 use crate::alteration::{Alteration, AlteredColumn};
 use crate::conversion::convert;
 use crate::error::{Error, Result};
@@ -98,7 +98,7 @@ impl TableEditor {
             // Nothing points at it any more; left behind it would only be in the way.
             std::fs::remove_file(&gone).map_err(|e| Error::io(&gone, "remove", e))?;
         }
-        self.file = data_file(&path, &handle, &self.options)?;
+        self.file = record_file(&path, &handle, &self.options)?;
         self.locks = KeptLocks::of_table(FileLocks::new(handle, &path)?, self.options.log.as_ref());
         if self.memo.is_none() {
             self.memo = new.memo.take();
@@ -378,7 +378,7 @@ impl Structure {
 
 fn open_created(path: &Path, dialect: MemoDialect, old: &TableEditor) -> Result<MemoEditor> {
     let handle = super::open_file(path, &old.options)?;
-    let file: DataFile = data_file(path, &handle, &old.options)?;
+    let file: DataFile = record_file(path, &handle, &old.options)?;
     Ok(MemoEditor::created(file, dialect))
 }
 

@@ -24,6 +24,7 @@ impl TableEditor {
     /// [`Error::Locked`](crate::Error::Locked).
     pub fn append_batch(&mut self, batch: &RecordBatch) -> Result<Range<u32>> {
         self.writable()?;
+        self.make_room()?;
         if batch.num_columns() != self.fields.len() {
             let (given, wanted) = (batch.num_columns(), self.fields.len());
             return Err(self.misuse(&format!("{given} columns for {wanted} fields")));

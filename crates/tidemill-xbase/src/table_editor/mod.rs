@@ -2,8 +2,14 @@
 //!
 //! Beside others, a record is changed only while this handle holds its lock or that of all records, and records are
 //! appended under the lock of the header, where the count is taken from the file's length again, as Harbour does
-//! (`src/rdd/dbf1.c`). Every change is handed to the operating system at once; [`TableEditor::sync`] brings what was
-//! changed to the disk.
+//! (`src/rdd/dbf1.c`), and every change is handed to the operating system at once.
+//!
+//! Alone, and without a log, changed records and memos wait in memory, as index pages and the header do, until they are as
+//! many as [`EditOptions::waiting_bytes`] says, or the table is flushed, synchronised, packed, altered, given a log or closed,
+//! or an order is made or dropped. They are then written together: memos first, then records, behind the last ones before
+//! those that were there, with the header, and index pages in the end. What waits is lost with the process; a crash while it is
+//! written leaves some of it in the file. When writing fails, the file stays as it was and everything waits on.
+//! [`TableEditor::sync`] brings what was changed to the disk.
 //!
 //! # What this module does not do
 //!
@@ -21,6 +27,8 @@ mod orders;
 mod pack;
 mod record;
 mod reindex;
+#[cfg(test)]
+mod waiting_tests;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -38,6 +46,7 @@ use crate::storage::{DataFile, Storage, Switched};
 use crate::table::{OpenOptions, Table};
 use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
 use crate::value::Format;
+use crate::waiting_writes::WaitingWrites;
 use changes::History;
 pub use changes::{ChangeNumber, Changes};
 pub use options::{EditOptions, OpenMode};
@@ -117,7 +126,7 @@ impl TableEditor {
         let locks = KeptLocks::of_table(FileLocks::new(Arc::clone(&handle), path)?, options.log.as_ref());
         let memo = table.memo().map(|memo| {
             let file = open_file(memo.path(), options)?;
-            let mut editor = MemoEditor::new(memo, data_file(memo.path(), &file, options)?);
+            let mut editor = MemoEditor::new(memo, record_file(memo.path(), &file, options)?);
             if options.mode != OpenMode::Exclusive {
                 let (own, table) = (FileLocks::new(file, memo.path())?, locks.table().clone());
                 let locks = KeptLocks::of_companion(own, table, options.log.as_ref());
@@ -125,7 +134,7 @@ impl TableEditor {
             }
             Ok::<_, Error>(editor)
         });
-        let file = data_file(path, &handle, options)?;
+        let file = record_file(path, &handle, options)?;
         let mut editor = Self::of(table, file, memo.transpose()?, locks, options);
         editor.refresh()?;
         if options.production_index {
@@ -174,8 +183,8 @@ impl TableEditor {
         &self.header
     }
 
-    /// The table as it is seen here, to scan: with what the transaction under way has changed, and with commits that the log
-    /// has not yet brought into the files. Its reads see later changes too, and it is never current; records that are
+    /// The table as it is seen here, to scan: with what waits in memory, with what the transaction under way has changed, and
+    /// with commits that the log has not yet brought into the files. Its reads see later changes too, and it is never current; records that are
     /// rolled back or packed away later are an error when they are read.
     ///
     /// # Errors
@@ -189,7 +198,7 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::table`].
     pub fn table_with(&mut self, options: &OpenOptions) -> Result<Table> {
-        self.flush()?;
+        self.renew_header()?;
         let memo = self.memo.as_ref().map(MemoEditor::file);
         Table::edited(&self.file, memo, self.codepage, options)
     }
@@ -284,14 +293,14 @@ impl TableEditor {
         self.locks.unlock(LockSubject::File)
     }
 
-    /// Writes the header and the changed pages of indexes if need be: alone they are written here and not with each record.
+    /// Hands everything that waits in memory to the operating system: alone that is what was changed since the last time,
+    /// with the header and the pages of indexes.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`]; what could not be written waits on.
     pub fn flush(&mut self) -> Result<()> {
-        if self.header_stale {
-            self.as_one(|table| table.under_header_lock(Self::write_header))?;
-        }
+        self.renew_header()?;
+        self.write_out()?;
         self.flush_orders()
     }
 
@@ -317,16 +326,23 @@ impl TableEditor {
             old.settle()?;
         }
         let mode = self.options.mode;
-        let over = |file: &DataFile| -> Result<Option<Box<dyn Storage>>> {
+        let over = |file: &DataFile, waits: bool| -> Result<Option<Box<dyn Storage>>> {
             match (log, (**file.storage()).as_switched()) {
                 (Some(log), Some(switched)) => Ok(Some(logged(log, file.path(), switched.file(), mode)?)),
+                (None, Some(switched)) if waits => Ok(Some(Box::new(WaitingWrites::over(Arc::clone(switched.file()))))),
                 _ => Ok(None),
             }
         };
-        let files = std::iter::once(&self.file).chain(self.memo.as_ref().map(MemoEditor::file));
-        let files: Vec<&DataFile> = files.chain(self.orders.data_files()).collect();
-        let over = files.iter().map(|file| over(file)).collect::<Result<Vec<_>>>()?;
-        for (file, over) in files.into_iter().zip(over) {
+        let waits = self.options.lets_wait();
+        let records = std::iter::once(&self.file).chain(self.memo.as_ref().map(MemoEditor::file));
+        let files = records.map(|file| (file, waits));
+        // Pages of indexes wait in their editor.
+        let files: Vec<_> = files
+            .chain(self.orders.data_files().map(|file| (file, false)))
+            .collect();
+        let over = files.iter().map(|(file, waits)| over(file, *waits));
+        let over = over.collect::<Result<Vec<_>>>()?;
+        for ((file, _), over) in files.into_iter().zip(over) {
             if let Some(switched) = (**file.storage()).as_switched() {
                 switched.switch(over);
             }
@@ -396,6 +412,30 @@ impl TableEditor {
         }
         self.flush()?;
         self.options.log.as_ref().map_or(Ok(()), TransactionLog::checkpoint)
+    }
+
+    /// Writes the day and the record count if they are others than in the header.
+    fn renew_header(&mut self) -> Result<()> {
+        match self.header_stale {
+            true => self.as_one(|table| table.under_header_lock(Self::write_header)),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the records and memos that wait: memos first, so that no record in the file points at one that is not.
+    fn write_out(&self) -> Result<()> {
+        self.memo.as_ref().map_or(Ok(()), |memo| memo.file().write_out())?;
+        self.file.write_out()
+    }
+
+    /// Sees to it that another change may wait. What fails here has changed nothing.
+    fn make_room(&mut self) -> Result<()> {
+        let memos = self.memo.as_ref().map_or(0, |memo| memo.file().waiting());
+        if self.file.waiting().saturating_add(memos) <= self.options.waiting_bytes {
+            return Ok(());
+        }
+        self.renew_header()?;
+        self.write_out()
     }
 
     /// Counts the records that others have appended.
@@ -530,6 +570,18 @@ fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
     Ok(Arc::new(file))
 }
 
+/// A file of records or memos as it is read and written: as [`data_file`], and alone without a log changes wait.
+fn record_file(path: &Path, handle: &Arc<File>, options: &EditOptions) -> Result<DataFile> {
+    let file = data_file(path, handle, options)?;
+    if options.lets_wait()
+        && options.log.is_none()
+        && let Some(switched) = (**file.storage()).as_switched()
+    {
+        switched.switch(Some(Box::new(WaitingWrites::over(Arc::clone(handle)))));
+    }
+    Ok(file)
+}
+
 /// A file of the table as it is read and written: through the log where there is one.
 fn data_file(path: &Path, handle: &Arc<File>, options: &EditOptions) -> Result<DataFile> {
     let file = Switched::new(Arc::clone(handle));
@@ -551,6 +603,7 @@ fn logged(log: &TransactionLog, path: &Path, handle: &Arc<File>, mode: OpenMode)
 #[cfg(test)]
 mod tests {
     use std::io;
+    use std::ops::Range;
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -561,17 +614,18 @@ mod tests {
     use crate::table_writer::{CreateOptions, TableWriter};
     use crate::value::Value;
 
-    const TODAY: CivilDate = CivilDate {
+    pub(super) const TODAY: CivilDate = CivilDate {
         year: 2026,
         month: 11,
         day: 21,
     };
 
-    /// A file whose nth write stops half way, as on a full disk; the later ones succeed.
+    /// A file of which a write stops half way, as on a full disk, and the ones after it do nothing; the later ones succeed.
     #[derive(Debug)]
-    struct Faulty {
+    pub(super) struct Faulty {
         file: Arc<File>,
-        writes_left: Arc<AtomicU64>,
+        writes: Arc<AtomicU64>,
+        fails: Range<u64>,
     }
 
     impl Storage for Faulty {
@@ -584,14 +638,22 @@ mod tests {
         }
 
         fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-            if self.writes_left.fetch_sub(1, Ordering::Relaxed) != 0 {
+            let write = self.writes.fetch_add(1, Ordering::Relaxed);
+            if !self.fails.contains(&write) {
                 return Storage::write_all_at(&self.file, bytes, offset);
             }
-            Storage::write_all_at(&self.file, &bytes[..bytes.len() / 2], offset)?;
+            if write == self.fails.start {
+                Storage::write_all_at(&self.file, &bytes[..bytes.len() / 2], offset)?;
+            }
             Err(io::ErrorKind::StorageFull.into())
         }
 
         fn set_len(&self, len: u64) -> io::Result<()> {
+            let writes = self.writes.load(Ordering::Relaxed);
+            if writes > self.fails.start && writes < self.fails.end {
+                self.writes.fetch_add(1, Ordering::Relaxed);
+                return Err(io::ErrorKind::StorageFull.into());
+            }
             Storage::set_len(&self.file, len)
         }
 
@@ -601,7 +663,7 @@ mod tests {
     }
 
     /// A table of three records with memos, changed through files that share one count of writes.
-    fn faulty(folder: &Path, fail_at: u64) -> (TableEditor, Vec<PathBuf>) {
+    pub(super) fn faulty(folder: &Path, fails: Range<u64>, waits: bool) -> (TableEditor, Vec<PathBuf>) {
         let path = folder.join("t.dbf");
         let fields = [FieldSpec::new("NAME", 'C', 20, 0), FieldSpec::new("NOTE", 'M', 10, 0)];
         TableWriter::create(&path, &fields, &CreateOptions::new(TODAY))
@@ -615,11 +677,15 @@ mod tests {
                 .unwrap();
         }
         editor.flush().unwrap();
-        let writes_left = Arc::new(AtomicU64::new(fail_at));
+        let writes = Arc::default();
         let wrap = |path: &Path| {
             let file = Arc::new(File::options().read(true).write(true).open(path).unwrap());
-            let writes_left = Arc::clone(&writes_left);
-            DataFile::new(path, Box::new(Faulty { file, writes_left }))
+            let (writes, fails) = (Arc::clone(&writes), fails.clone());
+            let faulty = Faulty { file, writes, fails };
+            match waits {
+                true => DataFile::new(path, Box::new(WaitingWrites::over(faulty))),
+                false => DataFile::new(path, Box::new(faulty)),
+            }
         };
         editor.file = wrap(&path);
         let memo_path = path.with_extension("fpt");
@@ -634,7 +700,7 @@ mod tests {
         for fail_at in 0..6 {
             for change in 0..4 {
                 let folder = tempfile::tempdir().unwrap();
-                let (mut editor, paths) = faulty(folder.path(), fail_at);
+                let (mut editor, paths) = faulty(folder.path(), fail_at..fail_at + 1, false);
                 let before = std::fs::read(&paths[0]).unwrap();
                 let values = [(0, Value::Text("four")), (1, Value::Text(&long))];
                 let result = match change {
@@ -703,7 +769,7 @@ mod tests {
     fn sync_writes_the_header_and_brings_memos_to_the_disk_before_the_records_that_point_at_them() {
         for failing in [None, Some("memo"), Some("table")] {
             let folder = tempfile::tempdir().unwrap();
-            let (mut editor, paths) = faulty(folder.path(), u64::MAX);
+            let (mut editor, paths) = faulty(folder.path(), u64::MAX..u64::MAX, false);
             let notes = Arc::default();
             let note = |path: &Path, name| {
                 let storage = Noted {
@@ -732,7 +798,7 @@ mod tests {
     #[test]
     fn a_full_disk_while_packing_leaves_the_table_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut editor, paths) = faulty(folder.path(), u64::MAX);
+        let (mut editor, paths) = faulty(folder.path(), u64::MAX..u64::MAX, false);
         editor.delete(1).unwrap();
         editor.flush().unwrap();
         let before: Vec<_> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();

@@ -35,6 +35,7 @@ pub struct EditOptions {
     pub(super) production_index: bool,
     pub(super) build: BuildOptions,
     pub(super) clock: fn() -> i64,
+    pub(super) waiting_bytes: usize,
 }
 
 impl EditOptions {
@@ -52,6 +53,7 @@ impl EditOptions {
             production_index: true,
             build: BuildOptions::new(),
             clock: now,
+            waiting_bytes: 1 << 20,
         }
     }
 
@@ -82,6 +84,11 @@ impl EditOptions {
     pub fn brief_lock_timeout(mut self, timeout: Duration) -> Self {
         self.brief_lock_timeout = Some(timeout);
         self
+    }
+
+    /// Whether changes may wait where there is no log.
+    pub(super) fn lets_wait(&self) -> bool {
+        self.mode == OpenMode::Exclusive && self.waiting_bytes > 0
     }
 
     pub(super) fn brief_timeout(&self) -> Duration {
@@ -126,6 +133,14 @@ impl EditOptions {
     #[must_use]
     pub fn production_index(mut self, opens: bool) -> Self {
         self.production_index = opens;
+        self
+    }
+
+    /// How many bytes of changed records and memos may wait in memory while the table is open exclusively and has no log; the
+    /// change that finds more there writes them before it is made. With 0 nothing waits. Default: 1 MiB.
+    #[must_use]
+    pub fn waiting_bytes(mut self, bytes: usize) -> Self {
+        self.waiting_bytes = bytes;
         self
     }
 

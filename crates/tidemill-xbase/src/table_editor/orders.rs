@@ -491,6 +491,7 @@ impl TableEditor {
         self.file.read("table header", 28, &mut flags)?;
         flags[0] = if is_there { flags[0] | 1 } else { flags[0] & !1 };
         self.file.write(28, &flags)?;
+        self.write_out()?;
         self.header.production_index = is_there;
         self.ranges = self.options.scheme.table(&self.header);
         Ok(())

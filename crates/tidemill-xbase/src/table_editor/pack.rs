@@ -1,6 +1,6 @@
 //! All records at once: without the deleted ones, or none at all.
 
-use super::{TableEditor, data_file};
+use super::{TableEditor, record_file};
 use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
@@ -44,12 +44,12 @@ impl TableEditor {
             editor.sync()?;
             let path = old.path().to_owned();
             let handle = sibling.replace(&path)?;
-            self.memo = Some(editor.moved(data_file(&path, &handle, &self.options)?));
+            self.memo = Some(editor.moved(record_file(&path, &handle, &self.options)?));
         }
         self.history.note_all();
         let path = self.path().to_owned();
         let handle = table.replace(&path)?;
-        self.file = data_file(&path, &handle, &self.options)?;
+        self.file = record_file(&path, &handle, &self.options)?;
         self.locks = KeptLocks::of_table(FileLocks::new(handle, &path)?, self.options.log.as_ref());
         self.count(kept);
         self.rebuild_orders()?;
@@ -80,7 +80,8 @@ impl TableEditor {
         if let Some(memo) = &self.memo {
             memo.zap()?;
         }
-        self.rebuild_orders()
+        self.rebuild_orders()?;
+        self.flush()
     }
 
     fn copy_kept(&self, to: &DataFile, memos: Option<&MemoEditor>) -> Result<u32> {

@@ -31,6 +31,7 @@ impl TableEditor {
     /// As [`TableEditor::append`] and [`TableEditor::replace`]; nothing is appended then.
     pub fn append_values(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
         self.writable()?;
+        self.make_room()?;
         self.as_one(|table| table.under_header_lock(|table| table.append_locked(values)))
     }
 
@@ -253,6 +254,7 @@ impl TableEditor {
     /// The bytes of a record, once it is sure that it may be changed.
     fn record_to_change(&mut self, record: u32) -> Result<Vec<u8>> {
         self.writable()?;
+        self.make_room()?;
         if record > self.record_count() {
             self.refresh()?;
         }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Weak};
 
 use super::group::FileChange;
-use super::overlay::FileOverlay;
 use crate::error::{Error, Result};
+use crate::file_overlay::FileOverlay;
 use crate::lock::{FileIdentity, Sharing};
 use crate::storage::Storage;
 

@@ -42,7 +42,6 @@ mod kept_locks;
 mod layer;
 mod log_file;
 mod logged_file;
-mod overlay;
 mod recovery;
 mod state;
 

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use super::Disk;
 use super::group::{FileChange, Group, Piece};
-use super::overlay::FileOverlay;
 use crate::error::{Error, NotRecovered, Result};
+use crate::file_overlay::FileOverlay;
 use crate::lock::{FileLocks, LockKind, LockSubject, Sharing, open_shared_or_exclusive};
 use crate::storage::{DataFile, Storage};
 

@@ -11,9 +11,9 @@ use super::group::{FileChange, Group};
 use super::kept_locks::{HeldLocks, LockOrder};
 use super::layer::{Layer, Slot};
 use super::log_file::{AppendError, LogFile, name_in_log};
-use super::overlay::FileOverlay;
 use super::{Durability, LogOptions};
 use crate::error::{Error, Result};
+use crate::file_overlay::FileOverlay;
 use crate::lock::{FileIdentity, LockSubject, Sharing};
 use crate::storage::Storage;
 

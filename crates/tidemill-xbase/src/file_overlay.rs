@@ -1,4 +1,4 @@
-//! What a transaction has written to one file and the file does not have yet.
+//! What was written to one file and the file does not have yet: by a transaction, or while nobody else has it open.
 //!
 //! Byte ranges, not pages: beside others, the bytes between two changes belong to somebody else, and a page written back
 //! would undo what they did there.
@@ -10,7 +10,7 @@ use std::ops::Range;
 ///
 /// The ranges never overlap, and none is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct FileOverlay {
+pub(crate) struct FileOverlay {
     extents: BTreeMap<u64, Vec<u8>>,
     /// From here on nothing of the file below shows.
     cut: Option<u64>,
@@ -19,12 +19,12 @@ pub(super) struct FileOverlay {
 }
 
 impl FileOverlay {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.extents.is_empty() && self.cut.is_none() && self.least_len == 0
     }
 
     /// The length over a file of `below` bytes.
-    pub(super) fn len(&self, below: u64) -> u64 {
+    pub(crate) fn len(&self, below: u64) -> u64 {
         let kept = self.cut.map_or(below, |cut| below.min(cut));
         let written = self
             .extents
@@ -33,7 +33,7 @@ impl FileOverlay {
         kept.max(written).max(self.least_len)
     }
 
-    pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) {
+    pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
@@ -72,7 +72,7 @@ impl FileOverlay {
     }
 
     /// Makes a file, which has `below` bytes without this overlay, end at `new_len`.
-    pub(super) fn set_len(&mut self, new_len: u64, below: u64) {
+    pub(crate) fn set_len(&mut self, new_len: u64, below: u64) {
         if new_len < self.len(below) {
             self.shorten(new_len);
             if new_len < below {
@@ -91,7 +91,7 @@ impl FileOverlay {
     }
 
     /// Fills `buf` if all of it was written here; false, and `buf` as it was, if not.
-    pub(super) fn read(&self, offset: u64, buf: &mut [u8]) -> bool {
+    pub(crate) fn read(&self, offset: u64, buf: &mut [u8]) -> bool {
         let extent = self.extents.range(..=offset).next_back();
         let found = extent.and_then(|(start, data)| {
             let at = usize::try_from(offset - start).ok()?;
@@ -104,7 +104,7 @@ impl FileOverlay {
     }
 
     /// Lays itself over `buf`, the bytes from `offset` on as they are below.
-    pub(super) fn read_over(&self, offset: u64, buf: &mut [u8]) {
+    pub(crate) fn read_over(&self, offset: u64, buf: &mut [u8]) {
         let end = offset.saturating_add(len(buf));
         if let Some(cut) = self.cut.filter(|cut| *cut < end) {
             let visible = usize::try_from(cut.saturating_sub(offset)).unwrap_or(usize::MAX);
@@ -129,7 +129,7 @@ impl FileOverlay {
     }
 
     /// Takes over what was written above it.
-    pub(super) fn absorb(&mut self, above: Self) {
+    pub(crate) fn absorb(&mut self, above: Self) {
         if let Some(cut) = above.cut {
             self.shorten(cut);
             self.cut = Some(self.cut.map_or(cut, |own| own.min(cut)));
@@ -143,7 +143,7 @@ impl FileOverlay {
     }
 
     /// Writes zero bytes where the file was cut and then became longer again, so that its ranges and its length say all.
-    pub(super) fn fill_holes(&mut self, below: u64) {
+    pub(crate) fn fill_holes(&mut self, below: u64) {
         let Some(cut) = self.cut else { return };
         let end = self.len(below);
         let mut at = cut;
@@ -162,7 +162,7 @@ impl FileOverlay {
     }
 
     /// What is written where, in ascending order.
-    pub(super) fn extents(&self) -> impl Iterator<Item = (u64, &[u8])> {
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.extents.iter().map(|(start, data)| (*start, data.as_slice()))
     }
 }
