@@ -274,14 +274,14 @@ pub extern "C" fn AdsGetNumActiveLinks(connection: Handle, answer: Out<u16>) -> 
     })
 }
 
-/// Writes what waits to be written in every table.
+/// Hands what waits to be written in every table to the operating system.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsWriteAllRecords() -> u32 {
     call(|| {
         for_each_session(|session| {
             let open: Vec<_> = session.connection.areas().map(|(area, _)| area).collect();
             open.into_iter()
-                .try_for_each(|area| session.connection.area(area)?.write_record())
+                .try_for_each(|area| Ok(session.connection.area(area)?.editor()?.flush()?))
         })
     })
 }

@@ -11,6 +11,7 @@ use tidemill_ads::{AreaId, Connection, ErrorCode, OrderId, Result, WorkArea};
 
 use crate::call::refuse;
 use crate::find::Search;
+use crate::process_exit;
 use crate::statement::Statement;
 
 /// A handle as C has it; 0 is none.
@@ -155,6 +156,7 @@ pub(crate) fn add_connection(connection: Connection) -> Result<Handle> {
     }));
     let handle = add(Object::Connection(Arc::clone(&session)))?;
     lock(&session).handle = handle;
+    process_exit::close_all_then();
     Ok(handle)
 }
 

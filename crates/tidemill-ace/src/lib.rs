@@ -39,6 +39,7 @@ mod lock;
 mod memo;
 mod movement;
 mod pointers;
+mod process_exit;
 mod record;
 mod relation;
 mod settings;

@@ -14,10 +14,11 @@ use crate::settings::settings;
 pub extern "C" fn AdsGetFieldW(table: Handle, field: Field, text: Out<u16>, len: Out<u32>, option: u16) -> u32 {
     call(|| {
         with_field(table, field, |area, field| {
+            let (kind, codepage) = (area.field(field)?.kind, area.program_codepage());
             let bytes = area.text(field, &settings())?;
             let bytes = trimmed(&bytes, option)?;
-            let decoded = match area.field(field)?.kind {
-                FieldKind::Character | FieldKind::Varchar | FieldKind::Memo => area.program_codepage().decode(bytes),
+            let decoded = match kind {
+                FieldKind::Character | FieldKind::Varchar | FieldKind::Memo => codepage.decode(bytes),
                 FieldKind::CharacterBinary | FieldKind::Varbinary | FieldKind::MemoBinary => {
                     return refuse(ErrorCode::InvalidFieldType, "the field holds bytes that are no text");
                 }

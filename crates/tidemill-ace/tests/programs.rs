@@ -53,6 +53,19 @@ fn address_sanitizer_finds_nothing_in_the_walk() {
 }
 
 #[test]
+fn what_waits_is_written_when_a_program_leaves_without_closing() {
+    let Some(program) = Program::of("tests/c/leave.c", &[]) else {
+        return;
+    };
+    let output = program.run(&[]);
+    assert!(output.status.success(), "{}", said(&output));
+    let path = program.folder.path().join("data/left.dbf");
+    let table = tidemill_xbase::Table::open(path, &tidemill_xbase::OpenOptions::new()).expect("a sound table");
+    assert_eq!(table.record_count(), 1000);
+    assert_eq!(table.file_len(), u64::from(table.header().header_len) + 1000 * 9 + 1);
+}
+
+#[test]
 fn example_in_c_prints_what_its_page_shows() {
     let Some(program) = Program::of("examples/first_table.c", &[]) else {
         return;

@@ -309,7 +309,7 @@ fn a_transaction_is_kept_or_taken_back_over_all_tables_and_leaves_no_log() {
     let area = again
         .open_table("SOLD", &TableOptions::default().read_only(), &settings)
         .unwrap();
-    assert_eq!(again.area(area).unwrap().text(1, &settings).unwrap(), b"lamp    ");
+    assert_eq!(again.area(area).unwrap().text(1, &settings).unwrap(), &b"lamp    "[..]);
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn what_one_connection_locks_another_waits_for_or_is_refused() {
             .code(),
         ErrorCode::LockFailed
     );
-    assert_eq!(two.area(second).unwrap().text(1, &settings).unwrap(), b"n3      ");
+    assert_eq!(two.area(second).unwrap().text(1, &settings).unwrap(), &b"n3      "[..]);
     one.area(first).unwrap().write_record().unwrap();
     two.area(second).unwrap().set_text(1, b"too", &settings).unwrap();
     two.area(second).unwrap().write_record().unwrap();
@@ -423,7 +423,7 @@ fn tables_are_made_changed_copied_and_found() {
     let known = shop.connection.area(copied).unwrap();
     let names: Vec<&str> = known.fields().iter().map(|field| field.name.as_str()).collect();
     assert_eq!(names, ["ID", "TITLE", "NOTE", "PRICE"]);
-    assert_eq!(known.text(1, &settings).unwrap(), b"n4                  ");
+    assert_eq!(known.text(1, &settings).unwrap(), &b"n4                  "[..]);
     let missing = shop.connection.open_table("nothing", &options, &settings).unwrap_err();
     assert_eq!(missing.code(), ErrorCode::FileNotFound);
 }

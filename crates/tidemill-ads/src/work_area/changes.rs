@@ -137,42 +137,36 @@ impl WorkArea {
     /// [`ErrorCode::DataTooLong`] for what does not fit, [`ErrorCode::InvalidDate`], [`ErrorCode::InvalidValue`] for a text that
     /// is no number; as [`WorkArea::set_number`].
     pub fn set_text(&mut self, field: usize, text: &[u8], settings: &Settings) -> Result<()> {
-        let known = self.field(field)?.clone();
-        let trimmed = String::from_utf8_lossy(text).trim().to_owned();
-        match known.kind {
-            FieldKind::Character => {
+        let trimmed = || String::from_utf8_lossy(text.trim_ascii());
+        match self.shape(field)?.kind {
+            FieldKind::Character | FieldKind::Varchar => {
                 let text = self.to_table(text);
                 self.put(field, Value::Encoded(&text))
             }
             FieldKind::CharacterBinary | FieldKind::Varbinary => self.put(field, Value::Bytes(text)),
-            FieldKind::Varchar => {
-                let text = self.to_table(text);
-                self.put(field, Value::Encoded(&text))
-            }
             FieldKind::Memo => {
-                let text = self.to_table(text);
+                let text = self.to_table(text).into_owned();
                 self.put_memo(field, Some(text))
             }
             FieldKind::MemoBinary => self.put_memo(field, Some(text.to_vec())),
-            FieldKind::Logical => match trimmed.as_bytes().first() {
+            FieldKind::Logical => match text.trim_ascii().first() {
                 None | Some(b'?') => self.set_empty(field),
                 Some(letter) => self.set_logical(field, matches!(letter, b'T' | b't' | b'Y' | b'y' | b'1')),
             },
             FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => {
-                let day = settings.date_format.parse(&trimmed, settings.epoch)?;
+                let day = settings.date_format.parse(&trimmed(), settings.epoch)?;
                 self.set_julian(field, day)
             }
-            FieldKind::Numeric | FieldKind::Float if trimmed.is_empty() => self.set_empty(field),
-            FieldKind::Numeric | FieldKind::Float => match decimal(&trimmed) {
-                Some(value) => self.put(field, value),
-                None => self.set_number(field, self.number_of(&trimmed)?),
-            },
             FieldKind::Time | FieldKind::Timestamp => {
                 let why = "a time is not given as text";
                 self.refuse(ErrorCode::InvalidFieldType, why)
             }
-            _ if trimmed.is_empty() => self.set_empty(field),
-            _ => self.set_number(field, self.number_of(&trimmed)?),
+            _ if text.trim_ascii().is_empty() => self.set_empty(field),
+            FieldKind::Numeric | FieldKind::Float => match decimal(&trimmed()) {
+                Some(value) => self.put(field, value),
+                None => self.set_number(field, self.number_of(&trimmed())?),
+            },
+            _ => self.set_number(field, self.number_of(&trimmed())?),
         }
     }
 
@@ -182,7 +176,7 @@ impl WorkArea {
     /// [`ErrorCode::DataTooLong`] for one that does not fit; [`ErrorCode::InvalidFieldType`] for fields without numbers;
     /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::TableReadOnly`], [`ErrorCode::LockFailed`].
     pub fn set_number(&mut self, field: usize, number: f64) -> Result<()> {
-        let known = self.field(field)?.clone();
+        let known = self.shape(field)?;
         match known.kind {
             FieldKind::Numeric | FieldKind::Float | FieldKind::Double | FieldKind::DoubleDbase7 => {
                 self.put(field, Value::Double(number))
@@ -197,7 +191,7 @@ impl WorkArea {
                 if !scaled.is_finite() || scaled.abs() >= 1e19 {
                     return self.refuse(
                         ErrorCode::DataTooLong,
-                        format!("{number} does not fit field {}", known.name),
+                        format!("{number} does not fit field {}", self.field(field)?.name),
                     );
                 }
                 #[expect(clippy::cast_possible_truncation, reason = "below 10^19")]
@@ -220,7 +214,7 @@ impl WorkArea {
                 let text = format!("{number:>width$.decimals$}");
                 self.put(field, Value::Encoded(text.as_bytes()))
             }
-            _ => self.wrong_type(&known, "numbers"),
+            _ => self.wrong_type(field, "numbers"),
         }
     }
 
@@ -238,7 +232,7 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::DataTooLong`]; [`ErrorCode::InvalidFieldType`] for memos; as [`WorkArea::set_number`].
     pub fn set_raw(&mut self, field: usize, bytes: &[u8]) -> Result<()> {
-        let known = self.field(field)?.clone();
+        let known = self.shape(field)?;
         if known.kind.uses_memo() {
             return self.put_memo(field, Some(bytes.to_vec()));
         }
@@ -246,15 +240,11 @@ impl WorkArea {
             let (given, width) = (bytes.len(), known.width);
             return self.refuse(
                 ErrorCode::DataTooLong,
-                format!("{given} bytes for field {} of {width}", known.name),
+                format!("{given} bytes for field {} of {width}", self.field(field)?.name),
             );
         }
         self.lock_for_change()?;
-        let cell = self
-            .record
-            .bytes
-            .get_mut(known.offset..known.offset + known.width)
-            .unwrap_or_default();
+        let cell = self.record.bytes.get_mut(known.place()).unwrap_or_default();
         let (own, rest) = cell.split_at_mut(bytes.len());
         own.copy_from_slice(bytes);
         rest.fill(b' ');
@@ -287,7 +277,7 @@ impl WorkArea {
     /// [`ErrorCode::InvalidDate`]; as [`WorkArea::set_number`].
     pub fn set_julian(&mut self, field: usize, julian: i64) -> Result<()> {
         is_day(julian)?;
-        let known = self.field(field)?.clone();
+        let known = self.shape(field)?;
         let day = Moment::Date(julian).unix_days();
         match (known.kind, day) {
             (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked, Some(day)) => {
@@ -297,7 +287,7 @@ impl WorkArea {
             (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked | FieldKind::Timestamp, None) => {
                 self.set_empty(field)
             }
-            _ => self.wrong_type(&known, "dates"),
+            _ => self.wrong_type(field, "dates"),
         }
     }
 
@@ -306,7 +296,7 @@ impl WorkArea {
     /// # Errors
     /// As [`WorkArea::set_number`].
     pub fn set_milliseconds(&mut self, field: usize, ms: i64) -> Result<()> {
-        let known = self.field(field)?.clone();
+        let known = self.shape(field)?;
         match (
             known.kind,
             i32::try_from(ms).ok().filter(|ms| (0..86_400_000).contains(ms)),
@@ -319,7 +309,7 @@ impl WorkArea {
             (FieldKind::Time | FieldKind::Timestamp, None) => {
                 self.refuse(ErrorCode::DataTooLong, format!("{ms} ms are more than a day"))
             }
-            _ => self.wrong_type(&known, "times"),
+            _ => self.wrong_type(field, "times"),
         }
     }
 
@@ -328,10 +318,10 @@ impl WorkArea {
     /// # Errors
     /// As [`WorkArea::set_number`].
     pub fn set_logical(&mut self, field: usize, value: bool) -> Result<()> {
-        let known = self.field(field)?.clone();
+        let known = self.shape(field)?;
         match known.kind {
             FieldKind::Logical => self.put(field, Value::Logical(value)),
-            _ => self.wrong_type(&known, "truth"),
+            _ => self.wrong_type(field, "truth"),
         }
     }
 
@@ -340,7 +330,7 @@ impl WorkArea {
     /// # Errors
     /// As [`WorkArea::set_number`].
     pub fn set_empty(&mut self, field: usize) -> Result<()> {
-        let known = self.field(field)?.clone();
+        let known = self.shape(field)?;
         match known.kind {
             FieldKind::Memo | FieldKind::MemoBinary => self.put_memo(field, None),
             FieldKind::Integer | FieldKind::Double | FieldKind::Currency if !known.nullable => {
@@ -378,9 +368,9 @@ impl WorkArea {
     /// # Errors
     /// As [`WorkArea::set_number`].
     pub fn put_memo(&mut self, field: usize, bytes: Option<Vec<u8>>) -> Result<()> {
-        let known = self.field(field)?.clone();
+        let known = self.shape(field)?;
         if !known.kind.uses_memo() {
-            return self.wrong_type(&known, "memos");
+            return self.wrong_type(field, "memos");
         }
         self.lock_for_change()?;
         let bytes = bytes.filter(|bytes| !bytes.is_empty());
@@ -463,8 +453,7 @@ impl WorkArea {
         let (own, other) = (self.field(from)?, target.field(to)?);
         let is_same_text = self.codepage() == target.codepage() && self.options.is_oem == target.options.is_oem;
         if own.kind != other.kind || (own.kind == FieldKind::Memo && !is_same_text) {
-            let text = self.text(from, settings)?;
-            return target.set_text(to, &text, settings);
+            return target.set_text(to, &self.text(from, settings)?, settings);
         }
         if own.kind.uses_memo() {
             return target.put_memo(to, Some(self.memo(from)?));
@@ -575,8 +564,8 @@ impl WorkArea {
         }
     }
 
-    fn wrong_type(&self, field: &Field, what: &str) -> Result<()> {
-        let Field { name, letter, .. } = field;
+    fn wrong_type(&self, field: usize, what: &str) -> Result<()> {
+        let Field { name, letter, .. } = self.field(field)?;
         self.refuse(
             ErrorCode::InvalidFieldType,
             format!("field {name} of type {letter} has no {what}"),

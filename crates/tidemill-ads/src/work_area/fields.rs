@@ -1,5 +1,8 @@
 //! The fields of the current record, as texts and values.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use tidemill_xbase::expression::{Record, RecordBytes, Value};
 use tidemill_xbase::{Dialect, Field, FieldKind};
 
@@ -38,6 +41,23 @@ pub enum FieldType {
     VarcharFox = 23,
     VarbinaryFox = 24,
     System = 25,
+}
+
+/// What reading and changing a field need to know of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) kind: FieldKind,
+    offset: usize,
+    pub(super) width: usize,
+    pub(super) decimals: u8,
+    pub(super) nullable: bool,
+}
+
+impl Shape {
+    /// Where it lies in the record.
+    pub(super) fn place(self) -> Range<usize> {
+        self.offset..self.offset + self.width
+    }
 }
 
 impl FieldType {
@@ -105,6 +125,18 @@ impl WorkArea {
         }
     }
 
+    /// What a field looks like, as [`WorkArea::field`].
+    pub(super) fn shape(&self, field: usize) -> Result<Shape> {
+        let known = self.field(field)?;
+        Ok(Shape {
+            kind: known.kind,
+            offset: known.offset,
+            width: known.width,
+            decimals: known.decimals,
+            nullable: known.nullable,
+        })
+    }
+
     /// The type of a field.
     ///
     /// # Errors
@@ -135,32 +167,23 @@ impl WorkArea {
     ///
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::InvalidFieldNumber`]; for what is damaged.
-    pub fn text(&mut self, field: usize, settings: &Settings) -> Result<Vec<u8>> {
+    pub fn text(&mut self, field: usize, settings: &Settings) -> Result<Cow<'_, [u8]>> {
         let record = self.current()?;
-        let known = self.field(field)?;
-        let cell = self
-            .record
-            .bytes
-            .get(known.offset..known.offset + known.width)
-            .unwrap_or_default();
+        let known = self.shape(field)?;
+        if matches!(known.kind, FieldKind::Memo | FieldKind::MemoBinary) {
+            return Ok(Cow::Owned(self.memo(field)?));
+        }
+        let cell = self.record.bytes.get(known.place()).unwrap_or_default();
         match known.kind {
-            FieldKind::Character | FieldKind::CharacterBinary => {
-                let cell = cell.to_vec();
-                return Ok(if known.kind == FieldKind::Character {
-                    self.to_program(cell)
-                } else {
-                    cell
-                });
-            }
-            FieldKind::Numeric | FieldKind::Float => return Ok(cell.to_vec()),
-            FieldKind::Memo | FieldKind::MemoBinary => return self.memo(field),
-            FieldKind::Variant | FieldKind::System => return Ok(Vec::new()),
+            FieldKind::Character => return Ok(self.to_program(Cow::Borrowed(cell))),
+            FieldKind::CharacterBinary | FieldKind::Numeric | FieldKind::Float => return Ok(Cow::Borrowed(cell)),
+            FieldKind::Variant | FieldKind::System => return Ok(Cow::Borrowed(&[])),
             _ => {}
         }
         let bytes = RecordBytes::new(&self.table, record, &self.record.bytes);
         let text = match bytes.value(field)? {
-            Value::Character(text) => return Ok(self.to_program(text.into_owned())),
-            Value::Null => return Ok(Vec::new()),
+            Value::Character(text) => return Ok(self.to_program(Cow::Owned(text.into_owned()))),
+            Value::Null => return Ok(Cow::Borrowed(&[])),
             Value::Logical(value) => if value { "T" } else { "F" }.to_owned(),
             Value::Number(number) => {
                 let decimals = match known.kind {
@@ -178,7 +201,7 @@ impl WorkArea {
                 format!("{} {}", settings.date_format.format(day), clock(of_day))
             }
         };
-        Ok(text.into_bytes())
+        Ok(Cow::Owned(text.into_bytes()))
     }
 
     /// A number: of a number's field its value, of a date or time its Julian day number, of a text the number that it begins
@@ -283,18 +306,14 @@ impl WorkArea {
     /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::InvalidFieldNumber`].
     pub fn is_empty(&mut self, field: usize) -> Result<bool> {
         self.current()?;
-        let known = self.field(field)?.clone();
+        let known = self.shape(field)?;
         if known.kind.uses_memo() {
             return Ok(self.memo(field)?.is_empty());
         }
         if self.is_null(field)? {
             return Ok(true);
         }
-        let cell = self
-            .record
-            .bytes
-            .get(known.offset..known.offset + known.width)
-            .unwrap_or_default();
+        let cell = self.record.bytes.get(known.place()).unwrap_or_default();
         let is_blank = |byte: &u8| match known.kind {
             FieldKind::Character | FieldKind::Numeric | FieldKind::Float => matches!(byte, b' ' | 0),
             FieldKind::Logical => matches!(byte, b' ' | b'?' | 0),
@@ -323,7 +342,11 @@ impl WorkArea {
             Some((_, value)) => value.clone().unwrap_or_default(),
             None => self.editor.memo_bytes(record, &self.record.bytes, field)?,
         };
-        Ok(if is_text { self.to_program(bytes) } else { bytes })
+        Ok(if is_text {
+            self.to_program(Cow::Owned(bytes)).into_owned()
+        } else {
+            bytes
+        })
     }
 
     /// The bytes of a field as the record has them.
@@ -382,18 +405,18 @@ impl WorkArea {
     }
 
     /// Text of the table as programs see it.
-    pub(super) fn to_program(&self, bytes: Vec<u8>) -> Vec<u8> {
+    pub(super) fn to_program<'b>(&self, bytes: Cow<'b, [u8]>) -> Cow<'b, [u8]> {
         match self.options.is_oem {
-            true => translate(self.table.codepage(), PROGRAMS, &bytes),
+            true => translate(self.table.codepage(), PROGRAMS, bytes),
             false => bytes,
         }
     }
 
     /// Text of a program as the table holds it.
-    pub(super) fn to_table(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(super) fn to_table<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         match self.options.is_oem {
-            true => translate(PROGRAMS, self.table.codepage(), bytes),
-            false => bytes.to_vec(),
+            true => translate(PROGRAMS, self.table.codepage(), Cow::Borrowed(bytes)),
+            false => Cow::Borrowed(bytes),
         }
     }
 }
@@ -405,18 +428,18 @@ const DAY_MS: i64 = 86_400_000;
 const PROGRAMS: tidemill_xbase::CodePage = tidemill_xbase::CodePage::Cp1252;
 
 /// Text in another code page, byte for byte: what that has not got becomes a question mark.
-fn translate(from: tidemill_xbase::CodePage, to: tidemill_xbase::CodePage, bytes: &[u8]) -> Vec<u8> {
+fn translate(from: tidemill_xbase::CodePage, to: tidemill_xbase::CodePage, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if bytes.is_ascii() {
-        return bytes.to_vec();
+        return bytes;
     }
     let mut out = Vec::with_capacity(bytes.len());
-    for letter in from.decode(bytes).chars() {
+    for letter in from.decode(&bytes).chars() {
         let mut buffer = [0; 4];
         if to.encode(letter.encode_utf8(&mut buffer), &mut out).is_err() {
             out.push(b'?');
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 fn leading_number(text: &[u8]) -> f64 {

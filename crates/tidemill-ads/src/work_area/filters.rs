@@ -191,7 +191,7 @@ impl WorkArea {
     /// As [`WorkArea::evaluate_logical`].
     pub fn evaluate_text(&mut self, expression: &str, settings: &Settings) -> Result<Vec<u8>> {
         match self.value_of(expression, settings)? {
-            Value::Character(text) => Ok(self.to_program(text.into_owned())),
+            Value::Character(text) => Ok(self.to_program(text).into_owned()),
             _ => self.refuse(
                 ErrorCode::InvalidExpression,
                 format!("{expression:?} is not of characters"),

@@ -232,6 +232,8 @@ impl WorkArea {
                 self.editor.close_index(&index)?;
                 self.list_orders()?;
             }
+            // A crash must not leave an index that knows more records than the table has.
+            self.editor.flush()?;
             let table = std::sync::Arc::new(self.editor.table()?);
             build_index_with(
                 &index,
