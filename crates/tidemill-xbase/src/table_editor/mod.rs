@@ -351,12 +351,11 @@ impl TableEditor {
         if let Some(memo) = &mut self.memo {
             memo.use_log(log);
         }
-        self.orders.use_log(log);
         if let Some(log) = log {
             log.remember(&self.record_count);
         }
         self.options.log = log.cloned();
-        Ok(())
+        self.orders.use_log(log)
     }
 
     /// Brings every change to the disk: when this returns, they outlive a power cut. With a log, that is what is committed.

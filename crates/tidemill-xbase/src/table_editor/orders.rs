@@ -512,14 +512,19 @@ impl Orders {
         self.files.iter().map(|file| file.index.file())
     }
 
-    pub(super) fn use_log(&mut self, log: Option<&TransactionLog>) {
+    pub(super) fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
         for file in &mut self.files {
+            // What was rolled back in the log that it had may still be in memory.
+            if file.log.as_ref().is_some_and(|old| old.rollbacks() != file.rollbacks) {
+                file.index.reload()?;
+            }
             if let Some((locks, _)) = &mut file.locks {
                 locks.use_log(log);
             }
             file.rollbacks = log.map_or(0, TransactionLog::rollbacks);
             file.log = log.cloned();
         }
+        Ok(())
     }
 
     fn open_file(
