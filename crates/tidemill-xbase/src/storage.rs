@@ -81,11 +81,11 @@ impl DataFile {
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the file ends before, perhaps because another program shortened it.
-    pub(crate) fn read(&self, what: &str, offset: u64, buf: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&self, what: impl fmt::Display, offset: u64, buf: &mut [u8]) -> Result<()> {
         self.storage.read_exact_at(buf, offset).map_err(|e| match e.kind() {
             io::ErrorKind::UnexpectedEof => {
                 let expected = format!("{} bytes", buf.len());
-                Error::corrupt(&self.path, what, offset, expected, "the end of the file")
+                Error::corrupt(&self.path, what.to_string(), offset, expected, "the end of the file")
             }
             _ => Error::io(&self.path, "read", e),
         })

@@ -230,6 +230,12 @@ impl Format {
             self.number(value, cell)?;
             return Ok(cell.len());
         }
+        if let (FieldKind::Numeric | FieldKind::Float, Value::Double(value)) = (self.kind, value)
+            && let Some(unscaled) = self.nearest(value)
+            && write_number(unscaled, self.decimals, cell)
+        {
+            return Ok(cell.len());
+        }
         // Every code page has these bytes.
         if let (FieldKind::Character, Value::Text(text)) = (self.kind, value)
             && text.is_ascii()
@@ -314,6 +320,27 @@ impl Format {
             return Ok(());
         }
         Err(format!("at most {} characters", self.width))
+    }
+
+    /// The number in units of the field's last decimal, rounded; `None` where that takes more than a multiplication: for large
+    /// numbers, those that lie about half way between two, and a zero with a sign.
+    fn nearest(&self, value: f64) -> Option<i128> {
+        // Below this the product is exact to a thousandth and more.
+        const SAFE: f64 = (1_u64 << 40) as f64;
+        let power = (self.decimals <= 15).then(|| 10_f64.powi(self.decimals.into()))?;
+        let scaled = value.abs() * power;
+        let fraction = scaled.fract();
+        let is_clear = scaled < SAFE && (fraction - 0.5).abs() >= 0.001;
+        if !is_clear {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "below 2^40")]
+        let unscaled = scaled as i128 + i128::from(fraction > 0.5);
+        match value.is_sign_negative() {
+            true if unscaled == 0 => None,
+            true => Some(-unscaled),
+            false => Some(unscaled),
+        }
     }
 
     fn rounded(&self, value: f64, out: &mut Vec<u8>) -> Result<(), String> {
@@ -461,6 +488,27 @@ mod tests {
             let (mut scratch, mut cell) = (Vec::new(), vec![b'?'; width]);
             format.put(value, &mut cell, &mut scratch).unwrap();
             assert_eq!(cell, expected, "{kind:?} {value:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn doubles_are_rounded_as_their_decimal_digits_say(
+            unscaled in -2_000_000_000_000_i64..2_000_000_000_000,
+            shift in 0_i32..16,
+            nudge in -2_i64..=2,
+            decimals in 0_u8..=9,
+        ) {
+            #[expect(clippy::cast_precision_loss, reason = "any double will do")]
+            let near = unscaled as f64 / 10_f64.powi(shift);
+            let value = f64::from_bits(near.to_bits().wrapping_add_signed(nudge));
+            let format = format(FieldKind::Numeric, 40, decimals);
+            let (mut scratch, mut cell) = (Vec::new(), vec![b'?'; 40]);
+            if value.is_finite() {
+                format.put(Value::Double(value), &mut cell, &mut scratch).unwrap();
+                let expected = std::format!("{value:>40.0$}", usize::from(decimals));
+                proptest::prop_assert_eq!(String::from_utf8(cell).unwrap(), expected);
+            }
         }
     }
 

@@ -60,7 +60,7 @@ impl TableEditor {
             return Err(self.misuse(&format!("no record {record} of {len} bytes among {count}")));
         }
         self.file
-            .read(&format!("record {record}"), self.record_offset(record), bytes)
+            .read(format_args!("record {record}"), self.record_offset(record), bytes)
     }
 
     /// The bytes of a memo, given the record's, without translation; none for a field that has no memo there.
@@ -167,7 +167,7 @@ impl TableEditor {
         }
         let mut bytes = vec![0; self.header.record_len as usize];
         self.file
-            .read(&format!("record {record}"), self.record_offset(record), &mut bytes)?;
+            .read(format_args!("record {record}"), self.record_offset(record), &mut bytes)?;
         Ok(bytes)
     }
 
