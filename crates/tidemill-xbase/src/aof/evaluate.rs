@@ -182,7 +182,7 @@ fn by_records(program: &Program, table: &Table, block: &Block<'_>) -> Result<Bit
 }
 
 /// What a condition is for one record; `None` is `.NULL.`.
-fn value(program: &Program, table: &Table, recno: u32, record: &[u8]) -> Result<Option<bool>> {
+pub(super) fn value(program: &Program, table: &Table, recno: u32, record: &[u8]) -> Result<Option<bool>> {
     let record = RecordBytes::new(table, recno, record);
     let value = match table.options.recover {
         true => program.evaluate_record(&Recovering { record, table })?.into_owned(),

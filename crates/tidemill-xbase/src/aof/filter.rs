@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::bitmap::Bitmap;
 use crate::error::{Error, Result};
-use crate::expression::{Environment, Program, RecordBytes, Syntax, Type, parse};
+use crate::expression::{Environment, Program, Syntax, Type, parse};
 use crate::kernels::Block;
 use crate::table::Table;
 
@@ -12,11 +12,11 @@ use super::evaluate::{evaluate, uses_memo};
 use super::ranges::FilterOrders;
 use super::steps::{OptimizationLevel, Plan};
 
-/// A condition compiled for the fields of a table. It is `Send` and `Sync`, and good for every handle of that table.
+/// A condition compiled for the fields of a table. It is `Send` and `Sync`, good for every handle of that table, and cheap to
+/// clone.
 #[derive(Debug, Clone)]
 pub struct Filter {
-    program: Program,
-    plan: Plan,
+    plan: Arc<Plan>,
 }
 
 impl Filter {
@@ -34,18 +34,24 @@ impl Filter {
     /// # Errors
     /// As [`Filter::new`].
     pub fn from_syntax(syntax: &Syntax, table: &Table, environment: &Environment) -> Result<Self> {
-        let program = Program::from_syntax(syntax, table.fields(), environment)?;
-        if !matches!(program.type_of(), Type::Logical | Type::Null) {
+        let plan = Plan::new(syntax, table, environment)?;
+        if !plan.is_condition() {
+            // Compiled as a whole it says where the fault is.
+            let program = Program::from_syntax(syntax, table.fields(), environment)?;
             let found = format!("a value of type {}", program.type_of().letter());
             return Err(Error::expression(1, "a condition", found));
         }
-        let plan = Plan::new(syntax, table, environment)?;
-        Ok(Self { program, plan })
+        Ok(Self { plan: Arc::new(plan) })
     }
 
-    /// The whole condition for one record at a time.
-    pub fn program(&self) -> &Program {
-        &self.program
+    /// Whether it depends on the clock of the [`Environment`].
+    pub fn is_volatile(&self) -> bool {
+        self.plan.any(&|leaf| leaf.program.is_volatile())
+    }
+
+    /// Whether it is `.NULL.` whatever the record is.
+    pub fn is_null(&self) -> bool {
+        matches!(&*self.plan, Plan::Leaf(leaf) if leaf.program.type_of() == Type::Null)
     }
 
     /// The records that fulfil the condition, deleted ones too, by one pass over the table.
@@ -95,8 +101,8 @@ impl Filter {
             let (expected, found) = (table.stride(), bytes.len());
             return Err(Error::Misuse(format!("a record has {expected} bytes, not {found}")));
         }
-        if !uses_memo(&self.program, table) && !table.options.recover {
-            return self.program.matches(&RecordBytes::new(table, recno, bytes));
+        if !table.options.recover && !self.plan.any(&|leaf| uses_memo(&leaf.program, table)) {
+            return Ok(self.plan.holds(table, recno, bytes)? == Some(true));
         }
         let block = Block {
             bytes,

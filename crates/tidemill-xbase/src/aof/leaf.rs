@@ -372,7 +372,8 @@ impl Recogniser<'_> {
             (_, Value::Number(constant)) if constant.is_finite() => {
                 let cell = NumberCell::new(field, self.table.stride())?;
                 let value = |number| scaled(number, cell.decimals());
-                let equal = first(|n| value(n) >= *constant)..first(|n| value(n) > *constant);
+                let likely = constant * 10_f64.powi(cell.decimals().into());
+                let equal = first(likely, |n| value(n) >= *constant)..first(likely, |n| value(n) > *constant);
                 Some(Test::Number(number_test(cell, operator, equal)))
             }
             (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked, Value::Date(_) | Value::Timestamp(_)) => {
@@ -566,9 +567,23 @@ fn number_test(cell: NumberCell, operator: BinaryOperator, equal: std::ops::Rang
 }
 
 /// The first whole number from the least of 64 bits on that has a property which all behind it have too; one behind the
-/// last when none has it.
-fn first(mut has: impl FnMut(i128) -> bool) -> i128 {
-    let (mut low, mut high) = (i128::from(i64::MIN), i128::from(i64::MAX) + 1);
+/// last when none has it. It is looked for around where it is likely to be.
+fn first(likely: f64, has: impl Fn(i128) -> bool) -> i128 {
+    let (least, most) = (i128::from(i64::MIN), i128::from(i64::MAX) + 1);
+    #[expect(clippy::cast_possible_truncation, reason = "a place to begin at, within the bounds")]
+    let (mut low, mut high) = {
+        let likely = (likely.floor() as i128).clamp(least, most);
+        (likely, likely)
+    };
+    let mut step = 1;
+    while low > least && has(low - 1) {
+        (low, high) = ((low - step).max(least), low);
+        step *= 2;
+    }
+    while high < most && !has(high) {
+        (low, high) = (high + 1, (high + step).min(most));
+        step *= 2;
+    }
     while low < high {
         let middle = low + (high - low) / 2;
         if has(middle) {

@@ -44,8 +44,16 @@ impl Aof {
     /// # Errors
     /// As [`Filter::bitmap_by`].
     pub fn new(table: &Arc<Table>, filter: Filter, orders: &FilterOrders) -> Result<Self> {
+        Self::read_from(table, table, filter, orders)
+    }
+
+    /// As [`Aof::new`], with the bytes of the records from another handle of the table, which is read once and not kept.
+    ///
+    /// # Errors
+    /// As [`Aof::new`].
+    pub fn read_from(table: &Arc<Table>, source: &Arc<Table>, filter: Filter, orders: &FilterOrders) -> Result<Self> {
         Ok(Self {
-            records: filter.bitmap_by(table, orders)?,
+            records: filter.bitmap_by(source, orders)?,
             level: filter.level(table, orders),
             table: Arc::clone(table),
             filter,

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use crate::bitmap::Bitmap;
 use crate::error::Result;
-use crate::expression::{BinaryOperator, Environment, Syntax, SyntaxKind, UnaryOperator};
+use crate::expression::{BinaryOperator, Environment, Syntax, SyntaxKind, Type, UnaryOperator};
 use crate::table::Table;
 
+use super::evaluate::value;
 use super::leaf::Leaf;
 use super::ranges::{FilterOrders, Range};
 
@@ -51,6 +52,39 @@ impl Plan {
             SyntaxKind::Binary(BinaryOperator::Or, left, right) => Self::Or(part(left)?, part(right)?),
             _ => Self::Leaf(Box::new(Leaf::new(syntax, table, environment)?)),
         })
+    }
+
+    /// Whether every part of it is true or false, or `.NULL.`.
+    pub(super) fn is_condition(&self) -> bool {
+        !self.any(&|leaf| !matches!(leaf.program.type_of(), Type::Logical | Type::Null))
+    }
+
+    /// Whether something holds of any leaf.
+    pub(super) fn any(&self, holds: &impl Fn(&Leaf) -> bool) -> bool {
+        match self {
+            Self::Leaf(leaf) => holds(leaf),
+            Self::Not(operand) => operand.any(holds),
+            Self::And(left, right) | Self::Or(left, right) => left.any(holds) || right.any(holds),
+        }
+    }
+
+    /// What the condition is for one record, given its bytes, in the three values of SQL's logic; `None` is `.NULL.`.
+    ///
+    /// # Errors
+    /// For a field whose bytes are none of its values.
+    pub(super) fn holds(&self, table: &Table, recno: u32, bytes: &[u8]) -> Result<Option<bool>> {
+        let (left, right, decides) = match self {
+            Self::Leaf(leaf) => return value(&leaf.program, table, recno, bytes),
+            Self::Not(operand) => return Ok(operand.holds(table, recno, bytes)?.map(|holds| !holds)),
+            Self::And(left, right) => (left, right, false),
+            Self::Or(left, right) => (left, right, true),
+        };
+        let left = left.holds(table, recno, bytes)?;
+        if left == Some(decides) {
+            return Ok(left);
+        }
+        let right = right.holds(table, recno, bytes)?;
+        Ok(if right == Some(decides) { right } else { left.and(right) })
     }
 
     pub(super) fn level(&self, table: &Table, orders: &FilterOrders) -> OptimizationLevel {

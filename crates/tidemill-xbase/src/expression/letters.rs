@@ -6,7 +6,7 @@
 //! The order of letters is not here: see `Environment::weights`.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::codepage::{CodePage, Decoder};
 
@@ -24,6 +24,11 @@ struct Tables {
 impl Letters {
     /// A to Z alone: Clipper's, and Harbour's `EN`.
     pub fn ascii() -> Self {
+        static ASCII: LazyLock<Letters> = LazyLock::new(Letters::made_ascii);
+        ASCII.clone()
+    }
+
+    fn made_ascii() -> Self {
         let mut tables = Tables {
             upper: [0; 256],
             lower: [0; 256],
