@@ -43,6 +43,12 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Whether expressions mean the same under others, but for the clock.
+    pub(crate) fn compile_alike(&self, other: &Self) -> bool {
+        (self.exact, self.decimals, self.epoch) == (other.exact, other.decimals, other.epoch)
+            && self.date_format.picture() == other.date_format.picture()
+    }
+
     /// What expressions of a table depend on: the letters of its code page, and these settings.
     pub(crate) fn environment(&self, codepage: CodePage, letters: &Letters, alias: &str) -> Environment {
         let picture = self.date_format.picture();

@@ -65,7 +65,7 @@ impl Shop {
             let known = self.connection.area(area).unwrap();
             let field = known.column_named(column).unwrap();
             let text = known.text(field, &self.settings).unwrap();
-            texts.push(String::from_utf8(text).unwrap().trim().to_owned());
+            texts.push(std::str::from_utf8(&text).unwrap().trim().to_owned());
             self.connection.skip(area, None, 1, &self.settings).unwrap();
         }
         texts

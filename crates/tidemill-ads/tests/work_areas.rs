@@ -467,3 +467,63 @@ fn copies_keep_every_digit_of_every_kind_of_value() {
         assert_eq!(copied, own, "field {field}");
     }
 }
+
+/// Conditions and orders are kept, and the file is mapped: all must follow what happens to the table.
+#[test]
+fn a_filter_that_is_set_again_shows_the_table_as_it_is_now() {
+    let mut shop = Shop::new();
+    let (area, by_name, _) = shop.table("again", 40);
+    let shown = |shop: &mut Shop, condition: &str| {
+        let known = shop.connection.area(area).unwrap();
+        known.set_aof(condition, &shop.settings).unwrap();
+        shop.walk(area, None).len()
+    };
+    let (named, dated) = ("NAME = 'n3'", "NAME = 'n3' .AND. EMPTY(DAY)");
+    for condition in [named, dated, named] {
+        assert_eq!(shown(&mut shop, condition), 4, "{condition}");
+    }
+    shop.append(area, 41, "n3");
+    assert_eq!((shown(&mut shop, dated), shown(&mut shop, named)), (5, 5));
+    shop.connection.go_to(area, 1, &shop.settings).unwrap();
+    let known = shop.connection.area(area).unwrap();
+    known.set_text(1, b"n3", &shop.settings).unwrap();
+    assert_eq!((shown(&mut shop, dated), shown(&mut shop, named)), (6, 6));
+
+    // The same text under another setting is another condition.
+    assert_eq!(shown(&mut shop, "NAME = 'n'"), 41);
+    shop.settings.exact = true;
+    assert_eq!(shown(&mut shop, "NAME = 'n'"), 0);
+    shop.settings.exact = false;
+    assert_eq!(shown(&mut shop, "NAME = 'n'"), 41);
+
+    let known = shop.connection.area(area).unwrap();
+    known.delete_index(by_name).unwrap();
+    assert_eq!(shown(&mut shop, named), 6);
+    let level = |shop: &mut Shop| shop.connection.area(area).unwrap().aof_level().unwrap();
+    assert_eq!(level(&mut shop), OptimizationLevel::None);
+    let known = shop.connection.area(area).unwrap();
+    known
+        .create_index(None, "NAME", "NAME", None, &IndexOptions::default(), &shop.settings)
+        .unwrap();
+    assert_eq!(
+        (shown(&mut shop, named), level(&mut shop)),
+        (6, OptimizationLevel::Full)
+    );
+
+    shop.connection.begin_transaction(&shop.settings).unwrap();
+    shop.append(area, 42, "n3");
+    assert_eq!((shown(&mut shop, dated), shown(&mut shop, named)), (7, 7));
+    shop.connection.rollback_transaction().unwrap();
+    assert_eq!((shown(&mut shop, dated), shown(&mut shop, named)), (6, 6));
+
+    shop.connection.go_to(area, 1, &shop.settings).unwrap();
+    shop.connection.area(area).unwrap().set_deleted(true).unwrap();
+    shop.connection.pack(area, &shop.settings).unwrap();
+    assert_eq!((shown(&mut shop, dated), shown(&mut shop, named)), (5, 5));
+    shop.connection.zap(area, &shop.settings).unwrap();
+    assert_eq!((shown(&mut shop, dated), shown(&mut shop, named)), (0, 0));
+    for id in 0..40 {
+        shop.append(area, id, "n3");
+    }
+    assert_eq!((shown(&mut shop, dated), shown(&mut shop, named)), (40, 40));
+}

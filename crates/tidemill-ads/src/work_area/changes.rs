@@ -389,6 +389,7 @@ impl WorkArea {
     /// [`TableEditor::pack`](tidemill_xbase::TableEditor::pack).
     pub(crate) fn pack(&mut self, settings: &Settings) -> Result<()> {
         self.alone()?;
+        self.give_up_what_was_made();
         self.editor.pack()?;
         self.start_again(settings)
     }
@@ -399,6 +400,7 @@ impl WorkArea {
     /// As [`WorkArea::pack`].
     pub(crate) fn zap(&mut self, settings: &Settings) -> Result<()> {
         self.alone()?;
+        self.give_up_what_was_made();
         self.editor.zap()?;
         self.start_again(settings)
     }

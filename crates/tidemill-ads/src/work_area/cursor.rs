@@ -150,16 +150,13 @@ impl WorkArea {
     pub(super) fn statement_condition(&self) -> Option<&Syntax> {
         self.cursor.as_ref().and_then(|cursor| cursor.condition.as_ref())
     }
+}
 
-    /// A condition of a program together with that of the statement.
-    pub(super) fn with_statement(&self, condition: Syntax) -> Syntax {
-        match self.statement_condition() {
-            Some(own) => Syntax {
-                column: condition.column,
-                kind: SyntaxKind::Binary(BinaryOperator::And, Box::new(own.clone()), Box::new(condition)),
-            },
-            None => condition,
-        }
+/// A condition of a statement together with one of a program.
+pub(super) fn both(own: &Syntax, condition: Syntax) -> Syntax {
+    Syntax {
+        column: condition.column,
+        kind: SyntaxKind::Binary(BinaryOperator::And, Box::new(own.clone()), Box::new(condition)),
     }
 }
 

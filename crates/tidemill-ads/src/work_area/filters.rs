@@ -1,12 +1,45 @@
 //! Filters: by an expression that is evaluated record by record, and by bitmaps (AOF).
 
-use tidemill_xbase::aof::{Aof, Customize, Filter, FilterOrders, OptimizationLevel};
-use tidemill_xbase::expression::{Program, RecordBytes, Type, Value, parse};
-use tidemill_xbase::{Changes, Place, TableOrder};
+use std::sync::Arc;
 
-use super::{AreaFilter, OrderId, WorkArea};
+use tidemill_xbase::aof::{Aof, Customize, Filter, FilterOrders, OptimizationLevel};
+use tidemill_xbase::expression::{Program, RecordBytes, Value, parse};
+use tidemill_xbase::index::Order;
+use tidemill_xbase::{Access, Changes, OpenMode, Place, Table};
+
+use super::cursor::both;
+use super::{AreaFilter, WorkArea};
 use crate::error::{ErrorCode, Result};
 use crate::settings::Settings;
+
+/// How many compiled conditions are kept.
+const CONDITIONS: usize = 16;
+
+/// A condition that was compiled before.
+#[derive(Debug)]
+pub(super) struct KnownCondition {
+    text: String,
+    settings: Settings,
+    filter: Filter,
+}
+
+/// The orders that filters may be answered from, and what they were made of.
+#[derive(Debug)]
+pub(super) struct KnownOrders {
+    table: Arc<Table>,
+    made_of: Vec<Arc<Order>>,
+    orders: FilterOrders,
+}
+
+impl KnownOrders {
+    pub(super) fn none(table: &Arc<Table>) -> Self {
+        Self {
+            table: Arc::clone(table),
+            made_of: Vec::new(),
+            orders: FilterOrders::none(),
+        }
+    }
+}
 
 impl WorkArea {
     /// Whether an expression can be evaluated here.
@@ -48,8 +81,13 @@ impl WorkArea {
             return self.clear_aof(settings);
         }
         self.look_for_records()?;
-        let syntax = self.with_statement(parse(condition)?);
-        let filter = Filter::from_syntax(&syntax, &self.table, &self.environment(settings))?;
+        let filter = match self.statement_condition() {
+            Some(own) => {
+                let both = both(own, parse(condition)?);
+                Filter::from_syntax(&both, &self.table, &self.environment(settings))?
+            }
+            None => self.condition(condition, settings)?,
+        };
         self.evaluate(Some(condition.to_owned()), filter)
     }
 
@@ -102,8 +140,8 @@ impl WorkArea {
     pub fn evaluate_aof(&mut self, condition: &str, settings: &Settings) -> Result<OptimizationLevel> {
         self.look_for_records()?;
         let filter = self.condition(condition, settings)?;
-        let orders = self.filter_orders()?;
-        let level = filter.level(&self.table, &orders);
+        self.hold_filter_orders()?;
+        let level = filter.level(&self.table, &self.known_orders.orders);
         self.editor.release_orders()?;
         Ok(level)
     }
@@ -252,8 +290,9 @@ impl WorkArea {
     /// Looks the records of a filter up, and shows them alone.
     fn evaluate(&mut self, text: Option<String>, filter: Filter) -> Result<()> {
         let seen = self.editor.change_number();
-        let orders = self.filter_orders()?;
-        let aof = Aof::new(&self.table, filter, &orders);
+        let records = self.records();
+        self.hold_filter_orders()?;
+        let aof = Aof::read_from(&self.table, &records, filter, &self.known_orders.orders);
         let released = self.editor.release_orders();
         let aof = aof?;
         released?;
@@ -278,23 +317,66 @@ impl WorkArea {
         known.max(self.aof.as_ref().map_or(0, |filter| filter.version)) + 1
     }
 
-    fn condition(&self, text: &str, settings: &Settings) -> Result<Filter> {
+    /// A condition compiled, or the one that was compiled of the same text before.
+    fn condition(&mut self, text: &str, settings: &Settings) -> Result<Filter> {
+        let is_known = |known: &KnownCondition| known.text == text && known.settings.compile_alike(settings);
+        if let Some(at) = self.known_conditions.iter().position(is_known) {
+            let known = self.known_conditions.remove(at);
+            let filter = known.filter.clone();
+            self.known_conditions.push(known);
+            return Ok(filter);
+        }
         let filter = Filter::new(text, &self.table, &self.environment(settings))?;
-        match filter.program().type_of() {
-            Type::Logical => Ok(filter),
-            other => self.refuse(
+        if filter.is_null() {
+            return self.refuse(
                 ErrorCode::InvalidExpression,
-                format!("{text:?} is of type {}, no condition", other.letter()),
-            ),
+                format!("{text:?} is .NULL., no condition"),
+            );
+        }
+        if !filter.is_volatile() {
+            if self.known_conditions.len() == CONDITIONS {
+                self.known_conditions.remove(0);
+            }
+            self.known_conditions.push(KnownCondition {
+                text: text.to_owned(),
+                settings: settings.clone(),
+                filter: filter.clone(),
+            });
+        }
+        Ok(filter)
+    }
+
+    /// The table to read many records from at once: alone its file as it is mapped, for which what waits is written first.
+    ///
+    /// What is mapped must not be cut, and is given up by whatever cuts the file.
+    pub(super) fn records(&mut self) -> Arc<Table> {
+        if self.options.mode != OpenMode::Exclusive || self.has_log || self.editor.flush().is_err() {
+            // What cannot be written is read where it waits.
+            return Arc::clone(&self.table);
+        }
+        let count = self.table.record_count();
+        match &self.mapped {
+            Some(mapped) if mapped.record_count() == count => Arc::clone(mapped),
+            _ => {
+                self.mapped = None;
+                let options = self
+                    .open_options()
+                    .codepage(self.table.codepage())
+                    .access(Access::Mapped);
+                match Table::open(self.path(), &options) {
+                    Ok(mapped) if mapped.record_count() == count => Arc::clone(self.mapped.insert(Arc::new(mapped))),
+                    _ => Arc::clone(&self.table),
+                }
+            }
         }
     }
 
-    /// The orders that filters may be answered from; they are held until they are released.
-    fn filter_orders(&mut self) -> Result<FilterOrders> {
-        let ids: Vec<OrderId> = self.orders().collect();
-        for id in ids {
-            let Ok(place) = self.order_mut(id) else { continue };
-            let Some(mut way) = place.way.take() else { continue };
+    /// Sees to it that the orders are known that filters may be answered from; they are held until they are released.
+    fn hold_filter_orders(&mut self) -> Result<()> {
+        for at in 0..self.ways.len() {
+            let Some(mut way) = self.ways.get_mut(at).and_then(|place| place.way.take()) else {
+                continue;
+            };
             let held = match &mut way.order {
                 Some(order) => self
                     .editor
@@ -302,18 +384,34 @@ impl WorkArea {
                     .map(|is_new| is_new.then(|| order.clone())),
                 None => Ok(None),
             };
-            if let Ok(Some(order)) = &held {
-                way.cursor.follow(&self.table, Some(order))?;
-            }
-            if let Ok(place) = self.order_mut(id) {
+            let followed = match &held {
+                Ok(Some(order)) => way.cursor.follow(&self.table, Some(order)),
+                _ => Ok(()),
+            };
+            if let Some(place) = self.ways.get_mut(at) {
                 place.way = Some(way);
             }
+            followed?;
             held?;
         }
-        let orders = self.ways.iter().filter_map(|order| order.way.as_ref()?.order.as_ref());
-        let orders: Vec<&TableOrder> = orders.collect();
-        match FilterOrders::new(&self.table, orders) {
-            Ok(orders) => Ok(orders),
+        let orders = || self.ways.iter().filter_map(|order| order.way.as_ref()?.order.as_ref());
+        let known = self.known_orders.made_of.iter();
+        if Arc::ptr_eq(&self.known_orders.table, &self.table)
+            && known
+                .map(Arc::as_ptr)
+                .eq(orders().map(|order| Arc::as_ptr(order.order())))
+        {
+            return Ok(());
+        }
+        match FilterOrders::new(&self.table, orders()) {
+            Ok(made) => {
+                self.known_orders = KnownOrders {
+                    table: Arc::clone(&self.table),
+                    made_of: orders().map(|order| Arc::clone(order.order())).collect(),
+                    orders: made,
+                };
+                Ok(())
+            }
             Err(e) => {
                 self.editor.release_orders()?;
                 Err(e.into())

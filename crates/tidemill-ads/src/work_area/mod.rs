@@ -23,6 +23,7 @@ use tidemill_xbase::{
 use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::{Settings, today};
+use filters::{KnownCondition, KnownOrders};
 
 use cursor::Cursor;
 pub use fields::FieldType;
@@ -133,6 +134,11 @@ pub struct WorkArea {
     aof: Option<AreaFilter>,
     /// What it shows of the table where it is the answer of a statement.
     cursor: Option<Cursor>,
+    /// The last ones, the newest last.
+    known_conditions: Vec<KnownCondition>,
+    known_orders: KnownOrders,
+    /// The file alone, as long as nothing cuts it.
+    mapped: Option<Arc<Table>>,
     locked: BTreeSet<u32>,
     is_file_locked: bool,
     /// Whether changes go through a log now.
@@ -202,11 +208,7 @@ impl WorkArea {
         options: &TableOptions,
         settings: &Settings,
     ) -> Result<Self> {
-        let mut open = Self::read_options();
-        if let Some(codepage) = options.codepage {
-            open = open.codepage(codepage);
-        }
-        let mut edit = edit_options(path, options, settings, open)?;
+        let mut edit = edit_options(path, options, settings, open_options(options))?;
         if let Some(log) = log {
             edit = edit.log(log);
         }
@@ -218,14 +220,9 @@ impl WorkArea {
         Ok(area)
     }
 
-    /// Programs see text fields in their whole width.
-    fn read_options() -> OpenOptions {
-        OpenOptions::new().keep_trailing_blanks(true)
-    }
-
     /// An area over an open table, at its first record.
     fn over(mut editor: TableEditor, options: &TableOptions, alias: String, settings: &Settings) -> Result<Self> {
-        let table = Arc::new(editor.table_with(&Self::read_options())?);
+        let table = Arc::new(editor.table()?);
         let natural = Way {
             cursor: TableCursor::new(&table),
             order: None,
@@ -238,7 +235,7 @@ impl WorkArea {
             },
             letters: Letters::of(table.codepage()),
             editor,
-            table,
+            table: Arc::clone(&table),
             options: options.clone(),
             alias,
             natural: Some(Box::new(natural)),
@@ -252,6 +249,9 @@ impl WorkArea {
             filter: None,
             aof: None,
             cursor: None,
+            known_conditions: Vec::new(),
+            known_orders: KnownOrders::none(&table),
+            mapped: None,
             locked: BTreeSet::new(),
             is_file_locked: false,
             has_log: false,
@@ -309,6 +309,7 @@ impl WorkArea {
     pub fn editor(&mut self) -> Result<&mut TableEditor> {
         self.write_record()?;
         self.record.number = 0;
+        self.give_up_what_was_made();
         Ok(&mut self.editor)
     }
 
@@ -355,6 +356,7 @@ impl WorkArea {
 
     /// Lets what changes from now on go through a log, or straight to the files.
     pub(crate) fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
+        self.mapped = None;
         self.editor.use_log(log)?;
         self.has_log = log.is_some();
         Ok(())
@@ -363,6 +365,17 @@ impl WorkArea {
     /// Whether changes go through a log now.
     pub(crate) fn has_log(&self) -> bool {
         self.has_log
+    }
+
+    /// Gives up what was made of the table's fields and file, which may become others.
+    fn give_up_what_was_made(&mut self) {
+        self.mapped = None;
+        self.known_conditions.clear();
+        self.known_orders = KnownOrders::none(&self.table);
+    }
+
+    fn open_options(&self) -> OpenOptions {
+        open_options(&self.options)
     }
 
     /// Looks again what the table holds, after changes were taken back: the area stays at its record, or goes behind the last
@@ -419,7 +432,7 @@ impl WorkArea {
     }
 
     pub(super) fn read_table(&mut self) -> Result<()> {
-        self.table = Arc::new(self.editor.table_with(&Self::read_options())?);
+        self.table = Arc::new(self.editor.table()?);
         Ok(())
     }
 
@@ -452,6 +465,15 @@ pub(crate) fn edit_options(
         }
     }
     Ok(edit.open(open))
+}
+
+/// How the table is read: programs see text fields in their whole width.
+fn open_options(options: &TableOptions) -> OpenOptions {
+    let open = OpenOptions::new().keep_trailing_blanks(true);
+    match options.codepage {
+        Some(codepage) => open.codepage(codepage),
+        None => open,
+    }
 }
 
 impl Drop for WorkArea {

@@ -265,7 +265,8 @@ impl WorkArea {
     }
 
     /// The records that filters let through.
-    fn shown(&self, settings: &Settings) -> Result<Bitmap> {
+    fn shown(&mut self, settings: &Settings) -> Result<Bitmap> {
+        let records = self.records();
         let mut set = match &self.aof {
             Some(filter) => filter.aof.records().clone(),
             None => Bitmap::full(self.table.record_count()),
@@ -274,10 +275,10 @@ impl WorkArea {
         if !settings.show_deleted {
             let environment = self.environment(settings);
             let there = Filter::new("!DELETED()", &self.table, &environment)?;
-            set.intersect(&there.bitmap(&self.table)?);
+            set.intersect(&there.bitmap(&records)?);
         }
         if let Some((_, filter)) = &self.filter {
-            set.intersect(&filter.bitmap(&self.table)?);
+            set.intersect(&filter.bitmap(&records)?);
         }
         Ok(set)
     }
