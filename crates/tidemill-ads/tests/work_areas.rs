@@ -527,3 +527,30 @@ fn a_filter_that_is_set_again_shows_the_table_as_it_is_now() {
     }
     assert_eq!((shown(&mut shop, dated), shown(&mut shop, named)), (40, 40));
 }
+
+#[test]
+fn a_field_that_is_given_bytes_is_not_null() {
+    let mut shop = Shop::new();
+    let options = TableOptions {
+        table_type: tidemill_ads::TableType::Vfp,
+        ..TableOptions::default()
+    };
+    let fields = "NAME,C:N,6;AMT,N:N,8,2;CODE,V:N,6";
+    let area = shop
+        .connection
+        .create_table("raw", fields, &options, &shop.settings)
+        .unwrap();
+    shop.connection.append(area, &shop.settings).unwrap();
+    let known = shop.connection.area(area).unwrap();
+    for (field, bytes, shown) in [(0, "ab", "ab    "), (1, "    1.50", "    1.50"), (2, "x", "x")] {
+        known.set_empty(field).unwrap();
+        assert!(known.is_null(field).unwrap(), "{field}");
+        known.set_raw(field, bytes.as_bytes()).unwrap();
+        assert!(!known.is_null(field).unwrap(), "{field}");
+        assert_eq!(known.text(field, &shop.settings).unwrap(), shown.as_bytes(), "{field}");
+        let refused = known.set_raw(field, b"123456789").unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::DataTooLong);
+    }
+    known.write_record().unwrap();
+    assert!((0..3).all(|field| !known.is_null(field).unwrap()));
+}

@@ -227,7 +227,7 @@ impl WorkArea {
         self.put(field, Value::Decimal { unscaled, scale })
     }
 
-    /// Puts bytes into the record where a field lies, filled up with blanks.
+    /// Puts bytes into the record where a field lies, filled up with blanks; it is not NULL afterwards.
     ///
     /// # Errors
     /// [`ErrorCode::DataTooLong`]; [`ErrorCode::InvalidFieldType`] for memos; as [`WorkArea::set_number`].
@@ -236,18 +236,8 @@ impl WorkArea {
         if known.kind.uses_memo() {
             return self.put_memo(field, Some(bytes.to_vec()));
         }
-        if bytes.len() > known.width {
-            let (given, width) = (bytes.len(), known.width);
-            return self.refuse(
-                ErrorCode::DataTooLong,
-                format!("{given} bytes for field {} of {width}", self.field(field)?.name),
-            );
-        }
-        self.lock_for_change()?;
-        let cell = self.record.bytes.get_mut(known.place()).unwrap_or_default();
-        let (own, rest) = cell.split_at_mut(bytes.len());
-        own.copy_from_slice(bytes);
-        rest.fill(b' ');
+        let record = self.lock_for_change()?;
+        self.editor.encode_raw(record, &mut self.record.bytes, field, bytes)?;
         self.record.is_changed = true;
         Ok(())
     }

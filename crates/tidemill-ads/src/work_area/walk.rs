@@ -64,12 +64,8 @@ impl WorkArea {
             self.arrive(Place::Before);
             return Ok(());
         }
-        let from = self.place;
-        self.leave_record()?;
-        let place = self.moving(order, |area, cursor, is_reversed| {
-            let count = if is_reversed { count.saturating_neg() } else { count };
-            cursor.go_place(if is_reversed { opposite(from) } else { from });
-            let mut count = count;
+        self.step_from_here(order, |area, cursor, is_reversed| {
+            let mut count = if is_reversed { count.saturating_neg() } else { count };
             if count < 0
                 && !is_reversed
                 && cursor.order().is_some()
@@ -80,25 +76,38 @@ impl WorkArea {
                 area.go_to_shown(cursor, false, settings)?;
                 count += 1;
                 if count == 0 || cursor.record().is_none() {
-                    return Ok(cursor.place());
+                    return Ok(());
                 }
             }
             if area.shows_all(settings) {
                 cursor.skip(count)?;
-            } else {
-                for _ in 0..count.unsigned_abs() {
-                    cursor.skip(count.signum())?;
-                    area.go_to_shown(cursor, count > 0, settings)?;
-                    if cursor.record().is_none() {
-                        break;
-                    }
+                return Ok(());
+            }
+            for _ in 0..count.unsigned_abs() {
+                cursor.skip(count.signum())?;
+                area.go_to_shown(cursor, count > 0, settings)?;
+                if cursor.record().is_none() {
+                    break;
                 }
             }
-            Ok(if is_reversed {
-                opposite(cursor.place())
-            } else {
-                cursor.place()
-            })
+            Ok(())
+        })
+    }
+
+    /// Leaves the record and moves from it with the cursor of an order, which stands at it. `step` is told whether the order is
+    /// walked backwards.
+    fn step_from_here(
+        &mut self,
+        order: Option<OrderId>,
+        step: impl FnOnce(&mut Self, &mut TableCursor, bool) -> Result<()>,
+    ) -> Result<()> {
+        let from = self.place;
+        self.leave_record()?;
+        let place = self.moving(order, |area, cursor, is_reversed| {
+            let turned = |place| if is_reversed { opposite(place) } else { place };
+            cursor.go_place(turned(from));
+            step(area, cursor, is_reversed)?;
+            Ok(turned(cursor.place()))
         })?;
         self.arrive(place);
         Ok(())
@@ -128,11 +137,8 @@ impl WorkArea {
 
     /// Goes to the first record of the next key, or to the last of the one before.
     pub(crate) fn skip_unique(&mut self, order: OrderId, is_forward: bool, settings: &Settings) -> Result<()> {
-        let from = self.place;
-        self.leave_record()?;
-        let place = self.moving(Some(order), |area, cursor, is_reversed| {
+        self.step_from_here(Some(order), |area, cursor, is_reversed| {
             let is_on = is_forward != is_reversed;
-            cursor.go_place(if is_reversed { opposite(from) } else { from });
             let key = match cursor.record() {
                 Some(record) => area.key_in(cursor, record)?,
                 None => None,
@@ -145,14 +151,8 @@ impl WorkArea {
                     break;
                 }
             }
-            Ok(if is_reversed {
-                opposite(cursor.place())
-            } else {
-                cursor.place()
-            })
-        })?;
-        self.arrive(place);
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Looks for a key, and goes to its first or last record that is shown.

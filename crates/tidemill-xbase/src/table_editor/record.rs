@@ -104,6 +104,32 @@ impl TableEditor {
         self.fill(record, bytes, values)
     }
 
+    /// Puts bytes into those of a record where a field lies, filled up with blanks, as [`TableEditor::encode`] puts values. The
+    /// field is not NULL afterwards.
+    ///
+    /// # Errors
+    /// As [`TableEditor::encode`]; [`Error::Value`] for more bytes than the field has.
+    pub fn encode_raw(&self, record: u32, bytes: &mut [u8], field: usize, raw: &[u8]) -> Result<()> {
+        let Some(known) = self.fields.get(field).filter(|known| !known.kind.uses_memo()) else {
+            return Err(self.misuse(&format!("field {field} is none that lies in the record")));
+        };
+        if self.format(known).varies() {
+            let value = match known.kind {
+                FieldKind::Varchar => Value::Encoded(raw),
+                _ => Value::Bytes(raw),
+            };
+            return self.encode(record, bytes, &[(field, value)]);
+        }
+        let Some((own, rest)) = cell(known, bytes).split_at_mut_checked(raw.len()) else {
+            let (expected, found) = (format!("at most {} bytes", known.width), format!("{} bytes", raw.len()));
+            return Err(self.bad(record, known, expected, found));
+        };
+        own.copy_from_slice(raw);
+        rest.fill(b' ');
+        self.set_bit(bytes, known.null_bit, false);
+        Ok(())
+    }
+
     /// Replaces a record by these bytes, and the values of memo fields by those that are given: what the bytes hold in the
     /// place of memos, counters and the deletion flag is left as it is in the table.
     ///
