@@ -318,10 +318,19 @@ pub extern "C" fn AdsGetAllTables(tables: Out<Handle>, len: Out<u16>) -> u32 {
     })
 }
 
-/// Tables are not kept open behind a program's back.
+/// Closes the cursors that stay open for the next statement.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCloseCachedTables(connection: Handle) -> u32 {
-    call(|| session(connection).map(drop))
+    call(|| match connection {
+        0 => for_each_session(|session| {
+            session.connection.close_cached_cursors();
+            Ok(())
+        }),
+        _ => with_connection(connection, |session| {
+            session.connection.close_cached_cursors();
+            Ok(())
+        }),
+    })
 }
 
 /// Writes as many values as an array has room for, and says how many there are.

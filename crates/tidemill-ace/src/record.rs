@@ -108,12 +108,6 @@ pub extern "C" fn AdsCacheOpenTables(_tables: u16) -> u32 {
     AE_SUCCESS
 }
 
-/// How many closed cursors to keep open: none here.
-#[unsafe(no_mangle)]
-pub extern "C" fn AdsCacheOpenCursors(_cursors: u16) -> u32 {
-    AE_SUCCESS
-}
-
 /// Whether the current record is encrypted: no table that opens has such.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsRecordEncrypted(table: Handle, answer: Out<u16>) -> u32 {

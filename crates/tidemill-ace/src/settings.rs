@@ -54,6 +54,12 @@ fn change(change: impl FnOnce(&mut Settings)) -> Result<()> {
     Ok(())
 }
 
+/// How many closed cursors stay open for the next statement over the same table.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCacheOpenCursors(cursors: u16) -> u32 {
+    call(|| change(|settings| settings.cached_cursors = cursors.into()))
+}
+
 /// Whether deleted records are shown.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsShowDeleted(is_shown: u16) -> u32 {

@@ -284,8 +284,18 @@ impl Connection {
         let written = written.and_then(|()| Ok(area.editor()?.flush()?));
         self.relations
             .retain(|relation| relation.parent != id && relation.child != id);
-        self.areas.retain(|(known, _)| *known != id);
+        if let Some(at) = self.areas.iter().position(|(known, _)| *known == id) {
+            let (_, area) = self.areas.remove(at);
+            if written.is_ok() && area.is_cursor() {
+                self.statements.rest(area);
+            }
+        }
         written
+    }
+
+    /// Closes the cursors that stay open for the next statement.
+    pub fn close_cached_cursors(&mut self) {
+        self.statements.close_cached_cursors();
     }
 
     /// A work area.

@@ -24,6 +24,9 @@ pub struct Settings {
     pub show_deleted: bool,
     /// Where files are looked for, and how the names of other systems become paths.
     pub paths: Paths,
+    /// How many cursors over tables stay open after they are closed, for the next statement over the same table. They keep others
+    /// from opening it exclusively. Default: 25, as in ACE.
+    pub cached_cursors: usize,
     /// How long a lock is asked for again and again while others hold it. Default: none at all, as ACE does.
     pub lock_timeout: Duration,
 }
@@ -37,6 +40,7 @@ impl Default for Settings {
             exact: false,
             show_deleted: true,
             paths: Paths::default(),
+            cached_cursors: 25,
             lock_timeout: Duration::ZERO,
         }
     }

@@ -45,8 +45,8 @@ impl Connection {
         options: &StatementOptions,
     ) -> Result<Executed> {
         let known = Arc::clone(&self.statements.known);
+        self.statements.begin_run(text, settings);
         let mut tables = self.tables(settings, options);
-        tables.begin_run();
         let answer = known.run(text, &mut tables, parameters)?;
         match answer {
             Answer::Rows(rows) => {
@@ -74,7 +74,13 @@ impl Connection {
         options: &TableOptions,
         settings: &Settings,
     ) -> Result<Executed> {
-        let mut area = self.area_over(path, options, settings)?;
+        let mut area = match self.statements.cached(path, options) {
+            Some(mut area) => {
+                area.use_log(self.transactions.log())?;
+                area
+            }
+            None => self.area_over(path, options, settings)?,
+        };
         area.show(live, settings)?;
         Ok(Executed::Cursor(self.add(area)))
     }

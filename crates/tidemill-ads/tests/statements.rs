@@ -236,6 +236,7 @@ fn a_statement_that_fails_alone_changes_nothing() {
 #[test]
 fn tables_are_free_again_after_each_statement_and_refused_while_others_have_them() {
     let mut shop = Shop::new();
+    shop.settings.cached_cursors = 0;
     let settings = shop.settings.clone();
     shop.run("UPDATE t SET name = 'new' WHERE id = 3");
     assert_eq!(shop.answer("SELECT {static} id FROM t WHERE name = 'new'", "id"), ["3"]);
@@ -271,4 +272,46 @@ fn tables_are_free_again_after_each_statement_and_refused_while_others_have_them
         panic!()
     };
     assert_eq!(missing.native_code(), 7041);
+}
+
+#[test]
+fn closed_cursors_are_kept_for_the_next_statement_and_given_up_where_they_stand_in_the_way() {
+    let mut shop = Shop::new();
+    let settings = shop.settings.clone();
+    let area = shop.cursor("SELECT * FROM t WHERE id < 5 ORDER BY name DESC");
+    let known = shop.connection.area(area).unwrap();
+    let by_id = known.order_named("id").unwrap();
+    known.set_aof("NAME = 'n1'", &settings).unwrap();
+    known.set_filter("ID = 1", &settings).unwrap();
+    known
+        .set_scope(by_id, true, tidemill_ads::SeekKey::Number(3.0), &settings)
+        .unwrap();
+    known.lock_record(1).unwrap();
+    known.set_text(1, b"kept", &settings).unwrap();
+    shop.connection.close_table(area).unwrap();
+    assert!(shop.connection.area(area).is_err());
+    assert_eq!(shop.answer("SELECT id FROM t WHERE name = 'kept'", "id"), ["4"]);
+    let area = shop.cursor("SELECT name, id FROM t WHERE id < 5");
+    assert_eq!(shop.column(area, "id"), ["1", "2", "3", "4"]);
+    shop.connection.close_table(area).unwrap();
+
+    let mut other = Connection::open(shop.folder.path()).unwrap();
+    let alone = TableOptions::default().exclusive();
+    let refused = other.open_table("t", &alone, &settings).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::FileInUse);
+    shop.connection.close_cached_cursors();
+    let area = other.open_table("t", &alone, &settings).unwrap();
+    other.close_table(area).unwrap();
+
+    assert_eq!(shop.answer("SELECT id FROM t WHERE id = 9", "id"), ["9"]);
+    let area = shop.connection.open_table("t", &alone, &settings).unwrap();
+    shop.connection.close_table(area).unwrap();
+    assert_eq!(shop.answer("SELECT id FROM t WHERE id = 9", "id"), ["9"]);
+    shop.run("CREATE TABLE another ( id Integer )");
+    let area = other.open_table("t", &alone, &settings).unwrap();
+    other.close_table(area).unwrap();
+
+    shop.settings.cached_cursors = 0;
+    assert_eq!(shop.answer("SELECT id FROM t WHERE id = 9", "id"), ["9"]);
+    other.open_table("t", &alone, &settings).unwrap();
 }

@@ -63,6 +63,9 @@ pub(crate) struct StatementTables {
     /// Where a statement within a program's transaction goes back to.
     point: Option<Savepoint>,
     last_autoincrement: Option<i64>,
+    /// Cursors that were closed, the last one last, and how many of them are kept.
+    cursors: Vec<WorkArea>,
+    cached_cursors: usize,
     /// That of the table that was read last.
     codepage: Option<CodePage>,
     environment: Environment,
@@ -96,6 +99,8 @@ impl Default for StatementTables {
             statement: None,
             point: None,
             last_autoincrement: None,
+            cursors: Vec::new(),
+            cached_cursors: 0,
             codepage: None,
             environment: Environment::new(CodePage::Cp1252),
         }
@@ -113,6 +118,42 @@ impl StatementTables {
     /// Closes a table, for who wants it alone.
     pub(crate) fn close(&mut self, path: &Path) {
         self.open.remove(path);
+        self.cursors.retain(|area| area.path() != path);
+    }
+
+    /// Forgets which tables were read. As in ACE, a statement that makes or changes tables, or ends with a semicolon, closes the cursors
+    /// that are kept.
+    pub(crate) fn begin_run(&mut self, text: &str, settings: &Settings) {
+        self.codepage = None;
+        self.cached_cursors = settings.cached_cursors;
+        let begins_with = |word: &str| {
+            let begin = text.trim_start().get(..word.len());
+            begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+        };
+        if ["CREATE", "ALTER", "DROP"].into_iter().any(begins_with) || text.trim_end().ends_with(';') {
+            self.close_cached_cursors();
+        }
+    }
+
+    /// Keeps a cursor that a program has closed.
+    pub(crate) fn rest(&mut self, mut area: WorkArea) {
+        if self.cached_cursors > 0 && area.rest().unwrap_or(false) {
+            let beyond = (self.cursors.len() + 1).saturating_sub(self.cached_cursors);
+            self.cursors.drain(..beyond.min(self.cursors.len()));
+            self.cursors.push(area);
+        }
+    }
+
+    /// A cursor over a table that was closed before.
+    pub(crate) fn cached(&mut self, path: &Path, options: &TableOptions) -> Option<WorkArea> {
+        let is_it = |area: &WorkArea| area.path() == path && area.options() == options;
+        let at = self.cursors.iter().rposition(is_it)?;
+        Some(self.cursors.remove(at))
+    }
+
+    /// Closes the cursors that are kept.
+    pub(crate) fn close_cached_cursors(&mut self) {
+        self.cursors.clear();
     }
 }
 
@@ -144,11 +185,6 @@ impl Connection {
 impl ConnectionTables<'_> {
     fn state(&mut self) -> &mut StatementTables {
         &mut self.connection.statements
-    }
-
-    /// Forgets which tables were read.
-    pub(crate) fn begin_run(&mut self) {
-        self.state().codepage = None;
     }
 
     /// The code page that the program is given the text of rows in.

@@ -71,6 +71,32 @@ impl WorkArea {
         self.go_top(None, settings)
     }
 
+    /// Takes back what a program has set on a cursor over a table, so that another statement can show it; `false` when it cannot be
+    /// that again.
+    pub(crate) fn rest(&mut self) -> Result<bool> {
+        if self.is_in_memory() || self.has_log() {
+            return Ok(false);
+        }
+        self.is_file_locked = false;
+        self.locked.clear();
+        self.editor.unlock_all()?;
+        (self.filter, self.aof, self.cursor) = (None, None, None);
+        let orders: Vec<OrderId> = self.orders().collect();
+        for order in orders {
+            self.set_direction(order, false)?;
+            for is_top in [true, false] {
+                if self.scope(order, is_top).is_ok() {
+                    self.clear_scope(order, is_top)?;
+                }
+            }
+            let index = self.index_path(order)?;
+            if !self.is_production(index) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether it is the answer of a statement.
     pub fn is_cursor(&self) -> bool {
         self.cursor.is_some()

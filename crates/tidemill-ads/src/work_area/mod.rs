@@ -62,7 +62,7 @@ impl TableType {
 }
 
 /// How to open a table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableOptions {
     /// Default: [`TableType::Cdx`].
     pub table_type: TableType,
