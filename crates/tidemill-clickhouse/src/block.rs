@@ -19,7 +19,7 @@ use arrow_schema::Schema;
 use crate::{
     DataType, Error, Limits, Result, Revision,
     arrow_type::{self, StringType, arrow_type, field_of},
-    column::{Input, Kinds, Output, kind_read, read_prefix, run, write_prefix, write_values},
+    column::{Choice, Form, Input, Kinds, Output, kind_read, read_prefix, run},
     source::{BlockSource, BlockingSource},
 };
 
@@ -227,8 +227,19 @@ async fn decode_info(input: &mut Input<'_>) -> Result<BlockInfo> {
 }
 
 /// Encodes blocks.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct BlockEncoder {}
+///
+/// A connection of today lets the writer choose how a column is written. What is chosen here is done for readers that know
+/// it; for others, and in files, columns are written as their types are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BlockEncoder {
+    /// From which share of default values on, between 0 and 1, a column is written sparse: only its other values, and where
+    /// they are. Defaults are 0, empty strings and the like, and `NULL` in columns that may have it. It takes less to send,
+    /// and more to write. Default: `None`, never.
+    pub sparse_from: Option<f64>,
+    /// Whether a dictionary array in a column of another type than `LowCardinality` or `Enum` is written as such
+    /// (`Replicated`), each value once. Otherwise its values are written out. Default: `false`.
+    pub replicated: bool,
+}
 
 impl BlockEncoder {
     /// Writes `block` behind what is in `bytes`, for `revision`.
@@ -295,32 +306,42 @@ impl BlockEncoder {
         output.varint(rows as u64);
         for (name, data_type, array) in columns {
             output.string(name);
-            encode_column(&mut output, data_type, array).map_err(|error| error.in_column(name))?;
+            self.encode_column(&mut output, data_type, array)
+                .map_err(|error| error.in_column(name))?;
         }
         Ok(())
     }
-}
 
-fn encode_column(output: &mut Output<'_>, data_type: &DataType, array: &ArrayRef) -> Result<()> {
-    let revision = output.revision;
-    if revision != Revision::FILE && revision < Revision::LOW_CARDINALITY {
-        let older = data_type.without_low_cardinality();
-        if older != *data_type {
-            return encode_column(output, &older, &crate::column::without_dictionaries(array)?);
+    fn encode_column(&self, output: &mut Output<'_>, data_type: &DataType, array: &ArrayRef) -> Result<()> {
+        let revision = output.revision;
+        if revision != Revision::FILE && revision < Revision::LOW_CARDINALITY {
+            let older = data_type.without_low_cardinality();
+            if older != *data_type {
+                return self.encode_column(output, &older, &crate::column::without_dictionaries(array)?);
+            }
         }
+        match data_type {
+            DataType::DateTime(Some(_)) if revision < Revision::DATE_TIME_ZONE => output.string("DateTime"),
+            _ => output.string(data_type.to_string()),
+        }
+        let choice = Choice {
+            sparse_from: self.sparse_from,
+            replicated: self.replicated,
+            revision,
+        };
+        let form = Form::of(&choice, data_type, array)?;
+        if revision >= Revision::CUSTOM_SERIALIZATION {
+            output.bytes.push(u8::from(form.is_custom()));
+            if form.is_custom() {
+                form.write_kinds(output, data_type);
+            }
+        }
+        if array.is_empty() {
+            return Ok(());
+        }
+        form.write_prefix(output, data_type)?;
+        form.write_values(output, data_type)
     }
-    match data_type {
-        DataType::DateTime(Some(_)) if revision < Revision::DATE_TIME_ZONE => output.string("DateTime"),
-        _ => output.string(data_type.to_string()),
-    }
-    if revision >= Revision::CUSTOM_SERIALIZATION {
-        output.bytes.push(0);
-    }
-    if array.is_empty() {
-        return Ok(());
-    }
-    write_prefix(output, data_type, &**array)?;
-    write_values(output, data_type, &**array)
 }
 
 fn encode_info(output: &mut Output<'_>, info: &BlockInfo) {

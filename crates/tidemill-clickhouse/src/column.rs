@@ -18,6 +18,7 @@ mod dynamic;
 mod enumeration;
 mod expand;
 mod fixed_string;
+mod form;
 mod input;
 mod json;
 mod kind;
@@ -42,6 +43,7 @@ use arrow_buffer::NullBuffer;
 
 pub(crate) use self::{
     expand::without_dictionaries,
+    form::{Choice, Form},
     input::{Input, run},
     kind::{Kinds, read as kind_read},
     output::Output,
@@ -169,7 +171,7 @@ pub(crate) fn read_values<'a>(
         DataType::Nullable(inner) => Box::pin(nullable::read(input, inner, prefix.child(0), kinds, rows)),
         DataType::Array(item) => Box::pin(array::read(input, item, prefix.child(0), rows)),
         DataType::Tuple(elements) => Box::pin(tuple::read(input, elements, prefix, kinds, rows, nulls)),
-        DataType::Point => Box::pin(tuple::read_point(input, rows, nulls)),
+        DataType::Point => Box::pin(tuple::read_point(input, kinds, rows, nulls)),
         DataType::Map(key, value) => Box::pin(map::read(input, key, value, prefix, rows)),
         DataType::LowCardinality(inner) => Box::pin(low_cardinality::read(input, inner, rows)),
         DataType::Variant(types) => Box::pin(variant::read(input, types, prefix, rows)),

@@ -62,6 +62,8 @@ impl Revision {
     pub const INTERSERVER_SECRET_V2: Self = Self(54462);
     /// Progress tells how many bytes there are altogether.
     pub const TOTAL_BYTES_IN_PROGRESS: Self = Self(54463);
+    /// Columns of mostly default values may be written as the others and where they are.
+    pub const SPARSE_SERIALIZATION: Self = Self(54465);
     /// Servers tell whether a replicated table is read-only.
     pub const TABLE_READ_ONLY: Self = Self(54467);
     /// The profile tells about rows before aggregation.
@@ -90,6 +92,8 @@ impl Revision {
     pub const COMPRESSED_LOGS: Self = Self(54481);
     /// Columns that repeat their values may be written as indexes into them.
     pub const REPLICATED_SERIALIZATION: Self = Self(54482);
+    /// Columns of `Nullable` types may be sparse, too.
+    pub const NULLABLE_SPARSE_SERIALIZATION: Self = Self(54483);
     /// Information about the client tells which agent started it.
     pub const CLIENT_AGENT: Self = Self(54485);
     /// Information about the client tells whether a server made the query for itself.

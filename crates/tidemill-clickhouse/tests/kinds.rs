@@ -1,13 +1,15 @@
 //! Serializations over those of the types: sparse and replicated columns, and variants in granules.
 //!
 //! No client that runs here sends them, so these bytes are made by hand, after ClickHouse's `SerializationInfo.cpp`,
-//! `SerializationSparse.cpp`, `SerializationReplicated.cpp` and `SerializationVariant.cpp`.
+//! `SerializationSparse.cpp`, `SerializationReplicated.cpp` and `SerializationVariant.cpp`. The encoder has to write the same.
+
+use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, Int32Array, StringArray, StructArray, UInt8Array, UInt64Array,
-    cast::AsArray,
+    Array, ArrayRef, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int32Array, RecordBatch,
+    StringArray, StructArray, UInt8Array, UInt64Array, cast::AsArray, types::Int32Type,
 };
-use tidemill_clickhouse::{BlockDecoder, Error, Result, Revision, source::SliceSource};
+use tidemill_clickhouse::{BlockDecoder, BlockEncoder, Error, Result, Revision, source::SliceSource};
 
 /// Bytes of a block of one column.
 struct Bytes(Vec<u8>);
@@ -71,12 +73,40 @@ impl Bytes {
         }
     }
 
+    /// [`Bytes::check`], and that `written` is written as these bytes.
+    fn check_both(&self, data_type: &str, written: ArrayRef, expected: &dyn Array) {
+        self.check(expected);
+        let found = encode(EVERY_KIND, data_type, &written, Revision(54483));
+        assert_eq!(found.escape_ascii().to_string(), self.0[..].escape_ascii().to_string());
+    }
+
     fn refused(&self, message: &str) {
         let error = self.decode().expect_err("a refusal").to_string();
         assert!(error.contains(message), "{error}");
     }
 }
 
+/// A block of the column `c`.
+fn encode(encoder: BlockEncoder, data_type: &str, array: &ArrayRef, revision: Revision) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter_with_nullable([("c", Arc::clone(array), true)]).expect("a batch");
+    let types = [data_type.parse().expect("a type")];
+    let mut bytes = Vec::new();
+    let encoded = encoder.encode_batch(&batch, &types, revision, &mut bytes);
+    encoded.unwrap_or_else(|error| panic!("{data_type}: {error}"));
+    // Information about the block has fields here that `Bytes` leaves out.
+    let begin = bytes
+        .windows(3)
+        .position(|bytes| bytes == [b'c', data_type.len() as u8, data_type.as_bytes()[0]]);
+    let begin = begin.expect("the column's name") - 3;
+    bytes.splice(..begin, [0]).for_each(drop);
+    bytes
+}
+
+/// Every column in another form than its type's that can have one.
+const EVERY_KIND: BlockEncoder = BlockEncoder {
+    sparse_from: Some(0.0),
+    replicated: true,
+};
 const SPARSE: u8 = 1;
 const REPLICATED: u8 = 4;
 const COMBINATION: u8 = 5;
@@ -90,39 +120,39 @@ fn sparse_numbers() {
         .end(3)
         .u64(5)
         .u64(6);
-    bytes.check(&UInt64Array::from(vec![0, 0, 5, 6, 0, 0, 0]));
+    let array = UInt64Array::from(vec![0, 0, 5, 6, 0, 0, 0]);
+    bytes.check_both("UInt64", Arc::new(array.clone()), &array);
 }
 
 #[test]
 fn a_sparse_column_of_defaults_only() {
-    Bytes::column(3, "UInt64")
-        .u8(SPARSE)
-        .end(3)
-        .check(&UInt64Array::from(vec![0, 0, 0]));
+    let bytes = Bytes::column(3, "UInt64").u8(SPARSE).end(3);
+    let array = UInt64Array::from(vec![0, 0, 0]);
+    bytes.check_both("UInt64", Arc::new(array.clone()), &array);
 }
 
 #[test]
 fn a_sparse_column_that_ends_with_a_value() {
-    Bytes::column(2, "UInt8")
-        .u8(SPARSE)
-        .varint(1)
-        .end(0)
-        .u8(9)
-        .check(&UInt8Array::from(vec![0, 9]));
+    let bytes = Bytes::column(2, "UInt8").u8(SPARSE).varint(1).end(0).u8(9);
+    let array = UInt8Array::from(vec![0, 9]);
+    bytes.check_both("UInt8", Arc::new(array.clone()), &array);
 }
 
 #[test]
 fn sparse_values_of_other_types() {
     let text = Bytes::column(3, "String").u8(SPARSE).varint(1).end(1).string("ebb");
-    text.check(&StringArray::from(vec!["", "ebb", ""]));
+    let array = StringArray::from(vec!["", "ebb", ""]);
+    text.check_both("String", Arc::new(array.clone()), &array);
     let bool = Bytes::column(3, "Bool").u8(SPARSE).varint(0).end(2).u8(1);
-    bool.check(&BooleanArray::from(vec![true, false, false]));
+    let array = BooleanArray::from(vec![true, false, false]);
+    bool.check_both("Bool", Arc::new(array.clone()), &array);
     let fixed = Bytes::column(2, "FixedString(2)")
         .u8(SPARSE)
         .varint(1)
         .end(0)
         .all(b"ab");
-    fixed.check(&FixedSizeBinaryArray::try_from_iter([[0, 0], *b"ab"].iter()).expect("values"));
+    let array = FixedSizeBinaryArray::try_from_iter([[0, 0], *b"ab"].iter()).expect("values");
+    fixed.check_both("FixedString(2)", Arc::new(array.clone()), &array);
 }
 
 #[test]
@@ -148,7 +178,8 @@ fn sparse_nullable_values_have_no_null_map() {
         .end(0)
         .u64(0)
         .u64(7);
-    bytes.check(&UInt64Array::from(vec![None, Some(0), None, Some(7)]));
+    let array = UInt64Array::from(vec![None, Some(0), None, Some(7)]);
+    bytes.check_both("Nullable(UInt64)", Arc::new(array.clone()), &array);
 }
 
 #[test]
@@ -165,6 +196,19 @@ fn elements_of_a_tuple_have_kinds_of_their_own() {
     let tuple: &StructArray = array.as_struct();
     assert_eq!(**tuple.column(0), UInt8Array::from(vec![1, 2]) as UInt8Array);
     assert_eq!(**tuple.column(1), UInt8Array::from(vec![0, 9]) as UInt8Array);
+    let half = BlockEncoder {
+        sparse_from: Some(0.5),
+        ..BlockEncoder::default()
+    };
+    assert_eq!(encode(half, "Tuple(UInt8, UInt8)", &array, Revision(54483)), bytes.0);
+    let point = Bytes::column(2, "Point").u8(0).u8(0).u8(SPARSE);
+    let point = point.all(&1_f64.to_le_bytes()).all(&2_f64.to_le_bytes()).end(2);
+    let array = point.decode().expect("a block");
+    assert_eq!(
+        **array.as_struct().column(1),
+        Float64Array::from(vec![0.0, 0.0]) as Float64Array
+    );
+    assert_eq!(encode(half, "Point", &array, Revision(54483)), point.0);
 }
 
 #[test]
@@ -177,7 +221,8 @@ fn replicated_values() {
         .varint(2)
         .string("a")
         .string("bc");
-    bytes.check(&StringArray::from(vec!["bc", "a", "a", "bc"]));
+    let dictionary = dictionary(&[1, 0, 0, 1], Arc::new(StringArray::from(vec!["a", "bc"])));
+    bytes.check_both("String", dictionary, &StringArray::from(vec!["bc", "a", "a", "bc"]));
     let wide = Bytes::column(2, "Int32")
         .u8(REPLICATED)
         .varint(2)
@@ -208,6 +253,105 @@ fn replicated_sparse_values() {
     let stack = Bytes::column(3, "UInt8").u8(COMBINATION).varint(3).all(&[0, 1, 3]);
     let bytes = stack.varint(3).u8(1).all(&[1, 0, 1]).varint(2).varint(1).end(0).u8(9);
     bytes.check(&UInt8Array::from(vec![9, 0, 9]));
+}
+
+fn dictionary(keys: &[i32], values: ArrayRef) -> ArrayRef {
+    Arc::new(DictionaryArray::<Int32Type>::try_new(keys.to_vec().into(), values).expect("a dictionary"))
+}
+
+#[test]
+fn an_encoder_is_told_what_to_write_in_another_form() {
+    let is_sparse = |encoder, data_type, array: &ArrayRef, revision| {
+        let bytes = encode(encoder, data_type, array, Revision(revision));
+        bytes.starts_with(&Bytes::column(array.len() as u8, data_type).u8(SPARSE).0)
+    };
+    let from = |share| BlockEncoder {
+        sparse_from: Some(share),
+        ..BlockEncoder::default()
+    };
+    let numbers: ArrayRef = Arc::new(UInt64Array::from(vec![0, 1, 0, 0]));
+    assert!(is_sparse(from(0.75), "UInt64", &numbers, 54465));
+    assert!(!is_sparse(from(0.76), "UInt64", &numbers, 54465));
+    assert!(!is_sparse(BlockEncoder::default(), "UInt64", &numbers, 54465));
+    assert!(!is_sparse(from(0.75), "UInt64", &numbers, 54464));
+    let nulls: ArrayRef = Arc::new(UInt64Array::from(vec![None, Some(0), None, None]));
+    assert!(is_sparse(from(0.75), "Nullable(UInt64)", &nulls, 54483));
+    assert!(!is_sparse(from(0.75), "Nullable(UInt64)", &nulls, 54482));
+    // Not a default: its sign would be lost.
+    let negative: ArrayRef = Arc::new(Float64Array::from(vec![-0.0, 1.0]));
+    assert!(!is_sparse(from(0.1), "Float64", &negative, 54492));
+
+    let repeated = dictionary(&[1, 0, 0, 1, 1], Arc::new(UInt64Array::from(vec![7, 8])));
+    let replicated = |encoder, revision| {
+        let bytes = encode(encoder, "UInt64", &repeated, Revision(revision));
+        bytes.starts_with(&Bytes::column(5, "UInt64").u8(REPLICATED).0)
+    };
+    assert!(replicated(EVERY_KIND, 54482));
+    assert!(!replicated(EVERY_KIND, 54481));
+    assert!(!replicated(BlockEncoder::default(), 54482));
+    for (encoder, revision) in [
+        (EVERY_KIND, 54482),
+        (EVERY_KIND, 54481),
+        (BlockEncoder::default(), 54032),
+    ] {
+        let bytes = encode(encoder, "UInt64", &repeated, Revision(revision));
+        let decoded = Bytes(bytes).decode_at(revision).expect("a block");
+        assert_eq!(*decoded, UInt64Array::from(vec![8, 7, 7, 8, 8]) as UInt64Array);
+    }
+}
+
+#[test]
+fn nulls_of_a_dictionary_are_a_value_of_their_own() {
+    let keys = vec![Some(0), None, Some(1), None, Some(0), Some(2)];
+    // The last value is null as well.
+    let values = Arc::new(StringArray::from(vec![Some("a"), Some("bc"), None]));
+    let array: ArrayRef = Arc::new(DictionaryArray::<Int32Type>::try_new(keys.into(), values).expect("a dictionary"));
+    let expected = StringArray::from(vec![Some("a"), None, Some("bc"), None, Some("a"), None]);
+    let bytes = Bytes(encode(EVERY_KIND, "Nullable(String)", &array, Revision(54483)));
+    assert!(
+        bytes
+            .0
+            .starts_with(&Bytes::column(6, "Nullable(String)").u8(REPLICATED).0)
+    );
+    bytes.check(&expected);
+    // A part of it, in which a null is the only value.
+    let bytes = Bytes(encode(
+        EVERY_KIND,
+        "Nullable(String)",
+        &array.slice(1, 1),
+        Revision(54483),
+    ));
+    bytes.check(&expected.slice(1, 1));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_any_form() {
+    let refused = |data_type: &str, array: ArrayRef, message: &str| {
+        let batch = RecordBatch::try_from_iter_with_nullable([("c", array, true)]).expect("a batch");
+        let types = [data_type.parse().expect("a type")];
+        let error = EVERY_KIND.encode_batch(&batch, &types, Revision::NEWEST, &mut Vec::new());
+        let error = error.expect_err("a refusal").to_string();
+        assert!(error.contains(message), "{error}");
+    };
+    refused(
+        "UInt64",
+        Arc::new(Int32Array::from(vec![0, 0])),
+        "expected UInt64, found Int32",
+    );
+    refused(
+        "UInt64",
+        Arc::new(UInt64Array::from(vec![Some(0), None])),
+        "found NULL in row 1",
+    );
+    let keys = vec![Some(0), None, Some(0)];
+    let values = Arc::new(UInt64Array::from(vec![7]));
+    let array = DictionaryArray::<Int32Type>::try_new(keys.into(), values).expect("a dictionary");
+    refused("UInt64", Arc::new(array), "found NULL in row 1");
+    refused(
+        "Tuple(UInt8)",
+        Arc::new(UInt8Array::from(vec![0])),
+        "expected Struct of 1 fields",
+    );
 }
 
 #[test]

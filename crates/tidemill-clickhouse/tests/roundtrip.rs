@@ -3,7 +3,10 @@
 mod any_type;
 mod generate;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, cast::AsArray};
+use arrow_select::take::take;
 use proptest::prelude::*;
 use tidemill_clickhouse::{
     Block, BlockDecoder, BlockEncoder, DataType, Revision,
@@ -17,11 +20,20 @@ fn decode(bytes: &[u8], revision: Revision) -> Block {
 }
 
 fn encode(block: &Block, revision: Revision) -> Vec<u8> {
+    encode_by(BlockEncoder::default(), block, revision)
+}
+
+fn encode_by(encoder: BlockEncoder, block: &Block, revision: Revision) -> Vec<u8> {
     let mut bytes = Vec::new();
-    BlockEncoder::default()
-        .encode(block, revision, &mut bytes)
-        .expect("a block");
+    encoder.encode(block, revision, &mut bytes).expect("a block");
     bytes
+}
+
+/// A dictionary that has each value of `array` twice.
+fn repeated(array: &ArrayRef) -> ArrayRef {
+    let rows = i32::try_from(array.len()).expect("few rows");
+    let keys: Int32Array = (0..rows).chain((0..rows).rev()).collect();
+    Arc::new(DictionaryArray::try_new(keys, Arc::clone(array)).expect("a dictionary"))
 }
 
 /// The values of an array without regard to how it holds them.
@@ -57,6 +69,29 @@ proptest! {
         for revision in [54032, 54336, 54337, 54404, 54405, 54453, 54454, 54473, 54480, 54491, 54492].map(Revision) {
             let back = decode(&encode(&block, revision), revision);
             prop_assert_eq!(values(back.batch.column(0)), values(block.batch.column(0)), "{}", revision);
+        }
+    }
+
+    #[test]
+    fn every_form_has_the_same_values(text in any_type::any_type(), rows in 1_usize..20, seed in any::<u64>()) {
+        let types = [text.parse::<DataType>().expect("a type")];
+        let mut block = decode(&generate::file(&types, rows, seed), Revision::FILE);
+        let encoder = BlockEncoder { sparse_from: Some(0.0), replicated: true };
+        for revision in [54453, 54464, 54482, 54483, 54492].map(Revision) {
+            let back = decode(&encode_by(encoder, &block, revision), revision);
+            prop_assert_eq!(values(back.batch.column(0)), values(block.batch.column(0)), "{}", revision);
+        }
+        let array = block.batch.column(0);
+        // A dictionary already.
+        prop_assume!(array.as_any_dictionary_opt().is_none());
+        let repeated = repeated(array);
+        let dictionary = repeated.as_any_dictionary();
+        let expected = take(dictionary.values(), dictionary.keys(), None).expect("rows");
+        block.batch = RecordBatch::try_from_iter_with_nullable([("c0", repeated, true)]).expect("a batch");
+        for (encoder, revision) in [(encoder, 54492), (encoder, 54481), (BlockEncoder::default(), 54492)] {
+            let revision = Revision(revision);
+            let back = decode(&encode_by(encoder, &block, revision), revision);
+            prop_assert_eq!(values(back.batch.column(0)), values(&expected), "{}", revision);
         }
     }
 

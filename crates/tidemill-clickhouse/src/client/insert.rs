@@ -46,6 +46,7 @@ pub struct InsertRequest {
     columns: Vec<String>,
     query: Query,
     compression: Compression,
+    encoder: BlockEncoder,
     rows: usize,
     bytes: usize,
     interval: Option<Duration>,
@@ -60,6 +61,7 @@ impl InsertRequest {
             client,
             table,
             columns: Vec::new(),
+            encoder: BlockEncoder::default(),
             rows: DEFAULT_ROWS,
             bytes: DEFAULT_BYTES,
             interval: None,
@@ -137,6 +139,12 @@ impl InsertRequest {
     /// Chooses how blocks of this insert travel.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
+        self
+    }
+
+    /// Chooses how columns are written where the server understands several ways. Default: as their types are.
+    pub fn encoder(mut self, encoder: BlockEncoder) -> Self {
+        self.encoder = encoder;
         self
     }
 
@@ -243,6 +251,7 @@ impl InsertRequest {
         Ok(Insert::new(Running {
             connection,
             sample,
+            encoder: self.encoder,
             rows: self.rows,
             bytes: self.bytes,
             interval: self.interval,
@@ -427,6 +436,7 @@ struct Running {
     connection: Pooled,
     /// No rows, and the columns that the server expects.
     sample: Block,
+    encoder: BlockEncoder,
     rows: usize,
     bytes: usize,
     interval: Option<Duration>,
@@ -540,9 +550,9 @@ impl Running {
     }
 
     async fn send(&mut self, batch: &RecordBatch) -> Result<()> {
-        let types = &self.sample.types;
+        let (encoder, types) = (self.encoder, &self.sample.types);
         let put = self.connection.protocol.put_block("", |revision, bytes| {
-            BlockEncoder::default().encode_batch(batch, types, revision, bytes)
+            encoder.encode_batch(batch, types, revision, bytes)
         });
         if let Err(error) = put {
             // Rows of it were taken before: without them the insert must not end well.
@@ -642,7 +652,8 @@ impl Running {
         }
         let revision = self.connection.protocol.revision();
         let row = batch.slice(0, batch.num_rows().min(1));
-        BlockEncoder::default().encode_batch(&row, &self.sample.types, revision, &mut Vec::new())
+        self.encoder
+            .encode_batch(&row, &self.sample.types, revision, &mut Vec::new())
     }
 }
 

@@ -3,13 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, DictionaryArray, ListArray, MapArray, PrimitiveArray, StructArray,
-    UInt32Array,
+    Array, ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, DictionaryArray, GenericByteArray, ListArray, MapArray,
+    PrimitiveArray, StructArray, UInt32Array,
     cast::AsArray,
     downcast_primitive_array, make_array, new_null_array,
     types::{ByteArrayType, Int32Type, UInt32Type},
 };
-use arrow_buffer::{ArrowNativeType, OffsetBuffer};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType as ArrowType};
 use arrow_select::take::{TakeOptions, take};
 
@@ -51,6 +51,36 @@ pub(super) fn zero(data_type: &DataType, strings: StringType) -> Result<ArrayRef
         1,
         None,
     ))
+}
+
+/// The rows whose values are not all zeros, or without bytes: those that a sparse column has. `None` for arrays of other
+/// types.
+pub(super) fn non_zero(array: &dyn Array) -> Option<BooleanBuffer> {
+    Some(match array.data_type() {
+        ArrowType::Boolean => array.as_boolean().values().clone(),
+        ArrowType::Utf8 => non_empty(array.as_string::<i32>()),
+        ArrowType::LargeUtf8 => non_empty(array.as_string::<i64>()),
+        ArrowType::Binary => non_empty(array.as_binary::<i32>()),
+        ArrowType::LargeBinary => non_empty(array.as_binary::<i64>()),
+        ArrowType::FixedSizeBinary(_) => {
+            let values = array.as_fixed_size_binary();
+            BooleanBuffer::collect_bool(values.len(), |row| values.value(row).iter().any(|byte| *byte != 0))
+        }
+        _ => downcast_primitive_array!(
+            array => {
+                let values = array.values();
+                let zero = Default::default();
+                // Negative zero is not the default.
+                BooleanBuffer::collect_bool(values.len(), |row| values.get(row).is_some_and(|value| value.is_ne(zero)))
+            },
+            _ => return None
+        ),
+    })
+}
+
+fn non_empty<T: ByteArrayType>(array: &GenericByteArray<T>) -> BooleanBuffer {
+    let offsets = array.value_offsets();
+    BooleanBuffer::collect_bool(array.len(), |row| offsets.get(row) != offsets.get(row + 1))
 }
 
 /// A value of this Arrow type: 0, or no bytes.

@@ -38,10 +38,8 @@ impl Kinds {
         Box::pin(async move {
             let stack = read_stack(input).await?;
             let mut elements = Vec::new();
-            if let DataType::Tuple(types) = data_type {
-                for element in types.iter() {
-                    elements.push(Self::read(input, &element.data_type).await?);
-                }
+            for element in &element_types(data_type) {
+                elements.push(Self::read(input, element).await?);
             }
             Ok(Self { stack, elements })
         })
@@ -50,6 +48,25 @@ impl Kinds {
     /// The kinds of an element of a tuple.
     pub(super) fn child(&self, index: usize) -> &Self {
         self.elements.get(index).unwrap_or(&NO_KINDS)
+    }
+}
+
+impl Kind {
+    /// The number of the kind alone over the type's own.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::Sparse => 1,
+            Self::Replicated => 4,
+        }
+    }
+}
+
+/// The types of the elements that have kinds of their own.
+pub(super) fn element_types(data_type: &DataType) -> Vec<DataType> {
+    match data_type {
+        DataType::Tuple(elements) => elements.iter().map(|element| element.data_type.clone()).collect(),
+        DataType::Point => vec![DataType::Float64; 2],
+        _ => Vec::new(),
     }
 }
 

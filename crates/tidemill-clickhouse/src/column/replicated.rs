@@ -5,11 +5,11 @@
 //!
 //! Source: `DataTypes/Serializations/SerializationReplicated.cpp` of ClickHouse.
 //!
-//! Columns are never written in this way: servers accept any form.
+//! Which columns are written in this way is decided in `form`.
 
 use arrow_array::{Array, ArrayRef, UInt32Array};
 
-use super::{Input, Kinds, Prefix, expand, kind, number::read_converted};
+use super::{Input, Kinds, Output, Prefix, expand, kind, number::read_converted};
 use crate::{DataType, Result};
 
 pub(super) async fn read(
@@ -51,4 +51,20 @@ pub(super) async fn read(
         ));
     }
     expand::expand(input, &*values, &UInt32Array::from(indexes))
+}
+
+/// Writes the index of each row, in the least width that holds all indexes of `values` values, and the number of values.
+pub(super) fn write_indexes(output: &mut Output<'_>, indexes: &[u32], values: usize) {
+    output.varint(indexes.len() as u64);
+    let width = match values {
+        0..=0x100 => 1,
+        0x101..=0x1_0000 => 2,
+        _ => 4,
+    };
+    output.bytes.push(width);
+    for index in indexes {
+        let bytes = index.to_le_bytes();
+        output.bytes.extend(bytes.iter().take(usize::from(width)));
+    }
+    output.varint(values as u64);
 }

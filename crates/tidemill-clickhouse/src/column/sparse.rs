@@ -5,11 +5,11 @@
 //!
 //! Source: `DataTypes/Serializations/SerializationSparse.cpp` of ClickHouse.
 //!
-//! Columns are never written sparse: servers accept any form.
+//! Which columns are written in this way is decided in `form`.
 
 use arrow_array::{Array, ArrayRef, UInt32Array};
 
-use super::{Input, Kinds, Prefix, expand, kind};
+use super::{Input, Kinds, Output, Prefix, expand, kind};
 use crate::{DataType, Result};
 
 /// Marks the last count.
@@ -73,4 +73,15 @@ async fn read_positions(input: &mut Input<'_>, rows: usize) -> Result<Vec<usize>
         positions.push(usize::try_from(row).unwrap_or(usize::MAX));
         row += 1;
     }
+}
+
+/// Writes how many defaults are before each of the values at `positions`, and behind the last.
+pub(super) fn write_positions(output: &mut Output<'_>, positions: &[u32], rows: usize) {
+    let mut next = 0;
+    for position in positions {
+        let position = u64::from(*position);
+        output.varint(position - next);
+        next = position + 1;
+    }
+    output.varint((rows as u64 - next) | END);
 }

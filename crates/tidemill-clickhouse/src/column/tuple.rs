@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, StructArray, cast::AsArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType as ArrowType, Fields};
 
-use super::{Input, Kinds, Output, Prefix, kind, nothing, read_values, write_valid_values, write_values};
+use super::{Input, Kinds, Output, Prefix, kind, nothing, write_valid_values, write_values};
 use crate::{
     DataType, Result,
     arrow_type::{element_names, field_of},
@@ -38,10 +38,15 @@ pub(super) async fn read(
 }
 
 /// Reads points, whose coordinates have names in Arrow.
-pub(super) async fn read_point(input: &mut Input<'_>, rows: usize, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+pub(super) async fn read_point(
+    input: &mut Input<'_>,
+    kinds: &Kinds,
+    rows: usize,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
     let (x, y) = (
-        read_values(input, &DataType::Float64, &Prefix::None, &Kinds::DEFAULT, rows, None).await?,
-        read_values(input, &DataType::Float64, &Prefix::None, &Kinds::DEFAULT, rows, None).await?,
+        kind::read(input, &DataType::Float64, &Prefix::None, kinds.child(0), rows).await?,
+        kind::read(input, &DataType::Float64, &Prefix::None, kinds.child(1), rows).await?,
     );
     let fields = ["x", "y"].map(|name| field_of(name, &DataType::Float64, ArrowType::Float64));
     Ok(Arc::new(StructArray::try_new(

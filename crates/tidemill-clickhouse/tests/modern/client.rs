@@ -8,7 +8,7 @@ use arrow_array::{
     types::{Int64Type, UInt64Type},
 };
 use tidemill_clickhouse::{
-    Block, BlockDecoder, Compression, Error, NativeReader, Revision, ServerException,
+    Block, BlockDecoder, BlockEncoder, Compression, Error, NativeReader, Revision, ServerException,
     arrow_type::StringType,
     client::{Client, Options},
     packet::{
@@ -159,6 +159,28 @@ async fn inserts_say_that_they_may_wait_and_what_their_data_is_called() {
 }
 
 /// The rows that ClickHouse wrote for each type, as its answers of `FORMAT Native` have them.
+#[tokio::test]
+async fn an_insert_is_sparse_when_its_encoder_says_so() {
+    let server = newest();
+    numbers_table(&server);
+    let client = connect(&server).await;
+    let rows = numbers((0..1000).map(|row| u64::from(row == 700)));
+    let encoder = BlockEncoder {
+        sparse_from: Some(0.9),
+        ..BlockEncoder::default()
+    };
+    for (encoder, bytes) in [(BlockEncoder::default(), 8000..8100), (encoder, 8..100)] {
+        let mut insert = client.insert("tides").encoder(encoder).await.expect("an insert");
+        insert.write(&rows).await.expect("rows are written");
+        insert.finish().await.expect("rows are stored");
+        let table = server.table();
+        let inserted = table.inserted.last().expect("a block").len();
+        assert!(bytes.contains(&inserted), "{inserted} bytes");
+        let stored = table.blocks.last().expect("a block");
+        assert_eq!(stored.batch.column(0), rows.column(0));
+    }
+}
+
 fn answers() -> Vec<(String, Vec<Block>)> {
     let queries = String::from_utf8(corpus_bytes("clickhouse/native/queries.tsv")).expect("text");
     let names = queries.lines().filter_map(|line| line.split('\t').next());

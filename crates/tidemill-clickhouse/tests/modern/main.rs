@@ -11,8 +11,9 @@ mod generate;
 mod server;
 mod spans;
 
-use std::sync::MutexGuard;
+use std::sync::{Arc, MutexGuard};
 
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, cast::AsArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_select::concat::concat_batches;
 use proptest::{
@@ -289,10 +290,12 @@ fn blocks_of_any_type_are_selected_and_inserted() {
 /// Values without regard to what is below `NULL`.
 fn shown(block: &Block) -> String {
     let options = FormatOptions::default().with_null("NULL");
-    let column = block.batch.column(0);
-    let formatter = ArrayFormatter::try_new(column, &options).expect("a formatter");
-    let rows = (0..column.len()).map(|row| format!("{}\n", formatter.value(row)));
-    rows.collect()
+    let columns = block.batch.columns().iter().flat_map(|column| {
+        let formatter = ArrayFormatter::try_new(column, &options).expect("a formatter");
+        let rows = (0..column.len()).map(|row| format!("{}\n", formatter.value(row)));
+        rows.collect::<Vec<_>>()
+    });
+    columns.collect()
 }
 
 #[test]
@@ -541,4 +544,69 @@ fn kinds_of_columns_are_read_as_clickhouse_reads_them() {
         assert_eq!(shown(&answer), shown(&decoded), "{data_type}");
         assert_eq!(answer.rows(), usize::from(rows));
     }
+}
+
+/// Every column that can be is sparse, and then a dictionary.
+#[test]
+fn columns_of_every_form_are_selected() {
+    let Some(mut client) = Client::need(NEWEST) else { return };
+    let encoder = BlockEncoder {
+        sparse_from: Some(0.0),
+        replicated: true,
+    };
+    let encoded = |encoder: BlockEncoder, block: &Block| {
+        let mut bytes = Vec::new();
+        encoder.encode(block, NEWEST.revision, &mut bytes).expect("a block");
+        bytes
+    };
+    let (mut sparse, mut replicated) = (Vec::new(), Vec::new());
+    for Question { name, query, .. } in questions() {
+        let answer = client.ask(&query, "");
+        if answer.is_empty() {
+            continue;
+        }
+        let mut block = decode(&answer, StringType::Binary);
+        let mut table = client.create(&query);
+        block.types = table.header().expect("types").types;
+        if encoded(encoder, &block) != encoded(BlockEncoder::default(), &block) {
+            sparse.push(name.clone());
+        }
+        table.encoder = encoder;
+        table.blocks.push(block.clone());
+        drop(table);
+        let selected = decode(&client.select(""), StringType::Binary);
+        assert_eq!(shown(&selected), shown(&block), "{name}, sparse");
+
+        let has_dictionary = |column: &ArrayRef| column.as_any_dictionary_opt().is_some();
+        if block.batch.columns().iter().any(has_dictionary) {
+            continue;
+        }
+        let rows = i32::try_from(block.rows()).expect("few rows");
+        let keys: Int32Array = (0..rows).chain((0..rows).rev()).collect();
+        let columns = block.batch.columns().iter();
+        let columns =
+            columns.map(|column| Arc::new(DictionaryArray::new(keys.clone(), Arc::clone(column))) as ArrayRef);
+        let names = block.batch.schema();
+        let names = names.fields().iter().map(|field| field.name().clone());
+        let columns = names.zip(columns).map(|(name, column)| (name, column, true));
+        block.batch = RecordBatch::try_from_iter_with_nullable(columns).expect("a batch");
+        if encoded(encoder, &block) != encoded(BlockEncoder::default(), &block) {
+            replicated.push(name.clone());
+        }
+        let expected = decode(&file(&[block.clone()]), StringType::Binary);
+        let mut table = client.create(&query);
+        table.encoder = encoder;
+        table.blocks.push(block);
+        drop(table);
+        let selected = decode(&client.select(""), StringType::Binary);
+        assert_eq!(shown(&selected), shown(&expected), "{name}, replicated");
+    }
+    let mut names: Vec<_> = questions().into_iter().map(|question| question.name).collect();
+    names.retain(|name| !replicated.contains(name));
+    // Those that are dictionaries by their type, and one without rows.
+    let expected = "enum low_cardinality low_cardinality_wide simple_aggregate_function no_rows";
+    assert_eq!(names.join(" "), expected);
+    let expected = "bfloat16 bool date date32 date_time date_time64 decimal fixed_string float int int_big interval ip nullable point \
+                    simple_aggregate_function string string_bytes time tuple uint uuid two_columns_of_many_rows";
+    assert_eq!(sparse.join(" "), expected);
 }

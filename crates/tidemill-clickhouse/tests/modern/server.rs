@@ -34,6 +34,8 @@ pub(crate) struct Table {
     pub(crate) blocks: Vec<Block>,
     /// Rows behind them, as the bytes of blocks, written in ways that the encoder has not.
     pub(crate) encoded: Vec<Vec<u8>>,
+    /// How they are written.
+    pub(crate) encoder: BlockEncoder,
     /// The bytes of the blocks that were inserted.
     pub(crate) inserted: Vec<Vec<u8>>,
     /// Totals and extremes of a query.
@@ -142,6 +144,7 @@ struct Connection {
     dechunker: Option<Dechunker>,
     sends_chunks: bool,
     revision: Revision,
+    encoder: BlockEncoder,
     frames: FrameDecoder,
 }
 
@@ -155,6 +158,7 @@ impl Connection {
             dechunker: None,
             sends_chunks: false,
             revision,
+            encoder: BlockEncoder::default(),
             frames: FrameDecoder::default(),
         };
         let ClientPacket::Hello(client) = connection.read(|reader| ClientPacket::decode(reader, revision))? else {
@@ -214,6 +218,7 @@ impl Connection {
                     )?;
                 }
                 ClientPacket::Query(query) => {
+                    self.encoder = lock(table).encoder;
                     let external = self.external_tables(&query)?;
                     lock(table).external.extend(external);
                     lock(table).queries.push((*query).clone());
@@ -396,7 +401,7 @@ impl Connection {
 
     fn block_out(&mut self, kind: BlockKind, block: &Block, frames: &mut Option<&mut FrameEncoder>) -> Result<()> {
         let mut inside = Vec::new();
-        BlockEncoder::default().encode(block, self.revision, &mut inside)?;
+        self.encoder.encode(block, self.revision, &mut inside)?;
         self.encoded_block_out(kind, inside, frames)
     }
 
