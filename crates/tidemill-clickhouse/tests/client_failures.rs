@@ -10,9 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray, cast::AsArray, types::UInt8Type};
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array, cast::AsArray, types::UInt8Type};
 use tidemill_clickhouse::{
-    Block, BlockEncoder, Compression, Error, Revision,
+    Block, BlockEncoder, Compression, Error, Revision, ServerException,
     client::{Client, Options},
     frame::{FrameEncoder, FrameHeader},
     packet::server::{BlockKind, Progress, ServerHello, ServerPacket},
@@ -161,7 +161,39 @@ async fn a_hostile_server_ends_in_a_clear_error() {
     let error = fails(Script::once(Vec::new()), Some(Duration::from_millis(100))).await;
     assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
 
-    // Endless progress, and a byte at a time: only a deadline ends them.
+    // A packet, and a block, that come a byte at a time and do not end: no silence is as long as the limit.
+    let mut block = data();
+    let numbers: ArrayRef = Arc::new(UInt64Array::from(vec![7; 1000]));
+    let numbers = Block::new(RecordBatch::try_from_iter([("n", numbers)]).unwrap()).unwrap();
+    BlockEncoder::default()
+        .encode(&numbers, Revision::NEWEST, &mut block)
+        .unwrap();
+    let exception = packet(&ServerPacket::Exception(Box::new(ServerException {
+        code: 1,
+        name: "DB::Exception".to_owned(),
+        message: "ebb ".repeat(1000),
+        stack_trace: String::new(),
+        nested: None,
+    })));
+    for answer in [block, exception] {
+        let script = Script {
+            pause: Some(Duration::from_millis(90)),
+            ..Script::once(answer)
+        };
+        let error = fails(script, None).await;
+        assert!(
+            matches!(
+                error,
+                Error::Timeout {
+                    action: "read from the server",
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
+    }
+
+    // Endless progress, and a byte of it at a time: only a deadline ends them.
     let progress = packet(&ServerPacket::Progress(Progress::default()));
     for pause in [None, Some(Duration::from_millis(20))] {
         let script = Script {

@@ -85,6 +85,8 @@ struct Clocks {
     sleep: Pin<Box<Sleep>>,
     /// When the nearest clock rings, as long as the waiting goes on that it was wound up for.
     until: Option<Instant>,
+    /// The bytes that were received since then.
+    received: usize,
     handle: Option<CancelHandle>,
     deadline: Option<(Instant, Duration)>,
     /// Why the query was cancelled, and until when its end is waited for.
@@ -141,6 +143,7 @@ impl Transport {
                 cancel_timeout: options.cancel_timeout,
                 sleep: Box::pin(sleep_until(Instant::now())),
                 until: None,
+                received: 0,
                 handle: None,
                 deadline: None,
                 cancelled: None,
@@ -248,6 +251,7 @@ impl Transport {
         loop {
             if let Some((packet, length)) = self.protocol.receive(self.incoming.unread())? {
                 self.incoming.consume(length);
+                self.clocks.until = None;
                 self.last_used = Instant::now();
                 return Ok(packet);
             }
@@ -341,6 +345,7 @@ impl Transport {
         match block {
             Ok(block) => {
                 self.is_in_block = false;
+                self.clocks.until = None;
                 Ok(block)
             }
             Err(error) => {
@@ -425,7 +430,7 @@ impl Transport {
         loop {
             match self.socket.poll_read(context, out) {
                 Poll::Ready(Ok(count)) => {
-                    self.clocks.until = None;
+                    self.clocks.hear(count);
                     return Poll::Ready(Ok(count));
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("read from the server")(error))),
@@ -499,6 +504,15 @@ fn peek(socket: &TcpStream) -> Poll<std::io::Result<usize>> {
 }
 
 impl Clocks {
+    /// Takes note of bytes that were received. A few are not the end of the silence: a server that sends one at a time would
+    /// never be left. The end of a packet or block is.
+    fn hear(&mut self, count: usize) {
+        self.received = self.received.saturating_add(count);
+        if self.received as f64 >= self.read_timeout.as_secs_f64() * LEAST_BYTES_A_SECOND {
+            self.until = None;
+        }
+    }
+
     /// Waits until the nearest of the clocks rings: then the error of the one that `limit` tells.
     fn poll_timeout(
         &mut self,
@@ -513,6 +527,7 @@ impl Clocks {
         let until = match self.until {
             Some(until) => until,
             None => {
+                self.received = 0;
                 let silence = Instant::now().checked_add(limit);
                 let until = match (self.cancelled, self.deadline) {
                     (Some((_, until)), _) => Some(until),
@@ -712,5 +727,7 @@ impl BlockSource for Framed<'_> {
     }
 }
 
+/// A line that carries less is as good as dead. The slowest modems of old carried 30.
+const LEAST_BYTES_A_SECOND: f64 = 16.0;
 const BUFFER: usize = 1 << 16;
 const MIN_ROOM: usize = 1 << 12;
