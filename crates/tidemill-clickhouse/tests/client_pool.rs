@@ -166,6 +166,36 @@ async fn connections_that_were_idle_for_long_are_asked_whether_they_still_work()
     assert_eq!(one(&client).await.unwrap(), 1);
 }
 
+/// The kernel shows for each socket which timer runs, and in how many hundredths of a second it rings.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn connections_are_kept_alive() {
+    let Some(server) = ClickHouse::need() else { return };
+    let remote = format!(":{:04X}", server.native().port());
+    let timers = || {
+        let sockets = fs::read_to_string("/proc/self/net/tcp").unwrap();
+        let sockets = sockets
+            .lines()
+            .skip(1)
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        // Established ones to the server; the other ends are the server's.
+        let ours = sockets.filter(|socket| socket[2].ends_with(&remote) && socket[3] == "01");
+        ours.map(|socket| socket[5].to_owned()).collect::<Vec<_>>()
+    };
+    let mut options = options(&server);
+    for (keep_alive, expected) in [(290, 28_900..=29_000), (7, 600..=700), (0, 0..=0)] {
+        options.keep_alive = Duration::from_secs(keep_alive);
+        let client = Client::with_options(options.clone()).await.unwrap();
+        assert_eq!(one(&client).await.unwrap(), 1);
+        let timers = timers();
+        let [timer] = &timers[..] else { panic!("{timers:?}") };
+        let (kind, rings) = timer.split_once(':').unwrap();
+        assert_eq!(kind, if keep_alive == 0 { "00" } else { "02" }, "{timer}");
+        let rings = u64::from_str_radix(rings, 16).unwrap();
+        assert!(expected.contains(&rings), "{timer} for {keep_alive} seconds");
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_is_late_is_tried_again() {
     let Some(server) = ClickHouse::need() else { return };

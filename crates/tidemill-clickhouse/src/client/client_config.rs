@@ -21,6 +21,7 @@
 //! | `secure`, `no-secure` | [`Options::tls`]; port 9440 and hosts of ClickHouse Cloud are encrypted as well |
 //! | `compression` (whether), `network_compression_method` (how) | [`Options::compression`] |
 //! | `connect_timeout`, `receive_timeout`, `send_timeout` in seconds | [`Options::connect_timeout`], `read_timeout`, `write_timeout` |
+//! | `tcp_keep_alive_timeout` in seconds | [`Options::keep_alive`] |
 //! | `tls-sni-override` | `TlsOptions::server_name` |
 //! | `openSSL.client.caConfig` | `TlsOptions::trusted_pem`, a file or a folder of them, instead of the system's |
 //! | `openSSL.client.certificateFile`, `privateKeyFile` | `TlsOptions::client_pem`; without a key it is in the certificate's file |
@@ -212,6 +213,7 @@ impl<'a> Chosen<'a> {
             ("connect_timeout", &mut options.connect_timeout),
             ("receive_timeout", &mut options.read_timeout),
             ("send_timeout", &mut options.write_timeout),
+            ("tcp_keep_alive_timeout", &mut options.keep_alive),
         ] {
             if let Some(text) = self.text(name) {
                 let seconds = text.parse().ok();

@@ -31,8 +31,8 @@ use crate::{
 ///
 /// The query of a URL may have `user`, `password`, `database`, `compression`, `secure` (0 or 1), `ca_certificate`,
 /// `client_certificate`, `client_key` (files, as PEM; they make the connection encrypted), `server_name`, `connect_timeout`,
-/// `read_timeout`, `write_timeout`, `idle_timeout`, `pool_timeout` (seconds, with or without a fraction), `pool_size`,
-/// `quota_key` and `client_name`. Every other name is a setting for all queries.
+/// `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout` (seconds, with or without a fraction),
+/// `pool_size`, `quota_key` and `client_name`. Every other name is a setting for all queries.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -59,12 +59,16 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// How often all servers are tried before a connection fails. Default: 2.
     pub connect_rounds: u32,
-    /// How long a server may be silent while a query runs. It sends progress all the time. Default: 300 seconds.
+    /// How long a server may be silent while a query runs, or send less than 16 bytes a second and no whole packet. It sends
+    /// progress all the time. Default: 300 seconds.
     pub read_timeout: Duration,
     /// How long a server may take nothing of what is sent. Default: 300 seconds.
     pub write_timeout: Duration,
     /// How long a connection that nobody uses is kept without asking whether it still works. Default: 30 seconds.
     pub idle_timeout: Duration,
+    /// How long a connection may be silent before the operating system asks, behind the program's back, whether its other end
+    /// is there, and finds that it is not. Zero: never. Default: 290 seconds, less than many a firewall takes to forget.
+    pub keep_alive: Duration,
     /// How long a server may take to stop a query that was cancelled, before its connection is closed. Default: 5 seconds.
     pub cancel_timeout: Duration,
     /// The most connections at a time. Default: 16.
@@ -110,6 +114,7 @@ impl Options {
             read_timeout: Duration::from_secs(300),
             write_timeout: Duration::from_secs(300),
             idle_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(290),
             cancel_timeout: Duration::from_secs(5),
             pool_size: 16,
             pool_timeout: Duration::from_secs(60),
@@ -180,6 +185,7 @@ impl Options {
             "read_timeout" => self.read_timeout = seconds(name, value)?,
             "write_timeout" => self.write_timeout = seconds(name, value)?,
             "idle_timeout" => self.idle_timeout = seconds(name, value)?,
+            "keep_alive" => self.keep_alive = seconds(name, value)?,
             "pool_timeout" => self.pool_timeout = seconds(name, value)?,
             "pool_size" => match value.parse() {
                 Ok(size @ 1..) => self.pool_size = size,

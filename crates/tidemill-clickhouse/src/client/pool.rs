@@ -6,6 +6,7 @@ use std::{
 };
 
 use deadpool::managed::{Metrics, RecycleError, RecycleResult};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     net::{TcpSocket, TcpStream, lookup_host},
     time::{sleep, timeout},
@@ -98,7 +99,7 @@ impl Manager {
             password: options.password.clone(),
         };
         let protocol = ClientConnection::new(hello, &options.quota_key)?;
-        let socket = open(&endpoint.host, options.port(endpoint)).await?;
+        let socket = open(&endpoint.host, options.port(endpoint), options.keep_alive).await?;
         let mut transport = match (&self.tls, &options.tls) {
             (Some(connector), Some(tls)) => {
                 let name = tls.server_name(&endpoint.host)?;
@@ -117,7 +118,7 @@ impl Manager {
 }
 
 /// Connects to the first address of `host` that answers.
-async fn open(host: &str, port: u16) -> Result<TcpStream> {
+async fn open(host: &str, port: u16, keep_alive: Duration) -> Result<TcpStream> {
     let addresses = lookup_host((host, port)).await.map_err(Error::io("find the server"))?;
     let mut last = Error::Closed {
         why: "the server's name has no address",
@@ -129,7 +130,11 @@ async fn open(host: &str, port: u16) -> Result<TcpStream> {
             } else {
                 TcpSocket::new_v6()
             }?;
-            socket.set_keepalive(true)?;
+            if !keep_alive.is_zero() {
+                // Systems count in seconds, and refuse none of them.
+                let keep_alive = TcpKeepalive::new().with_time(keep_alive.max(Duration::from_secs(1)));
+                SockRef::from(&socket).set_tcp_keepalive(&keep_alive)?;
+            }
             let socket = socket.connect(address).await?;
             socket.set_nodelay(true)?;
             Ok(socket)

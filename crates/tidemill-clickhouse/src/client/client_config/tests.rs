@@ -80,6 +80,7 @@ const FULL: &str = r#"<!-- Put it into /etc/clickhouse-client/ -->
     <quota_key>key</quota_key>
     <connect_timeout>3</connect_timeout>
     <receive_timeout>2.5</receive_timeout>
+    <tcp_keep_alive_timeout>60</tcp_keep_alive_timeout>
     <send_timeout>7</send_timeout>
     <network_compression_method>ZSTD</network_compression_method>
     <tls-sni-override>inner.example.com</tls-sni-override>
@@ -131,6 +132,7 @@ fn all_that_a_file_says_is_taken() {
         (options.read_timeout, options.write_timeout),
         (seconds(2.5), seconds(7.0))
     );
+    assert_eq!(options.keep_alive, seconds(60.0));
     assert_eq!(options.compression, "zstd".parse().unwrap());
     let tls = options.tls.unwrap();
     assert_eq!(tls.trusted_pem.as_deref(), Some(&b"ca.pem"[..]));
