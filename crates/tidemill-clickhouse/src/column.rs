@@ -42,7 +42,7 @@ use arrow_array::{Array, ArrayRef, new_empty_array, types};
 use arrow_buffer::NullBuffer;
 
 pub(crate) use self::{
-    expand::without_dictionaries,
+    expand::{to_dictionary, without_dictionaries},
     form::{Choice, Form},
     input::{Input, run},
     kind::{Kinds, read as kind_read},

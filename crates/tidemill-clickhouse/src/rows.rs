@@ -69,10 +69,10 @@
 //! - A `Variant` takes a value as the type that is the same as the Rust type (`u8` as `UInt8`, text as `String`), or else as
 //!   the first of its types that has a place for it. A `Dynamic` takes the same types, without nesting. Both take variants of
 //!   an enum that are named as the types.
-//! - `JSON` takes text.
+//! - `JSON` takes text as it is, and structs, maps and variants of enums with values, of which serde_json makes the text.
 //!
-//! Time zones are not known here: text of an instant is read as UTC, whatever the column's zone. Objects of `JSON` are not
-//! nested again, and not made of structs.
+//! Time zones are not known here: text of an instant is read as UTC, whatever the column's zone. Objects of `JSON` that are
+//! read are not nested again.
 
 mod builder;
 mod column;

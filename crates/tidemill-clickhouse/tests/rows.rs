@@ -347,6 +347,56 @@ struct Two {
     b: String,
 }
 
+#[test]
+fn objects_are_made_of_what_has_names() {
+    #[derive(Serialize)]
+    struct Tide {
+        place: &'static str,
+        heights: Vec<Option<f32>>,
+    }
+    #[derive(Serialize)]
+    enum Event {
+        Ebb(u8),
+        Flow(u8, bool),
+        Tide { height: u8 },
+    }
+    let tide = Tide {
+        place: "a \"b\"",
+        heights: vec![Some(1.5), None],
+    };
+    reads("JSON", tide, text(r#"{"place":"a \"b\"","heights":[1.5,null]}"#));
+    reads("JSON", BTreeMap::from([("a", 1), ("b", 2)]), text(r#"{"a":1,"b":2}"#));
+    reads("JSON", BTreeMap::<String, u8>::new(), text("{}"));
+    let events = [Event::Ebb(1), Event::Flow(2, true), Event::Tide { height: 3 }];
+    let texts = [r#"{"Ebb":1}"#, r#"{"Flow":[2,true]}"#, r#"{"Tide":{"height":3}}"#];
+    for (event, expected) in events.into_iter().zip(texts) {
+        reads("JSON", event, text(expected));
+    }
+    reads(
+        "Variant(JSON, UInt8)",
+        Some(BTreeMap::from([("a", 1)])),
+        Some(text(r#"{"a":1}"#)),
+    );
+    let mut rows = builder(&[("j", "JSON")]);
+    let error = row_error(rows.push(&(BTreeMap::from([(1, 2)]),)));
+    assert_eq!(error.problem, "the keys of JSON are text");
+    row_error(rows.push(&(vec![1_u16],)));
+    rows.push(&(BTreeMap::from([("a", [1])]),)).expect("a row");
+    assert_eq!(rows.finish().expect("a block").rows(), 1);
+}
+
+#[test]
+fn a_variant_may_have_a_dictionary() {
+    check(
+        "Variant(LowCardinality(String), UInt8)",
+        &[Some(text("a")), None, Some(text("a"))],
+    );
+    check(
+        "Variant(Array(LowCardinality(Nullable(String))), UInt8)",
+        &[vec![Some(text("a")), None]],
+    );
+}
+
 fn row_error(result: Result<impl Debug>) -> RowError {
     match result {
         Err(Error::Row(error)) => *error,

@@ -12,7 +12,8 @@ use tidemill_clickhouse::{
 use tidemill_testkit::Chdb;
 
 const SETTINGS: &str = "allow_experimental_variant_type=1, allow_experimental_dynamic_type=1, allow_experimental_json_type=1, \
-                        allow_experimental_qbit_type=1, enable_time_time64_type=1, allow_suspicious_variant_types=1";
+                        allow_experimental_qbit_type=1, enable_time_time64_type=1, allow_suspicious_variant_types=1, \
+                        allow_suspicious_low_cardinality_types=1";
 
 /// The rows of a query's answer.
 fn rows(chdb: &mut Chdb, query: &str) -> Vec<Vec<Value>> {
@@ -149,6 +150,19 @@ fn rows_that_were_written_are_read_by_clickhouse() {
         ("Variant(Array(UInt8), String)", json!([1, 2]), Some("[1,2]")),
         ("Dynamic", json!(7), None),
         ("JSON", json!("{\"a\":1}"), None),
+        (
+            "JSON(a UInt8)",
+            json!({"a": 7, "b": {"c": [1, "x"], "d": "\u{e9}\n"}, "e": null}),
+            Some("{\"a\":7,\"b\":{\"c\":[1,\"x\"],\"d\":\"\u{e9}\\n\"}}"),
+        ),
+        ("Array(JSON)", json!([{"a": 1}, {}]), Some("['{\"a\":1}','{}']")),
+        ("Variant(JSON, UInt8)", json!({"a": 1}), None),
+        ("Variant(LowCardinality(String), UInt8)", json!("x"), None),
+        (
+            "Variant(Array(LowCardinality(Nullable(String))), UInt8)",
+            json!(["x", null, "x"]),
+            Some("['x',NULL,'x']"),
+        ),
         ("Point", json!([1, 2]), Some("(1,2)")),
         ("Polygon", json!([[[1, 2], [3, 4]]]), Some("[[(1,2),(3,4)]]")),
         ("QBit(Float32, 2)", json!([1, 2]), Some("[1,2]")),

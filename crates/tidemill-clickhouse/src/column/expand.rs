@@ -97,7 +97,7 @@ pub(super) fn without_nulls(array: &ArrayRef) -> Result<ArrayRef> {
 }
 
 /// The different values of an array and where they are; null rows have null keys.
-pub(super) fn to_dictionary(array: &dyn Array) -> Result<DictionaryArray<Int32Type>, ArrowError> {
+pub(crate) fn to_dictionary(array: &dyn Array) -> Result<DictionaryArray<Int32Type>, ArrowError> {
     match array.data_type() {
         ArrowType::Utf8 => bytes_to_dictionary(
             array,

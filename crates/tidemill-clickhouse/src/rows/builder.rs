@@ -16,6 +16,7 @@ use super::Failure;
 use crate::{
     DataType, Result,
     arrow_type::{ITEM, KEY, StringType, VALUE, arrow_type, element_names, entries, field_of, precision, union},
+    column::to_dictionary,
 };
 
 /// Values of a column or of a part of one.
@@ -105,8 +106,11 @@ impl Builder {
                 builder.validity = Some(Vec::new());
                 return Ok(builder);
             }
-            // The encoder makes the dictionary.
-            DataType::LowCardinality(inner) => return Self::new(inner),
+            DataType::LowCardinality(inner) => {
+                let mut builder = Self::new(inner)?;
+                builder.data_type = data_type.clone();
+                return Ok(builder);
+            }
             DataType::Int8 => Data::Int8(Vec::new()),
             DataType::Int16 => Data::Int16(Vec::new()),
             DataType::Int32 => Data::Int32(Vec::new()),
@@ -185,9 +189,13 @@ impl Builder {
         })
     }
 
-    /// The type without `Nullable`.
+    /// The type without `Nullable` and `LowCardinality`.
     pub(super) fn plain_type(&self) -> &DataType {
-        match &self.data_type {
+        let inner = match &self.data_type {
+            DataType::LowCardinality(inner) => inner,
+            other => other,
+        };
+        match inner {
             DataType::Nullable(inner) => inner,
             other => other,
         }
@@ -342,8 +350,16 @@ impl Builder {
         }
     }
 
-    /// The values as an array of the type's Arrow type, but for dictionaries, which are plain. The builder is empty then.
+    /// The values as an array of the type's Arrow type. The builder is empty then.
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        let plain = self.finish_plain()?;
+        Ok(match self.data_type {
+            DataType::LowCardinality(_) => Arc::new(to_dictionary(&*plain)?),
+            _ => plain,
+        })
+    }
+
+    fn finish_plain(&mut self) -> Result<ArrayRef> {
         let nulls = self
             .validity
             .as_mut()

@@ -103,8 +103,7 @@ impl RowsBuilder {
 
     /// The rows as a block; the builder has none then.
     ///
-    /// Text is [`Binary`](arrow_schema::DataType::Binary), and what ClickHouse calls `LowCardinality` is plain: the encoder
-    /// makes a dictionary of it.
+    /// Text is [`Binary`](arrow_schema::DataType::Binary).
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ impl Builder {
     fn begin(&mut self, what: &'static str, shape: Shape) -> Result<Compound<'_>, Failure> {
         let data_type = self.plain_type().clone();
         let is_bytes = match (&self.data, shape) {
-            (Data::Bytes { .. } | Data::Fixed(..), Shape::List) => true,
+            (Data::Bytes { .. } | Data::Fixed(..), Shape::List) => !matches!(data_type, DataType::Json(_)),
             (Data::UInt32(_), Shape::List) => data_type == DataType::Ipv4,
             _ => false,
         };
@@ -31,14 +31,19 @@ impl Builder {
                 target: self,
             });
         }
+        if shape != Shape::List && matches!(data_type, DataType::Json(_)) {
+            return Ok(Compound::json(self, "}"));
+        }
         if let Data::Union { members, .. } = &self.data {
             let takes = |member: &Self| {
-                matches!(
-                    (&member.data, shape),
-                    (Data::List { .. } | Data::Tuple { .. }, Shape::List)
-                        | (Data::Map { .. }, Shape::Map)
-                        | (Data::Tuple { .. }, Shape::Struct)
-                )
+                let is_json = matches!(member.plain_type(), DataType::Json(_));
+                (is_json && shape != Shape::List)
+                    || matches!(
+                        (&member.data, shape),
+                        (Data::List { .. } | Data::Tuple { .. }, Shape::List)
+                            | (Data::Map { .. }, Shape::Map)
+                            | (Data::Tuple { .. }, Shape::Struct)
+                    )
             };
             let Some(position) = members.iter().position(takes) else {
                 return Err(self.unfit(what));
@@ -68,6 +73,15 @@ impl Builder {
             }),
             _ => Err(refused),
         }
+    }
+
+    /// Begins an object of `JSON` whose only key is the variant of an enum.
+    fn begin_variant(&mut self, variant: &str, [begin, end]: [&'static str; 2]) -> Result<Compound<'_>, Failure> {
+        let mut text = vec![b'{'];
+        Compound::json_key(&mut text, variant)?;
+        text.extend_from_slice(begin.as_bytes());
+        let target = self;
+        Ok(Compound::Json { text, end, target })
     }
 
     fn begin_in_member(&mut self, position: usize, what: &'static str, shape: Shape) -> Result<Compound<'_>, Failure> {
@@ -226,6 +240,11 @@ impl<'a> Serializer for &'a mut Builder {
         variant: &'static str,
         value: &T,
     ) -> Done {
+        if matches!(self.plain_type(), DataType::Json(_)) {
+            let mut object = self.begin_variant(variant, ["", "}"])?;
+            object.item(value)?;
+            return object.done();
+        }
         let position = self.named_member(variant)?;
         self.begin_member(position, |member| value.serialize(member))
     }
@@ -249,6 +268,9 @@ impl<'a> Serializer for &'a mut Builder {
         variant: &'static str,
         _: usize,
     ) -> Result<Compound<'a>, Failure> {
+        if matches!(self.plain_type(), DataType::Json(_)) {
+            return self.begin_variant(variant, ["[", "]}"]);
+        }
         let position = self.named_member(variant)?;
         self.begin_in_member(position, "a tuple", Shape::List)
     }
@@ -268,6 +290,9 @@ impl<'a> Serializer for &'a mut Builder {
         variant: &'static str,
         _: usize,
     ) -> Result<Compound<'a>, Failure> {
+        if matches!(self.plain_type(), DataType::Json(_)) {
+            return self.begin_variant(variant, ["{", "}}"]);
+        }
         let position = self.named_member(variant)?;
         self.begin_in_member(position, "a struct", Shape::Struct)
     }
@@ -303,9 +328,40 @@ pub(super) enum Compound<'a> {
         validity: Option<&'a mut Vec<bool>>,
         data_type: DataType,
     },
+    /// The text of an object, which grows.
+    Json {
+        text: Vec<u8>,
+        end: &'static str,
+        target: &'a mut Builder,
+    },
 }
 
-impl Compound<'_> {
+impl<'a> Compound<'a> {
+    fn json(target: &'a mut Builder, end: &'static str) -> Self {
+        Self::Json {
+            text: vec![b'{'],
+            end,
+            target,
+        }
+    }
+
+    /// Adds what separates parts of an object's text, and the next part.
+    fn json_part<T: ?Sized + Serialize>(text: &mut Vec<u8>, part: &T) -> Done {
+        if !matches!(text.last(), Some(b'{' | b'[' | b':')) {
+            text.push(b',');
+        }
+        serde_json::to_writer(text, part).map_err(|error| Failure::new(error.to_string()))
+    }
+
+    fn json_key<T: ?Sized + Serialize>(text: &mut Vec<u8>, key: &T) -> Done {
+        Self::json_part(text, key)?;
+        if text.last() != Some(&b'"') {
+            return Err(Failure::new("the keys of JSON are text"));
+        }
+        text.push(b':');
+        Ok(())
+    }
+
     fn item<T: ?Sized + Serialize>(&mut self, value: &T) -> Done {
         match self {
             Self::Bytes { items, .. } => value.serialize(items),
@@ -326,6 +382,7 @@ impl Compound<'_> {
                 ))),
             },
             Self::Map { .. } => Err(Failure::new("a map has pairs")),
+            Self::Json { text, .. } => Self::json_part(text, value),
         }
     }
 
@@ -359,6 +416,10 @@ impl Compound<'_> {
                 key(pairs, name)?;
                 map_value(pairs, value)
             }
+            Self::Json { text, .. } => {
+                Self::json_key(text, name)?;
+                Self::json_part(text, value)
+            }
             _ => self.item(value),
         }
     }
@@ -370,6 +431,10 @@ impl Compound<'_> {
                     Data::UInt8(bytes) => target.push_bytes(bytes),
                     _ => Err(Failure::new("no bytes")),
                 };
+            }
+            Self::Json { mut text, end, target } => {
+                text.extend_from_slice(end.as_bytes());
+                return target.push_bytes(&text);
             }
             Self::List { ends, items, validity }
             | Self::Map {
@@ -502,6 +567,7 @@ impl SerializeMap for Compound<'_> {
     fn serialize_key<T: ?Sized + Serialize>(&mut self, name: &T) -> Done {
         match self {
             Self::Map { pairs, .. } => key(pairs, name),
+            Self::Json { text, .. } => Self::json_key(text, name),
             // The keys of a map that is a tuple: in the order of its elements.
             Self::Tuple { names, at, .. } => {
                 let mut names_of_keys = Builder::new(&DataType::String)?;
