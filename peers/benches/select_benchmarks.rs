@@ -44,6 +44,7 @@ fn compare(word: &str) -> Result<(), Box<dyn Error>> {
             let contenders = [
                 "tidemill",
                 "tidemill-threads",
+                "tidemill-blocking",
                 "socket",
                 "klickhouse",
                 "clickhouse-arrow",

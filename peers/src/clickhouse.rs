@@ -152,6 +152,7 @@ pub fn run(name: &str, native: &str, http: &str, work: Work) -> Outcome {
     match name {
         "tidemill" => tidemill::run(Runtime::OneThread, native, work),
         "tidemill-threads" => tidemill::run(Runtime::Threads, native, work),
+        "tidemill-blocking" => tidemill::run(Runtime::Blocking, native, work),
         "klickhouse" => tokio_run(klickhouse::run(native, work)),
         "clickhouse-arrow" => tokio_run(clickhouse_arrow::run(native, work)),
         "clickhouse-http" => tokio_run(http::run(http, work)),

@@ -1,7 +1,6 @@
 //! The client for programs without tokio.
 //!
-//! It is [`crate::client`] with a runtime of its own, one thread that takes care of connections between calls. Each call waits
-//! in the thread that makes it.
+//! It is [`crate::client`] with a runtime of its own. Each call runs in the thread that makes it.
 //!
 //! ```no_run
 //! use tidemill_clickhouse::blocking::Client;
@@ -13,19 +12,22 @@
 //! # Ok::<(), tidemill_clickhouse::Error>(())
 //! ```
 //!
-//! An insert with an interval is sent by that thread while the caller does something else.
+//! An insert with an interval is sent by a thread of its own while the caller does something else, and so is a query that was
+//! dropped early read to its end.
 //!
 //! It cannot be used in asynchronous code: a thread of a runtime may not wait for another.
+
+mod calls;
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::runtime::{Builder, Runtime};
 
+use self::calls::Calls;
 use crate::{
-    Error, Result,
+    Result,
     client::{self, CancelHandle, InsertRequest, InsertSummary, Options, QuerySummary, Request, RowsRequest},
 };
 
@@ -33,7 +35,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Client {
     client: client::Client,
-    runtime: Arc<Runtime>,
+    calls: Arc<Calls>,
 }
 
 impl Client {
@@ -41,7 +43,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Those of [`client::Client::connect`], and [`Error::Io`] when no thread can be made.
+    /// Those of [`client::Client::connect`], and [`Error::Io`](crate::Error::Io) when the system has no way to watch sockets.
     pub fn connect(url: &str) -> Result<Self> {
         Self::with_options(url.parse()?)
     }
@@ -50,18 +52,12 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Those of [`client::Client::with_options`], and [`Error::Io`] when no thread can be made.
+    /// Those of [`client::Client::with_options`], and [`Error::Io`](crate::Error::Io) when the system has no way to watch sockets.
     pub fn with_options(options: Options) -> Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("clickhouse")
-            .enable_all()
-            .build()
-            .map_err(Error::io("start a thread"))?;
-        let client = runtime.block_on(client::Client::with_options(options))?;
+        let calls = Calls::new()?;
         Ok(Self {
-            client,
-            runtime: Arc::new(runtime),
+            client: calls.wait(client::Client::with_options(options))?,
+            calls,
         })
     }
 
@@ -81,13 +77,13 @@ impl Client {
     /// Those of [`Request::stream`].
     pub fn query_with(&self, sql: impl Into<String>, prepare: impl FnOnce(Request) -> Request) -> Result<QueryStream> {
         let request = prepare(self.client.query(sql));
-        let stream = self.runtime.block_on(request.stream())?;
+        let stream = self.calls.wait(request.stream())?;
         Ok(QueryStream {
             header: stream.schema(),
             summary: QuerySummary::default(),
             handle: stream.cancel_handle(),
             stream: Some(stream),
-            runtime: Arc::clone(&self.runtime),
+            calls: Arc::clone(&self.calls),
         })
     }
 
@@ -95,7 +91,7 @@ impl Client {
     pub fn query_as<T: DeserializeOwned>(&self, sql: impl Into<String>) -> RowQuery<T> {
         RowQuery {
             request: self.client.query_as(sql),
-            runtime: Arc::clone(&self.runtime),
+            calls: Arc::clone(&self.calls),
         }
     }
 
@@ -112,7 +108,7 @@ impl Client {
     ) -> RowInsert<T> {
         RowInsert {
             insert: prepare(self.client.insert(table)).rows(),
-            runtime: Arc::clone(&self.runtime),
+            calls: Arc::clone(&self.calls),
         }
     }
 
@@ -122,7 +118,7 @@ impl Client {
     ///
     /// Those of [`Request::execute`].
     pub fn execute(&self, sql: impl Into<String>) -> Result<QuerySummary> {
-        self.runtime.block_on(self.client.execute(sql))
+        self.calls.wait(self.client.execute(sql))
     }
 
     /// Begins an insert into `table`, which is written as in SQL.
@@ -145,10 +141,10 @@ impl Client {
         prepare: impl FnOnce(InsertRequest) -> InsertRequest,
     ) -> Result<Insert> {
         let request = prepare(self.client.insert(table));
-        let insert = self.runtime.block_on(request.begin())?;
+        let insert = self.calls.wait(request.begin())?;
         Ok(Insert {
             insert,
-            runtime: Arc::clone(&self.runtime),
+            calls: Arc::clone(&self.calls),
         })
     }
 
@@ -158,7 +154,7 @@ impl Client {
     ///
     /// Those of [`client::Client::ping`].
     pub fn ping(&self) -> Result<()> {
-        self.runtime.block_on(self.client.ping())
+        self.calls.wait(self.client.ping())
     }
 }
 
@@ -172,7 +168,7 @@ pub struct QueryStream {
     header: Option<SchemaRef>,
     summary: QuerySummary,
     handle: CancelHandle,
-    runtime: Arc<Runtime>,
+    calls: Arc<Calls>,
 }
 
 impl QueryStream {
@@ -200,7 +196,7 @@ impl Iterator for QueryStream {
 
     fn next(&mut self) -> Option<Self::Item> {
         let stream = self.stream.as_mut()?;
-        let next = self.runtime.block_on(stream.next()).transpose();
+        let next = self.calls.wait(stream.next()).transpose();
         if !matches!(next, Some(Ok(_)))
             && let Some(stream) = self.stream.take()
         {
@@ -212,9 +208,8 @@ impl Iterator for QueryStream {
 
 impl Drop for QueryStream {
     fn drop(&mut self) {
-        // Within the runtime what was cancelled is read to its end, and its connection used again.
-        let _within = self.runtime.enter();
-        drop(self.stream.take());
+        // What was cancelled is read to its end, and its connection used again.
+        self.calls.drop(self.stream.take());
     }
 }
 
@@ -222,7 +217,7 @@ impl Drop for QueryStream {
 #[derive(Debug)]
 pub struct Insert {
     insert: client::Insert,
-    runtime: Arc<Runtime>,
+    calls: Arc<Calls>,
 }
 
 impl Insert {
@@ -238,7 +233,7 @@ impl Insert {
     ///
     /// Those of [`client::Insert::write`].
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.runtime.block_on(self.insert.write(batch))
+        self.calls.wait(self.insert.write(batch))
     }
 
     /// [`client::Insert::finish`].
@@ -247,7 +242,7 @@ impl Insert {
     ///
     /// Those of [`client::Insert::finish`].
     pub fn finish(self) -> Result<InsertSummary> {
-        self.runtime.block_on(self.insert.finish())
+        self.calls.wait(self.insert.finish())
     }
 }
 
@@ -268,7 +263,7 @@ impl Insert {
 #[must_use = "a query is sent when it is fetched"]
 pub struct RowQuery<T> {
     request: RowsRequest<T>,
-    runtime: Arc<Runtime>,
+    calls: Arc<Calls>,
 }
 
 impl<T: DeserializeOwned> RowQuery<T> {
@@ -285,8 +280,8 @@ impl<T: DeserializeOwned> RowQuery<T> {
     /// Those of [`RowsRequest::fetch`].
     pub fn fetch(self) -> Result<RowCursor<T>> {
         Ok(RowCursor {
-            cursor: Some(self.runtime.block_on(self.request.fetch())?),
-            runtime: self.runtime,
+            cursor: Some(self.calls.wait(self.request.fetch())?),
+            calls: self.calls,
         })
     }
 
@@ -296,7 +291,7 @@ impl<T: DeserializeOwned> RowQuery<T> {
     ///
     /// Those of [`RowsRequest::fetch_one`].
     pub fn fetch_one(self) -> Result<T> {
-        self.runtime.block_on(self.request.fetch_one())
+        self.calls.wait(self.request.fetch_one())
     }
 
     /// [`RowsRequest::fetch_optional`].
@@ -305,7 +300,7 @@ impl<T: DeserializeOwned> RowQuery<T> {
     ///
     /// Those of [`RowsRequest::fetch_optional`].
     pub fn fetch_optional(self) -> Result<Option<T>> {
-        self.runtime.block_on(self.request.fetch_optional())
+        self.calls.wait(self.request.fetch_optional())
     }
 
     /// [`RowsRequest::fetch_all`].
@@ -314,7 +309,7 @@ impl<T: DeserializeOwned> RowQuery<T> {
     ///
     /// Those of [`RowsRequest::fetch_all`].
     pub fn fetch_all(self) -> Result<Vec<T>> {
-        self.runtime.block_on(self.request.fetch_all())
+        self.calls.wait(self.request.fetch_all())
     }
 }
 
@@ -323,7 +318,7 @@ impl<T: DeserializeOwned> RowQuery<T> {
 pub struct RowCursor<T> {
     /// There until it is dropped.
     cursor: Option<client::RowCursor<T>>,
-    runtime: Arc<Runtime>,
+    calls: Arc<Calls>,
 }
 
 impl<T> RowCursor<T> {
@@ -342,15 +337,14 @@ impl<T: DeserializeOwned> Iterator for RowCursor<T> {
         match cursor.next_in_block() {
             // What is here already needs no runtime.
             Some(row) => Some(row),
-            None => self.runtime.block_on(cursor.next()).transpose(),
+            None => self.calls.wait(cursor.next()).transpose(),
         }
     }
 }
 
 impl<T> Drop for RowCursor<T> {
     fn drop(&mut self) {
-        let _within = self.runtime.enter();
-        drop(self.cursor.take());
+        self.calls.drop(self.cursor.take());
     }
 }
 
@@ -359,7 +353,7 @@ impl<T> Drop for RowCursor<T> {
 #[must_use = "rows are inserted by `write` and `finish`"]
 pub struct RowInsert<T: ?Sized> {
     insert: client::RowInsert<T>,
-    runtime: Arc<Runtime>,
+    calls: Arc<Calls>,
 }
 
 impl<T: ?Sized + Serialize> RowInsert<T> {
@@ -369,7 +363,7 @@ impl<T: ?Sized + Serialize> RowInsert<T> {
     ///
     /// Those of [`client::RowInsert::write`].
     pub fn write(&mut self, row: &T) -> Result<()> {
-        self.runtime.block_on(self.insert.write(row))
+        self.calls.wait(self.insert.write(row))
     }
 
     /// [`client::RowInsert::flush`].
@@ -378,7 +372,7 @@ impl<T: ?Sized + Serialize> RowInsert<T> {
     ///
     /// Those of [`client::RowInsert::flush`].
     pub fn flush(&mut self) -> Result<()> {
-        self.runtime.block_on(self.insert.flush())
+        self.calls.wait(self.insert.flush())
     }
 
     /// [`client::RowInsert::finish`].
@@ -387,6 +381,6 @@ impl<T: ?Sized + Serialize> RowInsert<T> {
     ///
     /// Those of [`client::RowInsert::finish`].
     pub fn finish(self) -> Result<InsertSummary> {
-        self.runtime.block_on(self.insert.finish())
+        self.calls.wait(self.insert.finish())
     }
 }

@@ -14,6 +14,8 @@ pub enum Runtime {
     OneThread,
     /// Threads of tokio, as a service has them.
     Threads,
+    /// None that the program knows of: the blocking facade.
+    Blocking,
 }
 
 pub(super) fn run(runtime: Runtime, address: &str, work: Work) -> Outcome {
@@ -25,7 +27,22 @@ pub(super) fn run(runtime: Runtime, address: &str, work: Work) -> Outcome {
             let task = async move { client(address, work).await.map_err(|error| error.to_string()) };
             Ok(runtime.block_on(runtime.spawn(task))??)
         }
+        Runtime::Blocking => blocking(&address, work),
     }
+}
+
+fn blocking(address: &str, work: Work) -> Outcome {
+    let Work::Small(small, count) = work else {
+        return Err(format!("it does not do {work}").into());
+    };
+    let client = tidemill_clickhouse::blocking::Client::connect(&format!("clickhouse://{address}?compression=none"))?;
+    let mut rows = 0;
+    for _ in 0..count {
+        for batch in client.query(small.sql())? {
+            rows += batch?.num_rows() as u64;
+        }
+    }
+    Ok(rows)
 }
 
 async fn client(address: String, work: Work) -> Outcome {

@@ -8,12 +8,15 @@
 
 use std::{
     future::poll_fn,
+    io::ErrorKind,
+    mem::MaybeUninit,
     net::SocketAddr,
     pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
+use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -210,12 +213,11 @@ impl Transport {
 
     /// Whether a query may begin. A connection on which something can be read is at its end, or out of step.
     pub(crate) fn is_idle(&self) -> bool {
-        let is_silent = match &self.socket {
-            Socket::Plain(socket) => {
-                matches!(socket.try_read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
-            }
+        let is_silent = match (&self.socket, peek(self.tcp())) {
+            (_, Err(error)) => error.kind() == ErrorKind::WouldBlock,
             // Tickets may wait to be read, or the end behind them: a ping tells.
-            Socket::Tls(socket) => !matches!(peek(socket.get_ref().0), Poll::Ready(Ok(0) | Err(_))),
+            (Socket::Tls(_), Ok(1..)) => true,
+            _ => false,
         };
         is_silent && self.is_sound() && self.protocol.is_idle() && self.incoming.unread().is_empty()
     }
@@ -224,15 +226,19 @@ impl Transport {
     pub(crate) fn has_secrets_to_read(&self) -> bool {
         match &self.socket {
             Socket::Plain(_) => false,
-            Socket::Tls(socket) => peek(socket.get_ref().0).is_ready(),
+            Socket::Tls(_) => peek(self.tcp()).is_ok(),
+        }
+    }
+
+    fn tcp(&self) -> &TcpStream {
+        match &self.socket {
+            Socket::Plain(socket) => socket,
+            Socket::Tls(socket) => socket.get_ref().0,
         }
     }
 
     pub(crate) fn server_address(&self) -> Option<SocketAddr> {
-        match &self.socket {
-            Socket::Plain(socket) => socket.peer_addr().ok(),
-            Socket::Tls(socket) => socket.get_ref().0.peer_addr().ok(),
-        }
+        self.tcp().peer_addr().ok()
     }
 
     /// Receives a packet. A block behind it is for [`Transport::block`].
@@ -497,10 +503,10 @@ impl Transport {
     }
 }
 
-/// How many bytes, of one, wait to be read; none at the end of the connection.
-fn peek(socket: &TcpStream) -> Poll<std::io::Result<usize>> {
-    let mut context = Context::from_waker(std::task::Waker::noop());
-    socket.poll_peek(&mut context, &mut ReadBuf::new(&mut [0]))
+/// How many bytes, of one, wait to be read; none at the end of the connection. The system is asked: the runtime may not have
+/// looked at its sockets for long.
+fn peek(socket: &TcpStream) -> std::io::Result<usize> {
+    SockRef::from(socket).peek(&mut [MaybeUninit::uninit()])
 }
 
 impl Clocks {

@@ -215,13 +215,7 @@ impl<'a> Input<'a> {
 
     /// The next `length` bytes in memory of their own.
     pub(crate) async fn owned_bytes(&mut self, length: usize, what: &'static str) -> Result<MutableBuffer> {
-        if self
-            .source
-            .remaining()
-            .is_some_and(|remaining| (length as u64) > remaining)
-        {
-            return Err(self.truncated(what));
-        }
+        self.need(length, what)?;
         self.charge(length as u64)?;
         // Memory beyond this is set aside as the bytes arrive.
         let mut bytes = MutableBuffer::with_capacity(length.min(MAX_UNSEEN));
@@ -250,6 +244,14 @@ impl<'a> Input<'a> {
             }
         }
         Ok(bytes)
+    }
+
+    /// Refuses when it is known that fewer bytes are left.
+    pub(crate) fn need(&self, length: usize, what: &'static str) -> Result<()> {
+        match self.source.remaining() {
+            Some(remaining) if (length as u64) > remaining => Err(self.truncated(what)),
+            _ => Ok(()),
+        }
     }
 
     async fn fill(&mut self) -> Result<usize> {

@@ -17,7 +17,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType as ArrowType;
 
-use super::{Input, Kinds, Output, Prefix, expand, number::read_converted, read_values, write_values};
+use super::{Input, Kinds, Output, Prefix, expand, number::read_seen, read_values, write_values};
 use crate::{DataType, Result};
 
 /// The version in the prefix.
@@ -59,17 +59,13 @@ pub(super) async fn read(input: &mut Input<'_>, inner: &DataType, rows: usize) -
     if indexes != rows as u64 {
         return Err(input.error("the number of indexes", rows.to_string(), indexes.to_string()));
     }
+    // Sought among the bytes of the wire, of which a processor compares more at a time than of keys.
+    let mut greatest = 0;
     let keys = match flags & !(HAS_ADDITIONAL_KEYS | NEEDS_UPDATE) {
-        0 => read_converted(input, rows, |bytes| i32::from(u8::from_le_bytes(bytes))).await?,
-        1 => read_converted(input, rows, |bytes| i32::from(u16::from_le_bytes(bytes))).await?,
-        // Those that are too large become negative, which no key may be.
-        2 => read_converted(input, rows, i32::from_le_bytes).await?,
-        3 => {
-            read_converted(input, rows, |bytes| {
-                i32::try_from(u64::from_le_bytes(bytes)).unwrap_or(-1)
-            })
-            .await?
-        }
+        0 => read_keys(input, rows, u8::from_le_bytes, &mut greatest).await?,
+        1 => read_keys(input, rows, u16::from_le_bytes, &mut greatest).await?,
+        2 => read_keys(input, rows, u32::from_le_bytes, &mut greatest).await?,
+        3 => read_keys(input, rows, u64::from_le_bytes, &mut greatest).await?,
         _ => {
             return Err(input.error(
                 "the flags of a dictionary",
@@ -80,13 +76,11 @@ pub(super) async fn read(input: &mut Input<'_>, inner: &DataType, rows: usize) -
     };
     let nulls = nullable.then(|| NullBuffer::new(BooleanBuffer::collect_bool(rows, |row| keys.get(row) != Some(&0))));
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-    // Negative when a key is, or is more than the last: two operations a key that any processor does side by side.
-    let last = i32::try_from(values.len()).unwrap_or(i32::MAX).wrapping_sub(1);
-    let sign = keys.iter().fold(last, |sign, key| sign | key | last.wrapping_sub(*key));
     let keys = PrimitiveArray::<Int32Type>::try_new(keys.into(), nulls)?;
     let size = values.len();
-    if sign >= 0 {
-        // SAFETY: no key is negative, and for none is `last - key`: each is less than the number of values.
+    if greatest < size as u64 {
+        // SAFETY: the greatest key, as a number without a sign, is less than the number of values, which a key of 32 bits can
+        // count: so no key became negative, and each is that of a value.
         #[expect(unsafe_code, reason = "Arrow would go through the keys once more")]
         let array = unsafe { DictionaryArray::new_unchecked(keys, values) };
         return Ok(Arc::new(array));
@@ -100,6 +94,29 @@ pub(super) async fn read(input: &mut Input<'_>, inner: &DataType, rows: usize) -
             error.to_string(),
         )),
     }
+}
+
+/// Reads keys of `N` bytes, and finds the greatest of them. Those that have no place in 32 bits become negative, which no key
+/// may be.
+async fn read_keys<const N: usize, K: Copy + Default + Ord + Into<u64>>(
+    input: &mut Input<'_>,
+    rows: usize,
+    number: impl Fn([u8; N]) -> K,
+    greatest: &mut u64,
+) -> Result<Vec<i32>> {
+    let see = |chunks: &[[u8; N]]| {
+        let of_these = chunks
+            .iter()
+            .fold(K::default(), |greatest, chunk| greatest.max(number(*chunk)));
+        *greatest = of_these.into().max(*greatest);
+    };
+    read_seen(
+        input,
+        rows,
+        |chunk| i32::try_from(number(chunk).into()).unwrap_or(-1),
+        see,
+    )
+    .await
 }
 
 pub(super) fn write_prefix(output: &mut Output<'_>) {

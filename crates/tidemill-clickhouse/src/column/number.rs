@@ -40,11 +40,39 @@ pub(super) async fn read_converted<const N: usize, T>(
     rows: usize,
     convert: impl Fn([u8; N]) -> T,
 ) -> Result<Vec<T>> {
-    let length = byte_length(input, rows, N)?;
-    let bytes = input.bytes(length, 1, "numbers").await?;
+    read_seen(input, rows, convert, |_| ()).await
+}
+
+/// [`read_converted`], that shows the values as they are on the wire while they are in the cache.
+pub(super) async fn read_seen<const N: usize, T>(
+    input: &mut Input<'_>,
+    rows: usize,
+    convert: impl Fn([u8; N]) -> T,
+    mut see: impl FnMut(&[[u8; N]]),
+) -> Result<Vec<T>> {
+    const WHAT: &str = "numbers";
+    input.need(byte_length(input, rows, N)?, WHAT)?;
     input.charge(byte_length(input, rows, size_of::<T>())? as u64)?;
-    let (chunks, _) = bytes.as_slice().as_chunks::<N>();
-    Ok(chunks.iter().map(|chunk| convert(*chunk)).collect())
+    // Memory beyond this is set aside as the bytes arrive.
+    let mut values = Vec::with_capacity(rows.min(MAX_UNSEEN));
+    while values.len() < rows {
+        let (chunks, _) = input.some(WHAT).await?.as_chunks::<N>();
+        let count = chunks.len().min(rows - values.len()).min(PIECE);
+        match chunks.get(..count) {
+            Some(chunks) if count > 0 => {
+                see(chunks);
+                values.extend(chunks.iter().map(|chunk| convert(*chunk)));
+                input.consume(count * N);
+            }
+            // One that is there in part.
+            _ => {
+                let chunk = input.array(WHAT).await?;
+                see(&[chunk]);
+                values.push(convert(chunk));
+            }
+        }
+    }
+    Ok(values)
 }
 
 pub(super) fn byte_length(input: &Input<'_>, rows: usize, width: usize) -> Result<usize> {
@@ -145,3 +173,7 @@ fn write_integers(
     }
     Ok(())
 }
+
+const MAX_UNSEEN: usize = 1 << 20;
+/// How many values are turned into others at a time.
+const PIECE: usize = 1 << 12;
