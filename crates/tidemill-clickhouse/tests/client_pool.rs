@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
-use std::{env, fs, net::SocketAddr, process::Command, sync::Arc, time::Duration};
+use std::{env, fs, net::SocketAddr, process::Command, sync::Arc, thread, time::Duration};
 
 use arrow_array::{
     ArrayRef, RecordBatch, UInt64Array,
@@ -10,7 +10,7 @@ use arrow_array::{
     types::{UInt8Type, UInt64Type},
 };
 use tidemill_clickhouse::{
-    Compression, Error,
+    Compression, Error, blocking,
     client::{Client, Options, QueryStream},
 };
 use tidemill_testkit::ClickHouse;
@@ -61,8 +61,6 @@ async fn connections_that_died_while_nobody_used_them_are_replaced() {
     for restart in 1..=3 {
         finish(running(&client, 3, SHORT).await).await;
         server.restart().unwrap();
-        // The runtime sees what happened to its sockets when it has nothing else to do.
-        tokio::time::sleep(Duration::from_millis(20)).await;
         match restart {
             // Nothing of these may be done twice, so none may be sent over a connection that is closed.
             1 => {
@@ -164,6 +162,37 @@ async fn connections_that_were_idle_for_long_are_asked_whether_they_still_work()
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(matches!(one(&client).await, Err(Error::Timeout { .. })));
     assert_eq!(one(&client).await.unwrap(), 1);
+}
+
+/// Nobody looks at the sockets of a blocking client between its calls.
+#[test]
+fn a_blocking_client_is_shared_by_threads_and_finds_what_died() {
+    let Some(mut server) = ClickHouse::need() else { return };
+    let mut options = options(&server);
+    options.pool_size = 3;
+    let client = blocking::Client::with_options(options).unwrap();
+    thread::scope(|scope| {
+        for count in 1..=5_u64 {
+            let client = &client;
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    let sql = format!("SELECT number FROM system.numbers LIMIT {count}00000");
+                    let rows: usize = client.query(sql).unwrap().map(|batch| batch.unwrap().num_rows()).sum();
+                    assert_eq!(rows as u64, 100_000 * count);
+                    // Left in the middle.
+                    assert!(client.query(ENDLESS).unwrap().next().unwrap().is_ok());
+                }
+            });
+        }
+    });
+    client.execute("CREATE TABLE t (n UInt64) ENGINE = Log").unwrap();
+    for restart in 1..=3 {
+        server.restart().unwrap();
+        // Not to be sent twice, so not over a connection that is closed.
+        client.execute("INSERT INTO t SELECT 1").unwrap();
+        let count = client.query_as::<u64>("SELECT count() FROM t").fetch_one().unwrap();
+        assert_eq!(count, restart);
+    }
 }
 
 /// The kernel shows for each socket which timer runs, and in how many hundredths of a second it rings.
