@@ -23,20 +23,25 @@ fuzz_target!(|input: &[u8]| {
             for column in block.batch.columns() {
                 column.to_data().validate_full().expect("a sound array");
             }
-            let mut written = Vec::new();
-            BlockEncoder::default()
-                .encode(&block, revision, &mut written)
-                .expect("what was decoded");
-            let mut limitless = decoder;
-            limitless.limits.memory = u64::MAX;
-            let again = limitless
-                .decode_blocking(&mut SliceSource::new(&written), revision)
-                .expect("what was written");
-            let mut twice = Vec::new();
-            BlockEncoder::default()
-                .encode(&again, revision, &mut twice)
-                .expect("what was decoded");
-            assert_eq!(written, twice);
+            // As the types are, and sparse wherever a reader knows it.
+            for sparse_from in [None, Some(0.0)] {
+                let encoder = BlockEncoder {
+                    sparse_from,
+                    ..BlockEncoder::default()
+                };
+                let mut written = Vec::new();
+                encoder
+                    .encode(&block, revision, &mut written)
+                    .expect("what was decoded");
+                let mut limitless = decoder;
+                limitless.limits.memory = u64::MAX;
+                let again = limitless
+                    .decode_blocking(&mut SliceSource::new(&written), revision)
+                    .expect("what was written");
+                let mut twice = Vec::new();
+                encoder.encode(&again, revision, &mut twice).expect("what was decoded");
+                assert_eq!(written, twice);
+            }
         }
     }
 });

@@ -45,6 +45,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     );
     report.rule("tokio only where it belongs", dependencies::tokio_in_its_place(members));
     report.rule(
+        "no tokio in ClickHouse's protocol",
+        sources::tokio_only_in_the_client(&files),
+    );
+    report.rule(
         "parts of Arrow, not the umbrella",
         dependencies::arrow_by_parts(members),
     );

@@ -112,6 +112,20 @@ pub(super) fn nothing_unfinished(files: &Files) -> Vec<Breach> {
     breaches
 }
 
+/// What turns bytes into values knows no runtime, so that any can use it.
+pub(super) fn tokio_only_in_the_client(files: &Files) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    for (path, text) in files.rust() {
+        let module = path.strip_prefix(CLICKHOUSE);
+        let is_protocol = module.is_some_and(|module| !CLIENT.iter().any(|name| module.starts_with(name)));
+        if is_protocol {
+            let found = lines_with(&code_of(text), "tokio");
+            breaches.extend(found.iter().map(|line| Breach::new(format!("{path}:{line}"), "tokio")));
+        }
+    }
+    breaches
+}
+
 pub(super) fn no_machine_paths(files: &Files) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for (path, text) in files.with_extension(&["rs", "md", "toml", "lock", "slt", "sh", "yml", "yaml", "html", "snap"])
@@ -144,6 +158,8 @@ pub(super) fn gone(files: &Files, exceptions: &[Exception]) -> Vec<Breach> {
 }
 
 const LONGEST: usize = 800;
+const CLICKHOUSE: &str = "crates/tidemill-clickhouse/src/";
+const CLIENT: [&str; 4] = ["client.rs", "client/", "blocking.rs", "blocking/"];
 const UNFINISHED: [&str; 4] = ["todo!", "unimplemented!", "dbg!", "#[ignore"];
 /// In two parts each, so that this file does not break the rule.
 const MACHINE_FOLDERS: [&str; 4] = [
@@ -187,6 +203,29 @@ mod tests {
             .map(|breach| breach.place)
             .collect();
         assert_eq!(places, ["a.rs:2", "a.rs:5", "a.rs:5", "a.rs:4"]);
+    }
+
+    #[test]
+    fn tokio_in_a_protocol() {
+        let text = "// not tokio\nuse tokio::net::TcpStream;";
+        let of = |module: &str| (format!("{CLICKHOUSE}{module}"), text);
+        let files = [
+            of("column/client.rs"),
+            of("client/pool.rs"),
+            of("blocking.rs"),
+            of("frame.rs"),
+        ];
+        let mut files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        files.push(("crates/tidemill-sql/src/frame.rs", text));
+        let breaches = tokio_only_in_the_client(&Files::of(&files));
+        let places: Vec<_> = breaches.into_iter().map(|breach| breach.place).collect();
+        assert_eq!(
+            places,
+            [
+                format!("{CLICKHOUSE}column/client.rs:2"),
+                format!("{CLICKHOUSE}frame.rs:2")
+            ]
+        );
     }
 
     #[test]
