@@ -158,7 +158,11 @@ proptest! {
             // Rows of no bytes may be more than it would be wise to write.
             prop_assume!(block.rows() < 1 << 20);
             let again = decode(&encode(&block, revision), revision);
-            prop_assert_eq!(again.types, block.types);
+            prop_assert_eq!(&again.types, &block.types);
+            let sparse = BlockEncoder { sparse_from: Some(0.0), replicated: true };
+            let bytes = encode_by(sparse, &block, revision);
+            let again = decode(&bytes, revision);
+            prop_assert_eq!(encode_by(sparse, &again, revision), bytes);
         }
     }
 }
