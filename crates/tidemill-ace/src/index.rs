@@ -1,9 +1,10 @@
 //! Index files and their orders.
 
-use tidemill_ads::{ErrorCode, IndexOptions, OrderId, Result, WorkArea};
+use tidemill_ads::{ErrorCode, IndexOptions, OrderId, Result};
 use tidemill_xbase::index::{KeyType, Tag};
 
 use crate::call::{call, refuse};
+use crate::callback::watched;
 use crate::connection::put_all;
 use crate::constants::*;
 use crate::handle::{Handle, with_any, with_area, with_order};
@@ -177,7 +178,7 @@ fn create(
             expression.trim(),
             condition,
             &made,
-            &settings,
+            &watched(),
         );
         session.forget_orders(area);
         let handle = session.index_handle(area, order?)?;
@@ -200,7 +201,7 @@ pub extern "C" fn AdsDeleteIndex(index: Handle) -> u32 {
 /// Makes the orders of all open index files anew.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsReindex(object: Handle) -> u32 {
-    call(|| with_area(object, WorkArea::reindex))
+    call(|| with_area(object, |area| area.reindex(&watched())))
 }
 
 /// How many orders are open.

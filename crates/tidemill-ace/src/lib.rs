@@ -26,6 +26,7 @@
 #![allow(non_snake_case, reason = "the names are those of the Advantage Client Engine")]
 
 mod call;
+mod callback;
 mod connection;
 pub mod constants;
 mod conversion;
@@ -48,6 +49,7 @@ pub mod unavailable;
 mod unicode;
 pub mod versions;
 
+pub use callback::*;
 pub use connection::*;
 pub use conversion::*;
 pub use field::*;

@@ -291,7 +291,8 @@ pub extern "C" fn AdsSetRelKeyPos(index: Handle, position: f64) -> u32 {
     })
 }
 
-fn counted(option: u16) -> Result<Counted, Error> {
+/// Which records an option of filters means.
+pub(crate) fn counted(option: u16) -> Result<Counted, Error> {
     match option & !ADS_REFRESHCOUNT {
         ADS_RESPECTFILTERS => Ok(Counted::Shown),
         ADS_IGNOREFILTERS | ADS_DEFAULT => Ok(Counted::All),

@@ -4,9 +4,11 @@ use tidemill_ads::{ErrorCode, Result, TableOptions, TableType};
 use tidemill_xbase::OpenMode;
 
 use crate::call::{call, refuse};
+use crate::callback::watched;
 use crate::connection::put_all;
 use crate::constants::*;
 use crate::handle::{Handle, Session, with_any, with_area, with_connection};
+use crate::movement::counted;
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 
@@ -145,14 +147,18 @@ pub extern "C" fn AdsCreateTable90(
     )
 }
 
+fn given_type(table_type: u16) -> Result<TableType> {
+    match table_type {
+        ADS_NTX => Ok(TableType::Ntx),
+        ADS_CDX | ADS_DEFAULT => Ok(TableType::Cdx),
+        ADS_VFP => Ok(TableType::Vfp),
+        ADS_ADT => refuse(ErrorCode::InvalidTableType, "ADT tables are not supported"),
+        other => refuse(ErrorCode::InvalidTableType, format!("{other} is no type of a table")),
+    }
+}
+
 fn given_options(alias: Name, table_type: u16, char_type: u16, lock_type: u16) -> Result<TableOptions> {
-    let table_type = match table_type {
-        ADS_NTX => TableType::Ntx,
-        ADS_CDX | ADS_DEFAULT => TableType::Cdx,
-        ADS_VFP => TableType::Vfp,
-        ADS_ADT => return refuse(ErrorCode::InvalidTableType, "ADT tables are not supported"),
-        other => return refuse(ErrorCode::InvalidTableType, format!("{other} is no type of a table")),
-    };
+    let table_type = given_type(table_type)?;
     if !matches!(lock_type, ADS_COMPATIBLE_LOCKING | ADS_PROPRIETARY_LOCKING) {
         return refuse(ErrorCode::InvalidOption, format!("{lock_type} is no way to lock"));
     }
@@ -209,8 +215,22 @@ pub extern "C" fn AdsCopyTable(object: Handle, option: u16, name: Name) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
             let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
-            let is_all = option == ADS_IGNOREFILTERS;
-            session.connection.copy_table(area, order, &path, is_all, &settings())
+            let counted = counted(option)?;
+            session.connection.copy_table(area, order, &path, counted, &watched())
+        })
+    })
+}
+
+/// Copies records into a new table of another type: those that are shown, or all.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsConvertTable(object: Handle, option: u16, name: Name, table_type: u16) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
+            let (counted, table_type) = (counted(option)?, given_type(table_type)?);
+            session
+                .connection
+                .convert_table(area, order, &path, table_type, counted, &watched())
         })
     })
 }
@@ -227,10 +247,10 @@ pub extern "C" fn AdsCopyTableContents(from: Handle, to: Handle, option: u16) ->
                     "the tables are open on different connections",
                 );
             }
-            let is_all = option == ADS_IGNOREFILTERS;
+            let counted = counted(option)?;
             session
                 .connection
-                .copy_contents((area, order), target.1, is_all, &settings())
+                .copy_contents((area, order), target.1, counted, &watched())
         })
     })
 }
@@ -238,7 +258,7 @@ pub extern "C" fn AdsCopyTableContents(from: Handle, to: Handle, option: u16) ->
 /// Takes deleted records out of a table for good.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsPackTable(table: Handle) -> u32 {
-    call(|| with_any(table, |session, area, _| session.connection.pack(area, &settings())))
+    call(|| with_any(table, |session, area, _| session.connection.pack(area, &watched())))
 }
 
 /// Takes all records out of a table.

@@ -103,13 +103,10 @@ unavailable! {
         AdsBuildRawKey
         AdsBuildRawKey100
         AdsClearCachePool
-        AdsClearCallbackFunction
-        AdsClearProgressCallback
         AdsClearSQLAbortFunc
         AdsCloneTable
         AdsCompareBookmarks
         AdsContinue
-        AdsConvertTable
         AdsDisableAutoIncEnforcement
         AdsDisableLocalConnections
         AdsDisableUniqueEnforcement
@@ -174,9 +171,6 @@ unavailable! {
         AdsOpenTable101
         AdsPackTable120
         AdsReapUnusedConnections
-        AdsRegisterCallbackFunction
-        AdsRegisterCallbackFunction101
-        AdsRegisterProgressCallback
         AdsRegisterSQLAbortFunc
         AdsRegisterUDF
         AdsReindex61

@@ -9,38 +9,47 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// Programs that check the answers of their calls.
+const PROGRAMS: [&str; 2] = ["tests/c/walk.c", "tests/c/callbacks.c"];
+
 #[test]
-fn walk_through_the_calls_goes_as_expected() {
-    let Some(program) = Program::of("tests/c/walk.c", &[]) else {
-        return;
-    };
-    let output = program.run(&[]);
-    assert!(output.status.success(), "{}", said(&output));
+fn calls_answer_as_expected() {
+    for source in PROGRAMS {
+        let Some(program) = Program::of(source, &["-pthread"]) else {
+            return;
+        };
+        let output = program.run(&[]);
+        assert!(output.status.success(), "{source}: {}", said(&output));
+    }
 }
 
 #[test]
-fn valgrind_finds_nothing_in_the_walk() {
+fn valgrind_finds_nothing_in_the_programs() {
     if !exists("valgrind") {
         return eprintln!("no valgrind here: not tried");
     }
-    let Some(program) = Program::of("tests/c/walk.c", &[]) else {
-        return;
-    };
-    let output = program.run(&["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"]);
-    assert!(output.status.success(), "{}", said(&output));
+    for source in PROGRAMS {
+        let Some(program) = Program::of(source, &["-pthread"]) else {
+            return;
+        };
+        let output = program.run(&["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"]);
+        assert!(output.status.success(), "{source}: {}", said(&output));
+    }
 }
 
 #[test]
-fn address_sanitizer_finds_nothing_in_the_walk() {
-    let flags = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"];
+fn address_sanitizer_finds_nothing_in_the_programs() {
+    let flags = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g", "-pthread"];
     if !links("int main(void) { return 0; }", &flags) {
         return eprintln!("no AddressSanitizer here: not tried");
     }
-    let Some(program) = Program::of("tests/c/walk.c", &flags) else {
-        return;
-    };
-    let output = program.run(&[]);
-    assert!(output.status.success(), "{}", said(&output));
+    for source in PROGRAMS {
+        let Some(program) = Program::of(source, &flags) else {
+            return;
+        };
+        let output = program.run(&[]);
+        assert!(output.status.success(), "{source}: {}", said(&output));
+    }
 }
 
 #[test]

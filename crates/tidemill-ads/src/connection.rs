@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use tidemill_xbase::{Alteration, CodePage, CreateOptions, Dialect, TableWriter};
+use tidemill_xbase::{Alteration, CodePage, CreateOptions, TableWriter};
 
+use crate::copies::format_of;
 use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
 use crate::relation::Relation;
 use crate::settings::{Settings, today};
 use crate::transactions::Transactions;
-use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
+use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
 
 /// An open work area of a connection. No two of one connection are the same, also not one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,72 +107,6 @@ impl Connection {
         Ok(names)
     }
 
-    /// Copies records into a new table, in an order: those that are shown, or all.
-    ///
-    /// # Errors
-    /// When the new table cannot be made or written.
-    pub fn copy_table(
-        &mut self,
-        from: AreaId,
-        order: Option<OrderId>,
-        path: &Path,
-        is_all: bool,
-        settings: &Settings,
-    ) -> Result<()> {
-        let area = self.area(from)?;
-        area.write_record()?;
-        area.table()?.copy_structure(path)?;
-        let options = TableOptions {
-            alias: None,
-            ..area.options().clone().exclusive()
-        };
-        let mut copy = WorkArea::open(path, &options, settings)?;
-        self.copy_records((from, order), &mut copy, is_all, settings)?;
-        Ok(copy.editor()?.flush()?)
-    }
-
-    /// Appends the records of a table to another, in an order: those that are shown, or all. Values go into fields of the same
-    /// name; what has none is left out.
-    ///
-    /// # Errors
-    /// [`ErrorCode::InvalidRelation`] for a table and itself; when a value does not fit.
-    pub fn copy_contents(
-        &mut self,
-        (from, order): (AreaId, Option<OrderId>),
-        to: AreaId,
-        is_all: bool,
-        settings: &Settings,
-    ) -> Result<()> {
-        let at = self.areas.iter().position(|(known, _)| *known == to);
-        let Some(at) = at.filter(|_| from != to) else {
-            return Err(Error::new(
-                ErrorCode::InvalidRelation,
-                "a table is not copied into itself",
-            ));
-        };
-        let (id, mut target) = self.areas.remove(at);
-        let copied = self.copy_records((from, order), &mut target, is_all, settings);
-        self.areas.insert(at, (id, target));
-        copied
-    }
-
-    fn copy_records(
-        &mut self,
-        (from, order): (AreaId, Option<OrderId>),
-        target: &mut WorkArea,
-        is_all: bool,
-        settings: &Settings,
-    ) -> Result<()> {
-        let source = self.area(from)?;
-        let back = source.record_number()?;
-        let pairs: Vec<(usize, usize)> = (0..source.fields().len())
-            .filter_map(|field| Some((field, target.field_named(&source.fields().get(field)?.name).ok()?)))
-            .collect();
-        let copied = source.copy_into(target, &pairs, order, is_all, settings);
-        self.go_to(from, back, settings)?;
-        copied
-    }
-
     /// Opens a table; a name without an extension gets `dbf`.
     ///
     /// # Errors
@@ -207,11 +142,7 @@ impl Connection {
         let path = self.path_of(name, "dbf", settings)?;
         let fields = field_definitions::fields(fields)?;
         let mut create = CreateOptions::new(today());
-        create.format = match options.table_type {
-            TableType::Ntx => Dialect::Dbase3,
-            TableType::Cdx => Dialect::FoxPro2,
-            TableType::Vfp => Dialect::VisualFoxPro,
-        };
+        create.format = format_of(options.table_type);
         create.codepage = options.codepage.unwrap_or(match options.is_oem {
             true => CodePage::Cp850,
             false => CodePage::Cp1252,

@@ -111,6 +111,12 @@ pub enum ErrorCode {
     InvalidFindHandle = 5129,
     ValueOverflow = 5179,
     NoMemoFile = 5194,
+    /// The client's for a call from within a call.
+    CommunicationBusy = 6619,
+    /// The server's for an index that was stopped while it was made, or the packing of a table.
+    IndexCreationAborted = 7089,
+    /// The server's for a copy that was stopped.
+    CopyAborted = 7090,
     /// The server's for a file that others keep from being opened.
     FileInUse = 7008,
     /// The server's for what the operating system refused.
@@ -138,6 +144,7 @@ fn code_of(error: &xbase::Error) -> ErrorCode {
             ErrorCode::InternalError => ErrorCode::InvalidExpression,
             code => code,
         },
+        E::Cancelled => ErrorCode::IndexCreationAborted,
         E::MissingMemo { .. } => ErrorCode::NoMemoFile,
         E::Unsupported { .. } => ErrorCode::InvalidTableType,
         E::Locked(refused) => match refused.subject {

@@ -26,10 +26,12 @@
 
 mod collation;
 mod connection;
+mod copies;
 mod date_format;
 mod error;
 mod field_definitions;
 mod paths;
+mod progress;
 mod relation;
 mod settings;
 pub mod sql;
@@ -40,6 +42,7 @@ pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use error::{Error, ErrorCode, Result};
 pub use paths::Paths;
+pub use progress::Progress;
 pub use settings::Settings;
 pub use tidemill_xbase::aof::{Customize, OptimizationLevel};
 pub use work_area::{Counted, FieldType, IndexOptions, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};

@@ -8,6 +8,7 @@ use tidemill_xbase::{CivilDate, CodePage};
 
 use crate::date_format::DateFormat;
 use crate::paths::Paths;
+use crate::progress::Progress;
 
 /// What a program sets for all its tables, as `SET` does in xBase programs.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Settings {
     pub paths: Paths,
     /// How long a lock is asked for again and again while others hold it. Default: none at all, as ACE does.
     pub lock_timeout: Duration,
+    /// Who is told how far long work is. Default: nobody.
+    pub progress: Progress,
 }
 
 impl Default for Settings {
@@ -38,6 +41,7 @@ impl Default for Settings {
             show_deleted: true,
             paths: Paths::default(),
             lock_timeout: Duration::ZERO,
+            progress: Progress::default(),
         }
     }
 }

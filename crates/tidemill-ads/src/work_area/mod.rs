@@ -1,6 +1,7 @@
 //! An open table with a current record: what a table handle of ACE is.
 
 mod changes;
+mod copies;
 mod fields;
 mod filters;
 mod locks;
@@ -21,6 +22,7 @@ use tidemill_xbase::{
 
 use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
+use crate::progress::Work;
 use crate::settings::{Settings, today};
 
 pub use fields::FieldType;
@@ -124,6 +126,8 @@ pub struct WorkArea {
     is_file_locked: bool,
     /// A record that was locked because it is being changed, and is unlocked once it is written.
     locked_for_change: Option<u32>,
+    /// What takes long, while it is under way.
+    work: Work,
 }
 
 /// A way through the records.
@@ -184,21 +188,25 @@ impl WorkArea {
         if let Some(codepage) = options.codepage {
             open = open.codepage(codepage);
         }
-        let mut edit = EditOptions::new(today())
+        let work = Work::default();
+        let edit = EditOptions::new(today())
             .mode(options.mode)
             .scheme(scheme)
             .lock_timeout(settings.lock_timeout)
             .brief_lock_timeout(BRIEF_LOCKS)
-            .open(open.clone())
-            .production_index(has_production);
-        if has_production {
-            let table = Table::open(path, &open)?;
-            if let Ok(Some(index)) = production_path(&table) {
-                edit = edit.keys(collation::of_index(&index, &table));
-            }
-        }
+            .open(open)
+            .build(work.build_options())
+            .production_index(false);
         let mut editor = TableEditor::open(path, &edit)?;
         let table = Arc::new(editor.table()?);
+        if has_production {
+            match production_path(&table) {
+                Ok(Some(index)) => editor.open_index_with(&index, &collation::of_index(&index, &table))?,
+                // One that the header names and that is gone is no error, as in other programs.
+                Ok(None) | Err(tidemill_xbase::Error::Unsupported { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let alias = options.alias.clone().or(stem).unwrap_or_default();
         let natural = Way {
@@ -229,6 +237,7 @@ impl WorkArea {
             locked: BTreeSet::new(),
             is_file_locked: false,
             locked_for_change: None,
+            work,
         };
         area.list_orders()?;
         area.go_top(None, settings)?;
@@ -366,6 +375,14 @@ impl WorkArea {
         };
         self.read(record)?;
         Ok(record)
+    }
+
+    /// Does something that takes long, of which the program is told that wants to know.
+    fn at_length<T>(&mut self, settings: &Settings, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.work.begin(&settings.progress, self.editor.record_count());
+        let done = work(self);
+        self.work.end();
+        done
     }
 
     /// Brings the number of records, and the filter by bitmaps, up to now.
