@@ -1,17 +1,17 @@
 //! Connections: to folders of this machine.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tidemill_ads::{Connection, ErrorCode, Result};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
-use crate::handle::{self, Handle, Object, add_connection, lock, remove, session, with_connection};
+use crate::handle::{self, Handle, Object, Session, add_connection, lock, remove, session, with_connection};
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 
 /// The version that programs are told: the one whose functions these are.
-const VERSION: (u32, u32, u8) = (12, 0, b'T');
+pub(crate) const VERSION: (u32, u32, u8) = (12, 0, b'T');
 
 /// Connects to a folder.
 #[unsafe(no_mangle)]
@@ -88,12 +88,18 @@ fn no_server() -> Result<()> {
 pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
     call(|| {
         let session = session(connection)?;
-        let mut session = lock(&session);
-        let ended = session.connection.end_transactions();
-        let closed = session.close_all();
-        remove(session.handle);
-        ended.and(closed)
+        disconnect(&session)
     })
+}
+
+/// Closes a connection, and takes its handles back.
+pub(crate) fn disconnect(session: &Mutex<Session>) -> Result<()> {
+    let mut session = lock(session);
+    let ended = session.connection.end_transactions();
+    let closed = session.close_all();
+    session.retire();
+    remove(session.handle);
+    ended.and(closed)
 }
 
 /// Closes all connections and all that is open on them.
@@ -103,12 +109,7 @@ pub extern "C" fn AdsApplicationExit() -> u32 {
         let mut closed = Ok(());
         for (handle, object) in handle::all() {
             match object {
-                Object::Connection(session) => {
-                    let mut session = lock(&session);
-                    let ended = session.connection.end_transactions();
-                    closed = closed.and(ended).and(session.close_all());
-                    remove(handle);
-                }
+                Object::Connection(session) => closed = closed.and(disconnect(&session)),
                 Object::Search(_) => drop(remove(handle)),
                 Object::Table(..) | Object::Index(..) => {}
             }
@@ -187,9 +188,14 @@ pub extern "C" fn AdsIsServerLoaded(_server: Name, answer: Out<u16>) -> u32 {
 pub extern "C" fn AdsGetServerName(connection: Handle, name: Bytes, len: Out<u16>) -> u32 {
     call(|| {
         session(connection)?;
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
-        name.put(host.trim().as_bytes(), len)
+        name.put(host_name().as_bytes(), len)
     })
+}
+
+/// The name of this machine.
+pub(crate) fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
+    name.trim().to_owned()
 }
 
 /// Day and time of the server.
@@ -282,7 +288,7 @@ pub extern "C" fn AdsWriteAllRecords() -> u32 {
 /// Closes every table.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCloseAllTables() -> u32 {
-    call(|| for_each_session(handle::Session::close_all))
+    call(|| for_each_session(Session::close_all))
 }
 
 /// How many tables are open.
@@ -333,7 +339,7 @@ pub(crate) fn put_all<T: Copy>(values: &[T], array: Out<T>, len: Out<u16>) -> Re
     }
 }
 
-fn for_each_session(mut work: impl FnMut(&mut handle::Session) -> Result<()>) -> Result<()> {
+fn for_each_session(mut work: impl FnMut(&mut Session) -> Result<()>) -> Result<()> {
     let sessions: Vec<Arc<_>> = handle::all()
         .into_iter()
         .filter_map(|(_, object)| match object {

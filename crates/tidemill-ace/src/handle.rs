@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use tidemill_ads::{AreaId, Connection, ErrorCode, OrderId, Result, WorkArea};
 
@@ -22,6 +23,8 @@ pub(crate) struct Session {
     pub(crate) handle: Handle,
     tables: Vec<(AreaId, Handle)>,
     indexes: Vec<(AreaId, OrderId, Handle)>,
+    /// How many calls it has served.
+    operations: u64,
 }
 
 /// What a handle stands for.
@@ -44,11 +47,39 @@ struct Place {
 struct Registry {
     places: Vec<Place>,
     free: Vec<usize>,
+    connections: Usage,
+    tables: Usage,
+    /// The calls that closed connections have served.
+    operations: u64,
+    /// When the first handle was given away.
+    since: Option<Instant>,
+}
+
+/// How many of a kind are open, and were at most.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Usage {
+    pub(crate) in_use: u32,
+    pub(crate) most: u32,
+}
+
+impl Registry {
+    /// The count that an object belongs to.
+    fn usage(&mut self, object: &Object) -> Option<&mut Usage> {
+        match object {
+            Object::Connection(_) => Some(&mut self.connections),
+            Object::Table(..) => Some(&mut self.tables),
+            _ => None,
+        }
+    }
 }
 
 static REGISTRY: RwLock<Registry> = RwLock::new(Registry {
     places: Vec::new(),
     free: Vec::new(),
+    connections: Usage { in_use: 0, most: 0 },
+    tables: Usage { in_use: 0, most: 0 },
+    operations: 0,
+    since: None,
 });
 
 /// How often handles were given away or taken back.
@@ -62,9 +93,13 @@ const PLACE_BITS: u32 = 20;
 /// How many turns a place has.
 const TURNS: u16 = (1 << 11) - 1;
 
+/// How many handles there can be at once.
+pub(crate) const MOST: u32 = 1 << PLACE_BITS;
+
 /// Gives an object a handle.
 pub(crate) fn add(object: Object) -> Result<Handle> {
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    registry.since.get_or_insert_with(Instant::now);
     let at = match registry.free.pop() {
         Some(at) => at,
         None if registry.places.len() >= 1 << PLACE_BITS => {
@@ -80,8 +115,13 @@ pub(crate) fn add(object: Object) -> Result<Handle> {
     };
     CHANGES.fetch_add(1, Ordering::Release);
     place.turn = if place.turn >= TURNS { 1 } else { place.turn + 1 };
-    place.object = Some(object);
-    Ok(u64::from(place.turn) << PLACE_BITS | at as u64)
+    let handle = u64::from(place.turn) << PLACE_BITS | at as u64;
+    place.object = Some(object.clone());
+    if let Some(usage) = registry.usage(&object) {
+        usage.in_use += 1;
+        usage.most = usage.most.max(usage.in_use);
+    }
+    Ok(handle)
 }
 
 /// What a handle stands for.
@@ -101,6 +141,9 @@ pub(crate) fn remove(handle: Handle) -> Option<Object> {
         return None;
     }
     let object = place.object.take()?;
+    if let Some(usage) = registry.usage(&object) {
+        usage.in_use -= 1;
+    }
     CHANGES.fetch_add(1, Ordering::Release);
     registry.free.push(at);
     Some(object)
@@ -111,6 +154,23 @@ fn place_of(handle: Handle) -> Option<usize> {
     usize::try_from(handle & ((1 << PLACE_BITS) - 1))
         .ok()
         .filter(|_| is_handle)
+}
+
+/// The connections and tables that are open, how many calls they and closed ones have served, and for how long.
+pub(crate) fn activity() -> (Usage, Usage, u64, Duration) {
+    let open = all().into_iter().filter_map(|(_, object)| match object {
+        Object::Connection(session) => Some(lock(&session).operations),
+        _ => None,
+    });
+    let operations: u64 = open.sum();
+    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    let since = registry.since.map_or(Duration::ZERO, |since| since.elapsed());
+    (
+        registry.connections,
+        registry.tables,
+        operations + registry.operations,
+        since,
+    )
 }
 
 /// Every object that is open, with its handle.
@@ -136,6 +196,7 @@ pub(crate) fn add_connection(connection: Connection) -> Result<Handle> {
         handle: 0,
         tables: Vec::new(),
         indexes: Vec::new(),
+        operations: 0,
     }));
     let handle = add(Object::Connection(Arc::clone(&session)))?;
     lock(&session).handle = handle;
@@ -166,7 +227,14 @@ pub(crate) fn session(handle: Handle) -> Result<Arc<Mutex<Session>>> {
 
 /// Does something with a connection.
 pub(crate) fn with_connection<T>(handle: Handle, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
-    work(&mut lock(&*session(handle)?))
+    work(&mut serving(&*session(handle)?))
+}
+
+/// Locks a session for a call, which is counted.
+fn serving(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
+    let mut session = lock(session);
+    session.operations += 1;
+    session
 }
 
 /// A table or an order that this thread used last.
@@ -197,7 +265,7 @@ pub(crate) fn with_any<T>(
                 .flatten()
                 .find(|known| known.handle == handle && known.changes == changes)
         {
-            return work(&mut lock(&known.session), known.area, known.order);
+            return work(&mut serving(&known.session), known.area, known.order);
         }
         let (session, area, order) = match object(handle) {
             Some(Object::Table(session, area)) => (session, area, None),
@@ -217,7 +285,7 @@ pub(crate) fn with_any<T>(
                 order,
             });
         }
-        work(&mut lock(&session), area, order)
+        work(&mut serving(&session), area, order)
     })
 }
 
@@ -305,6 +373,12 @@ impl Session {
             *known != area
         });
         closed
+    }
+
+    /// Counts the calls that it has served to those of closed connections.
+    pub(crate) fn retire(&mut self) {
+        let operations = std::mem::take(&mut self.operations);
+        REGISTRY.write().unwrap_or_else(PoisonError::into_inner).operations += operations;
     }
 
     /// Closes everything that is open on the connection.

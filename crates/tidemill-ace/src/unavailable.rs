@@ -150,23 +150,7 @@ unavailable! {
         AdsIsIndexUserDefined
         AdsIsTableTransactionFree
         AdsLocate
-        AdsMgConnect
-        AdsMgDisconnect
         AdsMgDumpInternalTables
-        AdsMgGetActivityInfo
-        AdsMgGetCommStats
-        AdsMgGetConfigInfo
-        AdsMgGetInstallInfo
-        AdsMgGetLockOwner
-        AdsMgGetLocks
-        AdsMgGetOpenIndexes
-        AdsMgGetOpenTables
-        AdsMgGetServerType
-        AdsMgGetUserNames
-        AdsMgGetWorkerThreadActivity
-        AdsMgKillUser
-        AdsMgKillUser90
-        AdsMgResetCommStats
         AdsNullTerminateStrings
         AdsOpenTable101
         AdsPackTable120

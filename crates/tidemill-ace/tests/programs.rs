@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 2] = ["tests/c/walk.c", "tests/c/callbacks.c"];
+const PROGRAMS: [&str; 3] = ["tests/c/walk.c", "tests/c/callbacks.c", "tests/c/management.c"];
 
 #[test]
 fn calls_answer_as_expected() {
