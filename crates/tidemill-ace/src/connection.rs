@@ -102,6 +102,17 @@ pub(crate) fn disconnect(session: &Mutex<Session>) -> Result<()> {
     ended.and(closed)
 }
 
+/// Closes all that is open on a connection and takes its transaction back; the connection stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsResetConnection(connection: Handle) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            let ended = session.connection.end_transactions();
+            ended.and(session.close_all())
+        })
+    })
+}
+
 /// Closes all connections and all that is open on them.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsApplicationExit() -> u32 {
@@ -242,6 +253,52 @@ pub extern "C" fn AdsGetHandleType(object: Handle, answer: Out<u16>) -> u32 {
     })
 }
 
+/// Keeps a number with a handle, as long as it is open.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetHandleLong(object: Handle, number: u32) -> u32 {
+    call(|| handle::keep_number(object, number))
+}
+
+/// The number that was kept with a handle.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetHandleLong(object: Handle, answer: Out<u32>) -> u32 {
+    call(|| match handle::kept_number(object) {
+        Some(number) => answer.set(number),
+        None => refuse(ErrorCode::InvalidHandle, format!("nothing was kept with {object}")),
+    })
+}
+
+/// A property of a connection: one to a folder has no user, no password, no protocol and no ciphers.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetConnectionProperty(connection: Handle, property: u16, value: Bytes, len: Out<u32>) -> u32 {
+    call(|| {
+        session(connection)?;
+        match property {
+            ADS_CONNECTIONPROP_USERNAME
+            | ADS_CONNECTIONPROP_PASSWORD
+            | ADS_CONNECTIONPROP_CERTIFICATE_FILE
+            | ADS_CONNECTIONPROP_CIPHER_SUITE
+            | ADS_CONNECTIONPROP_COMMON_NAME => value.put(b"\0", len),
+            ADS_CONNECTIONPROP_PROTOCOL => value.put(&0_u32.to_ne_bytes(), len),
+            ADS_CONNECTIONPROP_FIPS_MODE => value.put(&0_u16.to_ne_bytes(), len),
+            ADS_CONNECTIONPROP_ENCRYPTION_TYPE => refuse(ErrorCode::NotImplemented, "nothing is encrypted here"),
+            other => refuse(
+                ErrorCode::InvalidOption,
+                format!("{other} is no property of a connection"),
+            ),
+        }
+    })
+}
+
+/// The collation of the tables that a connection opens: none is named.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetCollation(connection: Handle, collation: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        session(connection)?;
+        collation.put(b"", len)
+    })
+}
+
 /// Whether a file is there.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCheckExistence(connection: Handle, name: Name, answer: Out<u16>) -> u32 {
@@ -339,7 +396,7 @@ pub(crate) fn put_all<T: Copy>(values: &[T], array: Out<T>, len: Out<u16>) -> Re
     }
 }
 
-fn for_each_session(mut work: impl FnMut(&mut Session) -> Result<()>) -> Result<()> {
+pub(crate) fn for_each_session(mut work: impl FnMut(&mut Session) -> Result<()>) -> Result<()> {
     let sessions: Vec<Arc<_>> = handle::all()
         .into_iter()
         .filter_map(|(_, object)| match object {

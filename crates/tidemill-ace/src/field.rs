@@ -1,13 +1,14 @@
 //! Fields: described, read and written. A field is named, or numbered from 1 in the place of its name.
 
 use tidemill_ads::{ErrorCode, FieldType, Result, WorkArea};
-use tidemill_xbase::FieldKind;
+use tidemill_xbase::{CodePage, FieldKind};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
-use crate::handle::{Handle, with_area};
+use crate::handle::{Handle, with_any, with_area};
 use crate::pointers::{Bytes, Field, Out};
 use crate::settings::settings;
+use crate::unicode::encoded;
 
 /// Does something with a field of a table.
 pub(crate) fn with_field<T>(
@@ -18,6 +19,23 @@ pub(crate) fn with_field<T>(
     with_area(table, |area| {
         let field = field.of(area)?;
         work(area, field)
+    })
+}
+
+/// Does something with a field that is to be changed: of the current record, or with the handle of an order of the key that is
+/// put together for it ([`AdsInitRawKey`](crate::AdsInitRawKey)).
+pub(crate) fn with_changed(
+    object: Handle,
+    field: Field,
+    work: impl FnOnce(&mut WorkArea, usize) -> Result<()>,
+) -> Result<()> {
+    with_any(object, |session, area, order| {
+        let area = session.connection.area(area)?;
+        let field = field.of(area)?;
+        match order.is_some_and(|order| area.builds_raw_key(order)) {
+            true => area.in_raw_key(|area| work(area, field)),
+            false => work(area, field),
+        }
     })
 }
 
@@ -69,6 +87,34 @@ pub extern "C" fn AdsGetFieldLength(table: Handle, field: Field, answer: Out<u32
             answer.set(u32::try_from(known.width).unwrap_or(u32::MAX))
         })
     })
+}
+
+/// As [`AdsGetFieldLength`]: fields are as long in bytes as in letters.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldLength100(table: Handle, field: Field, options: u32, answer: Out<u32>) -> u32 {
+    match call(|| is_length(options)) {
+        AE_SUCCESS => AdsGetFieldLength(table, field, answer),
+        code => code,
+    }
+}
+
+/// How long the text of a field is, as [`AdsGetField`] gives it; letters are of one byte.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDataLength(table: Handle, field: Field, options: u32, answer: Out<u32>) -> u32 {
+    call(|| {
+        is_length(options)?;
+        with_field(table, field, |area, field| {
+            let text = area.text(field, &settings())?;
+            answer.set(u32::try_from(text.len()).unwrap_or(u32::MAX))
+        })
+    })
+}
+
+fn is_length(options: u32) -> Result<()> {
+    match options {
+        ADS_CODEUNIT_LENGTH | ADS_BYTE_LENGTH | ADS_BYTE_LENGTH_IN_BUFFER => Ok(()),
+        other => refuse(ErrorCode::InvalidOption, format!("{other} is no kind of length")),
+    }
 }
 
 /// The decimals of a field.
@@ -265,7 +311,7 @@ fn narrow<T: TryFrom<i64>>(number: i64) -> Result<T> {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetString(table: Handle, field: Field, text: Bytes, len: u32) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
+        with_changed(table, field, |area, field| {
             area.set_text(field, text.read(len as usize)?, &settings())
         })
     })
@@ -281,7 +327,7 @@ pub extern "C" fn AdsSetField(table: Handle, field: Field, text: Bytes, len: u32
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetFieldRaw(table: Handle, field: Field, bytes: Bytes, len: u32) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
+        with_changed(table, field, |area, field| {
             area.set_raw(field, bytes.read(len as usize)?)
         })
     })
@@ -290,56 +336,56 @@ pub extern "C" fn AdsSetFieldRaw(table: Handle, field: Field, bytes: Bytes, len:
 /// Gives a field a number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetDouble(table: Handle, field: Field, number: f64) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_number(field, number)))
+    call(|| with_changed(table, field, |area, field| area.set_number(field, number)))
 }
 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetLong(table: Handle, field: Field, number: i32) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_integer(field, number.into())))
+    call(|| with_changed(table, field, |area, field| area.set_integer(field, number.into())))
 }
 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetShort(table: Handle, field: Field, number: i16) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_integer(field, number.into())))
+    call(|| with_changed(table, field, |area, field| area.set_integer(field, number.into())))
 }
 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetLongLong(table: Handle, field: Field, number: i64) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_integer(field, number)))
+    call(|| with_changed(table, field, |area, field| area.set_integer(field, number)))
 }
 
 /// Gives a field an amount in ten-thousandths.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetMoney(table: Handle, field: Field, amount: i64) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_decimal(field, amount.into(), 4)))
+    call(|| with_changed(table, field, |area, field| area.set_decimal(field, amount.into(), 4)))
 }
 
 /// Makes a logical field true or false.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetLogical(table: Handle, field: Field, value: u16) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_logical(field, value != 0)))
+    call(|| with_changed(table, field, |area, field| area.set_logical(field, value != 0)))
 }
 
 /// Gives a date field a Julian day number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetJulian(table: Handle, field: Field, day: i32) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_julian(field, day.into())))
+    call(|| with_changed(table, field, |area, field| area.set_julian(field, day.into())))
 }
 
 /// Gives a time field the milliseconds since midnight.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetMilliseconds(table: Handle, field: Field, ms: i32) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_milliseconds(field, ms.into())))
+    call(|| with_changed(table, field, |area, field| area.set_milliseconds(field, ms.into())))
 }
 
 /// Gives a date field a date as text.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetDate(table: Handle, field: Field, text: Bytes, len: u16) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
+        with_changed(table, field, |area, field| {
             let text = crate::pointers::text_of(text.read(len.into())?);
             let settings = settings();
             area.set_julian(field, settings.date_format.parse(&text, settings.epoch)?)
@@ -351,9 +397,35 @@ pub extern "C" fn AdsSetDate(table: Handle, field: Field, text: Bytes, len: u16)
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetTime(table: Handle, field: Field, text: Bytes, len: u16) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
+        with_changed(table, field, |area, field| {
             let text = crate::pointers::text_of(text.read(len.into())?);
             area.set_milliseconds(field, tidemill_ads::time_of(&text)?)
+        })
+    })
+}
+
+/// Gives a timestamp field a date and a time as text: in the date format that is set, or as CCYY-MM-DD HH:MM:SS.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetTimeStamp(table: Handle, field: Field, text: Bytes, len: u32) -> u32 {
+    call(|| {
+        with_changed(table, field, |area, field| match area.field_type(field)? {
+            FieldType::Timestamp => area.set_text(field, text.read(len as usize)?, &settings()),
+            _ => refuse(ErrorCode::InvalidFieldType, "the field has no timestamps"),
+        })
+    })
+}
+
+/// Gives a field a text in a code page, by its number; letters that the table's has not got are an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetStringFromCodePage(table: Handle, page: u32, field: Field, text: Bytes, len: u32) -> u32 {
+    call(|| {
+        let name = format!("cp{page}");
+        let Some(page) = CodePage::all().find(|known| known.name() == name) else {
+            return refuse(ErrorCode::InvalidOption, format!("code page {page} is not known"));
+        };
+        with_changed(table, field, |area, field| {
+            let units: Vec<u16> = page.decode(text.read(len as usize)?).encode_utf16().collect();
+            area.set_text(field, &encoded(&units, area.program_codepage())?, &settings())
         })
     })
 }
@@ -361,7 +433,7 @@ pub extern "C" fn AdsSetTime(table: Handle, field: Field, text: Bytes, len: u16)
 /// Makes a field blank.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetEmpty(table: Handle, field: Field) -> u32 {
-    call(|| with_field(table, field, |area, field| area.set_empty(field)))
+    call(|| with_changed(table, field, |area, field| area.set_empty(field)))
 }
 
 /// Makes a field NULL, or blank where it cannot be.

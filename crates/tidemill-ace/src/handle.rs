@@ -41,6 +41,8 @@ struct Place {
     /// How often it was given away, from 1.
     turn: u16,
     object: Option<Object>,
+    /// What the program keeps with it.
+    number: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -106,7 +108,11 @@ pub(crate) fn add(object: Object) -> Result<Handle> {
             return refuse(ErrorCode::InternalError, "a million handles are open");
         }
         None => {
-            registry.places.push(Place { turn: 0, object: None });
+            registry.places.push(Place {
+                turn: 0,
+                object: None,
+                number: None,
+            });
             registry.places.len() - 1
         }
     };
@@ -117,6 +123,7 @@ pub(crate) fn add(object: Object) -> Result<Handle> {
     place.turn = if place.turn >= TURNS { 1 } else { place.turn + 1 };
     let handle = u64::from(place.turn) << PLACE_BITS | at as u64;
     place.object = Some(object.clone());
+    place.number = None;
     if let Some(usage) = registry.usage(&object) {
         usage.in_use += 1;
         usage.most = usage.most.max(usage.in_use);
@@ -154,6 +161,25 @@ fn place_of(handle: Handle) -> Option<usize> {
     usize::try_from(handle & ((1 << PLACE_BITS) - 1))
         .ok()
         .filter(|_| is_handle)
+}
+
+/// Keeps a number with a handle.
+pub(crate) fn keep_number(handle: Handle, number: u32) -> Result<()> {
+    if object(handle).is_none() {
+        return refuse(ErrorCode::InvalidHandle, format!("{handle} is no handle"));
+    }
+    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = place_of(handle).and_then(|at| registry.places.get_mut(at)) {
+        place.number = Some(number);
+    }
+    Ok(())
+}
+
+/// The number that was kept with a handle.
+pub(crate) fn kept_number(handle: Handle) -> Option<u32> {
+    object(handle)?;
+    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    registry.places.get(place_of(handle)?)?.number
 }
 
 /// The connections and tables that are open, how many calls they and closed ones have served, and for how long.

@@ -25,6 +25,7 @@
 )]
 #![allow(non_snake_case, reason = "the names are those of the Advantage Client Engine")]
 
+mod bookmark;
 mod call;
 mod callback;
 mod connection;
@@ -50,6 +51,7 @@ pub mod unavailable;
 mod unicode;
 pub mod versions;
 
+pub use bookmark::*;
 pub use callback::*;
 pub use connection::*;
 pub use conversion::*;

@@ -10,7 +10,7 @@ use tidemill_xbase::CodePage;
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, with_any, with_area, with_order};
-use crate::pointers::{Bytes, Out};
+use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 use crate::unicode::encoded;
 
@@ -197,6 +197,30 @@ pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16, codepage: CodeP
         ADS_STRINGKEY => GivenKey::Text(key.read(len.into())?.into()),
         ADS_RAWKEY => GivenKey::Raw(key.read(len.into())?),
         other => return refuse(ErrorCode::InvalidDataType, format!("{other} is no type of a key")),
+    })
+}
+
+/// Looks record by record for a condition, from the first one or from the last one on.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsLocate(object: Handle, condition: Name, is_forward: u16, found: Out<u16>) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            let condition = condition.needed()?;
+            let is_found = session
+                .connection
+                .locate(area, order, &condition, is_forward != 0, &settings())?;
+            found.set(is_found.into())
+        })
+    })
+}
+
+/// Looks on for the condition of [`AdsLocate`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsContinue(table: Handle, found: Out<u16>) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            found.set(session.connection.locate_on(area, &settings())?.into())
+        })
     })
 }
 

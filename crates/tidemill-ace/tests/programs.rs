@@ -10,7 +10,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 3] = ["tests/c/walk.c", "tests/c/callbacks.c", "tests/c/management.c"];
+const PROGRAMS: [&str; 5] = [
+    "tests/c/walk.c",
+    "tests/c/callbacks.c",
+    "tests/c/management.c",
+    "tests/c/places.c",
+    "tests/c/variants.c",
+];
 
 #[test]
 fn calls_answer_as_expected() {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tidemill_xbase::{Alteration, CodePage, CreateOptions, TableWriter};
+use tidemill_xbase::{Alteration, CodePage, CreateOptions, OpenMode, TableWriter};
 
 use crate::copies::format_of;
 use crate::error::{Error, ErrorCode, Result};
@@ -126,6 +126,41 @@ impl Connection {
             area.use_log(Some(log))?;
         }
         Ok(self.add(area))
+    }
+
+    /// Opens a table once more, with the same index files and filters and at the same record.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableNotShared`] for one that nobody else may have open; as [`Connection::open_table`].
+    pub fn clone_table(&mut self, id: AreaId, settings: &Settings) -> Result<AreaId> {
+        let area = self.area(id)?;
+        area.write_record()?;
+        if area.options().mode == OpenMode::Exclusive {
+            let what = format!("{} is open exclusively", area.path().display());
+            return Err(Error::new(ErrorCode::TableNotShared, what));
+        }
+        let mut clone = WorkArea::open(area.path(), area.options(), settings)?;
+        let mut indexes: Vec<PathBuf> = Vec::new();
+        for order in area.orders() {
+            let index = area.index_path(order)?;
+            if !area.is_production(index) && indexes.last().is_none_or(|last| last != index) {
+                indexes.push(index.to_owned());
+            }
+        }
+        for index in indexes {
+            clone.open_index(&index)?;
+        }
+        if let Some(filter) = area.filter() {
+            clone.set_filter(filter, settings)?;
+        }
+        if let Some(filter) = area.aof() {
+            clone.set_aof(filter, settings)?;
+        }
+        clone.go_to(area.record_number()?)?;
+        if let Some(log) = self.transactions.log() {
+            clone.use_log(Some(log))?;
+        }
+        Ok(self.add(clone))
     }
 
     /// Makes an empty table with fields as `NAME,Character,20;AMT,Numeric,8,2` and opens it exclusively.
@@ -294,6 +329,34 @@ impl Connection {
         settings: &Settings,
     ) -> Result<bool> {
         let is_found = self.area(id)?.seek(order, key, kind, settings)?;
+        self.moved(id, settings)?;
+        Ok(is_found)
+    }
+
+    /// Goes to the first record of a condition in an order or in the table, or to the last one, and returns whether there is
+    /// one. Every record that is shown is looked at.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`]; [`ErrorCode::InvalidExpression`].
+    pub fn locate(
+        &mut self,
+        id: AreaId,
+        order: Option<OrderId>,
+        condition: &str,
+        is_forward: bool,
+        settings: &Settings,
+    ) -> Result<bool> {
+        let is_found = self.area(id)?.locate(order, condition, is_forward, settings)?;
+        self.moved(id, settings)?;
+        Ok(is_found)
+    }
+
+    /// Goes to the next record that [`Connection::locate`] looks for.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`]; [`ErrorCode::InvalidContinue`].
+    pub fn locate_on(&mut self, id: AreaId, settings: &Settings) -> Result<bool> {
+        let is_found = self.area(id)?.locate_on(settings)?;
         self.moved(id, settings)?;
         Ok(is_found)
     }

@@ -24,6 +24,7 @@
 //! It opens no network connection, no data dictionary, no ADT table and nothing that is encrypted: each is an error that says
 //! so. It starts no thread; a connection is for one thread at a time.
 
+mod bookmark;
 mod collation;
 mod connection;
 mod copies;
@@ -38,6 +39,7 @@ pub mod sql;
 mod transactions;
 mod work_area;
 
+pub use bookmark::Bookmark;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use error::{Error, ErrorCode, Result};
@@ -45,4 +47,6 @@ pub use paths::Paths;
 pub use progress::Progress;
 pub use settings::Settings;
 pub use tidemill_xbase::aof::{Customize, OptimizationLevel};
-pub use work_area::{Counted, FieldType, IndexOptions, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
+pub use work_area::{
+    Counted, FieldType, IndexOptions, KeyLength, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea,
+};

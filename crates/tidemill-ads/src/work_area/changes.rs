@@ -8,6 +8,7 @@ use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 
 use super::WorkArea;
 use super::fields::is_day;
+use crate::date_format::time_of;
 use crate::error::{ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -166,9 +167,12 @@ impl WorkArea {
                 Some(value) => self.put(field, value),
                 None => self.set_number(field, self.number_of(&trimmed)?),
             },
-            FieldKind::Time | FieldKind::Timestamp => {
-                let why = "a time is not given as text";
-                self.refuse(ErrorCode::InvalidFieldType, why)
+            FieldKind::Time | FieldKind::Timestamp if trimmed.is_empty() => self.set_empty(field),
+            FieldKind::Time => self.set_milliseconds(field, time_of(&trimmed)?),
+            FieldKind::Timestamp => {
+                let (day, ms) = settings.date_format.parse_moment(&trimmed, settings.epoch)?;
+                self.set_julian(field, day)?;
+                self.set_milliseconds(field, ms)
             }
             _ if trimmed.is_empty() => self.set_empty(field),
             _ => self.set_number(field, self.number_of(&trimmed)?),

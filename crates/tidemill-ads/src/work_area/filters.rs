@@ -257,7 +257,7 @@ impl WorkArea {
         known.max(self.aof.as_ref().map_or(0, |filter| filter.version)) + 1
     }
 
-    fn condition(&self, text: &str, settings: &Settings) -> Result<Filter> {
+    pub(super) fn condition(&self, text: &str, settings: &Settings) -> Result<Filter> {
         let filter = Filter::new(text, &self.table, &self.environment(settings))?;
         match filter.program().type_of() {
             Type::Logical => Ok(filter),

@@ -4,8 +4,10 @@ mod changes;
 mod copies;
 mod fields;
 mod filters;
+mod locate;
 mod locks;
 mod orders;
+mod raw_key;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -27,6 +29,7 @@ use crate::settings::{Settings, today};
 
 pub use fields::FieldType;
 pub use orders::{IndexOptions, OrderId, SeekKey, SeekKind};
+pub use raw_key::KeyLength;
 pub use walk::Counted;
 
 /// Which program's kind of table it is: it decides on the index files, the memo file and where locks are.
@@ -128,6 +131,10 @@ pub struct WorkArea {
     locked_for_change: Option<u32>,
     /// What takes long, while it is under way.
     work: Work,
+    /// What was located last.
+    search: Option<locate::Search>,
+    /// A key that is put together for an order, as the record that it is the key of.
+    raw_key: Option<(OrderId, CurrentRecord)>,
 }
 
 /// A way through the records.
@@ -238,6 +245,8 @@ impl WorkArea {
             is_file_locked: false,
             locked_for_change: None,
             work,
+            search: None,
+            raw_key: None,
         };
         area.list_orders()?;
         area.go_top(None, settings)?;

@@ -7,6 +7,7 @@ use tidemill_xbase::index::{Key, KeyType, KeyValue, OrderSpec, Tag};
 use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
 
 use super::{AreaOrder, TableType, Way, WorkArea};
+use crate::bookmark::Bookmark;
 use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
@@ -372,6 +373,19 @@ impl WorkArea {
         let keys = self.keys(order)?.clone();
         let bytes = tidemill_xbase::expression::RecordBytes::new(&self.table, record, &self.record.bytes);
         Ok(keys.key_whatever_the_condition(&bytes)?)
+    }
+
+    /// The place of the current record, in an order or in the table.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`]; that of the key's expression.
+    pub fn bookmark(&mut self, order: Option<OrderId>) -> Result<Bookmark> {
+        let record = self.current()?;
+        let key = order
+            .map(|order| self.extract_key(order))
+            .transpose()?
+            .unwrap_or_default();
+        Ok(Bookmark { record, key })
     }
 
     /// Bounds an order from above or below; the bound's own records are within.
