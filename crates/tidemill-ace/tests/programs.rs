@@ -10,12 +10,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 6] = [
     "tests/c/walk.c",
     "tests/c/callbacks.c",
     "tests/c/management.c",
     "tests/c/places.c",
     "tests/c/variants.c",
+    "tests/c/leaks.c",
 ];
 
 #[test]
