@@ -450,11 +450,8 @@ impl TableEditor {
         for (tag, keys) in file.index.tags().iter().zip(&file.keys) {
             let order = keys.of_order(&OrderSpec::from(tag), settings);
             // Records have other numbers already, so that it is too late to stop.
-            let mut sorter = self
-                .options
-                .build
-                .without_stop()
-                .apply(&tag.name, builder.keys(&order)?);
+            let options = self.options.build.without_stop();
+            let mut sorter = options.apply(&tag.name, builder.keys(&order)?);
             if !tag.is_custom {
                 keys.sort(table, &mut sorter)?;
             }
@@ -476,9 +473,8 @@ impl TableEditor {
         if !order.is_custom() {
             keys.sort(&table, &mut sorter)?;
         }
-        let name = order.name();
-        let is_old = |tag: &Tag| tag.name.eq_ignore_ascii_case(name);
-        if let Some(old) = file.index.tags().iter().position(is_old).filter(|_| replaces) {
+        let is_old = |tag: &Tag| replaces && tag.name.eq_ignore_ascii_case(order.name());
+        if let Some(old) = file.index.tags().iter().position(is_old) {
             file.index.drop_order(old)?;
             file.keys.remove(old);
             sorter = sorter.without_stop();
