@@ -4,11 +4,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tidemill_ads::{Error, ErrorCode, Result};
 
+use crate::callback;
 use crate::constants::AE_SUCCESS;
 use crate::last_error;
 
 /// Does the work of a function, and returns its number. What went wrong is what the thread is told of its last error.
+///
+/// A function of the program that is told how far long work is cannot call these: they would wait for that work.
 pub(crate) fn call(work: impl FnOnce() -> Result<()>) -> u32 {
+    call_anywhere(|| match callback::is_running() {
+        true => refuse(
+            ErrorCode::CommunicationBusy,
+            "the library is at work for the function that this was called from",
+        ),
+        false => work(),
+    })
+}
+
+/// As [`call`], for functions that need no connection.
+pub(crate) fn call_anywhere(work: impl FnOnce() -> Result<()>) -> u32 {
     let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let what = "a defect of the library: it stopped in the middle of the call";
         Err(Error::new(ErrorCode::InternalError, what))

@@ -1,18 +1,18 @@
 //! Connections: to folders of this machine.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tidemill_ads::{Connection, ErrorCode, Result};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
-use crate::handle::{self, Handle, Object, add_connection, lock, remove, session, with_connection};
+use crate::handle::{self, Handle, Object, Session, add_connection, lock, remove, session, with_connection};
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 use crate::statement;
 
 /// The version that programs are told: the one whose functions these are.
-const VERSION: (u32, u32, u8) = (12, 0, b'T');
+pub(crate) const VERSION: (u32, u32, u8) = (12, 0, b'T');
 
 /// Connects to a folder.
 #[unsafe(no_mangle)]
@@ -89,12 +89,29 @@ fn no_server() -> Result<()> {
 pub extern "C" fn AdsDisconnect(connection: Handle) -> u32 {
     call(|| {
         let session = session(connection)?;
-        statement::forget_all_of(&session);
-        let mut session = lock(&session);
-        let ended = session.connection.end_transactions();
-        let closed = session.close_all();
-        remove(session.handle);
-        ended.and(closed)
+        disconnect(&session)
+    })
+}
+
+/// Closes a connection, and takes its handles back.
+pub(crate) fn disconnect(session: &Mutex<Session>) -> Result<()> {
+    statement::forget_all_of(session);
+    let mut session = lock(session);
+    let ended = session.connection.end_transactions();
+    let closed = session.close_all();
+    session.retire();
+    remove(session.handle);
+    ended.and(closed)
+}
+
+/// Closes all that is open on a connection and takes its transaction back; the connection stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsResetConnection(connection: Handle) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            let ended = session.connection.end_transactions();
+            ended.and(session.close_all())
+        })
     })
 }
 
@@ -105,13 +122,7 @@ pub extern "C" fn AdsApplicationExit() -> u32 {
         let mut closed = Ok(());
         for (handle, object) in handle::all() {
             match object {
-                Object::Connection(session) => {
-                    statement::forget_all_of(&session);
-                    let mut session = lock(&session);
-                    let ended = session.connection.end_transactions();
-                    closed = closed.and(ended).and(session.close_all());
-                    remove(handle);
-                }
+                Object::Connection(session) => closed = closed.and(disconnect(&session)),
                 Object::Search(_) => drop(remove(handle)),
                 Object::Table(..) | Object::Index(..) | Object::Statement(_) => {}
             }
@@ -190,9 +201,14 @@ pub extern "C" fn AdsIsServerLoaded(_server: Name, answer: Out<u16>) -> u32 {
 pub extern "C" fn AdsGetServerName(connection: Handle, name: Bytes, len: Out<u16>) -> u32 {
     call(|| {
         session(connection)?;
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
-        name.put(host.trim().as_bytes(), len)
+        name.put(host_name().as_bytes(), len)
     })
+}
+
+/// The name of this machine.
+pub(crate) fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
+    name.trim().to_owned()
 }
 
 /// Day and time of the server.
@@ -243,6 +259,52 @@ pub extern "C" fn AdsGetHandleType(object: Handle, answer: Out<u16>) -> u32 {
     })
 }
 
+/// Keeps a number with a handle, as long as it is open.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetHandleLong(object: Handle, number: u32) -> u32 {
+    call(|| handle::keep_number(object, number))
+}
+
+/// The number that was kept with a handle.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetHandleLong(object: Handle, answer: Out<u32>) -> u32 {
+    call(|| match handle::kept_number(object) {
+        Some(number) => answer.set(number),
+        None => refuse(ErrorCode::InvalidHandle, format!("nothing was kept with {object}")),
+    })
+}
+
+/// A property of a connection: one to a folder has no user, no password, no protocol and no ciphers.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetConnectionProperty(connection: Handle, property: u16, value: Bytes, len: Out<u32>) -> u32 {
+    call(|| {
+        session(connection)?;
+        match property {
+            ADS_CONNECTIONPROP_USERNAME
+            | ADS_CONNECTIONPROP_PASSWORD
+            | ADS_CONNECTIONPROP_CERTIFICATE_FILE
+            | ADS_CONNECTIONPROP_CIPHER_SUITE
+            | ADS_CONNECTIONPROP_COMMON_NAME => value.put(b"\0", len),
+            ADS_CONNECTIONPROP_PROTOCOL => value.put(&0_u32.to_ne_bytes(), len),
+            ADS_CONNECTIONPROP_FIPS_MODE => value.put(&0_u16.to_ne_bytes(), len),
+            ADS_CONNECTIONPROP_ENCRYPTION_TYPE => refuse(ErrorCode::NotImplemented, "nothing is encrypted here"),
+            other => refuse(
+                ErrorCode::InvalidOption,
+                format!("{other} is no property of a connection"),
+            ),
+        }
+    })
+}
+
+/// The collation of the tables that a connection opens: none is named.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetCollation(connection: Handle, collation: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        session(connection)?;
+        collation.put(b"", len)
+    })
+}
+
 /// Whether a file is there.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCheckExistence(connection: Handle, name: Name, answer: Out<u16>) -> u32 {
@@ -289,7 +351,7 @@ pub extern "C" fn AdsWriteAllRecords() -> u32 {
 /// Closes every table.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCloseAllTables() -> u32 {
-    call(|| for_each_session(handle::Session::close_all))
+    call(|| for_each_session(Session::close_all))
 }
 
 /// How many tables are open.
@@ -349,7 +411,7 @@ pub(crate) fn put_all<T: Copy>(values: &[T], array: Out<T>, len: Out<u16>) -> Re
     }
 }
 
-fn for_each_session(mut work: impl FnMut(&mut handle::Session) -> Result<()>) -> Result<()> {
+pub(crate) fn for_each_session(mut work: impl FnMut(&mut Session) -> Result<()>) -> Result<()> {
     let sessions: Vec<Arc<_>> = handle::all()
         .into_iter()
         .filter_map(|(_, object)| match object {

@@ -372,7 +372,7 @@ OPTIONS {
     ADS_RESTRICT_KILL: u16 = 2, "Only if nothing is under way.";
 
     // Options of `AdsGetFieldLength100`.
-    ADS_CODEUNIT_LENGTH: u16 = 0, "Count code units.";
+    ADS_CODEUNIT_LENGTH: u32 = 0, "Count code units.";
     ADS_BYTE_LENGTH: u32 = 1, "Count bytes.";
     ADS_BYTE_LENGTH_IN_BUFFER: u32 = 2, "Count bytes in the record.";
 

@@ -2,14 +2,15 @@
 
 use tidemill_ads::sql::Value;
 use tidemill_ads::{ErrorCode, FieldType, Result, WorkArea};
-use tidemill_xbase::FieldKind;
+use tidemill_xbase::{CodePage, FieldKind};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
-use crate::handle::{Handle, is_statement, with_area};
+use crate::handle::{Handle, is_statement, with_any, with_area};
 use crate::pointers::{Bytes, Field, Out, text_of};
 use crate::settings::settings;
 use crate::statement::with_statement;
+use crate::unicode::encoded;
 
 /// Does something with a field of a table.
 pub(crate) fn with_field<T>(
@@ -23,6 +24,23 @@ pub(crate) fn with_field<T>(
     })
 }
 
+/// Does something with a field that is to be changed: of the current record, or with the handle of an order of the key that is
+/// put together for it ([`AdsInitRawKey`](crate::AdsInitRawKey)).
+pub(crate) fn with_changed(
+    object: Handle,
+    field: Field,
+    work: impl FnOnce(&mut WorkArea, usize) -> Result<()>,
+) -> Result<()> {
+    with_any(object, |session, area, order| {
+        let area = session.connection.area(area)?;
+        let field = field.of(area)?;
+        match order.is_some_and(|order| area.builds_raw_key(order)) {
+            true => area.in_raw_key(|area| work(area, field)),
+            false => work(area, field),
+        }
+    })
+}
+
 /// Gives a field of a table, or a parameter of a statement, a value.
 pub(crate) fn set_value(
     target: Handle,
@@ -32,7 +50,7 @@ pub(crate) fn set_value(
 ) -> Result<()> {
     match is_statement(target) {
         true => with_statement(target, |statement| statement.set(field, value()?)),
-        false => with_field(target, field, work),
+        false => with_changed(target, field, work),
     }
 }
 
@@ -99,6 +117,34 @@ pub extern "C" fn AdsGetFieldLength(table: Handle, field: Field, answer: Out<u32
             answer.set(u32::try_from(known.width).unwrap_or(u32::MAX))
         })
     })
+}
+
+/// As [`AdsGetFieldLength`]: fields are as long in bytes as in letters.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetFieldLength100(table: Handle, field: Field, options: u32, answer: Out<u32>) -> u32 {
+    match call(|| is_length(options)) {
+        AE_SUCCESS => AdsGetFieldLength(table, field, answer),
+        code => code,
+    }
+}
+
+/// How long the text of a field is, as [`AdsGetField`] gives it; letters are of one byte.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDataLength(table: Handle, field: Field, options: u32, answer: Out<u32>) -> u32 {
+    call(|| {
+        is_length(options)?;
+        with_field(table, field, |area, field| {
+            let text = area.text(field, &settings())?;
+            answer.set(u32::try_from(text.len()).unwrap_or(u32::MAX))
+        })
+    })
+}
+
+fn is_length(options: u32) -> Result<()> {
+    match options {
+        ADS_CODEUNIT_LENGTH | ADS_BYTE_LENGTH | ADS_BYTE_LENGTH_IN_BUFFER => Ok(()),
+        other => refuse(ErrorCode::InvalidOption, format!("{other} is no kind of length")),
+    }
 }
 
 /// The decimals of a field.
@@ -462,6 +508,38 @@ pub extern "C" fn AdsSetTime(table: Handle, field: Field, text: Bytes, len: u16)
             || Ok(Value::Time(i32::try_from(ms).unwrap_or(i32::MAX))),
             |area, field| area.set_milliseconds(field, ms),
         )
+    })
+}
+
+/// Gives a timestamp field a date and a time as text: in the date format that is set, or as CCYY-MM-DD HH:MM:SS.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetTimeStamp(table: Handle, field: Field, text: Bytes, len: u32) -> u32 {
+    call(|| {
+        let text = text.read(len as usize)?;
+        let moment = || {
+            let settings = settings();
+            let (julian, ms) = settings.date_format.parse_moment(&text_of(text), settings.epoch)?;
+            Ok(Value::Timestamp((julian - UNIX_EPOCH) * 86_400_000 + ms))
+        };
+        set_value(table, field, moment, |area, field| match area.field_type(field)? {
+            FieldType::Timestamp => area.set_text(field, text, &settings()),
+            _ => refuse(ErrorCode::InvalidFieldType, "the field has no timestamps"),
+        })
+    })
+}
+
+/// Gives a field a text in a code page, by its number; letters that the table's has not got are an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetStringFromCodePage(table: Handle, page: u32, field: Field, text: Bytes, len: u32) -> u32 {
+    call(|| {
+        let name = format!("cp{page}");
+        let Some(page) = CodePage::all().find(|known| known.name() == name) else {
+            return refuse(ErrorCode::InvalidOption, format!("code page {page} is not known"));
+        };
+        with_changed(table, field, |area, field| {
+            let units: Vec<u16> = page.decode(text.read(len as usize)?).encode_utf16().collect();
+            area.set_text(field, &encoded(&units, area.program_codepage())?, &settings())
+        })
     })
 }
 

@@ -5,7 +5,7 @@ use tidemill_ads::{Customize, ErrorCode, OptimizationLevel, Result};
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, with_area};
-use crate::pointers::{Bytes, Name, Out};
+use crate::pointers::{Bytes, Name, Out, WideName};
 use crate::settings::settings;
 
 /// Shows only records of a condition, which is evaluated record by record.
@@ -112,6 +112,79 @@ fn number(level: OptimizationLevel) -> u16 {
     }
 }
 
+/// As [`AdsSetFilter`], for a condition in UTF-8 or UTF-16.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetFilter100(table: Handle, condition: Bytes, options: u32) -> u32 {
+    call(|| with_area(table, |area| area.set_filter(&given(condition, options)?, &settings())))
+}
+
+/// As [`AdsSetAOF`], for a condition in UTF-8 or UTF-16.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetAOF100(table: Handle, condition: Bytes, options: u32) -> u32 {
+    call(|| with_area(table, |area| area.set_aof(&given(condition, options)?, &settings())))
+}
+
+/// As [`AdsEvalAOF`], for a condition in UTF-8 or UTF-16.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEvalAOF100(table: Handle, condition: Bytes, options: u32, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            answer.set(number(area.evaluate_aof(&given(condition, options)?, &settings())?))
+        })
+    })
+}
+
+/// As [`AdsGetAOF`], in UTF-8 or UTF-16; the length is in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetAOF100(table: Handle, options: u32, condition: Bytes, len: Out<u32>) -> u32 {
+    call(|| {
+        with_area(table, |area| match area.aof() {
+            Some(text) => condition.put(&encoded(text, options), len),
+            None => refuse(ErrorCode::NoFilter, "no filter is set"),
+        })
+    })
+}
+
+/// As [`AdsGetAOFOptLevel`], in UTF-8 or UTF-16; the length is in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetAOFOptLevel100(
+    table: Handle,
+    answer: Out<u16>,
+    rest: Bytes,
+    len: Out<u32>,
+    options: u32,
+) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let level = area.aof_level()?;
+            if !answer.is_null() {
+                answer.set(number(level))?;
+            }
+            match rest.is_null() || len.is_null() {
+                true => Ok(()),
+                false if level == OptimizationLevel::Full => rest.put_cut(b"", len),
+                false => rest.put_cut(&encoded(area.aof().unwrap_or_default(), options), len),
+            }
+        })
+    })
+}
+
+/// A condition in the encoding that the options name.
+fn given(condition: Bytes, options: u32) -> Result<String> {
+    match options & ADS_ENCODE_UTF16 {
+        0 => condition.as_name().needed(),
+        _ => condition.as_wide_name().needed(),
+    }
+}
+
+/// A text in the encoding that the options name.
+fn encoded(text: &str, options: u32) -> Vec<u8> {
+    match options & ADS_ENCODE_UTF16 {
+        0 => text.as_bytes().to_vec(),
+        _ => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+    }
+}
+
 /// Adds records to the filter, or removes them.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCustomizeAOF(table: Handle, count: u32, records: Out<u32>, option: u16) -> u32 {
@@ -154,6 +227,17 @@ pub extern "C" fn AdsIsExprValid(table: Handle, expression: Name, answer: Out<u1
 /// The value of a logical expression for the current record.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsEvalLogicalExpr(table: Handle, expression: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let value = area.evaluate_logical(&expression.needed()?, &settings())?;
+            answer.set(value.into())
+        })
+    })
+}
+
+/// As [`AdsEvalLogicalExpr`], in UTF-16.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEvalLogicalExprW(table: Handle, expression: WideName, answer: Out<u16>) -> u32 {
     call(|| {
         with_area(table, |area| {
             let value = area.evaluate_logical(&expression.needed()?, &settings())?;

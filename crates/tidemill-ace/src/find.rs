@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use tidemill_ads::{ErrorCode, Result};
 
 use crate::call::{call, refuse};
+use crate::constants::AE_SUCCESS;
 use crate::handle::{Handle, Object, add, lock, object, remove, with_connection};
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
@@ -59,6 +60,46 @@ fn next(search: &Mutex<Search>, name: Bytes, len: Out<u16>) -> Result<()> {
     name.put(found.as_bytes(), len)?;
     search.names.pop();
     Ok(())
+}
+
+/// As [`AdsFindFirstTable`]; the dictionary of the file has no name.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFindFirstTable62(
+    connection: Handle,
+    mask: Name,
+    dictionary: Bytes,
+    dictionary_len: Out<u16>,
+    name: Bytes,
+    len: Out<u16>,
+    answer: Out<Handle>,
+) -> u32 {
+    match call(|| no_dictionary(dictionary, dictionary_len)) {
+        AE_SUCCESS => AdsFindFirstTable(connection, mask, name, len, answer),
+        code => code,
+    }
+}
+
+/// As [`AdsFindNextTable`]; the dictionary of the file has no name.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFindNextTable62(
+    connection: Handle,
+    search: Handle,
+    dictionary: Bytes,
+    dictionary_len: Out<u16>,
+    name: Bytes,
+    len: Out<u16>,
+) -> u32 {
+    match call(|| no_dictionary(dictionary, dictionary_len)) {
+        AE_SUCCESS => AdsFindNextTable(connection, search, name, len),
+        code => code,
+    }
+}
+
+fn no_dictionary(name: Bytes, len: Out<u16>) -> Result<()> {
+    match name.is_null() || len.is_null() {
+        true => Ok(()),
+        false => name.put(b"", len),
+    }
 }
 
 /// Ends a search.

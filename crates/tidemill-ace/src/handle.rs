@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use tidemill_ads::{AreaId, Connection, ErrorCode, OrderId, Result, WorkArea};
 
@@ -26,6 +27,8 @@ pub(crate) struct Session {
     indexes: Vec<(AreaId, OrderId, Handle)>,
     /// The cursors of statements, and the statements.
     cursors: Vec<(AreaId, Handle)>,
+    /// How many calls it has served.
+    operations: u64,
 }
 
 /// What a handle stands for.
@@ -43,17 +46,47 @@ struct Place {
     /// How often it was given away, from 1.
     turn: u16,
     object: Option<Object>,
+    /// What the program keeps with it.
+    number: Option<u32>,
 }
 
 #[derive(Debug)]
 struct Registry {
     places: Vec<Place>,
     free: Vec<usize>,
+    connections: Usage,
+    tables: Usage,
+    /// The calls that closed connections have served.
+    operations: u64,
+    /// When the first handle was given away.
+    since: Option<Instant>,
+}
+
+/// How many of a kind are open, and were at most.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Usage {
+    pub(crate) in_use: u32,
+    pub(crate) most: u32,
+}
+
+impl Registry {
+    /// The count that an object belongs to.
+    fn usage(&mut self, object: &Object) -> Option<&mut Usage> {
+        match object {
+            Object::Connection(_) => Some(&mut self.connections),
+            Object::Table(..) => Some(&mut self.tables),
+            _ => None,
+        }
+    }
 }
 
 static REGISTRY: RwLock<Registry> = RwLock::new(Registry {
     places: Vec::new(),
     free: Vec::new(),
+    connections: Usage { in_use: 0, most: 0 },
+    tables: Usage { in_use: 0, most: 0 },
+    operations: 0,
+    since: None,
 });
 
 /// How often handles were given away or taken back.
@@ -69,16 +102,24 @@ const STATEMENT: u64 = 1 << 31;
 /// How many turns a place has.
 const TURNS: u16 = (1 << 11) - 1;
 
+/// How many handles there can be at once.
+pub(crate) const MOST: u32 = 1 << PLACE_BITS;
+
 /// Gives an object a handle.
 pub(crate) fn add(object: Object) -> Result<Handle> {
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    registry.since.get_or_insert_with(Instant::now);
     let at = match registry.free.pop() {
         Some(at) => at,
         None if registry.places.len() >= 1 << PLACE_BITS => {
             return refuse(ErrorCode::InternalError, "a million handles are open");
         }
         None => {
-            registry.places.push(Place { turn: 0, object: None });
+            registry.places.push(Place {
+                turn: 0,
+                object: None,
+                number: None,
+            });
             registry.places.len() - 1
         }
     };
@@ -87,12 +128,18 @@ pub(crate) fn add(object: Object) -> Result<Handle> {
     };
     CHANGES.fetch_add(1, Ordering::Release);
     place.turn = if place.turn >= TURNS { 1 } else { place.turn + 1 };
-    place.object = Some(object);
-    let mark = match &place.object {
-        Some(Object::Statement(_)) => STATEMENT,
+    let mark = match &object {
+        Object::Statement(_) => STATEMENT,
         _ => 0,
     };
-    Ok(mark | u64::from(place.turn) << PLACE_BITS | at as u64)
+    let handle = mark | u64::from(place.turn) << PLACE_BITS | at as u64;
+    place.object = Some(object.clone());
+    place.number = None;
+    if let Some(usage) = registry.usage(&object) {
+        usage.in_use += 1;
+        usage.most = usage.most.max(usage.in_use);
+    }
+    Ok(handle)
 }
 
 /// Whether a handle is that of a statement, as far as the number tells.
@@ -117,6 +164,9 @@ pub(crate) fn remove(handle: Handle) -> Option<Object> {
         return None;
     }
     let object = place.object.take()?;
+    if let Some(usage) = registry.usage(&object) {
+        usage.in_use -= 1;
+    }
     CHANGES.fetch_add(1, Ordering::Release);
     registry.free.push(at);
     Some(object)
@@ -127,6 +177,42 @@ fn place_of(handle: Handle) -> Option<usize> {
     usize::try_from(handle & ((1 << PLACE_BITS) - 1))
         .ok()
         .filter(|_| is_handle)
+}
+
+/// Keeps a number with a handle.
+pub(crate) fn keep_number(handle: Handle, number: u32) -> Result<()> {
+    if object(handle).is_none() {
+        return refuse(ErrorCode::InvalidHandle, format!("{handle} is no handle"));
+    }
+    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = place_of(handle).and_then(|at| registry.places.get_mut(at)) {
+        place.number = Some(number);
+    }
+    Ok(())
+}
+
+/// The number that was kept with a handle.
+pub(crate) fn kept_number(handle: Handle) -> Option<u32> {
+    object(handle)?;
+    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    registry.places.get(place_of(handle)?)?.number
+}
+
+/// The connections and tables that are open, how many calls they and closed ones have served, and for how long.
+pub(crate) fn activity() -> (Usage, Usage, u64, Duration) {
+    let open = all().into_iter().filter_map(|(_, object)| match object {
+        Object::Connection(session) => Some(lock(&session).operations),
+        _ => None,
+    });
+    let operations: u64 = open.sum();
+    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    let since = registry.since.map_or(Duration::ZERO, |since| since.elapsed());
+    (
+        registry.connections,
+        registry.tables,
+        operations + registry.operations,
+        since,
+    )
 }
 
 /// Every object that is open, with its handle.
@@ -153,6 +239,7 @@ pub(crate) fn add_connection(connection: Connection) -> Result<Handle> {
         tables: Vec::new(),
         indexes: Vec::new(),
         cursors: Vec::new(),
+        operations: 0,
     }));
     let handle = add(Object::Connection(Arc::clone(&session)))?;
     lock(&session).handle = handle;
@@ -184,7 +271,14 @@ pub(crate) fn session(handle: Handle) -> Result<Arc<Mutex<Session>>> {
 
 /// Does something with a connection.
 pub(crate) fn with_connection<T>(handle: Handle, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
-    work(&mut lock(&*session(handle)?))
+    work(&mut serving(&*session(handle)?))
+}
+
+/// Locks a session for a call, which is counted.
+fn serving(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
+    let mut session = lock(session);
+    session.operations += 1;
+    session
 }
 
 /// A table or an order that this thread used last.
@@ -215,7 +309,7 @@ pub(crate) fn with_any<T>(
                 .flatten()
                 .find(|known| known.handle == handle && known.changes == changes)
         {
-            return work(&mut lock(&known.session), known.area, known.order);
+            return work(&mut serving(&known.session), known.area, known.order);
         }
         let (session, area, order) = match object(handle) {
             Some(Object::Table(session, area)) => (session, area, None),
@@ -235,7 +329,7 @@ pub(crate) fn with_any<T>(
                 order,
             });
         }
-        work(&mut lock(&session), area, order)
+        work(&mut serving(&session), area, order)
     })
 }
 
@@ -337,6 +431,12 @@ impl Session {
             *known != area
         });
         closed
+    }
+
+    /// Counts the calls that it has served to those of closed connections.
+    pub(crate) fn retire(&mut self) {
+        let operations = std::mem::take(&mut self.operations);
+        REGISTRY.write().unwrap_or_else(PoisonError::into_inner).operations += operations;
     }
 
     /// Closes everything that is open on the connection.

@@ -1,9 +1,10 @@
 //! Index files and their orders.
 
-use tidemill_ads::{ErrorCode, IndexOptions, OrderId, Result, WorkArea};
+use tidemill_ads::{ErrorCode, IndexOptions, KeyLength, OrderId, Result};
 use tidemill_xbase::index::{KeyType, Tag};
 
 use crate::call::{call, refuse};
+use crate::callback::watched;
 use crate::connection::put_all;
 use crate::constants::*;
 use crate::handle::{Handle, with_any, with_area, with_order};
@@ -177,7 +178,7 @@ fn create(
             expression.trim(),
             condition,
             &made,
-            &settings,
+            &watched(),
         );
         session.forget_orders(area);
         let handle = session.index_handle(area, order?)?;
@@ -200,7 +201,13 @@ pub extern "C" fn AdsDeleteIndex(index: Handle) -> u32 {
 /// Makes the orders of all open index files anew.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsReindex(object: Handle) -> u32 {
-    call(|| with_area(object, WorkArea::reindex))
+    call(|| with_area(object, |area| area.reindex(&watched())))
+}
+
+/// As [`AdsReindex`]; the page size is the format's own.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsReindex61(object: Handle, _page_size: u32) -> u32 {
+    AdsReindex(object)
 }
 
 /// How many orders are open.
@@ -330,6 +337,24 @@ pub extern "C" fn AdsIsIndexCustom(index: Handle, answer: Out<u16>) -> u32 {
     call(|| with_tag(index, |tag| answer.set(tag.is_custom.into())))
 }
 
+/// Whether an order is a full text index: none that opens is.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexFTS(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_tag(index, |_| answer.set(0)))
+}
+
+/// Whether an order is the primary key of its table: dictionaries alone say so.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexPrimaryKey(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_tag(index, |_| answer.set(0)))
+}
+
+/// The collation that an order was opened with: none was named.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexCollation(index: Handle, collation: Bytes, len: Out<u16>) -> u32 {
+    call(|| with_tag(index, |_| collation.put(b"", len)))
+}
+
 /// Whether an order is walked from the highest key to the lowest.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsIndexDescending(index: Handle, answer: Out<u16>) -> u32 {
@@ -392,6 +417,38 @@ pub extern "C" fn AdsExtractKey(index: Handle, key: Bytes, len: Out<u16>) -> u32
     call(|| {
         with_order(index, |session, area, order| {
             key.put(&session.connection.area(area)?.extract_key(order)?, len)
+        })
+    })
+}
+
+/// Begins a key for an order: the functions that set fields then set those of the key, when they are given the order.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsInitRawKey(index: Handle) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            session.connection.area(area)?.begin_raw_key(order)
+        })
+    })
+}
+
+/// The key of the fields that were set, up to where they end.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsBuildRawKey(index: Handle, key: Bytes, len: Out<u16>) -> u32 {
+    AdsBuildRawKey100(index, key, len, ADS_GET_DEFAULT_KEY_LENGTH)
+}
+
+/// The key of the fields that were set, as long as an option says.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsBuildRawKey100(index: Handle, key: Bytes, len: Out<u16>, options: u32) -> u32 {
+    call(|| {
+        let length = match options {
+            ADS_GET_DEFAULT_KEY_LENGTH => KeyLength::Partial,
+            ADS_GET_PARTIAL_FULL_KEY_LENGTH => KeyLength::Fields,
+            ADS_GET_FULL_KEY_LENGTH => KeyLength::Full,
+            other => return refuse(ErrorCode::InvalidOption, format!("{other} is no length of a key")),
+        };
+        with_order(index, |session, area, order| {
+            key.put(&session.connection.area(area)?.raw_key(order, length)?, len)
         })
     })
 }

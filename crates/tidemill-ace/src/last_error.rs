@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use tidemill_ads::{Error, ErrorCode};
 
-use crate::call::{call, refuse};
+use crate::call::{call_anywhere, refuse};
 use crate::constants::{AE_SUCCESS, error_text};
 use crate::pointers::{Bytes, Out};
 
@@ -41,7 +41,7 @@ static TELLS: LazyLock<bool> = LazyLock::new(|| std::env::var_os("TIDEMILL_ACE_E
 /// Gives number and text of the last error of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetLastError(code: Out<u32>, text: Bytes, len: Out<u16>) -> u32 {
-    call(|| {
+    call_anywhere(|| {
         let (last, what) = LAST.with_borrow(Clone::clone);
         code.set(last)?;
         if text.is_null() || len.is_null() {
@@ -61,7 +61,7 @@ pub extern "C" fn AdsClearLastError() -> u32 {
 /// Gives the text of an error's number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetErrorString(code: u32, text: Bytes, len: Out<u16>) -> u32 {
-    call(|| match error_text(code) {
+    call_anywhere(|| match error_text(code) {
         Some(what) => text.put_cut(format!("Error {code}:  {what}").as_bytes(), len),
         None => refuse(ErrorCode::NoErrorMessage, format!("there is no text for error {code}")),
     })
@@ -70,7 +70,7 @@ pub extern "C" fn AdsGetErrorString(code: u32, text: Bytes, len: Out<u16>) -> u3
 /// Writes a title and the last error of this thread to the standard error stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsShowError(title: crate::pointers::Name) -> u32 {
-    call(|| {
+    call_anywhere(|| {
         let title = title.text()?.unwrap_or_default();
         let (_, what) = LAST.with_borrow(Clone::clone);
         eprintln!("{title}: {what}");

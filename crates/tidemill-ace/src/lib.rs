@@ -25,7 +25,9 @@
 )]
 #![allow(non_snake_case, reason = "the names are those of the Advantage Client Engine")]
 
+mod bookmark;
 mod call;
+mod callback;
 mod connection;
 pub mod constants;
 mod conversion;
@@ -36,6 +38,7 @@ mod handle;
 mod index;
 mod last_error;
 mod lock;
+mod management;
 mod memo;
 mod movement;
 mod pointers;
@@ -50,6 +53,8 @@ pub mod unavailable;
 mod unicode;
 pub mod versions;
 
+pub use bookmark::*;
+pub use callback::*;
 pub use connection::*;
 pub use conversion::*;
 pub use field::*;
@@ -59,6 +64,7 @@ pub use handle::Handle;
 pub use index::*;
 pub use last_error::*;
 pub use lock::*;
+pub use management::*;
 pub use memo::*;
 pub use movement::*;
 pub use pointers::{Bytes, Field, Name, Out, WideName};

@@ -7,7 +7,7 @@ use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::field::with_field;
 use crate::handle::{Handle, is_statement};
-use crate::pointers::{Bytes, Field, Name, Out};
+use crate::pointers::{Bytes, Field, Name, Out, WideName};
 use crate::statement::with_statement;
 
 /// The length of a memo in bytes.
@@ -85,25 +85,39 @@ pub extern "C" fn AdsSetBinary(
 /// Writes a binary value into a file.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsBinaryToFile(table: Handle, field: Field, file: Name) -> u32 {
-    call(|| {
-        let file = file.needed()?;
-        with_field(table, field, |area, field| {
-            on_disk(&file, std::fs::write(&file, area.memo(field)?))
-        })
-    })
+    call(|| to_file(table, field, &file.needed()?))
 }
 
 /// Gives a field the contents of a file.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsFileToBinary(table: Handle, field: Field, _binary_type: u16, file: Name) -> u32 {
-    call(|| {
-        let file = file.needed()?;
-        let value = on_disk(&file, std::fs::read(&file))?;
-        if is_statement(table) {
-            return with_statement(table, |statement| statement.set(field, Value::Bytes(value)));
-        }
-        with_field(table, field, |area, field| area.put_memo(field, Some(value)))
+    call(|| from_file(table, field, &file.needed()?))
+}
+
+/// As [`AdsBinaryToFile`], with a name in UTF-16.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsBinaryToFileW(table: Handle, field: Field, file: WideName) -> u32 {
+    call(|| to_file(table, field, &file.needed()?))
+}
+
+/// As [`AdsFileToBinary`], with a name in UTF-16.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsFileToBinaryW(table: Handle, field: Field, _binary_type: u16, file: WideName) -> u32 {
+    call(|| from_file(table, field, &file.needed()?))
+}
+
+fn to_file(table: Handle, field: Field, file: &str) -> Result<()> {
+    with_field(table, field, |area, field| {
+        on_disk(file, std::fs::write(file, area.memo(field)?))
     })
+}
+
+fn from_file(table: Handle, field: Field, file: &str) -> Result<()> {
+    let value = on_disk(file, std::fs::read(file))?;
+    if is_statement(table) {
+        return with_statement(table, |statement| statement.set(field, Value::Bytes(value)));
+    }
+    with_field(table, field, |area, field| area.put_memo(field, Some(value)))
 }
 
 fn on_disk<T>(file: &str, done: std::io::Result<T>) -> Result<T> {

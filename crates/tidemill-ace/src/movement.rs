@@ -10,7 +10,7 @@ use tidemill_xbase::CodePage;
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, is_statement, with_any, with_area, with_order};
-use crate::pointers::{Bytes, Out};
+use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 use crate::statement::with_statement;
 use crate::unicode::encoded;
@@ -201,6 +201,30 @@ pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16, codepage: CodeP
     })
 }
 
+/// Looks record by record for a condition, from the first one or from the last one on.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsLocate(object: Handle, condition: Name, is_forward: u16, found: Out<u16>) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            let condition = condition.needed()?;
+            let is_found = session
+                .connection
+                .locate(area, order, &condition, is_forward != 0, &settings())?;
+            found.set(is_found.into())
+        })
+    })
+}
+
+/// Looks on for the condition of [`AdsLocate`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsContinue(table: Handle, found: Out<u16>) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            found.set(session.connection.locate_on(area, &settings())?.into())
+        })
+    })
+}
+
 /// The number of the current record.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetRecordNum(table: Handle, option: u16, answer: Out<u32>) -> u32 {
@@ -296,7 +320,8 @@ pub extern "C" fn AdsSetRelKeyPos(index: Handle, position: f64) -> u32 {
     })
 }
 
-fn counted(option: u16) -> Result<Counted, Error> {
+/// Which records an option of filters means.
+pub(crate) fn counted(option: u16) -> Result<Counted, Error> {
     match option & !ADS_REFRESHCOUNT {
         ADS_RESPECTFILTERS => Ok(Counted::Shown),
         ADS_IGNOREFILTERS | ADS_DEFAULT => Ok(Counted::All),

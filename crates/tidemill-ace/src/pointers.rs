@@ -16,6 +16,11 @@ use crate::statement::Parameter;
 pub struct Name(*const u8);
 
 impl Name {
+    /// No text.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null())
+    }
+
     /// The bytes before the NUL; `None` for null.
     pub(crate) fn bytes<'a>(self) -> Option<&'a [u8]> {
         if self.0.is_null() {
@@ -109,21 +114,24 @@ impl Field {
 pub struct WideName(*const u16);
 
 impl WideName {
-    /// The text before the zero.
+    /// The text.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidPointer`] for null.
+    /// [`ErrorCode::InvalidPointer`] for null; [`ErrorCode::InvalidValue`] for units that are no text.
     pub(crate) fn needed(self) -> Result<String> {
-        if self.0.is_null() {
-            return refuse(
+        let mut len = 0;
+        // SAFETY: by the contract of the crate units are there up to a zero; they need not be aligned.
+        while !self.0.is_null() && unsafe { self.0.add(len as usize).read_unaligned() } != 0 {
+            len += 1;
+        }
+        match String::from_utf16(&self.units(len)?) {
+            Ok(_) if self.0.is_null() => refuse(
                 ErrorCode::InvalidPointer,
                 "a text must be given, and the pointer is null",
-            );
+            ),
+            Ok(text) => Ok(text),
+            Err(_) => refuse(ErrorCode::InvalidValue, "the text is no UTF-16"),
         }
-        // SAFETY: by the contract of the crate it points at units that end with a zero; they need not be aligned.
-        let units = (0..).map(|at| unsafe { self.0.add(at).read_unaligned() });
-        let units: Vec<u16> = units.take_while(|unit| *unit != 0).collect();
-        Ok(String::from_utf16_lossy(&units))
     }
 
     /// `len` units.
@@ -249,6 +257,16 @@ impl Bytes {
         }
         // SAFETY: by the contract of the crate so many bytes are there, and nobody changes them meanwhile.
         Ok(unsafe { std::slice::from_raw_parts(self.0, len) })
+    }
+
+    /// The same place as a text that ends with a NUL.
+    pub(crate) fn as_name(self) -> Name {
+        Name(self.0)
+    }
+
+    /// The same place as a text of UTF-16 units that ends with a zero.
+    pub(crate) fn as_wide_name(self) -> WideName {
+        WideName(self.0.cast())
     }
 
     /// The bytes before a NUL.

@@ -1,7 +1,7 @@
 //! Records: appended, written, deleted, read whole.
 
 use crate::call::{call, refuse};
-use crate::constants::AE_SUCCESS;
+use crate::constants::{ADS_CRC_IGNOREMEMOPAGES, AE_SUCCESS};
 use crate::handle::{Handle, with_any, with_area};
 use crate::pointers::{Bytes, Out};
 use crate::settings::settings;
@@ -82,6 +82,16 @@ pub extern "C" fn AdsGetRecord(table: Handle, record: Bytes, len: Out<u32>) -> u
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetRecord(table: Handle, record: Bytes, len: u32) -> u32 {
     call(|| with_area(table, |area| area.set_record(record.read(len as usize)?)))
+}
+
+/// A check sum of the current record, with its memos unless the options leave them out: the same for the same values, and not
+/// the number that SAP's library gives.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetRecordCRC(table: Handle, answer: Out<u32>, options: u32) -> u32 {
+    call(|| {
+        let with_memos = options & u32::from(ADS_CRC_IGNOREMEMOPAGES) == 0;
+        with_area(table, |area| answer.set(area.check_sum(with_memos)?))
+    })
 }
 
 /// The length of a record in bytes.

@@ -8,7 +8,8 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use tidemill_ads::{DateFormat, ErrorCode, Paths, Result, Settings};
 
 use crate::call::{call, refuse};
-use crate::constants::AE_SUCCESS;
+use crate::constants::{ADS_IGNORE_RIGHTS_CHECKING, ADS_RESPECT_RIGHTS_CHECKING, AE_SUCCESS};
+use crate::handle::{Handle, session};
 use crate::pointers::{Bytes, Name, Out};
 
 /// The environment variable that says which folders drives and shares are: `C:=/srv/data;\\SERVER\SHARE=/srv/share`.
@@ -112,6 +113,71 @@ pub extern "C" fn AdsSetDateFormat(format: Name) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetDateFormat(format: Bytes, len: Out<u16>) -> u32 {
     call(|| format.put(settings().date_format.picture().as_bytes(), len))
+}
+
+/// How dates are written: with connection 0 as [`AdsSetDateFormat`]. A connection has no format of its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetDateFormat60(connection: Handle, format: Name) -> u32 {
+    match connection {
+        0 => AdsSetDateFormat(format),
+        _ => call(|| {
+            session(connection)?;
+            refuse(
+                ErrorCode::NotImplemented,
+                "connections have no date format of their own: AdsSetDateFormat sets it for all",
+            )
+        }),
+    }
+}
+
+/// How dates are written on a connection: as on all.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetDateFormat60(connection: Handle, format: Bytes, len: Out<u16>) -> u32 {
+    match call(|| session(connection).map(drop)) {
+        AE_SUCCESS => AdsGetDateFormat(format, len),
+        code => code,
+    }
+}
+
+/// Whether texts are equal only if they have the same length: for object 0 as [`AdsSetExact`]. Connections and tables have no
+/// setting of their own.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetExact22(object: Handle, is_exact: u16) -> u32 {
+    match object {
+        0 => AdsSetExact(is_exact),
+        _ => call(|| {
+            let what = "connections and tables have no such setting of their own: AdsSetExact sets it for all";
+            refuse(ErrorCode::NotImplemented, what)
+        }),
+    }
+}
+
+/// Whether texts are equal only if they have the same length, for an object: as for all.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetExact22(object: Handle, answer: Out<u16>) -> u32 {
+    call(|| match crate::handle::object(object) {
+        None if object != 0 => refuse(ErrorCode::InvalidHandle, format!("{object} is no handle")),
+        _ => answer.set(settings().exact.into()),
+    })
+}
+
+/// Whether the user's rights are looked at before a file is opened: never, which is what version 10 and later do.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetRightsChecking(options: u32) -> u32 {
+    call(|| match options {
+        ADS_IGNORE_RIGHTS_CHECKING => Ok(()),
+        ADS_RESPECT_RIGHTS_CHECKING => refuse(
+            ErrorCode::NotImplemented,
+            "the operating system alone looks at rights, when a file is opened",
+        ),
+        other => refuse(ErrorCode::InvalidOption, format!("{other} is no way to look at rights")),
+    })
+}
+
+/// Texts always end with a NUL: the function is obsolete, and says so as in ACE.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsNullTerminateStrings(_is_terminated: u16) -> u32 {
+    call(|| refuse(ErrorCode::ObsoleteFunction, "texts always end with a NUL"))
 }
 
 /// The first of the hundred years that two digits mean.

@@ -147,10 +147,10 @@ impl Statement {
 }
 
 /// Takes the handles of a session's statements back, when it ends.
-pub(crate) fn forget_all_of(session: &Arc<Mutex<Session>>) {
+pub(crate) fn forget_all_of(session: &Mutex<Session>) {
     for (handle, object) in handle::all() {
         if let Object::Statement(statement) = object
-            && Arc::ptr_eq(&lock(&statement).session, session)
+            && std::ptr::eq(Arc::as_ptr(&lock(&statement).session), session)
         {
             handle::remove(handle);
         }

@@ -1,12 +1,14 @@
 //! Tables: opened, closed, made, described.
 
-use tidemill_ads::{ErrorCode, Result, TableOptions, TableType};
+use tidemill_ads::{ErrorCode, Result, TableOptions, TableType, WorkArea};
 use tidemill_xbase::OpenMode;
 
 use crate::call::{call, refuse};
-use crate::connection::put_all;
+use crate::callback::watched;
+use crate::connection::{for_each_session, put_all};
 use crate::constants::*;
 use crate::handle::{Handle, Session, with_any, with_area, with_connection};
+use crate::movement::counted;
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 
@@ -54,6 +56,33 @@ pub extern "C" fn AdsOpenTable90(
     AdsOpenTable(
         connection, name, alias, table_type, char_type, lock_type, rights, options, answer,
     )
+}
+
+/// Opens a table beside others, with the index type and the memos of FoxPro.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsOpenTable101(connection: Handle, name: Name, answer: Out<Handle>) -> u32 {
+    AdsOpenTable(
+        connection,
+        name,
+        Name::none(),
+        ADS_DEFAULT,
+        ADS_ANSI,
+        ADS_COMPATIBLE_LOCKING,
+        ADS_IGNORERIGHTS,
+        ADS_SHARED,
+        answer,
+    )
+}
+
+/// Opens a table once more, with the same index files and filters and at the same record.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsCloneTable(table: Handle, answer: Out<Handle>) -> u32 {
+    call(|| {
+        with_any(table, |session, area, _| {
+            let clone = session.connection.clone_table(area, &settings())?;
+            answer.set(session.table_handle(clone)?)
+        })
+    })
 }
 
 /// Closes a table.
@@ -145,14 +174,18 @@ pub extern "C" fn AdsCreateTable90(
     )
 }
 
+fn given_type(table_type: u16) -> Result<TableType> {
+    match table_type {
+        ADS_NTX => Ok(TableType::Ntx),
+        ADS_CDX | ADS_DEFAULT => Ok(TableType::Cdx),
+        ADS_VFP => Ok(TableType::Vfp),
+        ADS_ADT => refuse(ErrorCode::InvalidTableType, "ADT tables are not supported"),
+        other => refuse(ErrorCode::InvalidTableType, format!("{other} is no type of a table")),
+    }
+}
+
 fn given_options(alias: Name, table_type: u16, char_type: u16, lock_type: u16) -> Result<TableOptions> {
-    let table_type = match table_type {
-        ADS_NTX => TableType::Ntx,
-        ADS_CDX | ADS_DEFAULT => TableType::Cdx,
-        ADS_VFP => TableType::Vfp,
-        ADS_ADT => return refuse(ErrorCode::InvalidTableType, "ADT tables are not supported"),
-        other => return refuse(ErrorCode::InvalidTableType, format!("{other} is no type of a table")),
-    };
+    let table_type = given_type(table_type)?;
     if !matches!(lock_type, ADS_COMPATIBLE_LOCKING | ADS_PROPRIETARY_LOCKING) {
         return refuse(ErrorCode::InvalidOption, format!("{lock_type} is no way to lock"));
     }
@@ -192,6 +225,74 @@ pub extern "C" fn AdsRestructureTable(
     })
 }
 
+/// As [`AdsRestructureTable`]; tables of these types have no collation of their own.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRestructureTable90(
+    connection: Handle,
+    name: Name,
+    password: Name,
+    table_type: u16,
+    char_type: u16,
+    lock_type: u16,
+    rights: u16,
+    added: Name,
+    dropped: Name,
+    changed: Name,
+    collation: Name,
+) -> u32 {
+    match call(|| no_collation(collation)) {
+        AE_SUCCESS => AdsRestructureTable(
+            connection, name, password, table_type, char_type, lock_type, rights, added, dropped, changed,
+        ),
+        code => code,
+    }
+}
+
+/// As [`AdsRestructureTable90`]; the size of memo blocks stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRestructureTable120(
+    connection: Handle,
+    name: Name,
+    password: Name,
+    table_type: u16,
+    char_type: u16,
+    lock_type: u16,
+    rights: u16,
+    added: Name,
+    dropped: Name,
+    changed: Name,
+    collation: Name,
+    memo_block_size: u32,
+    _options: u32,
+) -> u32 {
+    match call(|| same_blocks(memo_block_size)) {
+        AE_SUCCESS => AdsRestructureTable90(
+            connection, name, password, table_type, char_type, lock_type, rights, added, dropped, changed, collation,
+        ),
+        code => code,
+    }
+}
+
+fn no_collation(collation: Name) -> Result<()> {
+    match collation.text()?.filter(|name| !name.trim().is_empty()) {
+        Some(name) => refuse(
+            ErrorCode::NotImplemented,
+            format!("{name}: indexes are sorted by their bytes, or by the alphabet that they have"),
+        ),
+        None => Ok(()),
+    }
+}
+
+fn same_blocks(memo_block_size: u32) -> Result<()> {
+    match memo_block_size {
+        0 => Ok(()),
+        other => refuse(
+            ErrorCode::NotImplemented,
+            format!("memo blocks stay as they are, and {other} bytes are asked for"),
+        ),
+    }
+}
+
 /// Makes an empty table with the fields of another.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCopyTableStructure(table: Handle, name: Name) -> u32 {
@@ -209,8 +310,22 @@ pub extern "C" fn AdsCopyTable(object: Handle, option: u16, name: Name) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
             let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
-            let is_all = option == ADS_IGNOREFILTERS;
-            session.connection.copy_table(area, order, &path, is_all, &settings())
+            let counted = counted(option)?;
+            session.connection.copy_table(area, order, &path, counted, &watched())
+        })
+    })
+}
+
+/// Copies records into a new table of another type: those that are shown, or all.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsConvertTable(object: Handle, option: u16, name: Name, table_type: u16) -> u32 {
+    call(|| {
+        with_any(object, |session, area, order| {
+            let path = session.connection.path_of(&name.needed()?, "dbf", &settings())?;
+            let (counted, table_type) = (counted(option)?, given_type(table_type)?);
+            session
+                .connection
+                .convert_table(area, order, &path, table_type, counted, &watched())
         })
     })
 }
@@ -227,10 +342,10 @@ pub extern "C" fn AdsCopyTableContents(from: Handle, to: Handle, option: u16) ->
                     "the tables are open on different connections",
                 );
             }
-            let is_all = option == ADS_IGNOREFILTERS;
+            let counted = counted(option)?;
             session
                 .connection
-                .copy_contents((area, order), target.1, is_all, &settings())
+                .copy_contents((area, order), target.1, counted, &watched())
         })
     })
 }
@@ -238,7 +353,16 @@ pub extern "C" fn AdsCopyTableContents(from: Handle, to: Handle, option: u16) ->
 /// Takes deleted records out of a table for good.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsPackTable(table: Handle) -> u32 {
-    call(|| with_any(table, |session, area, _| session.connection.pack(area, &settings())))
+    call(|| with_any(table, |session, area, _| session.connection.pack(area, &watched())))
+}
+
+/// As [`AdsPackTable`]; the size of memo blocks stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsPackTable120(table: Handle, memo_block_size: u32, _options: u32) -> u32 {
+    match call(|| same_blocks(memo_block_size)) {
+        AE_SUCCESS => AdsPackTable(table),
+        code => code,
+    }
 }
 
 /// Takes all records out of a table.
@@ -320,10 +444,75 @@ pub extern "C" fn AdsGetTableLockType(table: Handle, answer: Out<u16>) -> u32 {
     call(|| with_area(table, |_| answer.set(ADS_COMPATIBLE_LOCKING)))
 }
 
+/// Whether the user's rights are looked at: the operating system does.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableRights(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |_| answer.set(ADS_IGNORERIGHTS)))
+}
+
+/// The collation that a table was opened with: none was named.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableCollation(table: Handle, collation: Bytes, len: Out<u16>) -> u32 {
+    call(|| with_area(table, |_| collation.put(b"", len)))
+}
+
+/// Whether transactions leave a table out: none does.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsTableTransactionFree(table: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_area(table, |_| answer.set(0)))
+}
+
+/// A number that describes a table: the one of its code page.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIntProperty(table: Handle, property: u32, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let page = area.codepage().name();
+            if property != u32::from(ADS_CODE_PAGE) {
+                return refuse(
+                    ErrorCode::InvalidOption,
+                    format!("{property} is no property of a table"),
+                );
+            }
+            match page.trim_start_matches("cp").parse() {
+                Ok(number) => answer.set(number),
+                Err(_) => refuse(ErrorCode::InvalidOption, format!("the code page {page} has no number")),
+            }
+        })
+    })
+}
+
 /// The connection of a table.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetTableConnection(table: Handle, answer: Out<Handle>) -> u32 {
     call(|| with_any(table, |session, _, _| answer.set(session.handle)))
+}
+
+/// A table that is open, by the name of its file.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableHandle(name: Name, answer: Out<Handle>) -> u32 {
+    call(|| {
+        let name = name.needed()?;
+        let mut found = None;
+        for_each_session(|session| {
+            let path = session
+                .connection
+                .path_of(&name, "dbf", &settings())?
+                .canonicalize()
+                .ok();
+            let open = session.connection.areas();
+            let is_meant = |area: &WorkArea| path.is_some() && area.path().canonicalize().ok() == path;
+            let area = open.into_iter().find(|(_, area)| is_meant(area)).map(|(id, _)| id);
+            if let (Some(area), None) = (area, found) {
+                found = Some(session.table_handle(area)?);
+            }
+            Ok(())
+        })?;
+        match found {
+            Some(table) => answer.set(table),
+            None => refuse(ErrorCode::NotFound, format!("{name} is not open")),
+        }
+    })
 }
 
 /// The table of an alias on a connection.

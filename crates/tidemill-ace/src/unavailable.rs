@@ -111,101 +111,28 @@ unavailable! {
         AdsSetSQLTimeout
         AdsStmtConstrainUpdates
         AdsStmtSetTableCollation
-        AdsBinaryToFileW
-        AdsBuildRawKey
-        AdsBuildRawKey100
         AdsClearCachePool
-        AdsClearCallbackFunction
-        AdsClearProgressCallback
         AdsClearSQLAbortFunc
-        AdsCloneTable
-        AdsCompareBookmarks
-        AdsContinue
-        AdsConvertTable
         AdsDisableAutoIncEnforcement
         AdsDisableLocalConnections
         AdsDisableUniqueEnforcement
         AdsEnableAutoIncEnforcement
         AdsEnableUniqueEnforcement
-        AdsEvalAOF100
-        AdsEvalLogicalExprW
         AdsEvalTestExpr
-        AdsFileToBinaryW
-        AdsFindFirstTable62
-        AdsFindNextTable62
         AdsFindServers
-        AdsGetAOF100
-        AdsGetAOFOptLevel100
         AdsGetActiveLinkInfo
-        AdsGetBookmark
-        AdsGetBookmark60
-        AdsGetBookmarkLength
-        AdsGetCollation
         AdsGetCollationLang
-        AdsGetConnectionProperty
-        AdsGetDataLength
-        AdsGetDateFormat60
-        AdsGetExact22
-        AdsGetFieldLength100
-        AdsGetHandleLong
-        AdsGetIndexCollation
-        AdsGetIntProperty
-        AdsGetRecordCRC
-        AdsGetTableCollation
-        AdsGetTableHandle
         AdsGetTableMemoSize
-        AdsGetTableRights
-        AdsGotoBookmark
-        AdsGotoBookmark60
-        AdsInitRawKey
         AdsIsIndexCandidate
-        AdsIsIndexFTS
         AdsIsIndexNullable
-        AdsIsIndexPrimaryKey
         AdsIsIndexUserDefined
-        AdsIsTableTransactionFree
-        AdsLocate
-        AdsMgConnect
-        AdsMgDisconnect
         AdsMgDumpInternalTables
-        AdsMgGetActivityInfo
-        AdsMgGetCommStats
-        AdsMgGetConfigInfo
-        AdsMgGetInstallInfo
-        AdsMgGetLockOwner
-        AdsMgGetLocks
-        AdsMgGetOpenIndexes
-        AdsMgGetOpenTables
-        AdsMgGetServerType
-        AdsMgGetUserNames
-        AdsMgGetWorkerThreadActivity
-        AdsMgKillUser
-        AdsMgKillUser90
-        AdsMgResetCommStats
-        AdsNullTerminateStrings
-        AdsOpenTable101
-        AdsPackTable120
         AdsReapUnusedConnections
-        AdsRegisterCallbackFunction
-        AdsRegisterCallbackFunction101
-        AdsRegisterProgressCallback
         AdsRegisterSQLAbortFunc
         AdsRegisterUDF
-        AdsReindex61
-        AdsResetConnection
-        AdsRestructureTable120
-        AdsRestructureTable90
-        AdsSetAOF100
         AdsSetCollation
         AdsSetCollationLang
-        AdsSetDateFormat60
-        AdsSetExact22
-        AdsSetFilter100
-        AdsSetHandleLong
-        AdsSetRightsChecking
-        AdsSetStringFromCodePage
         AdsSetTableTransactionFree
-        AdsSetTimeStamp
     }
 
     Dictionary {

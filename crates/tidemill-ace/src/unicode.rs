@@ -4,7 +4,7 @@ use tidemill_ads::{ErrorCode, Result};
 use tidemill_xbase::{CodePage, FieldKind};
 
 use crate::call::{call, refuse};
-use crate::field::{trimmed, with_field};
+use crate::field::{trimmed, with_changed, with_field};
 use crate::handle::Handle;
 use crate::pointers::{Bytes, Field, Out, WideName};
 use crate::settings::settings;
@@ -40,7 +40,7 @@ pub extern "C" fn AdsGetStringW(table: Handle, field: Field, text: Out<u16>, len
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetStringW(table: Handle, field: Field, text: WideName, len: u32) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
+        with_changed(table, field, |area, field| {
             let bytes = encoded(&text.units(len)?, area.program_codepage())?;
             area.set_text(field, &bytes, &settings())
         })

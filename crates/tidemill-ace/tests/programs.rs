@@ -9,13 +9,21 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Programs that go through the calls and check each answer.
-const WALKS: [&str; 2] = ["tests/c/walk.c", "tests/c/sql.c"];
+/// Programs that check the answers of their calls.
+const PROGRAMS: [&str; 7] = [
+    "tests/c/walk.c",
+    "tests/c/sql.c",
+    "tests/c/callbacks.c",
+    "tests/c/management.c",
+    "tests/c/places.c",
+    "tests/c/variants.c",
+    "tests/c/leaks.c",
+];
 
 #[test]
-fn walk_through_the_calls_goes_as_expected() {
-    for source in WALKS {
-        let Some(program) = Program::of(source, &[]) else {
+fn calls_answer_as_expected() {
+    for source in PROGRAMS {
+        let Some(program) = Program::of(source, &["-pthread"]) else {
             return;
         };
         let output = program.run(&[]);
@@ -24,12 +32,12 @@ fn walk_through_the_calls_goes_as_expected() {
 }
 
 #[test]
-fn valgrind_finds_nothing_in_the_walk() {
+fn valgrind_finds_nothing_in_the_programs() {
     if !exists("valgrind") {
         return eprintln!("no valgrind here: not tried");
     }
-    for source in WALKS {
-        let Some(program) = Program::of(source, &[]) else {
+    for source in PROGRAMS {
+        let Some(program) = Program::of(source, &["-pthread"]) else {
             return;
         };
         let output = program.run(&["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"]);
@@ -38,12 +46,12 @@ fn valgrind_finds_nothing_in_the_walk() {
 }
 
 #[test]
-fn address_sanitizer_finds_nothing_in_the_walk() {
-    let flags = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"];
+fn address_sanitizer_finds_nothing_in_the_programs() {
+    let flags = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g", "-pthread"];
     if !links("int main(void) { return 0; }", &flags) {
         return eprintln!("no AddressSanitizer here: not tried");
     }
-    for source in WALKS {
+    for source in PROGRAMS {
         let Some(program) = Program::of(source, &flags) else {
             return;
         };

@@ -24,7 +24,10 @@ pub(crate) fn of_index(path: &Path, table: &Table) -> KeySettings {
     let Ok(index) = Index::open(path, &IndexOptions::new().codepage(table.codepage())) else {
         return plain;
     };
-    if fits(&index, table, &plain, &Collation::binary()) {
+    let Ok(file) = File::open(table.path()) else {
+        return plain;
+    };
+    if fits(&index, (table, &file), &plain, &Collation::binary()) {
         return plain;
     }
     let pages = [table.codepage()]
@@ -35,7 +38,7 @@ pub(crate) fn of_index(path: &Path, table: &Table) -> KeySettings {
             if let (Ok(settings), Ok(collation)) = (
                 KeySettings::language(page, language),
                 Collation::national(language, page),
-            ) && fits(&index, table, &settings, &collation)
+            ) && fits(&index, (table, &file), &settings, &collation)
             {
                 return settings;
             }
@@ -44,7 +47,7 @@ pub(crate) fn of_index(path: &Path, table: &Table) -> KeySettings {
     plain
 }
 
-fn fits(index: &Index, table: &Table, settings: &KeySettings, collation: &Collation) -> bool {
+fn fits(index: &Index, table: (&Table, &File), settings: &KeySettings, collation: &Collation) -> bool {
     index
         .tags()
         .iter()
@@ -52,7 +55,13 @@ fn fits(index: &Index, table: &Table, settings: &KeySettings, collation: &Collat
 }
 
 /// Whether an order of text is sorted so, and has the keys of the records; `None` for other orders.
-fn tag_fits(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings, collation: &Collation) -> Option<bool> {
+fn tag_fits(
+    index: &Index,
+    tag: &Tag,
+    (table, file): (&Table, &File),
+    settings: &KeySettings,
+    collation: &Collation,
+) -> Option<bool> {
     let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).ok()?;
     if keys.key_type() != KeyType::Character {
         return None;
@@ -80,7 +89,6 @@ fn tag_fits(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings, col
     if !is_sorted {
         return Some(false);
     }
-    let file = File::open(table.path()).ok()?;
     let (start, len) = (u64::from(table.header().header_len), table.header().record_len);
     let mut bytes = vec![0; len as usize];
     for entry in entries.iter().step_by(entries.len() / KEYS + 1) {

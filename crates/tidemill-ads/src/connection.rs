@@ -109,72 +109,6 @@ impl Connection {
         Ok(names)
     }
 
-    /// Copies records into a new table, in an order: those that are shown, or all.
-    ///
-    /// # Errors
-    /// When the new table cannot be made or written.
-    pub fn copy_table(
-        &mut self,
-        from: AreaId,
-        order: Option<OrderId>,
-        path: &Path,
-        is_all: bool,
-        settings: &Settings,
-    ) -> Result<()> {
-        let area = self.area(from)?;
-        area.write_record()?;
-        area.table()?.copy_structure(path)?;
-        let options = TableOptions {
-            alias: None,
-            ..area.options().clone().exclusive()
-        };
-        let mut copy = WorkArea::open(path, &options, settings)?;
-        self.copy_records((from, order), &mut copy, is_all, settings)?;
-        Ok(copy.editor()?.flush()?)
-    }
-
-    /// Appends the records of a table to another, in an order: those that are shown, or all. Values go into fields of the same
-    /// name; what has none is left out.
-    ///
-    /// # Errors
-    /// [`ErrorCode::InvalidRelation`] for a table and itself; when a value does not fit.
-    pub fn copy_contents(
-        &mut self,
-        (from, order): (AreaId, Option<OrderId>),
-        to: AreaId,
-        is_all: bool,
-        settings: &Settings,
-    ) -> Result<()> {
-        let at = self.areas.iter().position(|(known, _)| *known == to);
-        let Some(at) = at.filter(|_| from != to) else {
-            return Err(Error::new(
-                ErrorCode::InvalidRelation,
-                "a table is not copied into itself",
-            ));
-        };
-        let (id, mut target) = self.areas.remove(at);
-        let copied = self.copy_records((from, order), &mut target, is_all, settings);
-        self.areas.insert(at, (id, target));
-        copied
-    }
-
-    fn copy_records(
-        &mut self,
-        (from, order): (AreaId, Option<OrderId>),
-        target: &mut WorkArea,
-        is_all: bool,
-        settings: &Settings,
-    ) -> Result<()> {
-        let source = self.area(from)?;
-        let back = source.record_number()?;
-        let pairs: Vec<(usize, usize)> = (0..source.fields().len())
-            .filter_map(|field| Some((field, target.field_named(&source.fields().get(field)?.name).ok()?)))
-            .collect();
-        let copied = source.copy_into(target, &pairs, order, is_all, settings);
-        self.go_to(from, back, settings)?;
-        copied
-    }
-
     /// Opens a table; a name without an extension gets `dbf`.
     ///
     /// # Errors
@@ -194,6 +128,40 @@ impl Connection {
         }
         let area = self.area_over(&path, options, settings)?;
         Ok(self.add(area))
+    }
+
+    /// Opens a table once more, with the same index files and filters and at the same record.
+    ///
+    /// # Errors
+    /// [`ErrorCode::TableNotShared`] for one that nobody else may have open; as [`Connection::open_table`].
+    pub fn clone_table(&mut self, id: AreaId, settings: &Settings) -> Result<AreaId> {
+        let area = self.area(id)?;
+        area.write_record()?;
+        if area.options().mode == OpenMode::Exclusive {
+            let what = format!("{} is open exclusively", area.path().display());
+            return Err(Error::new(ErrorCode::TableNotShared, what));
+        }
+        let (path, options) = (area.path().to_owned(), area.options().clone());
+        let mut clone = self.area_over(&path, &options, settings)?;
+        let area = self.area(id)?;
+        let mut indexes: Vec<PathBuf> = Vec::new();
+        for order in area.orders() {
+            let index = area.index_path(order)?;
+            if !area.is_production(index) && indexes.last().is_none_or(|last| last != index) {
+                indexes.push(index.to_owned());
+            }
+        }
+        for index in indexes {
+            clone.open_index(&index)?;
+        }
+        if let Some(filter) = area.filter() {
+            clone.set_filter(filter, settings)?;
+        }
+        if let Some(filter) = area.aof() {
+            clone.set_aof(filter, settings)?;
+        }
+        clone.go_to(area.record_number()?)?;
+        Ok(self.add(clone))
     }
 
     /// A work area over a file, which belongs to the transaction that is under way.
@@ -379,6 +347,34 @@ impl Connection {
         settings: &Settings,
     ) -> Result<bool> {
         let is_found = self.area(id)?.seek(order, key, kind, settings)?;
+        self.moved(id, settings)?;
+        Ok(is_found)
+    }
+
+    /// Goes to the first record of a condition in an order or in the table, or to the last one, and returns whether there is
+    /// one. Every record that is shown is looked at.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`]; [`ErrorCode::InvalidExpression`].
+    pub fn locate(
+        &mut self,
+        id: AreaId,
+        order: Option<OrderId>,
+        condition: &str,
+        is_forward: bool,
+        settings: &Settings,
+    ) -> Result<bool> {
+        let is_found = self.area(id)?.locate(order, condition, is_forward, settings)?;
+        self.moved(id, settings)?;
+        Ok(is_found)
+    }
+
+    /// Goes to the next record that [`Connection::locate`] looks for.
+    ///
+    /// # Errors
+    /// As [`Connection::go_top`]; [`ErrorCode::InvalidContinue`].
+    pub fn locate_on(&mut self, id: AreaId, settings: &Settings) -> Result<bool> {
+        let is_found = self.area(id)?.locate_on(settings)?;
         self.moved(id, settings)?;
         Ok(is_found)
     }

@@ -132,7 +132,28 @@ pub fn clock(ms: i64) -> String {
     format!("{hour:02}:{minute:02}:{second:02} {half}")
 }
 
-/// The milliseconds since midnight of a time as [`clock`] writes it, or in 24 hours, with seconds or without.
+impl DateFormat {
+    /// The Julian day number and the milliseconds since midnight of a text: a date in this format or as CCYY-MM-DD, perhaps
+    /// with a time behind a blank.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidDate`], [`ErrorCode::InvalidValue`].
+    pub fn parse_moment(&self, text: &str, epoch: u16) -> Result<(i64, i64)> {
+        let text = text.trim();
+        let (day, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
+        let is_sorted = day.len() == 10 && day.as_bytes().get(4) == Some(&b'-');
+        let day = match is_sorted {
+            true => Self::new("CCYY-MM-DD")?.parse(day, epoch)?,
+            false => self.parse(day, epoch)?,
+        };
+        match time.trim() {
+            "" => Ok((day, 0)),
+            time => Ok((day, time_of(time)?)),
+        }
+    }
+}
+
+/// The milliseconds since midnight of a time as [`clock`] writes it, or in 24 hours, with seconds and a part of one or without.
 ///
 /// # Errors
 /// [`ErrorCode::InvalidValue`].
@@ -144,8 +165,13 @@ pub fn time_of(text: &str) -> Result<i64> {
         (_, Some(digits)) => (digits, Some(12)),
         _ => (upper.as_str(), None),
     };
+    let (digits, part) = digits.trim().split_once('.').unwrap_or((digits.trim(), ""));
+    let part = match part.len() {
+        0 => 0,
+        1..=3 if part.bytes().all(|byte| byte.is_ascii_digit()) => format!("{part:0<3}").parse().map_err(|_| bad())?,
+        _ => return Err(bad()),
+    };
     let parts = digits
-        .trim()
         .split(':')
         .map(str::parse)
         .collect::<Result<Vec<i64>, _>>()
@@ -163,7 +189,7 @@ pub fn time_of(text: &str) -> Result<i64> {
     if !(0..24).contains(&hour) || !(0..60).contains(&minute) || !(0..60).contains(&second) {
         return Err(bad());
     }
-    Ok(((hour * 60 + minute) * 60 + second) * 1000)
+    Ok(((hour * 60 + minute) * 60 + second) * 1000 + part)
 }
 
 fn in_century(year: u32, epoch: u16) -> u32 {
@@ -236,8 +262,36 @@ mod tests {
             assert_eq!(time_of(text).unwrap(), ms);
         }
         assert_eq!(time_of("13:05").unwrap(), 47_100_000);
-        for bad in ["", "24:00", "0:00 AM", "1", "1:2:3:4", "-1:00", "1:60"] {
+        assert_eq!(time_of("00:00:01.5").unwrap(), 1500);
+        assert_eq!(time_of("00:00:01.007").unwrap(), 1007);
+        for bad in [
+            "",
+            "0:00:01.1234",
+            "0:00:01.x",
+            "24:00",
+            "0:00 AM",
+            "1",
+            "1:2:3:4",
+            "-1:00",
+            "1:60",
+        ] {
             assert_eq!(time_of(bad).unwrap_err().code(), ErrorCode::InvalidValue, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_moment_is_read_in_the_format_and_in_the_order_that_sorts() {
+        let format = DateFormat::default();
+        for (text, expected) in [
+            ("01/02/2000", (2_451_546, 0)),
+            ("01/02/2000 01:00:00 PM", (2_451_546, 46_800_000)),
+            ("2000-01-02 13:00:00.250", (2_451_546, 46_800_250)),
+            ("2000-01-02T13:00", (2_451_546, 46_800_000)),
+        ] {
+            assert_eq!(format.parse_moment(text, 1900).unwrap(), expected, "{text}");
+        }
+        for bad in ["2000-13-01", "01/02/2000 25:00", "1/2 1:00"] {
+            format.parse_moment(bad, 1900).unwrap_err();
         }
     }
 

@@ -56,6 +56,7 @@ pub enum ErrorCode {
     DataTooLong = 5003,
     FileNotFound = 5004,
     InsufficientBuffer = 5005,
+    InvalidBookmark = 5006,
     InvalidCallback = 5007,
     InvalidDateFormat = 5009,
     InvalidDecimals = 5010,
@@ -112,9 +113,16 @@ pub enum ErrorCode {
     NotPrepared = 5108,
     InvalidParameterNumber = 5110,
     InvalidParameterName = 5111,
+    ObsoleteFunction = 5120,
     InvalidFindHandle = 5129,
     ValueOverflow = 5179,
     NoMemoFile = 5194,
+    /// The client's for a call from within a call.
+    CommunicationBusy = 6619,
+    /// The server's for an index that was stopped while it was made, or the packing of a table.
+    IndexCreationAborted = 7089,
+    /// The server's for a copy that was stopped.
+    CopyAborted = 7090,
     /// The server's for a file that others keep from being opened.
     FileInUse = 7008,
     /// The server's for what the operating system refused.
@@ -144,6 +152,7 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
             ErrorCode::InternalError => ErrorCode::InvalidExpression,
             code => code,
         },
+        E::Cancelled => ErrorCode::IndexCreationAborted,
         E::MissingMemo { .. } => ErrorCode::NoMemoFile,
         E::Unsupported { .. } => ErrorCode::InvalidTableType,
         E::Locked(refused) => match refused.subject {

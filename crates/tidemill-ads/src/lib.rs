@@ -24,12 +24,15 @@
 //! It opens no network connection, no data dictionary, no ADT table and nothing that is encrypted: each is an error that says
 //! so. It starts no thread; a connection is for one thread at a time.
 
+mod bookmark;
 mod collation;
 mod connection;
+mod copies;
 mod date_format;
 mod error;
 mod field_definitions;
 mod paths;
+mod progress;
 mod relation;
 mod settings;
 pub mod sql;
@@ -37,11 +40,15 @@ mod statements;
 mod transactions;
 mod work_area;
 
+pub use bookmark::Bookmark;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use error::{Error, ErrorCode, Result};
 pub use paths::Paths;
+pub use progress::Progress;
 pub use settings::Settings;
 pub use statements::Executed;
 pub use tidemill_xbase::aof::{Customize, OptimizationLevel};
-pub use work_area::{Counted, FieldType, IndexOptions, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea};
+pub use work_area::{
+    Counted, FieldType, IndexOptions, KeyLength, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea,
+};

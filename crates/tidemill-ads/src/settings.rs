@@ -8,6 +8,7 @@ use tidemill_xbase::{CivilDate, CodePage};
 
 use crate::date_format::DateFormat;
 use crate::paths::Paths;
+use crate::progress::Progress;
 
 /// What a program sets for all its tables, as `SET` does in xBase programs.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct Settings {
     pub cached_cursors: usize,
     /// How long a lock is asked for again and again while others hold it. Default: none at all, as ACE does.
     pub lock_timeout: Duration,
+    /// Who is told how far long work is. Default: nobody.
+    pub progress: Progress,
 }
 
 impl Default for Settings {
@@ -42,6 +45,7 @@ impl Default for Settings {
             paths: Paths::default(),
             cached_cursors: 25,
             lock_timeout: Duration::ZERO,
+            progress: Progress::default(),
         }
     }
 }

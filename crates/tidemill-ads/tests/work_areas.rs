@@ -2,12 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::fs;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 use tidemill_ads::{
     AreaId, Connection, Counted, Customize, ErrorCode, IndexOptions, OptimizationLevel, OrderId, SeekKey, SeekKind,
-    Settings, TableOptions,
+    Settings, TableOptions, TableType,
 };
 
 const FIELDS: &str = "ID,Numeric,6,0;NAME,Character,8;DAY,Date;NOTE,Memo";
@@ -403,7 +404,7 @@ fn tables_are_made_changed_copied_and_found() {
     known.set_aof("NAME = 'n4' .OR. NAME = 'n5'", &settings).unwrap();
     let copy = shop.path("copy.dbf");
     shop.connection
-        .copy_table(area, Some(by_name), &copy, false, &settings)
+        .copy_table(area, Some(by_name), &copy, Counted::Shown, &settings)
         .unwrap();
     let copied = shop
         .connection
@@ -452,7 +453,7 @@ fn copies_keep_every_digit_of_every_kind_of_value() {
     known.set_logical(7, true).unwrap();
     known.write_record().unwrap();
     shop.connection
-        .copy_contents((from, None), to, true, &settings)
+        .copy_contents((from, None), to, Counted::All, &settings)
         .unwrap();
     shop.connection.go_top(from, None, &settings).unwrap();
     shop.connection.go_top(to, None, &settings).unwrap();
@@ -553,4 +554,180 @@ fn a_field_that_is_given_bytes_is_not_null() {
     }
     known.write_record().unwrap();
     assert!((0..3).all(|field| !known.is_null(field).unwrap()));
+}
+
+#[test]
+fn national_orders_stay_national_when_they_are_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings::default();
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/xbase");
+    for name in ["cp850de.dbf", "cp850de.cdx"] {
+        fs::copy(format!("{corpus}/{name}"), folder.path().join(name)).unwrap();
+    }
+    let connection = Connection::open(folder.path()).unwrap();
+    let mut shop = Shop {
+        folder,
+        connection,
+        settings,
+    };
+    let options = TableOptions::default().exclusive();
+    let area = shop.connection.open_table("cp850de", &options, &shop.settings).unwrap();
+    let orders: Vec<OrderId> = shop.connection.area(area).unwrap().orders().collect();
+    let before: Vec<_> = orders.iter().map(|order| shop.walk(area, Some(*order))).collect();
+    assert!(before.iter().any(|walk| !walk.is_sorted()));
+    let known = shop.connection.area(area).unwrap();
+    known
+        .set_scope(orders[0], true, SeekKey::Text(b"H"), &shop.settings)
+        .unwrap();
+    let bounded = shop.walk(area, Some(orders[0]));
+    assert!(bounded.len() < before[0].len());
+
+    shop.connection.area(area).unwrap().reindex(&shop.settings).unwrap();
+    assert_eq!(shop.walk(area, Some(orders[0])), bounded);
+    shop.connection
+        .area(area)
+        .unwrap()
+        .clear_scope(orders[0], true)
+        .unwrap();
+    for (order, before) in orders.iter().zip(&before) {
+        assert_eq!(&shop.walk(area, Some(*order)), before);
+    }
+    shop.connection.close_table(area).unwrap();
+    let area = shop.connection.open_table("cp850de", &options, &shop.settings).unwrap();
+    let orders: Vec<OrderId> = shop.connection.area(area).unwrap().orders().collect();
+    let after: Vec<_> = orders.iter().map(|order| shop.walk(area, Some(*order))).collect();
+    assert_eq!(after, before);
+}
+
+#[test]
+fn every_kind_of_value_goes_over_to_tables_of_other_types() {
+    let mut shop = Shop::new();
+    let options = TableOptions {
+        table_type: TableType::Vfp,
+        ..TableOptions::default()
+    };
+    let fields = "C,Character,8;N,Numeric,8,2;I,Integer;D,Double,8,3;Y,Money;DAY,Date;T,Timestamp;L,Logical;M,Memo;V,VarCharFox,6";
+    let area = shop
+        .connection
+        .create_table("all", fields, &options, &shop.settings)
+        .unwrap();
+    shop.connection.append(area, &shop.settings).unwrap();
+    shop.connection.append(area, &shop.settings).unwrap();
+    let known = shop.connection.area(area).unwrap();
+    for (field, text) in [
+        (0, "text"),
+        (1, "-12.34"),
+        (2, "-2147483648"),
+        (3, "1.125"),
+        (8, "a memo"),
+        (9, "v"),
+    ] {
+        known.set_text(field, text.as_bytes(), &shop.settings).unwrap();
+    }
+    known.set_decimal(4, 123_456_789_012_345, 4).unwrap();
+    for field in [5, 6] {
+        known.set_julian(field, 2_451_545).unwrap();
+    }
+    known.set_milliseconds(6, 3_661_000).unwrap();
+    known.set_logical(7, true).unwrap();
+    known.write_record().unwrap();
+
+    let texts = |shop: &mut Shop, name: &str, table_type| {
+        let options = TableOptions {
+            table_type,
+            ..TableOptions::default()
+        };
+        let area = shop.connection.open_table(name, &options, &shop.settings).unwrap();
+        shop.connection.go_to(area, 2, &shop.settings).unwrap();
+        let known = shop.connection.area(area).unwrap();
+        let letters: String = known.fields().iter().map(|field| field.letter).collect();
+        let texts: Vec<String> = (0..known.fields().len())
+            .map(|field| String::from_utf8(known.text(field, &shop.settings).unwrap().into_owned()).unwrap())
+            .map(|text| text.trim().to_owned())
+            .collect();
+        (letters, texts.join("|"))
+    };
+    let expected = "text|-12.34|-2147483648|1.125000|12345678901.2345|01/01/2000|01/01/2000 01:01:01 AM|T|a memo|v";
+    for (table_type, letters) in [
+        (TableType::Ntx, "CNNNNDCLMC"),
+        (TableType::Cdx, "CNNNNDCLMC"),
+        (TableType::Vfp, "CNIBYDTLMV"),
+    ] {
+        let name = format!("{table_type:?}");
+        let path = shop.path(&format!("{name}.dbf"));
+        shop.connection
+            .convert_table(area, None, &path, table_type, Counted::All, &shop.settings)
+            .unwrap();
+        let (found, values) = texts(&mut shop, &name, table_type);
+        assert_eq!(found, letters, "{name}");
+        let expected = match table_type {
+            // A double is shown with two decimals.
+            TableType::Vfp => expected.replace("1.125000", "1.12"),
+            _ => expected.to_owned(),
+        };
+        assert_eq!(values, expected, "{name}");
+    }
+}
+
+#[test]
+fn copies_go_in_the_order_and_leave_out_what_is_not_meant() {
+    let mut shop = Shop::new();
+    let (area, by_name, _) = shop.table("all", 30);
+    shop.connection.go_to(area, 7, &shop.settings).unwrap();
+    shop.connection.area(area).unwrap().set_deleted(true).unwrap();
+    let hidden = Settings {
+        show_deleted: false,
+        ..shop.settings.clone()
+    };
+    let known = shop.connection.area(area).unwrap();
+    known.set_filter("ID > 10", &shop.settings).unwrap();
+    for is_top in [true, false] {
+        known
+            .set_scope(by_name, is_top, SeekKey::Text(b"n7"), &shop.settings)
+            .unwrap();
+    }
+    let cases = [
+        ("a", None, Counted::All, shop.settings.clone(), (1..=30).collect()),
+        (
+            "b",
+            None,
+            Counted::All,
+            hidden.clone(),
+            (1..=30).filter(|id| *id != 7).collect(),
+        ),
+        ("c", None, Counted::Shown, shop.settings.clone(), (11..=30).collect()),
+        (
+            "d",
+            Some(by_name),
+            Counted::InScope,
+            shop.settings.clone(),
+            vec![7, 17, 27],
+        ),
+        ("e", Some(by_name), Counted::InScope, hidden, vec![17, 27]),
+        ("f", Some(by_name), Counted::Shown, shop.settings.clone(), vec![17, 27]),
+    ];
+    for (name, order, counted, settings, expected) in cases {
+        let path = shop.path(&format!("{name}.dbf"));
+        shop.connection
+            .copy_table(area, order, &path, counted, &settings)
+            .unwrap();
+        let options = TableOptions::default();
+        let copy = shop.connection.open_table(name, &options, &shop.settings).unwrap();
+        let records = shop.walk(copy, None);
+        let ids: Vec<u32> = records
+            .into_iter()
+            .map(|record| {
+                shop.connection.go_to(copy, record, &shop.settings).unwrap();
+                let id = shop.connection.area(copy).unwrap().integer_in(0).unwrap();
+                u32::try_from(id).unwrap()
+            })
+            .collect();
+        assert_eq!(ids, expected, "{name}");
+    }
+    shop.connection.begin_transaction(&shop.settings).unwrap();
+    let path = shop.path("g.dbf");
+    let refused = shop
+        .connection
+        .copy_table(area, None, &path, Counted::All, &shop.settings);
+    assert_eq!(refused.unwrap_err().code(), ErrorCode::IllegalCommandDuringTransaction);
 }

@@ -144,8 +144,10 @@ impl Table {
         codepage: CodePage,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let source = Source::edited(file)?;
+        let mut source = Source::edited(file)?;
         let header = Header::read(&source)?;
+        // Others may have appended records that the header counts.
+        source.measure_again()?;
         let memo = |header: &Header| {
             let memo = memo.ok_or_else(|| "a memo file, which was not there".to_owned())?;
             Ok(Source::edited(memo).and_then(|source| Memo::named(source, header)))

@@ -608,14 +608,7 @@ fn a_record_whose_key_cannot_be_made_is_not_written() {
 
 #[test]
 fn an_order_that_is_stopped_is_not_there_and_little_memory_makes_the_same() {
-    let mut indexed = Indexed::new(IndexDialect::Cdx, OpenMode::Exclusive);
-    for id in 0..9000 {
-        let name = format!("N{:05}", (id * 7919) % 9000);
-        let values = [(0, Value::Integer(id)), (1, Value::Text(&name))];
-        indexed.editors[0].append_values(&values).unwrap();
-    }
-    indexed.editors.clear();
-    let path = indexed.folder.path().join("t.dbf");
+    let (indexed, path) = indexed_with_many();
     let cdx = fs::read(&indexed.files[0]).unwrap();
     let stopping = BuildOptions::new().progress(|order, progress| {
         assert_eq!((order, progress.keys), ("MORE", 4096));
@@ -636,6 +629,81 @@ fn an_order_that_is_stopped_is_not_there_and_little_memory_makes_the_same() {
     let table = Table::open(&path, &OpenOptions::new()).unwrap();
     let index = TableIndex::open(&indexed.files[0], &table, &indexed.settings).unwrap();
     assert_eq!((index.orders().len(), index.verify(&table).unwrap()), (7, Vec::new()));
+}
+
+#[test]
+fn an_order_gives_way_to_another_of_its_name_or_stays_as_it_was() {
+    let (indexed, path) = indexed_with_many();
+    let cdx = fs::read(&indexed.files[0]).unwrap();
+    let stopping = BuildOptions::new().progress(|_, _| ControlFlow::Break(()));
+    let mut table = TableEditor::open(&path, &EditOptions::new(TODAY).build(stopping)).unwrap();
+    let tags: Vec<_> = table.orders().map(|tag| tag.name.clone()).collect();
+    let other = OrderSpec::new(&tags[0], "SUBSTR(NAME, 3)");
+    assert!(matches!(
+        table.replace_order_in(&indexed.files[0], &other),
+        Err(Error::Cancelled)
+    ));
+    drop(table);
+    assert!(fs::read(&indexed.files[0]).unwrap() == cdx);
+
+    // Who is told can stop it while keys are taken in, and no more when the old order is gone.
+    let late = BuildOptions::new().progress(|_, progress| match progress.total {
+        None => ControlFlow::Continue(()),
+        Some(_) => ControlFlow::Break(()),
+    });
+    let mut table = TableEditor::open(&path, &EditOptions::new(TODAY).build(late)).unwrap();
+    table.replace_order_in(&indexed.files[0], &other).unwrap();
+    assert_eq!(
+        table.order(&tags[0]).unwrap().order().tag().expression,
+        "SUBSTR(NAME, 3)"
+    );
+    table.append_values(&[(1, Value::Text("N-more"))]).unwrap();
+    drop(table);
+    let table = Table::open(&path, &OpenOptions::new()).unwrap();
+    let index = TableIndex::open(&indexed.files[0], &table, &indexed.settings).unwrap();
+    assert_eq!(
+        (index.orders().len(), index.verify(&table).unwrap()),
+        (tags.len(), Vec::new())
+    );
+}
+
+#[test]
+fn packing_can_be_stopped_until_records_move() {
+    let (indexed, path) = indexed_with_many();
+    let files = || [fs::read(&path).unwrap(), fs::read(&indexed.files[0]).unwrap()];
+    let open = |stops_at: &'static str| {
+        let build = BuildOptions::new().progress(move |order, _| match order.is_empty() == stops_at.is_empty() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        TableEditor::open(&path, &EditOptions::new(TODAY).build(build)).unwrap()
+    };
+    let mut table = open("");
+    table.delete(17).unwrap();
+    table.flush().unwrap();
+    let before = files();
+    assert!(matches!(table.pack(), Err(Error::Cancelled)));
+    table.flush().unwrap();
+    assert!(files() == before);
+    drop(table);
+
+    assert_eq!(open("its orders").pack().unwrap(), 8999);
+    let table = Table::open(&path, &OpenOptions::new()).unwrap();
+    let index = TableIndex::open(&indexed.files[0], &table, &indexed.settings).unwrap();
+    assert_eq!(index.verify(&table).unwrap(), Vec::new());
+}
+
+/// A table of 9000 records with a CDX, closed.
+fn indexed_with_many() -> (Indexed, PathBuf) {
+    let mut indexed = Indexed::new(IndexDialect::Cdx, OpenMode::Exclusive);
+    for id in 0..9000 {
+        let name = format!("N{:05}", (id * 7919) % 9000);
+        let values = [(0, Value::Integer(id)), (1, Value::Text(&name))];
+        indexed.editors[0].append_values(&values).unwrap();
+    }
+    indexed.editors.clear();
+    let path = indexed.folder.path().join("t.dbf");
+    (indexed, path)
 }
 
 #[test]

@@ -19,11 +19,23 @@ pub(crate) struct ErrorCode {
     pub(crate) text: &'static str,
 }
 
-/// What a code means, in a few words without a period; nothing for a code that the SDK does not have.
+/// What a code means, in a few words without a period; nothing for a code that is not known.
 pub fn error_text(code: u32) -> Option<&'static str> {
-    let at = ERRORS.binary_search_by_key(&code, |error| error.code).ok()?;
-    ERRORS.get(at).map(|error| error.text)
+    match ERRORS.binary_search_by_key(&code, |error| error.code) {
+        Ok(at) => ERRORS.get(at).map(|error| error.text),
+        Err(_) => SERVER.iter().find(|(known, _)| *known == code).map(|(_, text)| *text),
+    }
 }
+
+/// Codes of the server, which the SDK has no names for, as far as they are given here.
+const SERVER: &[(u32, &str)] = &[
+    (1024, "the lock for appending a record was not to be had"),
+    (6619, "the library is at work for this thread"),
+    (7004, "the operating system refused to work on a file"),
+    (7008, "others have the file open"),
+    (7089, "the making of an index was stopped"),
+    (7090, "the copy was stopped"),
+];
 
 /// 5158, the newer name of [`AE_INVALID_OBJECT_RIGHT`].
 pub const AE_INVALID_OBJECT_PERMISSION: u32 = AE_INVALID_OBJECT_RIGHT;
@@ -285,6 +297,7 @@ mod tests {
         for (code, text) in [
             (AE_NO_CURRENT_RECORD, Some("there is no current record")),
             (AE_FUNCTION_NOT_AVAILABLE, Some("the function is not available")),
+            (7089, Some("the making of an index was stopped")),
             (5052, None),
             (u32::MAX, None),
         ] {

@@ -21,8 +21,9 @@ use super::prepared::Statements;
 use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, Tables};
 use super::value::{DAY_MS, day_of};
-use crate::work_area::edit_options;
-use crate::{Connection, Settings, TableOptions, TableType, WorkArea, collation};
+use crate::progress::Work;
+use crate::work_area::{edit_options, open_editor};
+use crate::{Connection, ErrorCode, Settings, TableOptions, TableType, WorkArea, collation};
 
 /// How the statements of a connection open and make tables.
 #[derive(Debug, Clone)]
@@ -225,11 +226,9 @@ impl ConnectionTables<'_> {
     }
 
     /// A table that is not there any more is looked for again.
-    fn open_file<T>(&mut self, name: &TableName, opened: tidemill_xbase::Result<T>) -> Result<T> {
+    fn opened_file<T>(&mut self, name: &TableName, opened: crate::Result<T>) -> Result<T> {
         opened.map_err(|error| {
-            if let tidemill_xbase::Error::Io { source, .. } = &error
-                && source.kind() == std::io::ErrorKind::NotFound
-            {
+            if error.code() == ErrorCode::FileNotFound {
                 self.state().paths.remove(name);
             }
             error.into()
@@ -258,7 +257,7 @@ impl ConnectionTables<'_> {
             return Ok(Arc::clone(snapshot));
         }
         let opened = Table::open(path, &self.read_options());
-        let table = Arc::new(self.open_file(name, opened)?);
+        let table = Arc::new(self.opened_file(name, opened.map_err(crate::Error::from))?);
         let index = index_state(&table);
         let orders = match &index {
             Some((path, _)) if self.options.table.table_type != TableType::Ntx => {
@@ -326,9 +325,14 @@ impl ConnectionTables<'_> {
                 mode: OpenMode::Shared,
                 ..self.options.table.clone()
             };
-            let options = edit_options(path, &shared, self.settings, self.read_options())?.log(&log);
-            let opened = TableEditor::open(path, &options);
-            let editor = self.open_file(name, opened)?;
+            let opened = open_editor(
+                path,
+                &shared,
+                self.settings,
+                (self.read_options(), &Work::default()),
+                Some(&log),
+            );
+            let editor = self.opened_file(name, opened)?;
             self.state().open.entry(path.to_owned()).or_default().editor = Some(editor);
         }
         let open = self.connection.statements.open.get_mut(path);
@@ -418,8 +422,8 @@ impl Tables for ConnectionTables<'_> {
     fn exclusively(&mut self, name: &TableName, work: &mut dyn FnMut(&mut TableEditor) -> Result<()>) -> Result<()> {
         let path = self.alone(name, "The structure of a table is not changed")?;
         let options = self.options.table.clone().exclusive();
-        let options = edit_options(&path, &options, self.settings, self.read_options())?;
-        let mut editor = TableEditor::open(&path, &options)?;
+        let read = (self.read_options(), &Work::default());
+        let mut editor = open_editor(&path, &options, self.settings, read, None)?;
         work(&mut editor)?;
         editor.sync()?;
         Ok(())
@@ -439,9 +443,8 @@ impl Tables for ConnectionTables<'_> {
         let path = self.alone(name, "A table is not dropped")?;
         // Whoever has it open would go on with a file that no name leads to.
         let options = self.options.table.clone().exclusive();
-        let options = edit_options(&path, &options, self.settings, self.read_options())?;
-        let opened = TableEditor::open(&path, &options.production_index(false));
-        drop(self.open_file(name, opened)?);
+        let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.read_options()));
+        drop(self.opened_file(name, opened.map_err(crate::Error::from))?);
         self.state().paths.retain(|_, known| *known != path);
         let remove = |path: &Path| {
             std::fs::remove_file(path)

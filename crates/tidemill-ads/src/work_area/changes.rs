@@ -3,12 +3,12 @@
 //! Fields are changed in memory; [`WorkArea::write_record`], a move to another record or closing the table writes them. Beside
 //! others a record that is not locked is locked at the first change, and unlocked once it is written.
 
-use tidemill_xbase::expression::{Record, RecordBytes, Value as Moment};
+use tidemill_xbase::expression::Value as Moment;
 use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 
 use super::WorkArea;
 use super::fields::is_day;
-use super::orders::OrderId;
+use crate::date_format::time_of;
 use crate::error::{ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -157,9 +157,12 @@ impl WorkArea {
                 let day = settings.date_format.parse(&trimmed(), settings.epoch)?;
                 self.set_julian(field, day)
             }
-            FieldKind::Time | FieldKind::Timestamp => {
-                let why = "a time is not given as text";
-                self.refuse(ErrorCode::InvalidFieldType, why)
+            FieldKind::Time | FieldKind::Timestamp if trimmed().is_empty() => self.set_empty(field),
+            FieldKind::Time => self.set_milliseconds(field, time_of(&trimmed())?),
+            FieldKind::Timestamp => {
+                let (day, ms) = settings.date_format.parse_moment(&trimmed(), settings.epoch)?;
+                self.set_julian(field, day)?;
+                self.set_milliseconds(field, ms)
             }
             _ if text.trim_ascii().is_empty() => self.set_empty(field),
             FieldKind::Numeric | FieldKind::Float => match decimal(&trimmed()) {
@@ -380,7 +383,7 @@ impl WorkArea {
     pub(crate) fn pack(&mut self, settings: &Settings) -> Result<()> {
         self.alone()?;
         self.give_up_what_was_made();
-        self.editor.pack()?;
+        self.at_length(settings, |area| Ok(area.editor.pack()?))?;
         self.start_again(settings)
     }
 
@@ -393,104 +396,6 @@ impl WorkArea {
         self.give_up_what_was_made();
         self.editor.zap()?;
         self.start_again(settings)
-    }
-
-    /// Appends records to another table: pairs of fields say where values go.
-    pub(crate) fn copy_into(
-        &mut self,
-        target: &mut Self,
-        pairs: &[(usize, usize)],
-        order: Option<OrderId>,
-        is_all: bool,
-        settings: &Settings,
-    ) -> Result<()> {
-        let count = self.record_count()?;
-        let mut record = 0;
-        if !is_all {
-            self.go_top(order, settings)?;
-        }
-        loop {
-            if is_all {
-                record += 1;
-                if record > count {
-                    return Ok(());
-                }
-                self.go_to(record)?;
-            }
-            if self.is_eof() {
-                return Ok(());
-            }
-            target.append_record()?;
-            for (from, to) in pairs {
-                if !self.is_empty(*from)? {
-                    self.copy_field(*from, target, *to, settings)?;
-                }
-            }
-            let is_deleted = self.is_deleted()?;
-            target.write_record()?;
-            if is_deleted {
-                target.set_deleted(true)?;
-                target.write_record()?;
-            }
-            if !is_all {
-                self.skip(order, 1, settings)?;
-            }
-        }
-    }
-
-    /// Gives a field of another area's record the value that a field has here: exactly where both are of one kind, else what it
-    /// is as text.
-    fn copy_field(&mut self, from: usize, target: &mut Self, to: usize, settings: &Settings) -> Result<()> {
-        let record = self.current()?;
-        let (own, other) = (self.field(from)?, target.field(to)?);
-        let is_same_text = self.codepage() == target.codepage() && self.options.is_oem == target.options.is_oem;
-        if own.kind != other.kind || (own.kind == FieldKind::Memo && !is_same_text) {
-            return target.set_text(to, &self.text(from, settings)?, settings);
-        }
-        if own.kind.uses_memo() {
-            return target.put_memo(to, Some(self.memo(from)?));
-        }
-        let cell = self
-            .record
-            .bytes
-            .get(own.offset..own.offset + own.width)
-            .unwrap_or_default();
-        let text = || String::from_utf8_lossy(cell).trim().to_owned();
-        let bytes = RecordBytes::new(&self.table, record, &self.record.bytes);
-        let value = bytes.value(from)?;
-        match (own.kind, value) {
-            (FieldKind::Character | FieldKind::Varchar, Moment::Character(text)) if is_same_text => {
-                target.put(to, Value::Encoded(text.trim_ascii_end()))
-            }
-            (FieldKind::Character | FieldKind::Varchar, Moment::Character(text)) => {
-                target.put(to, Value::Text(self.codepage().decode(&text).trim_end()))
-            }
-            (FieldKind::CharacterBinary | FieldKind::Varbinary, Moment::Character(bytes)) => {
-                target.put(to, Value::Bytes(&bytes))
-            }
-            (FieldKind::Numeric | FieldKind::Float, Moment::Number(number)) => {
-                target.put(to, decimal(&text()).unwrap_or(Value::Double(number)))
-            }
-            (FieldKind::Integer | FieldKind::Currency, Moment::Number(number)) if own.width == 8 => {
-                let decimals = if own.kind == FieldKind::Currency {
-                    4
-                } else {
-                    own.decimals
-                };
-                match cell.first_chunk() {
-                    Some(bytes) => target.set_decimal(to, i64::from_le_bytes(*bytes).into(), decimals),
-                    None => target.set_number(to, number),
-                }
-            }
-            (_, Moment::Number(number)) => target.set_number(to, number),
-            (_, Moment::Logical(value)) => target.put(to, Value::Logical(value)),
-            (_, date @ Moment::Date(_)) => target.put(to, date.unix_days().map_or(Value::Null, Value::Date)),
-            (FieldKind::Time, Moment::Timestamp(ms)) => target.set_milliseconds(to, ms),
-            (_, moment @ Moment::Timestamp(_)) => {
-                target.put(to, moment.unix_ms().map_or(Value::Null, Value::Timestamp))
-            }
-            (_, Moment::Null | Moment::Character(_)) => Ok(()),
-        }
     }
 
     fn alone(&mut self) -> Result<()> {
@@ -510,7 +415,7 @@ impl WorkArea {
     }
 
     /// Puts a value into the record in memory.
-    fn put(&mut self, field: usize, value: Value<'_>) -> Result<()> {
+    pub(super) fn put(&mut self, field: usize, value: Value<'_>) -> Result<()> {
         let record = self.lock_for_change()?;
         self.editor.encode(record, &mut self.record.bytes, &[(field, value)])?;
         self.record.is_changed = true;
@@ -566,7 +471,7 @@ impl WorkArea {
 }
 
 /// A number that is written with digits and a point only, exactly.
-fn decimal(text: &str) -> Option<Value<'static>> {
+pub(super) fn decimal(text: &str) -> Option<Value<'static>> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.len() + part.len() > 30 || !is_digits(part) || !is_digits(whole.strip_prefix(['-', '+']).unwrap_or(whole))

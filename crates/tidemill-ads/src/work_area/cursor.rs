@@ -9,6 +9,7 @@ use tidemill_xbase::{CodePage, CreateOptions, Dialect, EditOptions, FieldSpec, O
 use super::{OrderId, TableOptions, WorkArea};
 use crate::FieldType;
 use crate::error::{ErrorCode, Result};
+use crate::progress::Work;
 use crate::settings::{Settings, today};
 use crate::sql::{Live, Rows};
 
@@ -42,7 +43,7 @@ impl WorkArea {
             codepage: Some(codepage),
             ..TableOptions::default()
         };
-        let mut area = Self::over(editor, &options, String::new(), settings)?;
+        let mut area = Self::over((editor, Work::default()), &options, String::new(), settings)?;
         let columns = rows.columns.iter().map(|column| column.name.clone()).zip(0..);
         area.cursor = Some(Cursor {
             columns: columns.collect(),

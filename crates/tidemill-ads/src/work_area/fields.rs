@@ -360,6 +360,33 @@ impl WorkArea {
         Ok(self.record.bytes.get(place).unwrap_or_default())
     }
 
+    /// A check sum (CRC-32C) of the current record, with its memos if they are wanted. Two records have the same one if their
+    /// values are the same.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`]; for memos that are damaged.
+    pub fn check_sum(&mut self, with_memos: bool) -> Result<u32> {
+        let mut bytes = self.record_bytes()?.to_vec();
+        let memos: Vec<usize> = self
+            .fields()
+            .iter()
+            .enumerate()
+            .filter(|(_, field)| field.kind.uses_memo())
+            .map(|(at, _)| at)
+            .collect();
+        for at in memos {
+            // Where a memo lies is no value.
+            let place = self.field(at).map(|field| field.offset..field.offset + field.width)?;
+            bytes.get_mut(place).unwrap_or_default().fill(b' ');
+            if with_memos {
+                let memo = self.memo(at)?;
+                bytes.extend((memo.len() as u64).to_le_bytes());
+                bytes.extend(memo);
+            }
+        }
+        Ok(crc32c::crc32c(&bytes))
+    }
+
     /// The value that the last appended record has in the table's autoincrement field.
     ///
     /// # Errors

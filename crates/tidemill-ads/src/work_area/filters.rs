@@ -318,7 +318,7 @@ impl WorkArea {
     }
 
     /// A condition compiled, or the one that was compiled of the same text before.
-    fn condition(&mut self, text: &str, settings: &Settings) -> Result<Filter> {
+    pub(super) fn condition(&mut self, text: &str, settings: &Settings) -> Result<Filter> {
         let is_known = |known: &KnownCondition| known.text == text && known.settings.compile_alike(settings);
         if let Some(at) = self.known_conditions.iter().position(is_known) {
             let known = self.known_conditions.remove(at);

@@ -1,11 +1,14 @@
 //! An open table with a current record: what a table handle of ACE is.
 
 mod changes;
+mod copies;
 mod cursor;
 mod fields;
 mod filters;
+mod locate;
 mod locks;
 mod orders;
+mod raw_key;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -22,12 +25,14 @@ use tidemill_xbase::{
 
 use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
+use crate::progress::Work;
 use crate::settings::{Settings, today};
 use filters::{KnownCondition, KnownOrders};
 
 use cursor::Cursor;
 pub use fields::FieldType;
 pub use orders::{IndexOptions, OrderId, SeekKey, SeekKind};
+pub use raw_key::KeyLength;
 pub use walk::Counted;
 
 /// Which program's kind of table it is: it decides on the index files, the memo file and where locks are.
@@ -145,6 +150,12 @@ pub struct WorkArea {
     has_log: bool,
     /// A record that was locked because it is being changed, and is unlocked once it is written.
     locked_for_change: Option<u32>,
+    /// What takes long, while it is under way.
+    work: Work,
+    /// What was located last.
+    search: Option<locate::Search>,
+    /// A key that is put together for an order, as the record that it is the key of.
+    raw_key: Option<(OrderId, CurrentRecord)>,
 }
 
 /// A way through the records.
@@ -208,20 +219,22 @@ impl WorkArea {
         options: &TableOptions,
         settings: &Settings,
     ) -> Result<Self> {
-        let mut edit = edit_options(path, options, settings, open_options(options))?;
-        if let Some(log) = log {
-            edit = edit.log(log);
-        }
-        let editor = TableEditor::open(path, &edit)?;
+        let work = Work::default();
+        let editor = open_editor(path, options, settings, (open_options(options), &work), log)?;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let alias = options.alias.clone().or(stem).unwrap_or_default();
-        let mut area = Self::over(editor, options, alias, settings)?;
+        let mut area = Self::over((editor, work), options, alias, settings)?;
         area.has_log = log.is_some();
         Ok(area)
     }
 
     /// An area over an open table, at its first record.
-    fn over(mut editor: TableEditor, options: &TableOptions, alias: String, settings: &Settings) -> Result<Self> {
+    fn over(
+        (mut editor, work): (TableEditor, Work),
+        options: &TableOptions,
+        alias: String,
+        settings: &Settings,
+    ) -> Result<Self> {
         let table = Arc::new(editor.table()?);
         let natural = Way {
             cursor: TableCursor::new(&table),
@@ -256,6 +269,9 @@ impl WorkArea {
             is_file_locked: false,
             has_log: false,
             locked_for_change: None,
+            work,
+            search: None,
+            raw_key: None,
         };
         area.list_orders()?;
         area.go_top(None, settings)?;
@@ -420,6 +436,14 @@ impl WorkArea {
         Ok(record)
     }
 
+    /// Does something that takes long, of which the program is told that wants to know.
+    fn at_length<T>(&mut self, settings: &Settings, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.work.begin(&settings.progress, self.editor.record_count());
+        let done = work(self);
+        self.work.end();
+        done
+    }
+
     /// Brings the number of records, and the filter by bitmaps, up to now.
     fn look_for_records(&mut self) -> Result<()> {
         if self.options.mode != OpenMode::Exclusive {
@@ -441,30 +465,45 @@ impl WorkArea {
     }
 }
 
-/// How a table is opened for changes: with the locks and the production index of its type, under the alphabet of that.
-pub(crate) fn edit_options(
-    path: &Path,
-    options: &TableOptions,
-    settings: &Settings,
-    open: OpenOptions,
-) -> Result<EditOptions> {
-    let (scheme, has_production) = match options.table_type {
-        TableType::Ntx => (LockScheme::Clipper, false),
-        TableType::Cdx | TableType::Vfp => (LockScheme::Vfp, true),
+/// How a table is opened for changes: with the locks of its type, and without its index.
+pub(crate) fn edit_options(options: &TableOptions, settings: &Settings, open: OpenOptions) -> EditOptions {
+    let scheme = match options.table_type {
+        TableType::Ntx => LockScheme::Clipper,
+        TableType::Cdx | TableType::Vfp => LockScheme::Vfp,
     };
-    let mut edit = EditOptions::new(today())
+    EditOptions::new(today())
         .mode(options.mode)
         .scheme(scheme)
         .lock_timeout(settings.lock_timeout)
         .brief_lock_timeout(BRIEF_LOCKS)
-        .production_index(has_production);
-    if has_production {
-        let table = Table::open(path, &open)?;
-        if let Ok(Some(index)) = production_path(&table) {
-            edit = edit.keys(collation::of_index(&index, &table));
+        .open(open)
+        .production_index(false)
+}
+
+/// Opens a table for changes, with the production index that its type has, under the alphabet of that. It belongs to the
+/// transaction of a log, where one is given.
+pub(crate) fn open_editor(
+    path: &Path,
+    options: &TableOptions,
+    settings: &Settings,
+    (open, work): (OpenOptions, &Work),
+    log: Option<&TransactionLog>,
+) -> Result<TableEditor> {
+    let mut edit = edit_options(options, settings, open).build(work.build_options());
+    if let Some(log) = log {
+        edit = edit.log(log);
+    }
+    let mut editor = TableEditor::open(path, &edit)?;
+    if options.table_type != TableType::Ntx {
+        let table = Arc::new(editor.table()?);
+        match production_path(&table) {
+            Ok(Some(index)) => editor.open_index_with(&index, &collation::of_index(&index, &table))?,
+            // One that the header names and that is gone is no error, as in other programs.
+            Ok(None) | Err(tidemill_xbase::Error::Unsupported { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    Ok(edit.open(open))
+    Ok(editor)
 }
 
 /// How the table is read: programs see text fields in their whole width.

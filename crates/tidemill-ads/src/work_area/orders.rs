@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use tidemill_xbase::expression::{Program, Value};
 use tidemill_xbase::index::{Key, KeyType, KeyValue, OrderSpec, Tag};
-use tidemill_xbase::{OpenMode, OrderKeys, TableCursor, build_index_with};
+use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
 
 use super::{AreaOrder, TableType, Way, WorkArea};
+use crate::bookmark::Bookmark;
 use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
@@ -218,36 +219,7 @@ impl WorkArea {
         if let Some(condition) = condition.filter(|text| !text.trim().is_empty()) {
             order = order.condition(condition);
         }
-        let mut open = self.orders_of(&index);
-        let known = |id: &OrderId| {
-            self.order(*id)
-                .is_ok_and(|order| order.name.eq_ignore_ascii_case(&name))
-        };
-        if !is_ntx && let Some(old) = open.iter().copied().find(known) {
-            self.drop_order(old)?;
-            open = self.orders_of(&index);
-        }
-        if is_ntx || (open.is_empty() && !self.is_production(&index)) {
-            if !open.is_empty() {
-                self.editor.close_index(&index)?;
-                self.list_orders()?;
-            }
-            // A crash must not leave an index that knows more records than the table has.
-            self.editor.flush()?;
-            let table = std::sync::Arc::new(self.editor.table()?);
-            build_index_with(
-                &index,
-                &table,
-                &[order],
-                &self.key_settings(),
-                &tidemill_xbase::BuildOptions::new(),
-            )?;
-            self.editor.open_index(&index)?;
-        } else if open.is_empty() {
-            self.editor.create_order(&order)?;
-        } else {
-            self.editor.create_order_in(&index, &order)?;
-        }
+        self.at_length(settings, |area| area.make_order(&index, &order))?;
         self.list_orders()?;
         let orders = self.orders_of(&index);
         let found = orders.into_iter().find(|id| {
@@ -261,6 +233,64 @@ impl WorkArea {
                 format!("order {name} was made and is not there"),
             ),
         }
+    }
+
+    /// Makes an order in an index file, which may have to be made too. An order of the same name gives way to it at the end.
+    fn make_order(&mut self, index: &Path, order: &OrderSpec) -> Result<()> {
+        let open = self.orders_of(index);
+        let is_ntx = self.options.table_type == TableType::Ntx;
+        if is_ntx || (open.is_empty() && !self.is_production(index)) {
+            self.let_go(index)?;
+            // A crash must not leave an index that knows more records than the table has.
+            self.editor.flush()?;
+            let table = std::sync::Arc::new(self.editor.table()?);
+            let (orders, settings) = (std::slice::from_ref(order), self.key_settings());
+            let built = build_index_with(index, &table, orders, &settings, &self.work.build_options());
+            if built.is_ok() || !open.is_empty() {
+                self.open_again(index, &settings)?;
+            }
+            built?;
+        } else if open.is_empty() {
+            self.editor.create_order(order)?;
+        } else {
+            self.editor.replace_order_in(index, order)?;
+        }
+        // One of the same name is another order, which may have keys of another type.
+        self.ways
+            .retain(|old| old.index != index || !old.name.eq_ignore_ascii_case(order.name()));
+        Ok(())
+    }
+
+    /// Lets go of an index file, so that it can be closed and opened again.
+    fn let_go(&mut self, index: &Path) -> Result<()> {
+        for place in self.ways.iter_mut().filter(|place| place.index == index) {
+            if let Some(way) = &mut place.way {
+                way.order = None;
+                way.cursor.set_order(None)?;
+            }
+        }
+        self.editor.close_index(index)?;
+        Ok(())
+    }
+
+    /// Opens an index file that was let go of. Its orders have the scopes that they had.
+    fn open_again(&mut self, index: &Path, settings: &KeySettings) -> Result<()> {
+        self.editor.open_index_with(index, settings)?;
+        let tags = self.editor.orders_of_files().filter(|(path, _)| *path == index);
+        let tags: Vec<String> = tags.map(|(_, tag)| tag.name.clone()).collect();
+        for id in self.orders_of(index) {
+            let name = self.order(id)?.name.clone();
+            if !tags.contains(&name) {
+                continue;
+            }
+            let order = self.editor.order_in(index, &name)?;
+            if let Some(way) = &mut self.order_mut(id)?.way {
+                way.cursor.set_order(Some(&order))?;
+                (way.order, way.filter) = (Some(order), 0);
+            }
+            self.put_scope(id)?;
+        }
+        Ok(())
     }
 
     /// Drops an order, and with the last one its file.
@@ -278,11 +308,12 @@ impl WorkArea {
         self.list_orders()
     }
 
-    /// Makes all orders of the open index files anew.
+    /// Makes all orders of the open index files anew; text stays sorted as it was.
     ///
     /// # Errors
+    /// [`ErrorCode::IndexCreationAborted`] when it is stopped: files that were not finished are as they were.
     /// [`ErrorCode::TableNotExclusive`]; as [`TableEditor::reindex`](tidemill_xbase::TableEditor::reindex).
-    pub fn reindex(&mut self) -> Result<()> {
+    pub fn reindex(&mut self, settings: &Settings) -> Result<()> {
         self.write_record()?;
         if self.options.mode != OpenMode::Exclusive {
             return self.refuse(
@@ -292,11 +323,15 @@ impl WorkArea {
         }
         let mut files: Vec<PathBuf> = self.ways.iter().map(|order| order.index.clone()).collect();
         files.dedup();
-        let settings = self.key_settings();
-        for index in files {
-            self.editor.reindex(&index, &settings)?;
-        }
-        Ok(())
+        self.at_length(settings, |area| {
+            files.iter().try_for_each(|index| {
+                let settings = collation::of_index(index, &area.table);
+                area.let_go(index)?;
+                let rebuilt = area.editor.reindex(index, &settings);
+                area.open_again(index, &settings)?;
+                Ok(rebuilt?)
+            })
+        })
     }
 
     /// Walks an order the other way round, or again as it is.
@@ -340,6 +375,19 @@ impl WorkArea {
         let keys = self.keys(order)?.clone();
         let bytes = tidemill_xbase::expression::RecordBytes::new(&self.table, record, &self.record.bytes);
         Ok(keys.key_whatever_the_condition(&bytes)?)
+    }
+
+    /// The place of the current record, in an order or in the table.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoCurrentRecord`]; that of the key's expression.
+    pub fn bookmark(&mut self, order: Option<OrderId>) -> Result<Bookmark> {
+        let record = self.current()?;
+        let key = order
+            .map(|order| self.extract_key(order))
+            .transpose()?
+            .unwrap_or_default();
+        Ok(Bookmark { record, key })
     }
 
     /// Bounds an order from above or below; the bound's own records are within.

@@ -237,7 +237,7 @@ impl WorkArea {
     }
 
     /// Does something with a cursor over the records that are counted, which may be others than the cursor shows that moves.
-    fn with_counted<T>(
+    pub(super) fn with_counted<T>(
         &mut self,
         order: Option<OrderId>,
         counted: Counted,

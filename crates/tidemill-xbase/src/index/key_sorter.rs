@@ -88,6 +88,17 @@ impl KeySorter {
         self
     }
 
+    /// Who is told cannot stop the order any more.
+    pub(crate) fn without_stop(mut self) -> Self {
+        self.report = self.report.take().map(|mut report| -> Report {
+            Box::new(move |progress| {
+                let _ = report(progress);
+                ControlFlow::Continue(())
+            })
+        });
+        self
+    }
+
     /// Takes a key in, of the order's key length, and its record.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::error::{Error, Result};
 use crate::index::{KeySorter, Progress};
 
 /// How to make indexes from a table's records.
@@ -45,11 +46,40 @@ impl BuildOptions {
     }
 
     /// Is told every few thousand keys which order is made and how far it is, and stops it by [`ControlFlow::Break`]: what was
-    /// there before is left as it was, and the call ends in [`Error::Cancelled`](crate::Error::Cancelled). Default: none.
+    /// there before is left as it was, and the call ends in [`Error::Cancelled`](crate::Error::Cancelled). Packing tells it
+    /// the records, as those of an order without a name, and can be stopped until the packed table takes the place of the old
+    /// one; the orders that follow from it are made to their end. Default: none.
     #[must_use]
     pub fn progress(mut self, report: impl FnMut(&str, Progress) -> ControlFlow<()> + Send + 'static) -> Self {
         self.report = Some(Arc::new(Mutex::new(report)));
         self
+    }
+
+    /// These options, but who is told cannot stop the work.
+    pub(crate) fn without_stop(&self) -> Self {
+        let report = self.report.clone().map(|report| {
+            let told: Arc<Mutex<Report>> = Arc::new(Mutex::new(move |order: &str, progress| {
+                let _ = report.lock().unwrap_or_else(PoisonError::into_inner)(order, progress);
+                ControlFlow::Continue(())
+            }));
+            told
+        });
+        Self { report, ..*self }
+    }
+
+    /// Tells how far work is that makes no order.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub(crate) fn tell(&self, progress: Progress) -> Result<()> {
+        let told = self.report.as_ref().map(|report| {
+            let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+            report("", progress)
+        });
+        match told {
+            Some(ControlFlow::Break(())) => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
     }
 
     /// A sorter of an order's keys that obeys these options.

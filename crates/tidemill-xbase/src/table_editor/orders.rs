@@ -259,17 +259,27 @@ impl TableEditor {
     /// As [`TableEditor::create_order`].
     pub fn create_order_in(&mut self, index: impl AsRef<Path>, order: &OrderSpec) -> Result<()> {
         let path = index.as_ref();
-        self.with_all_records(|table| table.create_in_open(path, order))
+        self.with_all_records(|table| table.create_in_open(path, order, false))
     }
 
-    fn create_in_open(&mut self, path: &Path, order: &OrderSpec) -> Result<()> {
+    /// As [`TableEditor::create_order_in`]; an order of the same name in the file gives way as soon as the keys of the new one
+    /// are there, and until then it is left as it was.
+    ///
+    /// # Errors
+    /// As [`TableEditor::create_order`].
+    pub fn replace_order_in(&mut self, index: impl AsRef<Path>, order: &OrderSpec) -> Result<()> {
+        let path = index.as_ref();
+        self.with_all_records(|table| table.create_in_open(path, order, true))
+    }
+
+    fn create_in_open(&mut self, path: &Path, order: &OrderSpec, replaces: bool) -> Result<()> {
         self.committed("making an order")?;
         let Some(at) = self.orders.files.iter().position(|file| file.index.path() == path) else {
             return Err(self.misuse(&format!("{} is not open", path.display())));
         };
         let mut file = self.orders.files.remove(at);
         let locked = file.lock(LockKind::Exclusive, &self.options);
-        let created = locked.and_then(|()| self.as_one(|table| table.create_in(&mut file, order)));
+        let created = locked.and_then(|()| self.as_one(|table| table.create_in(&mut file, order, replaces)));
         let unlocked = file.unlock();
         self.orders.files.insert(at, file);
         created.and(unlocked).map_err(|e| Error::order(path, order.name(), e))
@@ -440,7 +450,9 @@ impl TableEditor {
         let mut builder = IndexBuilder::new(file.index.dialect(), self.record_count(), codepage);
         for (tag, keys) in file.index.tags().iter().zip(&file.keys) {
             let order = keys.of_order(&OrderSpec::from(tag), settings);
-            let mut sorter = self.options.build.apply(&tag.name, builder.keys(&order)?);
+            // Records have other numbers already, so that it is too late to stop.
+            let options = self.options.build.without_stop();
+            let mut sorter = options.apply(&tag.name, builder.keys(&order)?);
             if !tag.is_custom {
                 keys.sort(table, &mut sorter)?;
             }
@@ -450,7 +462,7 @@ impl TableEditor {
         file.prepare()
     }
 
-    fn create_in(&mut self, file: &mut OrderFile, order: &OrderSpec) -> Result<()> {
+    fn create_in(&mut self, file: &mut OrderFile, order: &OrderSpec, replaces: bool) -> Result<()> {
         let table = self.table()?;
         let settings = &file.settings.clone();
         let (expression, condition) = (order.expression(), order.for_expression());
@@ -461,6 +473,12 @@ impl TableEditor {
         let mut sorter = self.options.build.apply(order.name(), sorter);
         if !order.is_custom() {
             keys.sort(&table, &mut sorter)?;
+        }
+        let is_old = |tag: &Tag| replaces && tag.name.eq_ignore_ascii_case(order.name());
+        if let Some(old) = file.index.tags().iter().position(is_old) {
+            file.index.drop_order(old)?;
+            file.keys.remove(old);
+            sorter = sorter.without_stop();
         }
         file.index
             .create_order(&order, sorter, self.record_count(), settings.environment.codepage)?;

@@ -4,6 +4,7 @@ use super::{TableEditor, record_file};
 use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
+use crate::index::Progress;
 use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::{MemoEditor, MemoPlace};
@@ -13,6 +14,8 @@ use crate::transaction::KeptLocks;
 
 /// How many bytes of records are written at once.
 const CHUNK: usize = 1 << 20;
+/// How many records go by between two reports.
+const REPORT_EVERY: u32 = 1 << 12;
 
 impl TableEditor {
     /// Removes the deleted records for good, and with them the blocks of the memo file that no record needs. Returns how
@@ -20,12 +23,14 @@ impl TableEditor {
     ///
     /// The packed table is written to a new file beside the old one, brought to the disk and renamed over it: an error
     /// before leaves the table as it was. With a memo file there are two renames, and a crash exactly between them
-    /// leaves the new memo file beside the old table. Memo files of FlexFile and
+    /// leaves the new memo file beside the old table. The reports of
+    /// [`BuildOptions::progress`](crate::BuildOptions::progress) can stop it before. Memo files of FlexFile and
     /// of tables with fields of any type (`V` of SIx) are left as they are.
     ///
     /// # Errors
     /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively,
-    /// [`Error::Corrupt`](crate::Error::Corrupt) for a memo that cannot be read, [`Error::Io`](crate::Error::Io).
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for a memo that cannot be read,
+    /// [`Error::Cancelled`](crate::Error::Cancelled), [`Error::Io`](crate::Error::Io).
     pub fn pack(&mut self) -> Result<u32> {
         self.alone("packing")?;
         self.committed("packing")?;
@@ -90,7 +95,12 @@ impl TableEditor {
         let stride = self.header.record_len as usize;
         let memo_fields: Vec<&Field> = self.fields.iter().filter(|f| f.kind.uses_memo()).collect();
         let (mut out, mut at, mut kept) = (header, 0, 0u32);
+        let total = Some(u64::from(self.record_count()));
         for record in 1..=self.record_count() {
+            if record.is_multiple_of(REPORT_EVERY) {
+                let keys = u64::from(record);
+                self.options.build.tell(Progress { keys, total })?;
+            }
             let mut bytes = self.record_bytes(record)?;
             if bytes.first() == Some(&b'*') {
                 continue;

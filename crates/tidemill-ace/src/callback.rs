@@ -1,0 +1,116 @@
+//! Functions of programs that are told how far long work is, and can stop it.
+//!
+//! Each thread has its own, as ACE has it. While one runs, functions of the library that need a connection answer 6619: the one
+//! that it was called from is still at work.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use tidemill_ads::{ErrorCode, Progress, Result, Settings};
+
+use crate::call::{call_anywhere, refuse};
+use crate::settings::settings;
+
+/// A function of a program, with the number that it wants to be called with.
+#[derive(Debug, Clone, Copy)]
+enum Callback {
+    Percent(extern "C" fn(u16) -> u32),
+    Numbered(extern "C" fn(u16, u32) -> u32, u32),
+    Wide(extern "C" fn(u16, i64) -> u32, i64),
+}
+
+impl Callback {
+    fn tell(self, percent: u16) -> ControlFlow<()> {
+        let _running = Running::begin();
+        let answer = match self {
+            Self::Percent(function) => function(percent),
+            Self::Numbered(function, number) => function(percent, number),
+            Self::Wide(function, number) => function(percent, number),
+        };
+        match answer {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }
+}
+
+thread_local! {
+    static CALLBACK: Cell<Option<Callback>> = const { Cell::new(None) };
+    static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A function of the program runs until this is dropped.
+struct Running;
+
+impl Running {
+    fn begin() -> Self {
+        IS_RUNNING.set(true);
+        Self
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        IS_RUNNING.set(false);
+    }
+}
+
+/// Whether this thread is in a function of the program that the library called.
+pub(crate) fn is_running() -> bool {
+    IS_RUNNING.get()
+}
+
+/// The settings for what takes long: with the function of this thread that is told of it.
+pub(crate) fn watched() -> Settings {
+    let mut settings = settings().as_ref().clone();
+    if let Some(callback) = CALLBACK.get() {
+        settings.progress = Progress::new(move |percent| callback.tell(percent));
+    }
+    settings
+}
+
+fn register(callback: Option<Callback>) -> Result<()> {
+    match callback {
+        Some(_) => {
+            CALLBACK.set(callback);
+            Ok(())
+        }
+        None => refuse(
+            ErrorCode::InvalidCallback,
+            "a function must be given, and the pointer is null",
+        ),
+    }
+}
+
+/// Lets a function be told in percent how far long work of this thread is; another answer than 0 stops it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRegisterProgressCallback(function: Option<extern "C" fn(u16) -> u32>) -> u32 {
+    call_anywhere(|| register(function.map(Callback::Percent)))
+}
+
+/// As [`AdsRegisterProgressCallback`], with a number for the function.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRegisterCallbackFunction(function: Option<extern "C" fn(u16, u32) -> u32>, number: u32) -> u32 {
+    call_anywhere(|| register(function.map(|function| Callback::Numbered(function, number))))
+}
+
+/// As [`AdsRegisterProgressCallback`], with a number for the function.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRegisterCallbackFunction101(function: Option<extern "C" fn(u16, i64) -> u32>, number: i64) -> u32 {
+    call_anywhere(|| register(function.map(|function| Callback::Wide(function, number))))
+}
+
+/// No function of this thread is told any more.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearCallbackFunction() -> u32 {
+    call_anywhere(|| {
+        CALLBACK.set(None);
+        Ok(())
+    })
+}
+
+/// As [`AdsClearCallbackFunction`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearProgressCallback() -> u32 {
+    AdsClearCallbackFunction()
+}

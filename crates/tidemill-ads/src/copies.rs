@@ -1,0 +1,178 @@
+//! Tables copied into new ones, of another type too, and into others.
+
+use std::path::Path;
+
+use tidemill_xbase::{CreateOptions, Field, FieldKind, FieldSpec, TableWriter};
+
+use crate::connection::{AreaId, Connection};
+use crate::error::{Error, ErrorCode, Result};
+use crate::settings::{Settings, today};
+use crate::work_area::{Counted, OrderId, TableOptions, TableType, WorkArea};
+
+impl Connection {
+    /// Copies records into a new table with the same fields, in an order.
+    ///
+    /// # Errors
+    /// When the new table cannot be made or written, or the copy is stopped ([`ErrorCode::CopyAborted`]): nothing is left of it.
+    pub fn copy_table(
+        &mut self,
+        from: AreaId,
+        order: Option<OrderId>,
+        path: &Path,
+        counted: Counted,
+        settings: &Settings,
+    ) -> Result<()> {
+        self.outside_of_transactions("copying a table")?;
+        let area = self.area(from)?;
+        area.write_record()?;
+        let options = area.options().clone();
+        area.table()?.copy_structure(path)?;
+        self.fill_new((from, order), path, options, counted, settings)
+    }
+
+    /// Copies records into a new table of another type, in an order. Fields that the type has not got become those that hold the
+    /// same: whole numbers and amounts are digits there, times are text.
+    ///
+    /// # Errors
+    /// As [`Connection::copy_table`].
+    pub fn convert_table(
+        &mut self,
+        from: AreaId,
+        order: Option<OrderId>,
+        path: &Path,
+        table_type: TableType,
+        counted: Counted,
+        settings: &Settings,
+    ) -> Result<()> {
+        self.outside_of_transactions("converting a table")?;
+        let area = self.area(from)?;
+        area.write_record()?;
+        if path.exists() {
+            let what = format!("{} is there already", path.display());
+            return Err(Error::new(ErrorCode::FileError, what));
+        }
+        let mut create = CreateOptions::new(today());
+        create.format = TableType::dialect(table_type);
+        create.codepage = area.codepage();
+        let fields: Vec<FieldSpec> = area.fields().iter().map(|field| field_for(field, table_type)).collect();
+        let options = TableOptions {
+            table_type,
+            ..area.options().clone()
+        };
+        TableWriter::create(path, &fields, &create)?.finish()?;
+        self.fill_new((from, order), path, options, counted, settings)
+    }
+
+    /// Appends the records of a table to another, in an order. Values go into fields of the same name; what has none is left
+    /// out.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRelation`] for a table and itself; when a value does not fit; [`ErrorCode::CopyAborted`] when it is
+    /// stopped. What was appended before stays.
+    pub fn copy_contents(
+        &mut self,
+        (from, order): (AreaId, Option<OrderId>),
+        to: AreaId,
+        counted: Counted,
+        settings: &Settings,
+    ) -> Result<()> {
+        let at = self.areas.iter().position(|(known, _)| *known == to);
+        let Some(at) = at.filter(|_| from != to) else {
+            return Err(Error::new(
+                ErrorCode::InvalidRelation,
+                "a table is not copied into itself",
+            ));
+        };
+        let (id, mut target) = self.areas.remove(at);
+        let copied = self.copy_records((from, order), &mut target, counted, settings);
+        self.areas.insert(at, (id, target));
+        copied
+    }
+
+    /// Fills a table that was made just now, or removes it.
+    fn fill_new(
+        &mut self,
+        (from, order): (AreaId, Option<OrderId>),
+        path: &Path,
+        options: TableOptions,
+        counted: Counted,
+        settings: &Settings,
+    ) -> Result<()> {
+        let options = TableOptions {
+            alias: None,
+            ..options.exclusive()
+        };
+        let filled = WorkArea::open(path, &options, settings).and_then(|mut copy| {
+            self.copy_records((from, order), &mut copy, counted, settings)?;
+            Ok(copy.editor()?.flush()?)
+        });
+        if filled.is_err() {
+            for extension in ["dbt", "fpt", "smt", "DBT", "FPT", "SMT"] {
+                // There is at most one of these.
+                let _ = std::fs::remove_file(path.with_extension(extension));
+            }
+            crate::delete_file(path)?;
+        }
+        filled
+    }
+
+    fn copy_records(
+        &mut self,
+        (from, order): (AreaId, Option<OrderId>),
+        target: &mut WorkArea,
+        counted: Counted,
+        settings: &Settings,
+    ) -> Result<()> {
+        let source = self.area(from)?;
+        let back = source.record_number()?;
+        let pairs: Vec<(usize, usize)> = (0..source.fields().len())
+            .filter_map(|field| Some((field, target.field_named(&source.fields().get(field)?.name).ok()?)))
+            .collect();
+        let copied = source.copy_into(target, &pairs, order, counted, settings);
+        self.go_to(from, back, settings)?;
+        copied
+    }
+}
+
+/// The field of a type of table that holds what a field holds.
+fn field_for(field: &Field, table_type: TableType) -> FieldSpec {
+    let spec = |letter, width: usize, decimals| {
+        let width = u16::try_from(width).unwrap_or(u16::MAX);
+        FieldSpec::new(&field.name, letter, width, decimals)
+    };
+    let is_vfp = table_type == TableType::Vfp;
+    let spec = match field.kind {
+        FieldKind::Numeric | FieldKind::Float => spec('N', field.width, field.decimals),
+        FieldKind::Logical => spec('L', 1, 0),
+        FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => spec('D', 8, 0),
+        FieldKind::Memo => spec('M', if is_vfp { 4 } else { 10 }, 0),
+        FieldKind::MemoBinary if table_type == TableType::Ntx => spec('M', 10, 0),
+        FieldKind::MemoBinary => spec('G', if is_vfp { 4 } else { 10 }, 0),
+        FieldKind::Integer | FieldKind::IntegerDbase7 if is_vfp && field.width == 4 && field.decimals == 0 => {
+            spec('I', 4, 0)
+        }
+        // A sign, the digits and the point.
+        FieldKind::Integer | FieldKind::IntegerDbase7 => {
+            let digits = match field.width {
+                0..=2 => 6,
+                3..=4 => 11,
+                _ => 20,
+            };
+            spec('N', digits + usize::from(field.decimals > 0), field.decimals)
+        }
+        FieldKind::Double | FieldKind::DoubleDbase7 if is_vfp => spec('B', 8, field.decimals),
+        // Files seldom say how many decimals a double is shown with.
+        FieldKind::Double | FieldKind::DoubleDbase7 if field.decimals == 0 => spec('N', 20, 6),
+        FieldKind::Double | FieldKind::DoubleDbase7 => spec('N', 20, field.decimals),
+        FieldKind::Currency if is_vfp => spec('Y', 8, 4),
+        FieldKind::Currency => spec('N', 20, 4),
+        FieldKind::Timestamp if is_vfp => spec('T', 8, 0),
+        FieldKind::Timestamp | FieldKind::Time => spec('C', 25, 0),
+        FieldKind::Varchar if is_vfp => spec('V', field.width, 0),
+        FieldKind::Varbinary if is_vfp => spec('Q', field.width, 0),
+        _ => spec('C', field.width, 0),
+    };
+    let is_nullable = field.nullable && is_vfp;
+    spec.nullable(is_nullable)
+        .binary(field.binary || field.kind == FieldKind::MemoBinary)
+}
