@@ -43,6 +43,7 @@ mod ntx_builder;
 mod order;
 mod order_spec;
 mod page;
+mod page_run;
 mod page_set;
 mod page_store;
 mod positions;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use crate::error::Result;
 
+use super::page_run::PageRun;
 use super::page_set::PageSet;
 use super::tree::{DEPTH_MAX, Tree, TreePath};
 
@@ -26,7 +27,7 @@ impl Positions {
             total: 0,
             starts: HashMap::new(),
         };
-        positions.total = positions.visit(tree, tree.root, (&mut PageSet::new(tree), &mut Vec::new()), 0)?;
+        positions.total = positions.visit(tree, tree.root, (&mut PageSet::new(tree), &mut PageRun::new()), 0)?;
         Ok(positions)
     }
 
@@ -98,7 +99,7 @@ impl Positions {
         &mut self,
         tree: &Tree,
         page: u32,
-        (reached, window): (&mut PageSet, &mut Vec<u8>),
+        (reached, pages): (&mut PageSet, &mut PageRun),
         depth: usize,
     ) -> Result<u64> {
         reached.reach(tree, page)?;
@@ -106,7 +107,7 @@ impl Positions {
             let (expected, found) = (format!("a tree of at most {DEPTH_MAX} levels"), "a deeper one");
             return Err(tree.corrupt("index page", tree.offset(page), expected, found));
         }
-        let bytes = tree.read(page, window)?;
+        let bytes = pages.read(tree, page)?;
         let leaf = tree.format.leaf_len(bytes);
         if let Some(len) = leaf.map_err(|fault| fault.into_error(tree.source.path(), tree.offset(page)))? {
             return Ok(len as u64);
@@ -117,7 +118,7 @@ impl Positions {
         let mut below = 0;
         for (slot, child) in node.children.iter().copied().enumerate() {
             starts.push(below);
-            below += self.visit(tree, child, (&mut *reached, &mut *window), depth + 1)?;
+            below += self.visit(tree, child, (&mut *reached, &mut *pages), depth + 1)?;
             if tree.format.branches_hold_entries() && slot < node.len() {
                 below += 1;
             }

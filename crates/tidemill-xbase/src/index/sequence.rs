@@ -9,6 +9,7 @@ use crate::error::Result;
 
 use super::key::Key;
 use super::order::Order;
+use super::page_run::PageRun;
 use super::page_set::PageSet;
 use super::tree::{Tree, TreePath};
 
@@ -155,7 +156,7 @@ fn visit_leaves(
     is_behind: impl Fn(&[u8]) -> bool,
     mut visit: impl FnMut(u32, &[u32]) -> Result<()>,
 ) -> Result<()> {
-    let (mut window, mut records, mut reached) = (Vec::new(), Vec::new(), PageSet::new(tree));
+    let (mut pages, mut records, mut reached) = (PageRun::new(), Vec::new(), PageSet::new(tree));
     while let Some(step) = path.entry() {
         let (node, from) = (&step.node, step.slot);
         let end = node.partition(|stored, _| !is_behind(stored)).max(from);
@@ -172,7 +173,7 @@ fn visit_leaves(
                 .is_some_and(|above| above.slot < above.node.len() && !is_behind(above.node.key(above.slot)));
             if is_within {
                 records.clear();
-                let bytes = tree.read(page, &mut window)?;
+                let bytes = pages.read(tree, page)?;
                 let read = tree.format.leaf_records(bytes, &mut records);
                 if read.map_err(|fault| fault.into_error(tree.source.path(), tree.offset(page)))? {
                     reached.reach(tree, page)?;

@@ -74,13 +74,19 @@ impl Tree {
 
     /// The bytes of a page.
     pub(crate) fn read<'a>(&'a self, page: u32, window: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        let offset = self.checked_offset(page)?;
+        self.source.read("index page", offset, self.format.page_len(), window)
+    }
+
+    /// The offset of a page where one can be.
+    pub(crate) fn checked_offset(&self, page: u32) -> Result<u64> {
         const ALIGNMENT: u64 = 512;
         let offset = self.offset(page);
         if page == 0 || !offset.is_multiple_of(ALIGNMENT) {
             let expected = format!("a multiple of {ALIGNMENT} above 0");
             return Err(self.corrupt("page number", offset, expected, offset.to_string()));
         }
-        self.source.read("index page", offset, self.format.page_len(), window)
+        Ok(offset)
     }
 
     pub(crate) fn corrupt(
