@@ -106,3 +106,53 @@ fn names(table: &mut TableEditor, order: &mut TableOrder) -> (Vec<u32>, bool) {
     table.release_orders().unwrap();
     (records, is_new)
 }
+
+#[test]
+fn orders_that_another_handle_makes_and_drops_are_followed() {
+    let (_folder, path) = table();
+    let options = EditOptions::new(TODAY).mode(OpenMode::Shared);
+    let mut table = TableEditor::open(&path, &options).unwrap();
+    let mut other = TableEditor::open(&path, &options).unwrap();
+    let mut by_name = table.order("NAME").unwrap();
+    let relisted = table.orders_relisted();
+    // An order that no change of this handle had touched before.
+    other.create_order(&OrderSpec::new("LAST", "RIGHT(NAME, 5)")).unwrap();
+    table.lock_record(2).unwrap();
+    table.replace(2, &[(0, Value::Text("north"))]).unwrap();
+    let record = table.append_values(&[(0, Value::Text("south"))]).unwrap();
+    table.unlock_all().unwrap();
+    assert!(table.orders_relisted() > relisted);
+    let shown = names(&mut table, &mut by_name).0;
+    assert_eq!(shown.len(), usize::try_from(record).unwrap());
+    for handle in [&mut table, &mut other] {
+        for tag in ["LAST", "NAME"] {
+            let mut order = handle.order(tag).unwrap();
+            assert_eq!(names(handle, &mut order).0.len(), shown.len(), "{tag}");
+        }
+    }
+    let mut by_last = table.order("LAST").unwrap();
+    let layout = std::sync::Arc::new(table.table().unwrap());
+    let settings = KeySettings::new(layout.codepage());
+    let verified = |path: &PathBuf| {
+        let index = tidemill_xbase::TableIndex::open(path.with_extension("cdx"), &layout, &settings).unwrap();
+        assert_eq!(index.verify(&layout).unwrap(), []);
+        index.orders().len()
+    };
+    assert_eq!(verified(&path), 2);
+
+    // The first of the two goes, so that the other has its place.
+    other.drop_order("LAST").unwrap();
+    other.create_order(&OrderSpec::new("AGAIN", "NAME + 'x'")).unwrap();
+    assert!(matches!(table.hold_order(&mut by_last), Err(Error::Misuse(_))));
+    assert!(matches!(table.order("LAST"), Err(Error::Misuse(_))));
+    table.lock_record(1).unwrap();
+    table.replace(1, &[(0, Value::Text("west"))]).unwrap();
+    table.delete(1).unwrap();
+    table.unlock_all().unwrap();
+    assert_eq!(names(&mut table, &mut by_name).0.len(), shown.len());
+    assert!(table.order("AGAIN").is_ok());
+    assert_eq!(verified(&path), 2);
+    table.drop_order("AGAIN").unwrap();
+    assert!(matches!(other.order("AGAIN"), Err(Error::Misuse(_))));
+    assert_eq!(verified(&path), 1);
+}

@@ -127,6 +127,8 @@ pub struct WorkArea {
     natural: Option<Box<Way>>,
     ways: Vec<AreaOrder>,
     next_order: u32,
+    /// As [`TableEditor::orders_relisted`] when they were listed.
+    relisted: u64,
     place: Place,
     is_bof: bool,
     is_eof: bool,
@@ -254,6 +256,7 @@ impl WorkArea {
             natural: Some(Box::new(natural)),
             ways: Vec::new(),
             next_order: 1,
+            relisted: 0,
             place: Place::Behind,
             is_bof: false,
             is_eof: false,
@@ -448,6 +451,10 @@ impl WorkArea {
     fn look_for_records(&mut self) -> Result<()> {
         if self.options.mode != OpenMode::Exclusive {
             self.editor.refresh()?;
+        }
+        if self.relisted != self.editor.orders_relisted() {
+            self.relisted = self.editor.orders_relisted();
+            self.list_orders()?;
         }
         if self.table.record_count() != self.editor.record_count() {
             self.read_table()?;

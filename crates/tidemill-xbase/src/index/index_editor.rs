@@ -62,6 +62,8 @@ pub struct IndexEditor {
     is_broken: bool,
     /// Another one than before whenever entries or orders may be others.
     version: u64,
+    /// How often another program was found to have made, dropped or changed orders.
+    relisted: u64,
 }
 
 impl IndexEditor {
@@ -107,12 +109,18 @@ impl IndexEditor {
             is_shared,
             is_broken: false,
             version: 0,
+            relisted: 0,
         })
     }
 
     /// Another number than before whenever entries or orders may be others.
     pub(crate) fn version(&self) -> u64 {
         self.version
+    }
+
+    /// How often another program was found to have made, dropped or changed orders: those are to be asked for again then.
+    pub(crate) fn relisted(&self) -> u64 {
+        self.relisted
     }
 
     /// The file.
@@ -248,6 +256,12 @@ impl IndexEditor {
         Index::read(source, self.dialect, &self.options)
     }
 
+    /// Whether another program has changed the file, as far as its header tells.
+    pub(crate) fn has_been_changed(&mut self) -> Result<bool> {
+        let header = self.store.read_header()?;
+        Ok(!self.store.is_current(&header))
+    }
+
     /// Looks whether another program has changed the file, and forgets what it was if so.
     pub(crate) fn look_again(&mut self) -> Result<()> {
         let header = self.store.read_header()?;
@@ -279,9 +293,8 @@ impl IndexEditor {
             } == *old
         };
         if headers.tags.len() != self.tags.len() || !self.tags.iter().zip(&headers.tags).all(is_same) {
-            let path = self.path().display();
-            let why = "another program has made, dropped or changed an order; open the file again";
-            return Err(Error::Misuse(format!("{path}: {why}")));
+            self.trees = headers.tags.iter().map(|_| None).collect();
+            self.relisted += 1;
         }
         for (tree, tag) in self.trees.iter_mut().zip(&headers.tags) {
             if let Some(tree) = tree {
@@ -308,9 +321,9 @@ impl IndexEditor {
         let file = Arc::clone(self.store.file());
         file.write(0, bytes)?;
         file.set_len(bytes.len() as u64)?;
-        let version = self.version + 1;
+        let (version, relisted) = (self.version + 1, self.relisted);
         *self = Self::new(file, &self.options, self.is_shared)?;
-        self.version = version;
+        (self.version, self.relisted) = (version, relisted);
         Ok(())
     }
 

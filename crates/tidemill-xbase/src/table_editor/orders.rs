@@ -13,6 +13,7 @@
 
 mod custom;
 mod fresh;
+mod relisted;
 
 use std::ops::Range;
 use std::path::Path;
@@ -47,8 +48,12 @@ struct OrderFile {
     number: u64,
     index: IndexEditor,
     settings: KeySettings,
+    /// What its expressions are compiled over.
+    table: Arc<Table>,
     /// The keys of the orders, in that of the index's tags.
     keys: Vec<OrderKeys>,
+    /// Which of the lists of orders that the file has had these are.
+    relisted: u64,
     /// Beside others.
     locks: Option<(KeptLocks, LockRange)>,
     log: Option<TransactionLog>,
@@ -158,8 +163,10 @@ impl TableEditor {
         let Some(file) = self.orders.files.get_mut(file) else {
             return Err(self.misuse("an index file is open no more"));
         };
+        let name = file.index.tags().get(order).map(|tag| tag.name.clone());
         file.lock(LockKind::Shared, &self.options)?;
-        let found = file.reader(order);
+        let found = file.place_of(&name.unwrap_or_default());
+        let found = found.and_then(|order| file.reader(order));
         file.unlock().and(found)
     }
 
@@ -212,8 +219,7 @@ impl TableEditor {
             return Ok(false);
         }
         let name = &order.order().tag().name;
-        let place = file.index.tags().iter().position(|tag| tag.name == *name);
-        match file.reader(place.unwrap_or(usize::MAX)) {
+        match file.place_of(name).and_then(|place| file.reader(place)) {
             Ok(current) => {
                 *order = current;
                 Ok(true)
@@ -314,17 +320,19 @@ impl TableEditor {
 
     fn drop_open(&mut self, name: &str) -> Result<()> {
         self.committed("dropping an order")?;
-        let (at, order) = self.find_order(name)?;
+        let (at, _) = self.find_order(name)?;
         if at >= self.orders.files.len() {
             return Ok(());
         }
         let mut file = self.orders.files.remove(at);
         if file.index.tags().len() > 1 {
             let locked = file.lock(LockKind::Exclusive, &self.options);
-            let dropped = locked.and_then(|()| self.as_one(|_| file.index.drop_order(order)));
-            if dropped.is_ok() {
+            let dropped = locked.and_then(|()| {
+                let order = file.place_of(name)?;
+                self.as_one(|_| file.index.drop_order(order))?;
                 file.keys.remove(order);
-            }
+                Ok(())
+            });
             let unlocked = file.unlock();
             self.orders.files.insert(at, file);
             return dropped.and(unlocked);
@@ -357,10 +365,8 @@ impl TableEditor {
         write: impl FnOnce(&mut Self) -> Result<()>,
         undo: impl FnOnce(&mut Self),
     ) -> Result<()> {
-        let changes = self
-            .orders
-            .of_appended(first, records, self.header.record_len as usize)?;
-        self.with_changes(&changes, write, undo)
+        let stride = self.header.record_len as usize;
+        self.with_changes(|orders| orders.of_appended(first, records, stride), write, undo)
     }
 
     /// Writes a record by `write` and lets its entries follow. When these cannot, `undo` writes the record as it was.
@@ -371,22 +377,19 @@ impl TableEditor {
         write: impl FnOnce(&mut Self) -> Result<()>,
         undo: impl FnOnce(&mut Self),
     ) -> Result<()> {
-        let changes = self.orders.of_rewritten(record, before, after)?;
-        self.with_changes(&changes, write, undo)
+        self.with_changes(|orders| orders.of_rewritten(record, before, after), write, undo)
     }
 
     fn with_changes(
         &mut self,
-        changes: &Changes,
+        changes: impl Fn(&Orders) -> Result<Changes>,
         write: impl FnOnce(&mut Self) -> Result<()>,
         undo: impl FnOnce(&mut Self),
     ) -> Result<()> {
-        if changes.changes.is_empty() {
-            return write(self);
-        }
-        let locked = self.orders.lock(changes, &self.options);
-        let done = locked.and_then(|()| write(self)).and_then(|()| {
-            let applied = self.orders.apply(changes);
+        let locked = self.locked_changes(changes);
+        let done = locked.and_then(|changes| {
+            write(self)?;
+            let applied = self.orders.apply(&changes);
             if applied.is_err() {
                 undo(self);
             }
@@ -440,6 +443,7 @@ impl TableEditor {
         self.orders.table = Arc::new(self.table()?);
         for file in &mut self.orders.files {
             file.keys = file.keys_over(&self.fields)?;
+            file.table = Arc::clone(&self.orders.table);
         }
         self.rebuild_orders()
     }
@@ -482,7 +486,7 @@ impl TableEditor {
         }
         file.index
             .create_order(&order, sorter, self.record_count(), settings.environment.codepage)?;
-        file.compile(&self.orders.table)?;
+        file.compile()?;
         file.prepare()
     }
 
@@ -535,6 +539,7 @@ impl Orders {
             // What was rolled back in the log that it had may still be in memory.
             if file.log.as_ref().is_some_and(|old| old.rollbacks() != file.rollbacks) {
                 file.index.reload()?;
+                file.follow_list()?;
             }
             if let Some((locks, _)) = &mut file.locks {
                 locks.use_log(log);
@@ -573,13 +578,15 @@ impl Orders {
             number: FILE_NUMBER.fetch_add(1, Ordering::Relaxed),
             index,
             settings: settings.clone(),
+            table: Arc::clone(&self.table),
             keys: Vec::new(),
+            relisted: 0,
             locks,
             rollbacks: options.log.as_ref().map_or(0, TransactionLog::rollbacks),
             log: options.log.clone(),
             is_locked: false,
         };
-        file.compile(&self.table)?;
+        file.compile()?;
         file.prepare()?;
         Ok(file)
     }
@@ -658,11 +665,13 @@ impl Orders {
         Ok(())
     }
 
-    /// Locks the files that change, or none of them.
+    /// Locks the files that change, and beside others those that somebody else has changed since they were looked at.
     fn lock(&mut self, changes: &Changes, options: &EditOptions) -> Result<()> {
         for (at, file) in self.files.iter_mut().enumerate() {
             if changes.changes.iter().any(|change| change.file == at) {
                 file.lock(LockKind::Exclusive, options)?;
+            } else if file.locks.is_some() && file.index.has_been_changed()? {
+                file.lock(LockKind::Shared, options)?;
             }
         }
         Ok(())
@@ -708,11 +717,11 @@ impl Orders {
 
 impl OrderFile {
     /// Compiles the expressions of the tags.
-    fn compile(&mut self, table: &Table) -> Result<()> {
+    fn compile(&mut self) -> Result<()> {
         let dialect = self.index.dialect();
         let keys = self.index.tags().iter().map(|tag| {
             let named = |e| Error::order(self.index.path(), &tag.name, e);
-            OrderKeys::of_tag(tag, dialect, table.fields(), &self.settings).map_err(named)
+            OrderKeys::of_tag(tag, dialect, self.table.fields(), &self.settings).map_err(named)
         });
         self.keys = keys.collect::<Result<_>>()?;
         Ok(())
@@ -768,6 +777,7 @@ impl OrderFile {
         {
             self.index.reload()?;
             self.rollbacks = log.rollbacks();
+            self.follow_list()?;
         }
         let Some((locks, range)) = &self.locks else {
             self.is_locked = true;
@@ -781,11 +791,12 @@ impl OrderFile {
         };
         locks.lock(LockSubject::Index, *range, kind, options.brief_timeout())?;
         let looked = self.index.look_again();
-        match looked {
-            Ok(()) => self.is_locked = true,
-            Err(_) => locks.unlock(LockSubject::Index)?,
+        let looked = looked.and_then(|()| self.follow_list());
+        self.is_locked = looked.is_ok();
+        match &self.locks {
+            Some((locks, _)) if looked.is_err() => locks.unlock(LockSubject::Index).and(looked),
+            _ => looked,
         }
-        looked
     }
 
     /// Beside others and with a log, writes what was changed, and lets others in again.

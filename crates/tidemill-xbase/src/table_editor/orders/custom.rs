@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::TableEditor;
+use super::{OrderFile, TableEditor};
 use crate::error::{Error, Result};
-use crate::expression::RecordBytes;
+use crate::expression::{Record, RecordBytes};
 use crate::index::KeyValue;
 use crate::lock::LockKind;
 
@@ -36,31 +36,44 @@ impl TableEditor {
     ) -> Result<bool> {
         self.writable()?;
         let bytes = self.record_bytes(record)?;
-        let (at, order) = self.find_order(name)?;
+        let (at, _) = self.find_order(name)?;
         let table = Arc::clone(&self.orders.table);
         let options = &self.options;
         let Some(file) = self.orders.files.get_mut(at) else {
             return Ok(false);
         };
-        let (Some(keys), Some(tag)) = (file.keys.get(order), file.index.tags().get(order)) else {
+        file.lock(LockKind::Exclusive, options)?;
+        let changed = file.change_custom(name, &RecordBytes::new(&table, record, &bytes), key, is_insertion);
+        file.unlock().and(changed)
+    }
+}
+
+impl OrderFile {
+    fn change_custom(
+        &mut self,
+        name: &str,
+        record: &RecordBytes<'_>,
+        key: Option<&KeyValue<'_>>,
+        is_insertion: bool,
+    ) -> Result<bool> {
+        let order = self.place_of(name)?;
+        let (Some(keys), Some(tag)) = (self.keys.get(order), self.index.tags().get(order)) else {
             return Ok(false);
         };
         if !tag.is_custom {
-            let path = file.index.path().display();
+            let path = self.index.path().display();
             return Err(Error::Misuse(format!(
                 "{path}: order {name} is not custom; its entries follow the records"
             )));
         }
         let key = match key {
             Some(value) => Some(keys.stored_key(value)?),
-            None => keys.key(&RecordBytes::new(&table, record, &bytes))?,
+            None => keys.key(record)?,
         };
         let Some(key) = key else { return Ok(false) };
-        file.lock(LockKind::Exclusive, options)?;
-        let changed = match is_insertion {
-            true => file.index.insert(order, &key, record),
-            false => file.index.remove(order, &key, record),
-        };
-        file.unlock().and(changed)
+        match is_insertion {
+            true => self.index.insert(order, &key, record.record_no()),
+            false => self.index.remove(order, &key, record.record_no()),
+        }
     }
 }
