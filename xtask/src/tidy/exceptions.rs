@@ -9,6 +9,10 @@ pub(super) const UNSAFE: &[Exception] = &[
         "follows the pointers that C programs pass, in this one place of the library",
     ),
     (
+        "crates/tidemill-ace/src/process_exit.rs",
+        "asks the C library to call back when the process ends, so that what waits in memory is written",
+    ),
+    (
         "crates/tidemill-clickhouse/src/column/low_cardinality.rs",
         "makes a dictionary of keys that were compared with its size, which saves Arrow's slower pass over them",
     ),
