@@ -29,6 +29,10 @@ struct Waiting {
 
 /// What a change takes in memory beside its bytes, about.
 const ENTRY: usize = 64;
+/// Changes that begin so near to one another are written in one.
+const NEAR: u64 = 2048;
+/// So many at most.
+const TOGETHER: usize = 64;
 
 impl<S: Storage> WaitingWrites<S> {
     pub(crate) fn over(below: S) -> Self {
@@ -137,7 +141,7 @@ fn put(file: &impl Storage, overlay: &FileOverlay, old_len: u64, before: &mut Ve
     }
     let is_inside = |(start, bytes): &(u64, &[u8])| start + bytes.len() as u64 <= old_len;
     let (inside, behind): (Vec<_>, Vec<_>) = overlay.extents().partition(is_inside);
-    for (start, bytes) in behind.into_iter().chain(inside) {
+    for (start, bytes) in behind {
         let there = usize::try_from(old_len.saturating_sub(start)).unwrap_or(usize::MAX);
         let mut old = vec![0; there.min(bytes.len())];
         if !old.is_empty() {
@@ -145,6 +149,22 @@ fn put(file: &impl Storage, overlay: &FileOverlay, old_len: u64, before: &mut Ve
         }
         before.push((start, old));
         file.write_all_at(bytes, start)?;
+    }
+    // Nobody else writes what lies between two changes.
+    let near = inside.chunk_by(|a, b| b.0 - a.0 <= NEAR);
+    for span in near.flat_map(|near| near.chunks(TOGETHER)) {
+        let (Some((start, _)), Some((last, bytes))) = (span.first(), span.last()) else {
+            continue;
+        };
+        let len = usize::try_from(last - start)
+            .unwrap_or(usize::MAX)
+            .saturating_add(bytes.len());
+        let mut old = vec![0; len];
+        file.read_exact_at(&mut old, *start)?;
+        let mut new = old.clone();
+        overlay.read_over(*start, &mut new);
+        before.push((*start, old));
+        file.write_all_at(&new, *start)?;
     }
     // A file that ends before is cut last, since what is cut off cannot be put back.
     let len = overlay.len(old_len);
