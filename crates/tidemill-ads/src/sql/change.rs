@@ -392,7 +392,6 @@ impl Change {
     }
 
     fn append(&self, rows: &[Vec<(usize, Value)>], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
-        let in_transaction = tables.in_transaction();
         let table = tables.editor(&self.table)?;
         self.structure.check(Structure::of(table.fields()), &self.table)?;
         for row in rows {
@@ -401,11 +400,10 @@ impl Change {
                 .iter()
                 .filter_map(|(column, value)| Some((*column, stored(value, fields.get(*column)?)?)))
                 .collect();
-            let record = table.append_values(&values)?;
+            let record = table.append_complete(&values)?;
             if is_deleted {
+                table.lock_record(record)?;
                 table.delete(record)?;
-            }
-            if !in_transaction {
                 table.unlock_record(record)?;
             }
         }

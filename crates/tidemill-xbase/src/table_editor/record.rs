@@ -35,6 +35,22 @@ impl TableEditor {
         self.as_one(|table| table.under_header_lock(|table| table.append_locked(values)))
     }
 
+    /// As [`TableEditor::append_values`], for a record that is complete: it is not locked, and others see it as it is. In a
+    /// transaction the header stays locked, and nobody sees it.
+    ///
+    /// # Errors
+    /// As [`TableEditor::append_values`].
+    pub fn append_complete(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
+        self.writable()?;
+        self.make_room()?;
+        self.as_one(|table| {
+            table.under_header_lock(|table| {
+                let record = table.next_record(1)?;
+                table.append_at(record, values).map(|()| record)
+            })
+        })
+    }
+
     /// Replaces the values of fields, each given by its index in [`TableEditor::fields`]. Others keep their bytes.
     ///
     /// # Errors
