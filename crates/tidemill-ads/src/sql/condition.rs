@@ -414,6 +414,8 @@ fn number(field: &Field, name: Syntax, comparison: Comparison, value: &Value) ->
         Value::Decimal { unscaled, scale } if unscaled.unsigned_abs() < 10_u128.pow(EXACT) => {
             decimal_text(*unscaled, *scale)
         }
+        // The digits that are written are read as the same double.
+        Value::Double(number) if number.abs() < 1e15 => number.to_string(),
         _ => return None,
     };
     is_exact.then(|| compared(name, comparison, number_literal(written)))

@@ -252,7 +252,7 @@ impl ConnectionTables<'_> {
         if let Some(open) = self.connection.statements.open.get(path)
             && let Some(snapshot) = &open.snapshot
             && snapshot.table().is_current().unwrap_or(false)
-            && open.index == index_state(snapshot.table())
+            && open.index.as_ref().is_none_or(|(path, state)| *state == state_of(path))
         {
             return Ok(Arc::clone(snapshot));
         }
@@ -362,11 +362,16 @@ impl ConnectionTables<'_> {
     }
 }
 
-/// The production index of a table as it is now.
+/// The production index of a table as it is now. A table that gets one is another then, for its header says so.
 fn index_state(table: &Table) -> Option<FileState> {
     let path = production_path(table).ok().flatten()?;
-    let state = std::fs::metadata(&path).ok();
-    Some((path, state.map(|meta| (meta.len(), meta.modified().ok()))))
+    let state = state_of(&path);
+    Some((path, state))
+}
+
+fn state_of(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+    let meta = std::fs::metadata(path).ok()?;
+    Some((meta.len(), meta.modified().ok()))
 }
 
 impl Tables for ConnectionTables<'_> {
