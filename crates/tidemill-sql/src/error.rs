@@ -71,6 +71,9 @@ pub enum Error {
     /// An xBase table could not be read or written.
     #[error(transparent)]
     Xbase(Box<tidemill_xbase::Error>),
+    /// A statement of ADS SQL was refused or failed.
+    #[error(transparent)]
+    Ads(Box<tidemill_ads::Error>),
     /// A Riegeli file could not be read or written.
     #[error(transparent)]
     Riegeli(Box<tidemill_riegeli::Error>),

@@ -55,6 +55,20 @@ impl Names {
         self.drives.push((letter.to_ascii_uppercase(), folder.into()));
     }
 
+    /// The folder whose tables may be named without path and extension, where one is set.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.dir.as_deref()
+    }
+
+    /// The drives and their folders, as `C:=folder;D:=folder`.
+    pub(crate) fn drives(&self) -> String {
+        let drives = self.drives.iter();
+        let parts: Vec<String> = drives
+            .map(|(letter, folder)| format!("{letter}:={}", folder.display()))
+            .collect();
+        parts.join(";")
+    }
+
     /// The table that `name` means.
     ///
     /// # Errors

@@ -160,6 +160,11 @@ impl SessionOptions {
         &self.xbase
     }
 
+    /// Whether records that are marked as deleted are rows too.
+    pub(crate) fn shows_deleted(&self) -> bool {
+        self.deleted != Deleted::Skip
+    }
+
     pub(crate) fn deleted_records(&self) -> Deleted {
         self.deleted
     }

@@ -23,14 +23,14 @@ use tidemill_riegeli::RecordType;
 
 use crate::copy;
 use crate::damage::DamageLog;
-use crate::location::{Location, Place};
+use crate::location::{Format, Location, Place};
 use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::scope::{self, Bound};
 use crate::server_url::ServerUrl;
 use crate::sink::{ClickHouseSink, IfThere};
 use crate::stores::clickhouse::Clients;
-use crate::{Error, Result, dialect, stores};
+use crate::{Error, Result, ads, dialect, stores};
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
 pub struct Session {
@@ -92,22 +92,31 @@ impl Session {
     /// Runs one statement. Rows come as the answer is read; a statement that neither sorts nor groups gives its table's
     /// rows in the table's order.
     ///
-    /// `INSERT INTO` adds rows to a table of a server, before this returns. Its answer is one row with their number.
+    /// `INSERT INTO` adds rows to a table of a server, or to an xBase table, before this returns. Its answer is one row with their
+    /// number. Other statements that change xBase tables, and scripts, are those of [ADS SQL](tidemill_ads::sql).
     ///
     /// # Errors
     ///
     /// [`Error::Parse`], [`Error::NotFound`] and whatever the tables' engines or the planner find wrong.
     pub async fn query(&self, sql: &str) -> Result<Answer> {
-        match dialect::parse(sql)? {
-            statement @ (Statement::Query(_) | Statement::Explain { .. } | Statement::ExplainTable { .. }) => {
+        match dialect::parse(sql) {
+            Ok(statement @ (Statement::Query(_) | Statement::Explain { .. } | Statement::ExplainTable { .. })) => {
                 self.run(statement).await
             }
-            Statement::Insert(insert) => self.insert(insert).await,
-            _ => Err(Error::Unsupported {
-                what: "a statement other than SELECT, WITH, VALUES, EXPLAIN or INSERT INTO".to_owned(),
-                hint: "tables are read here, and those of servers are added to; copy writes new ones".to_owned(),
-            }),
+            Ok(Statement::Insert(insert)) if !self.adds_to_xbase(&insert) => self.insert(insert).await,
+            Ok(_) => ads::run(sql, &self.options),
+            Err(_) if ads::knows(sql) => ads::run(sql, &self.options),
+            Err(error) => Err(error),
         }
+    }
+
+    /// Whether rows are added to an xBase table.
+    fn adds_to_xbase(&self, insert: &Insert) -> bool {
+        let TableObject::TableName(name) = &insert.table else {
+            return false;
+        };
+        let location = self.options.names.table(&scope::text(name));
+        location.is_ok_and(|location| location.format == Format::Xbase)
     }
 
     /// Adds the rows of a query to a table of a server.
@@ -277,8 +286,12 @@ pub struct Answer {
 
 impl Answer {
     fn of(batch: RecordBatch) -> Result<Self> {
+        Self::of_all(batch.schema(), vec![batch])
+    }
+
+    pub(crate) fn of_all(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
         Ok(Self {
-            stream: Box::pin(MemoryStream::try_new(vec![batch.clone()], batch.schema(), None)?),
+            stream: Box::pin(MemoryStream::try_new(batches, schema, None)?),
         })
     }
 

@@ -1,5 +1,6 @@
 //! The tests of this crate's public interface: one program, because each program links DataFusion anew.
 
+mod ads;
 mod clickhouse;
 mod copies;
 mod messages;

@@ -31,7 +31,7 @@ async fn answer(session: &Session, sql: &str) -> Vec<RecordBatch> {
 }
 
 /// The answer as CSV without its header.
-async fn csv(session: &Session, sql: &str) -> String {
+pub(crate) async fn csv(session: &Session, sql: &str) -> String {
     let mut out = Vec::new();
     let batches = answer(session, sql).await;
     let mut writer = arrow_csv::WriterBuilder::new().with_header(false).build(&mut out);

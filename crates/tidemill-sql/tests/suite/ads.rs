@@ -1,0 +1,79 @@
+//! Statements that change xBase tables, and ADS's own forms of SELECT.
+
+use tidemill_sql::{Error, Session, SessionOptions};
+
+use crate::statements::csv;
+
+async fn refused(session: &Session, sql: &str) -> Error {
+    match session.query(sql).await {
+        Ok(_) => panic!("{sql}: no error"),
+        Err(error) => error,
+    }
+}
+
+#[tokio::test]
+async fn tables_are_made_filled_changed_and_dropped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let made = "CREATE TABLE shop ( id Integer, name Char(10), price Numeric(8,2) )";
+    assert_eq!(csv(&session, made).await, "");
+    let added = "INSERT INTO shop VALUES ( 1, 'lamp', 12.50 ), ( 2, 'desk', 99 ), ( 3, 'chair', 49.90 )";
+    assert_eq!(csv(&session, added).await, "3\n");
+    assert_eq!(csv(&session, "CREATE INDEX id ON shop ( id )").await, "");
+    assert_eq!(
+        csv(&session, "UPDATE shop SET price = price * 2 WHERE id = 1").await,
+        "1\n"
+    );
+    assert_eq!(csv(&session, "DELETE FROM shop WHERE name = 'desk'").await, "1\n");
+    assert_eq!(
+        csv(&session, "INSERT INTO shop ( id, name ) SELECT id + 10, name FROM shop").await,
+        "2\n"
+    );
+    let all = "SELECT id, name, price FROM shop ORDER BY id";
+    assert_eq!(
+        csv(&session, all).await,
+        "1,lamp,25.00\n3,chair,49.90\n11,lamp,\n13,chair,\n"
+    );
+    let merged = "MERGE INTO shop USING other ON shop.id = other.id WHEN MATCHED THEN UPDATE SET name = other.name";
+    assert!(matches!(refused(&session, merged).await, Error::Ads(_)));
+    assert_eq!(csv(&session, all).await.lines().count(), 5);
+    csv(&session, "ALTER TABLE shop ADD COLUMN note Char(5)").await;
+    assert_eq!(
+        csv(&session, "SELECT * FROM shop WHERE id = 3").await,
+        "3,chair,49.90,\n"
+    );
+    csv(&session, "DROP TABLE shop").await;
+    assert!(matches!(refused(&session, all).await, Error::NotFound { .. }));
+}
+
+#[tokio::test]
+async fn scripts_and_the_forms_of_ads_are_answered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let script = "CREATE TABLE t ( id Integer );
+        DECLARE n Integer;
+        n = 0;
+        WHILE n < 5 DO
+            INSERT INTO t VALUES ( n );
+            n = n + 1;
+        END WHILE;
+        SELECT COUNT(*) AS how_many FROM t;";
+    assert_eq!(csv(&session, script).await, "5\n");
+    let some = "SELECT {static} TOP 2 START AT 2 id FROM t ORDER BY id";
+    assert_eq!(csv(&session, some).await, "1\n2\n");
+    let undone = "BEGIN TRANSACTION; DELETE FROM t; ROLLBACK WORK; SELECT COUNT(*) AS n FROM t;";
+    assert_eq!(csv(&session, undone).await, "5\n");
+    let open = "BEGIN TRANSACTION; DELETE FROM t;";
+    csv(&session, open).await;
+    assert_eq!(csv(&session, "SELECT COUNT(*) AS n FROM t").await, "5\n");
+    let wrong = refused(&session, "UPDATE t SET nothing = 1").await.to_string();
+    assert!(
+        wrong.contains("NativeError = 2121") && wrong.contains("column: 14"),
+        "{wrong}"
+    );
+    let names: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("the folder")
+        .map(|entry| entry.expect("a file").file_name())
+        .collect();
+    assert_eq!(names, ["t.dbf"]);
+}
