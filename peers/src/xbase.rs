@@ -4,6 +4,7 @@
 //! against the rows that the table was made of.
 
 pub mod abi;
+pub mod abi_sql;
 mod dbase;
 pub mod limits;
 mod python;

@@ -1,15 +1,18 @@
 //! How fast are the questions of an xBase table answered? Filters, aggregates, orders, beside the limits of the machine and
 //! beside other engines, all in one run.
 //!
-//! `xbase_bench [--rows N] [--repeats N] [--csv] [--ours] [--abi]`: rows of the reference table (100000), runs of which the shortest,
+//! `xbase_bench [--rows N] [--repeats N] [--csv] [--ours] [--abi] [--sql]`: rows of the reference table (100000), runs of which the shortest,
 //! the median and the longest are shown (15), comma-separated values instead of a table, no other engines, and ours
 //! through the C functions of libace.so too, whose gate is 1.3 times ours and 50 ns a call. The gate is
 //! met by a shortest time (a slower one is other load) that is within the limit or within twice the loop by hand; for
-//! another number of rows the limit grows with them, and a fifth more.
+//! another number of rows the limit grows with them, and a fifth more. With `--sql` statements through `AdsExecuteSQLDirect` are run
+//! beside DuckDB and SQLite; their medians count, with a warm cache and on a connection that was just made.
 
 use std::{collections::HashMap, env, error::Error};
 
-use tidemill_peers::xbase::{Line, Question, Reference, abi, ask_dbase, ask_python, ask_sqlite, limits, tidemill};
+use tidemill_peers::xbase::{
+    Line, Question, Reference, abi, abi_sql, abi_sql::SqlLine, ask_dbase, ask_python, ask_sqlite, limits, tidemill,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options {
@@ -18,6 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         csv: false,
         ours: false,
         abi: false,
+        sql: false,
     };
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -34,7 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--csv" => options.csv = true,
             "--ours" => options.ours = true,
             "--abi" => options.abi = true,
-            other => return Err(format!("{other}: not --rows N, --repeats N, --csv, --ours or --abi").into()),
+            "--sql" => options.sql = true,
+            other => return Err(format!("{other}: not --rows N, --repeats N, --csv, --ours, --abi or --sql").into()),
         }
     }
     let reference = Reference::new(options.rows);
@@ -78,6 +83,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for line in &lines {
         options.print(line, (&by_hand, &ours), read);
     }
+    if options.sql {
+        options.print_sql(&abi_sql::ask(&reference, options.repeats, folder.path())?);
+    }
     Ok(())
 }
 
@@ -87,9 +95,46 @@ struct Options {
     csv: bool,
     ours: bool,
     abi: bool,
+    sql: bool,
 }
 
 impl Options {
+    /// The statements, beside DuckDB's median in the same run and beside the limit, which grows with the rows.
+    fn print_sql(&self, lines: &[SqlLine]) {
+        let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+        let growth = match self.rows {
+            ..=100_000 => 1.0,
+            rows => 1.2 * rows as f64 / 1e5,
+        };
+        println!(
+            "{:24} {:14} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8}",
+            "", "", "min ms", "median ms", "max ms", "first ms", "limit", "DuckDB"
+        );
+        for line in lines {
+            let duck = lines
+                .iter()
+                .find(|other| other.name == line.name && other.engine.starts_with("DuckDB"));
+            let median = ms(line.warm.median);
+            let first = line.first.map(|first| ms(first.median));
+            let limit = line.limit_ms.map(|limit| limit * growth);
+            let verdict = match limit {
+                None => "",
+                Some(limit) if median > limit => "missed",
+                Some(limit) if first.is_some_and(|first| first > 3.0 * limit) => "first missed",
+                Some(_) => "met",
+            };
+            let shown =
+                |number: Option<f64>, digits: usize| number.map_or_else(String::new, |n| format!("{n:.digits$}"));
+            let (first, limit) = (shown(first, 3), shown(limit, 3));
+            let ratio = shown(duck.map(|duck| ms(duck.warm.median) / median), 1);
+            let (name, engine) = (&line.name, &line.engine);
+            let (min, max) = (ms(line.warm.min), ms(line.warm.max));
+            println!(
+                "{name:24} {engine:14} {min:10.4} {median:10.4} {max:10.4} {first:>10} {limit:>8} {ratio:>8} {verdict}"
+            );
+        }
+    }
+
     fn print(&self, line: &Line, (by_hand, ours): (&HashMap<Question, f64>, &HashMap<Question, f64>), read: f64) {
         let us = |time: std::time::Duration| time.as_secs_f64() * 1e6;
         let (min, median, max) = (us(line.times.min), us(line.times.median), us(line.times.max));

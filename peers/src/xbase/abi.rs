@@ -13,7 +13,7 @@ use super::{Line, Question, Reference, Spread};
 /// What the lines of this engine are called.
 pub const ENGINE: &str = "libace";
 const SEEKS: usize = 100_000;
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub(super) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Numbers of the header: a CDX table in ANSI that nobody else opens, an order in the file that opens with it, a hard seek of a
 /// double, text as a key, the bounds of a scope.
@@ -45,7 +45,7 @@ pub fn ask(reference: &Reference, repeats: usize, folder: &Path) -> Outcome<Vec<
 }
 
 /// The newest `libace.so` in the folders of this program.
-fn built() -> Outcome<PathBuf> {
+pub(super) fn built() -> Outcome<PathBuf> {
     let program = std::env::current_exe()?;
     let folder = program.parent().ok_or("a program without a folder")?;
     let built = [folder.join("deps/libace.so"), folder.join("libace.so")];
@@ -237,11 +237,11 @@ impl Bench<'_> {
     }
 }
 
-type Call1 = unsafe extern "C" fn(u64) -> u32;
-type Answer = unsafe extern "C" fn(u64, *mut u16) -> u32;
-type Skip = unsafe extern "C" fn(u64, i32) -> u32;
+pub(super) type Call1 = unsafe extern "C" fn(u64) -> u32;
+pub(super) type Answer = unsafe extern "C" fn(u64, *mut u16) -> u32;
+pub(super) type Skip = unsafe extern "C" fn(u64, i32) -> u32;
 type SetFilter = unsafe extern "C" fn(u64, *const u8, u16) -> u32;
-type SetDouble = unsafe extern "C" fn(u64, *mut c_void, f64) -> u32;
+pub(super) type SetDouble = unsafe extern "C" fn(u64, *mut c_void, f64) -> u32;
 type SetString = unsafe extern "C" fn(u64, *mut c_void, *const u8, u32) -> u32;
 type Seek = unsafe extern "C" fn(u64, *const u8, u16, u16, u16, *mut u16) -> u32;
 type SetScope = unsafe extern "C" fn(u64, u16, *const u8, u16, u16) -> u32;
@@ -252,23 +252,23 @@ type CreateIndex =
     unsafe extern "C" fn(u64, *mut u8, *const u8, *const u8, *mut u8, *mut u8, u32, u32, *mut u64) -> u32;
 
 /// The functions of the library.
-struct Ace<'l> {
-    library: &'l Library,
+pub(super) struct Ace<'l> {
+    pub(super) library: &'l Library,
 }
 
 impl<'l> Ace<'l> {
-    fn function<T>(&self, name: &str) -> Outcome<Symbol<'l, T>> {
+    pub(super) fn function<T>(&self, name: &str) -> Outcome<Symbol<'l, T>> {
         // SAFETY: the types above are those of the header.
         Ok(unsafe { self.library.get(name.as_bytes())? })
     }
 
-    fn call1(&self, name: &str, handle: u64) -> Outcome {
+    pub(super) fn call1(&self, name: &str, handle: u64) -> Outcome {
         let function: Symbol<'_, Call1> = self.function(name)?;
         // SAFETY: handles are checked.
         checked(unsafe { function(handle) })
     }
 
-    fn connect(&self, folder: &Path) -> Outcome<u64> {
+    pub(super) fn connect(&self, folder: &Path) -> Outcome<u64> {
         let (connect, path): (Symbol<'_, Connect>, _) = (
             self.function("AdsConnect60")?,
             CString::new(folder.display().to_string())?,
@@ -332,11 +332,11 @@ impl<'l> Ace<'l> {
 }
 
 /// A field by its number, in the place of its name (`ADSFIELD`).
-fn field(number: usize) -> *mut c_void {
+pub(super) fn field(number: usize) -> *mut c_void {
     std::ptr::without_provenance_mut(number)
 }
 
-fn checked(code: u32) -> Outcome {
+pub(super) fn checked(code: u32) -> Outcome {
     match code {
         0 => Ok(()),
         code => Err(format!("libace answered {code}").into()),
