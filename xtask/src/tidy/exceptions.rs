@@ -36,6 +36,10 @@ pub(super) const UNSAFE: &[Exception] = &[
         "peers/src/xbase/abi.rs",
         "calls libace.so as a C program does, to measure what that costs",
     ),
+    (
+        "peers/src/xbase/abi_sql.rs",
+        "calls libace.so as a C program does, to measure what that costs",
+    ),
 ];
 
 /// Rust files of more than 800 lines.

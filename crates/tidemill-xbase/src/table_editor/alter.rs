@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
+use super::files::{open_file, record_file};
 use super::record::{END_OF_FILE, shown};
-use super::{OpenMode, TableEditor, record_file};
+use super::{OpenMode, TableEditor};
 use crate::alteration::{Alteration, AlteredColumn};
 use crate::conversion::convert;
 use crate::error::{Error, Result};
@@ -377,7 +378,7 @@ impl Structure {
 }
 
 fn open_created(path: &Path, dialect: MemoDialect, old: &TableEditor) -> Result<MemoEditor> {
-    let handle = super::open_file(path, &old.options)?;
+    let handle = open_file(path, &old.options)?;
     let file: DataFile = record_file(path, &handle, &old.options)?;
     Ok(MemoEditor::created(file, dialect))
 }

@@ -13,6 +13,7 @@
 
 mod custom;
 mod fresh;
+mod making;
 mod relisted;
 
 use std::ops::Range;
@@ -20,14 +21,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{EditOptions, OpenMode, TableEditor, data_file, open_file};
+use super::files::{data_file, open_file};
+use super::{EditOptions, OpenMode, TableEditor};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
 use crate::field::Field;
-use crate::header::Dialect;
-use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, KeySorter, OrderSpec, Tag};
+use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
-use crate::orders::{KeySettings, OrderKeys, Seen, TableOrder, build_index_with, production_path};
+use crate::orders::{KeySettings, OrderKeys, Seen, TableOrder, production_path};
 use crate::storage::DataFile;
 use crate::table::Table;
 use crate::transaction::{KeptLocks, TransactionLog};
@@ -236,118 +237,6 @@ impl TableEditor {
         self.orders.unlock()
     }
 
-    /// Adds an order to the production index, which is made when there is none. Type and length of the keys are those of its
-    /// expression, and text is sorted as the settings of the other orders say.
-    ///
-    /// # Errors
-    /// [`Error::Misuse`] when the table is open for reading only, or the production index is not open; [`Error::Locked`] when
-    /// others hold records; [`Error::Order`] as for [`build_index`](crate::build_index); [`Error::Cancelled`]; [`Error::Io`].
-    pub fn create_order(&mut self, order: &OrderSpec) -> Result<()> {
-        self.with_all_records(|table| table.create_production_order(order))
-    }
-
-    fn create_production_order(&mut self, order: &OrderSpec) -> Result<()> {
-        if let Ok(Some(path)) = production_path(&self.orders.table) {
-            return self.create_order_in(path, order);
-        }
-        self.committed("making an order")?;
-        let path = self.path().with_extension("cdx");
-        let table = Table::open(self.path(), &self.options.open)?;
-        let (orders, settings) = (std::slice::from_ref(order), &self.orders.settings);
-        build_index_with(&path, &table, orders, settings, &self.options.build)?;
-        self.set_production_flag(true)?;
-        self.open_index(path)
-    }
-
-    /// Adds an order to an index file that is open, a CDX or an NSX.
-    ///
-    /// # Errors
-    /// As [`TableEditor::create_order`].
-    pub fn create_order_in(&mut self, index: impl AsRef<Path>, order: &OrderSpec) -> Result<()> {
-        let path = index.as_ref();
-        self.with_all_records(|table| table.create_in_open(path, order, false))
-    }
-
-    /// As [`TableEditor::create_order_in`]; an order of the same name in the file gives way as soon as the keys of the new one
-    /// are there, and until then it is left as it was.
-    ///
-    /// # Errors
-    /// As [`TableEditor::create_order`].
-    pub fn replace_order_in(&mut self, index: impl AsRef<Path>, order: &OrderSpec) -> Result<()> {
-        let path = index.as_ref();
-        self.with_all_records(|table| table.create_in_open(path, order, true))
-    }
-
-    fn create_in_open(&mut self, path: &Path, order: &OrderSpec, replaces: bool) -> Result<()> {
-        self.committed("making an order")?;
-        let Some(at) = self.orders.files.iter().position(|file| file.index.path() == path) else {
-            return Err(self.misuse(&format!("{} is not open", path.display())));
-        };
-        let mut file = self.orders.files.remove(at);
-        let locked = file.lock(LockKind::Exclusive, &self.options);
-        let created = locked.and_then(|()| self.as_one(|table| table.create_in(&mut file, order, replaces)));
-        let unlocked = file.unlock();
-        self.orders.files.insert(at, file);
-        created.and(unlocked).map_err(|e| Error::order(path, order.name(), e))
-    }
-
-    /// Does something while no other program changes a record. Locks of single records are given back for the time of it.
-    fn with_all_records<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.writable()?;
-        if self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::File) {
-            return work(self);
-        }
-        let records = self.locks.records();
-        let locked = self.lock_file();
-        let done = locked.and_then(|()| {
-            self.refresh()?;
-            work(self)
-        });
-        self.unlock_all()?;
-        let again = self.lock_records(records);
-        let done = done?;
-        again.map(|()| done)
-    }
-
-    /// Takes an order out of its index file. The last order of a file takes the file with it.
-    ///
-    /// # Errors
-    /// [`Error::Misuse`] when the table is open for reading only, and when no open file has the order; [`Error::Locked`] when
-    /// others hold records; [`Error::Io`], [`Error::Corrupt`].
-    pub fn drop_order(&mut self, name: &str) -> Result<()> {
-        self.with_all_records(|table| table.drop_open(name))
-    }
-
-    fn drop_open(&mut self, name: &str) -> Result<()> {
-        self.committed("dropping an order")?;
-        let (at, _) = self.find_order(name)?;
-        if at >= self.orders.files.len() {
-            return Ok(());
-        }
-        let mut file = self.orders.files.remove(at);
-        if file.index.tags().len() > 1 {
-            let locked = file.lock(LockKind::Exclusive, &self.options);
-            let dropped = locked.and_then(|()| {
-                let order = file.place_of(name)?;
-                self.as_one(|_| file.index.drop_order(order))?;
-                file.keys.remove(order);
-                Ok(())
-            });
-            let unlocked = file.unlock();
-            self.orders.files.insert(at, file);
-            return dropped.and(unlocked);
-        }
-        let path = file.index.path().to_owned();
-        drop(file);
-        std::fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
-        if path.with_extension("") == self.path().with_extension("")
-            && IndexDialect::from_path(&path) == Some(IndexDialect::Cdx)
-        {
-            self.set_production_flag(false)?;
-        }
-        Ok(())
-    }
-
     /// Opens the production index, if there is one. As in Harbour, one that the header names and that is gone is no error.
     pub(super) fn open_production(&mut self) -> Result<()> {
         match production_path(&self.orders.table) {
@@ -466,30 +355,6 @@ impl TableEditor {
         file.prepare()
     }
 
-    fn create_in(&mut self, file: &mut OrderFile, order: &OrderSpec, replaces: bool) -> Result<()> {
-        let table = self.table()?;
-        let settings = &file.settings.clone();
-        let (expression, condition) = (order.expression(), order.for_expression());
-        let dialect = file.index.dialect();
-        let keys = OrderKeys::compile(expression, condition, dialect, &self.fields, settings)?;
-        let order = keys.of_order(order, settings);
-        let sorter = KeySorter::new(&order, dialect, self.record_count())?;
-        let mut sorter = self.options.build.apply(order.name(), sorter);
-        if !order.is_custom() {
-            keys.sort(&table, &mut sorter)?;
-        }
-        let is_old = |tag: &Tag| replaces && tag.name.eq_ignore_ascii_case(order.name());
-        if let Some(old) = file.index.tags().iter().position(is_old) {
-            file.index.drop_order(old)?;
-            file.keys.remove(old);
-            sorter = sorter.without_stop();
-        }
-        file.index
-            .create_order(&order, sorter, self.record_count(), settings.environment.codepage)?;
-        file.compile()?;
-        file.prepare()
-    }
-
     /// The file and the place in it of an order.
     fn find_order(&self, name: &str) -> Result<(usize, usize)> {
         let files = self.orders.files.iter().enumerate();
@@ -502,21 +367,6 @@ impl TableEditor {
                 known.join(", ")
             ))
         })
-    }
-
-    /// The header's word for a production index: bit 0 of byte 28 (FoxPro's table header, "table flags").
-    fn set_production_flag(&mut self, is_there: bool) -> Result<()> {
-        if self.header.dialect == Dialect::Dbase2 {
-            return Ok(());
-        }
-        let mut flags = [0];
-        self.file.read("table header", 28, &mut flags)?;
-        flags[0] = if is_there { flags[0] | 1 } else { flags[0] & !1 };
-        self.file.write(28, &flags)?;
-        self.write_out()?;
-        self.header.production_index = is_there;
-        self.ranges = self.options.scheme.table(&self.header);
-        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! All records at once: without the deleted ones, or none at all.
 
-use super::{TableEditor, record_file};
+use super::TableEditor;
+use super::files::record_file;
 use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;

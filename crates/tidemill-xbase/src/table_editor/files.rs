@@ -1,0 +1,112 @@
+//! The files of a table: read and written straight, with changes that wait, or through a log.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{EditOptions, OpenMode, TableEditor};
+use crate::error::{Error, Result};
+use crate::lock::{Sharing, open_shared_or_exclusive};
+use crate::memo_editor::MemoEditor;
+use crate::storage::{DataFile, Storage, Switched};
+use crate::transaction::TransactionLog;
+use crate::waiting_writes::WaitingWrites;
+
+impl TableEditor {
+    /// Lets what changes from now on go through a log, as if the table had been opened with it, or straight to the files. Locks
+    /// stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] while a transaction is under way in the log that the table has now; as [`TableEditor::flush`]. The
+    /// table goes on as before then.
+    pub fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
+        let has_it = match (&self.options.log, log) {
+            (Some(old), Some(new)) => old.path() == new.path(),
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        if has_it || self.is_in_memory {
+            return Ok(());
+        }
+        if let Some(old) = &self.options.log {
+            old.outside("taking a table from its log")?;
+        }
+        self.flush()?;
+        if let Some(old) = &self.options.log {
+            old.settle()?;
+        }
+        let mode = self.options.mode;
+        let over = |file: &DataFile, waits: bool| -> Result<Option<Box<dyn Storage>>> {
+            match (log, (**file.storage()).as_switched()) {
+                (Some(log), Some(switched)) => Ok(Some(logged(log, file.path(), switched.file(), mode)?)),
+                (None, Some(switched)) if waits => Ok(Some(Box::new(WaitingWrites::over(Arc::clone(switched.file()))))),
+                _ => Ok(None),
+            }
+        };
+        let waits = self.options.lets_wait();
+        let records = std::iter::once(&self.file).chain(self.memo.as_ref().map(MemoEditor::file));
+        let files = records.map(|file| (file, waits));
+        // Pages of indexes wait in their editor.
+        let files: Vec<_> = files
+            .chain(self.orders.data_files().map(|file| (file, false)))
+            .collect();
+        let over = files.iter().map(|(file, waits)| over(file, *waits));
+        let over = over.collect::<Result<Vec<_>>>()?;
+        for ((file, _), over) in files.into_iter().zip(over) {
+            if let Some(switched) = (**file.storage()).as_switched() {
+                switched.switch(over);
+            }
+        }
+        self.locks.use_log(log);
+        if let Some(memo) = &mut self.memo {
+            memo.use_log(log);
+        }
+        if let Some(log) = log {
+            log.remember(&self.record_count);
+        }
+        self.options.log = log.cloned();
+        self.orders.use_log(log)
+    }
+}
+
+/// Opens a file of the table and marks it as open.
+pub(super) fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
+    let write = options.mode != OpenMode::ReadOnly;
+    let file = File::options().read(true).write(write).open(path);
+    let file = file.map_err(|e| Error::io(path, "open", e))?;
+    let sharing = match options.mode {
+        OpenMode::Exclusive => Sharing::Exclusive,
+        OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,
+    };
+    open_shared_or_exclusive(&file, path, sharing, options.lock_timeout)?;
+    Ok(Arc::new(file))
+}
+
+/// A file of records or memos as it is read and written: as [`data_file`], and alone without a log changes wait.
+pub(super) fn record_file(path: &Path, handle: &Arc<File>, options: &EditOptions) -> Result<DataFile> {
+    let file = data_file(path, handle, options)?;
+    if options.lets_wait()
+        && options.log.is_none()
+        && let Some(switched) = (**file.storage()).as_switched()
+    {
+        switched.switch(Some(Box::new(WaitingWrites::over(Arc::clone(handle)))));
+    }
+    Ok(file)
+}
+
+/// A file of the table as it is read and written: through the log where there is one.
+pub(super) fn data_file(path: &Path, handle: &Arc<File>, options: &EditOptions) -> Result<DataFile> {
+    let file = Switched::new(Arc::clone(handle));
+    if let Some(log) = &options.log {
+        file.switch(Some(logged(log, path, handle, options.mode)?));
+    }
+    Ok(DataFile::new(path, Box::new(file)))
+}
+
+/// A file of the table as it is read and written through a log.
+fn logged(log: &TransactionLog, path: &Path, handle: &Arc<File>, mode: OpenMode) -> Result<Box<dyn Storage>> {
+    Ok(Box::new(match mode {
+        OpenMode::Exclusive => log.attach(path, handle, Sharing::Exclusive)?,
+        OpenMode::Shared => log.attach(path, handle, Sharing::Shared)?,
+        OpenMode::ReadOnly => log.attach_reader(path, handle)?,
+    }))
+}
