@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use tidemill_xbase::aof::OptimizationLevel;
+use tidemill_xbase::aof::{Filter, OptimizationLevel};
 use tidemill_xbase::expression::Syntax;
 
 use super::statement::TableName;
@@ -65,6 +65,8 @@ pub struct Live {
     /// The condition as an xBase expression, for [`Filter::from_syntax`](tidemill_xbase::aof::Filter::from_syntax); `None`: all records.
     /// Records that are marked as deleted are left to the connection.
     pub filter: Option<Syntax>,
+    /// The same, compiled for tables of this structure.
+    pub compiled: Option<Filter>,
     /// How far orders answer the condition.
     pub level: OptimizationLevel,
     /// The order by its name, and whether it is walked from its end.

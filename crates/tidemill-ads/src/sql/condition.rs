@@ -65,6 +65,14 @@ impl Condition {
         Ok(condition)
     }
 
+    /// The filter, whatever records are marked as deleted.
+    ///
+    /// # Errors
+    /// As [`Condition::new`].
+    pub(super) fn compiled(&self, snapshot: &Snapshot) -> Result<Option<Filter>> {
+        Ok(self.filter(snapshot, false)?.cloned())
+    }
+
     /// The filter, with or without records that are marked as deleted; made when it is first needed.
     fn filter(&self, snapshot: &Snapshot, without_deleted: bool) -> Result<Option<&Filter>> {
         let Some(syntax) = &self.syntax else {

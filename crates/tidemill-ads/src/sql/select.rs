@@ -128,6 +128,7 @@ impl Plan {
             snapshot: Arc::clone(snapshot),
             level: condition.level(snapshot)?,
             filter: condition.syntax.clone(),
+            compiled: condition.compiled(snapshot)?,
             order,
             columns: columns.collect(),
         }))

@@ -68,7 +68,7 @@ impl WorkArea {
             condition: live.filter,
             order,
         });
-        self.show_all_of_statement(settings)?;
+        self.show_only(live.compiled)?;
         self.go_top(None, settings)
     }
 
@@ -85,15 +85,15 @@ impl WorkArea {
         let orders: Vec<OrderId> = self.orders().collect();
         for order in orders {
             self.set_direction(order, false)?;
-            for is_top in [true, false] {
-                if self.scope(order, is_top).is_ok() {
-                    self.clear_scope(order, is_top)?;
-                }
+            if self.has_scope(order)? {
+                self.clear_both_scopes(order)?;
             }
-            let index = self.index_path(order)?;
-            if !self.is_production(index) {
-                return Ok(false);
-            }
+        }
+        let mut indexes = self.ways.iter().map(|order| order.index.as_path());
+        if let Some(first) = indexes.next()
+            && (indexes.any(|index| index != first) || !self.is_production(first))
+        {
+            return Ok(false);
         }
         Ok(true)
     }

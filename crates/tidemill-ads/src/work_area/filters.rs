@@ -91,15 +91,24 @@ impl WorkArea {
         self.evaluate(Some(condition.to_owned()), filter)
     }
 
+    /// Shows the records of the statement's condition, where it has one.
+    pub(super) fn show_only(&mut self, condition: Option<Filter>) -> Result<()> {
+        self.aof = None;
+        match condition {
+            Some(filter) => {
+                self.look_for_records()?;
+                self.evaluate(None, filter)
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Shows all records that the statement asked for.
     pub(super) fn show_all_of_statement(&mut self, settings: &Settings) -> Result<()> {
-        self.aof = None;
-        let Some(condition) = self.statement_condition() else {
-            return Ok(());
-        };
-        let filter = Filter::from_syntax(condition, &self.table, &self.environment(settings))?;
-        self.look_for_records()?;
-        self.evaluate(None, filter)
+        let condition = self.statement_condition();
+        let compile = |condition| Filter::from_syntax(condition, &self.table, &self.environment(settings));
+        let filter = condition.map(compile).transpose()?;
+        self.show_only(filter)
     }
 
     /// The condition of [`WorkArea::set_aof`].

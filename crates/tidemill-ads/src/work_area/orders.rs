@@ -424,6 +424,12 @@ impl WorkArea {
         Ok(self.order(order)?.scope.iter().any(Option::is_some))
     }
 
+    /// Takes both bounds of an order away.
+    pub(super) fn clear_both_scopes(&mut self, order: OrderId) -> Result<()> {
+        self.order_mut(order)?.scope = [None, None];
+        self.put_scope(order)
+    }
+
     fn bound(&mut self, order: OrderId, is_top: bool, key: Option<Vec<u8>>) -> Result<()> {
         let place = self.order_mut(order)?;
         let [top, bottom] = &mut place.scope;
