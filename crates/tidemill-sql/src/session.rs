@@ -104,9 +104,25 @@ impl Session {
                 self.run(statement).await
             }
             Ok(Statement::Insert(insert)) if !self.adds_to_xbase(&insert) => self.insert(insert).await,
-            Ok(_) => ads::run(sql, &self.options),
+            Ok(statement) => {
+                self.only_xbase(&statement)?;
+                ads::run(sql, &self.options)
+            }
             Err(_) if ads::knows(sql) => ads::run(sql, &self.options),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Other statements are for xBase tables alone.
+    fn only_xbase(&self, statement: &Statement) -> Result<()> {
+        let named = scope::relations(statement);
+        let found = named.iter().filter_map(|name| self.options.names.table(name).ok());
+        match found.into_iter().find(|location| location.format != Format::Xbase) {
+            Some(location) => Err(Error::Unsupported {
+                what: format!("{location}: changing a table that is not of xBase"),
+                hint: "INSERT INTO adds rows to tables of servers; copy writes new ones".to_owned(),
+            }),
+            None => Ok(()),
         }
     }
 

@@ -81,7 +81,8 @@ async fn errors_name_what_was_asked_for_and_what_to_try() {
     for (sql, says) in [
         ("SELECT * FROM poeple", "has VISITS, people"),
         ("SELECT nam FROM people", "Name"),
-        ("SELECT * FROM people; DROP TABLE people", "end of the statement"),
+        ("SELECT * FROM people; DROP TABLE people", "Table name: people"),
+        ("SELECT * FROM people; SELECT", "end of the statement"),
         ("DELETE FROM people", "copy writes new ones"),
         ("SELECT * FROM 'gone.dbf'", "no such table"),
         ("SELECT 1 / 0", "ivide by zero"),
