@@ -731,3 +731,26 @@ fn copies_go_in_the_order_and_leave_out_what_is_not_meant() {
         .copy_table(area, None, &path, Counted::All, &shop.settings);
     assert_eq!(refused.unwrap_err().code(), ErrorCode::IllegalCommandDuringTransaction);
 }
+
+#[test]
+fn a_table_that_the_transaction_has_changed_is_opened_and_cloned_in_it() {
+    let mut shop = Shop::new();
+    let (made, _, _) = shop.table("t", 3);
+    shop.connection.close_table(made).unwrap();
+    let settings = shop.settings.clone();
+    let options = TableOptions::default();
+    let first = shop.connection.open_table("t", &options, &settings).unwrap();
+    shop.connection.begin_transaction(&settings).unwrap();
+    shop.append(first, 4, "n4");
+    let second = shop.connection.open_table("t", &options, &settings).unwrap();
+    let clone = shop.connection.clone_table(first, &settings).unwrap();
+    shop.append(second, 5, "n5");
+    for area in [first, second, clone] {
+        let by_name = shop.connection.area(area).unwrap().order_named("NAME").unwrap();
+        assert_eq!(shop.walk(area, Some(by_name)), [1, 2, 3, 4, 5]);
+    }
+    shop.connection.rollback_transaction().unwrap();
+    for area in [first, second, clone] {
+        assert_eq!(shop.walk(area, None), [1, 2, 3]);
+    }
+}
