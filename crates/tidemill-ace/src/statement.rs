@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tidemill_ads::sql::{StatementOptions, Value};
 use tidemill_ads::{AreaId, ErrorCode, Executed, Result, TableType};
-use tidemill_xbase::OpenMode;
+use tidemill_xbase::{Durability, OpenMode};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
@@ -33,7 +33,11 @@ impl Statement {
             text: None,
             names: Vec::new(),
             values: Vec::new(),
-            options: StatementOptions::default(),
+            // What is written record by record is not brought to the disk at once either.
+            options: StatementOptions {
+                durability: Durability::None,
+                ..StatementOptions::default()
+            },
             cursors: Vec::new(),
             changed: 0,
         }

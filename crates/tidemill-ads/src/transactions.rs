@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tidemill_xbase::{LogOptions, Savepoint, Transaction, TransactionLog};
+use tidemill_xbase::{Durability, LogOptions, Savepoint, Transaction, TransactionLog};
 
 use crate::connection::Connection;
 use crate::error::{Error, ErrorCode, Result};
@@ -72,11 +72,21 @@ impl Transactions {
     }
 
     /// The log, which is made where there is none yet.
-    pub(crate) fn opened(&mut self, folder: &Path, settings: &Settings) -> Result<TransactionLog> {
+    pub(crate) fn opened(
+        &mut self,
+        folder: &Path,
+        settings: &Settings,
+        durability: Durability,
+    ) -> Result<TransactionLog> {
         if let Some(log) = &self.log {
             return Ok(log.clone());
         }
-        let log = TransactionLog::open(name(folder), &LogOptions::new().lock_timeout(settings.lock_timeout))?;
+        let log = TransactionLog::open(
+            name(folder),
+            &LogOptions::new()
+                .lock_timeout(settings.lock_timeout)
+                .durability(durability),
+        )?;
         self.log = Some(log.clone());
         Ok(log)
     }
@@ -119,7 +129,7 @@ impl Connection {
             return Err(out_of_sequence("a transaction is under way already"));
         }
         let folder = self.folder().to_owned();
-        let log = self.transactions.opened(&folder, settings)?;
+        let log = self.transactions.opened(&folder, settings, Durability::Commit)?;
         for (_, area) in &mut self.areas {
             area.write_record()?;
         }
@@ -249,7 +259,7 @@ impl Connection {
             true => self.rollback_transaction(),
             false => Ok(()),
         };
-        self.statements.close_editors();
+        self.statements.end();
         self.transactions = Transactions::default();
         ended
     }

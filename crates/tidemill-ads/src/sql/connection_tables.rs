@@ -12,8 +12,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Access, Blank, CivilDate, CodePage, ColumnCache, Columns, CreateOptions, FieldSpec, OpenMode, OpenOptions,
-    Savepoint, Sharing, Table, TableEditor, TableIndex, TableWriter, Transaction, production_path,
+    Access, Blank, CivilDate, CodePage, ColumnCache, Columns, CreateOptions, Durability, FieldSpec, OpenMode,
+    OpenOptions, Savepoint, Sharing, Table, TableEditor, TableIndex, TableWriter, Transaction, TransactionLog,
+    production_path,
 };
 
 use super::error::{Error, Kind, Result};
@@ -22,6 +23,7 @@ use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, Tables};
 use super::value::{DAY_MS, day_of};
 use crate::progress::Work;
+use crate::transactions::Transactions;
 use crate::work_area::{edit_options, open_editor};
 use crate::{Connection, ErrorCode, Settings, TableOptions, TableType, WorkArea, collation};
 
@@ -32,6 +34,8 @@ pub struct StatementOptions {
     pub table: TableOptions,
     /// How files are read. Default: [`Access::Positional`].
     pub access: Access,
+    /// What a power cut may take of statements that stand in no transaction. Default: nothing, each is on the disk when it is done.
+    pub durability: Durability,
     /// What the clock shows, for a test. Default: the system's, local time.
     pub clock: fn() -> Clock,
 }
@@ -44,6 +48,7 @@ impl Default for StatementOptions {
                 ..TableOptions::default()
             },
             access: Access::Positional,
+            durability: Durability::Commit,
             clock: system_clock,
         }
     }
@@ -61,6 +66,8 @@ pub(crate) struct StatementTables {
     pub(crate) known: Arc<Statements>,
     /// What a statement outside of a program's transaction does as a whole.
     statement: Option<Transaction>,
+    /// Behind the editors, which give it back first: the log of such statements.
+    own: Transactions,
     /// Where a statement within a program's transaction goes back to.
     point: Option<Savepoint>,
     last_autoincrement: Option<i64>,
@@ -98,6 +105,7 @@ impl Default for StatementTables {
             views: HashMap::new(),
             known: Arc::default(),
             statement: None,
+            own: Transactions::default(),
             point: None,
             last_autoincrement: None,
             cursors: Vec::new(),
@@ -114,6 +122,12 @@ impl StatementTables {
         for open in self.open.values_mut() {
             (open.editor, open.is_changed) = (None, false);
         }
+    }
+
+    /// Closes what is open for changes, and removes the log of statements: for who disconnects.
+    pub(crate) fn end(&mut self) {
+        self.close_editors();
+        self.own = Transactions::default();
     }
 
     /// Closes a table, for who wants it alone.
@@ -292,6 +306,20 @@ impl ConnectionTables<'_> {
         Ok(Arc::new(Snapshot::new(columns, orders, environment)))
     }
 
+    /// The log that changes go through: that of the transaction under way, or that of statements alone.
+    fn log(&mut self) -> Result<TransactionLog> {
+        let folder = self.connection.folder().to_owned();
+        let (settings, durability) = (self.settings, self.options.durability);
+        let opened = match self.connection.transactions.is_under_way() {
+            true => self
+                .connection
+                .transactions
+                .opened(&folder, settings, Durability::Commit),
+            false => self.connection.statements.own.opened(&folder, settings, durability),
+        };
+        Ok(opened?)
+    }
+
     /// The work area that a table is changed through.
     fn area_to_change(&mut self, path: &Path) -> Option<&mut WorkArea> {
         let mut areas = self.connection.areas.iter_mut().map(|(_, area)| area);
@@ -319,8 +347,7 @@ impl ConnectionTables<'_> {
             .get(path)
             .is_some_and(|open| open.editor.is_some());
         if !is_open {
-            let folder = self.connection.folder().to_owned();
-            let log = self.connection.transactions.opened(&folder, self.settings)?;
+            let log = self.log()?;
             let shared = TableOptions {
                 mode: OpenMode::Shared,
                 ..self.options.table.clone()
@@ -391,10 +418,7 @@ impl Tables for ConnectionTables<'_> {
             return self.own_editor(name, &path);
         }
         let log = match self.connection.statements.statement.is_some() {
-            true => {
-                let folder = self.connection.folder().to_owned();
-                Some(self.connection.transactions.opened(&folder, self.settings)?)
-            }
+            true => Some(self.log()?),
             false => None,
         };
         let missing = || Error::new(Kind::Engine, "a table is open no more");
@@ -521,8 +545,7 @@ impl Tables for ConnectionTables<'_> {
             self.state().point = Some(point);
             return Ok(());
         }
-        let folder = self.connection.folder().to_owned();
-        let log = self.connection.transactions.opened(&folder, self.settings)?;
+        let log = self.log()?;
         self.state().statement = Some(log.begin()?);
         Ok(())
     }
