@@ -10,7 +10,7 @@ use crate::handle::{Handle, is_statement, with_any, with_area};
 use crate::pointers::{Bytes, Field, Out, text_of};
 use crate::settings::settings;
 use crate::statement::with_statement;
-use crate::unicode::encoded;
+use crate::unicode::set_units;
 
 /// Does something with a field of a table.
 pub(crate) fn with_field<T>(
@@ -26,11 +26,7 @@ pub(crate) fn with_field<T>(
 
 /// Does something with a field that is to be changed: of the current record, or with the handle of an order of the key that is
 /// put together for it ([`AdsInitRawKey`](crate::AdsInitRawKey)).
-pub(crate) fn with_changed(
-    object: Handle,
-    field: Field,
-    work: impl FnOnce(&mut WorkArea, usize) -> Result<()>,
-) -> Result<()> {
+fn with_changed(object: Handle, field: Field, work: impl FnOnce(&mut WorkArea, usize) -> Result<()>) -> Result<()> {
     with_any(object, |session, area, order| {
         let area = session.connection.area(area)?;
         let field = field.of(area)?;
@@ -387,40 +383,28 @@ pub extern "C" fn AdsSetDouble(table: Handle, field: Field, number: f64) -> u32 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetLong(table: Handle, field: Field, number: i32) -> u32 {
-    call(|| {
-        set_value(
-            table,
-            field,
-            || Ok(Value::Integer(number.into())),
-            |area, field| area.set_integer(field, number.into()),
-        )
-    })
+    call(|| set_whole(table, field, number.into()))
 }
 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetShort(table: Handle, field: Field, number: i16) -> u32 {
-    call(|| {
-        set_value(
-            table,
-            field,
-            || Ok(Value::Integer(number.into())),
-            |area, field| area.set_integer(field, number.into()),
-        )
-    })
+    call(|| set_whole(table, field, number.into()))
 }
 
 /// Gives a field a whole number.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetLongLong(table: Handle, field: Field, number: i64) -> u32 {
-    call(|| {
-        set_value(
-            table,
-            field,
-            || Ok(Value::Integer(number)),
-            |area, field| area.set_integer(field, number),
-        )
-    })
+    call(|| set_whole(table, field, number))
+}
+
+fn set_whole(target: Handle, field: Field, number: i64) -> Result<()> {
+    set_value(
+        target,
+        field,
+        || Ok(Value::Integer(number)),
+        |area, field| area.set_integer(field, number),
+    )
 }
 
 /// Gives a field an amount in ten-thousandths.
@@ -536,10 +520,8 @@ pub extern "C" fn AdsSetStringFromCodePage(table: Handle, page: u32, field: Fiel
         let Some(page) = CodePage::all().find(|known| known.name() == name) else {
             return refuse(ErrorCode::InvalidOption, format!("code page {page} is not known"));
         };
-        with_changed(table, field, |area, field| {
-            let units: Vec<u16> = page.decode(text.read(len as usize)?).encode_utf16().collect();
-            area.set_text(field, &encoded(&units, area.program_codepage())?, &settings())
-        })
+        let units: Vec<u16> = page.decode(text.read(len as usize)?).encode_utf16().collect();
+        set_units(table, field, &units)
     })
 }
 

@@ -5,7 +5,7 @@ use tidemill_ads::{Customize, ErrorCode, OptimizationLevel, Result};
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, with_area};
-use crate::pointers::{Bytes, Name, Out, WideName};
+use crate::pointers::{Bytes, Length, Name, Out, WideName};
 use crate::settings::settings;
 
 /// Shows only records of a condition, which is evaluated record by record.
@@ -83,24 +83,21 @@ pub extern "C" fn AdsEvalAOF(table: Handle, condition: Name, answer: Out<u16>) -
 /// How much of the filter the orders answered. The part that they did not answer is not told.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetAOFOptLevel(table: Handle, answer: Out<u16>, rest: Bytes, len: Out<u16>) -> u32 {
-    call(|| {
-        with_area(table, |area| {
-            let level = area.aof_level()?;
-            if !answer.is_null() {
-                answer.set(number(level))?;
-            }
-            match rest.is_null() || len.is_null() {
-                true => Ok(()),
-                false => {
-                    let text = if level == OptimizationLevel::Full {
-                        ""
-                    } else {
-                        area.aof().unwrap_or_default()
-                    };
-                    rest.put_cut(text.as_bytes(), len)
-                }
-            }
-        })
+    call(|| optimization(table, answer, (rest, len), 0))
+}
+
+/// Tells the level, and the filter where orders did not answer it whole.
+fn optimization<L: Length>(table: Handle, answer: Out<u16>, (rest, len): (Bytes, Out<L>), options: u32) -> Result<()> {
+    with_area(table, |area| {
+        let level = area.aof_level()?;
+        if !answer.is_null() {
+            answer.set(number(level))?;
+        }
+        match rest.is_null() || len.is_null() {
+            true => Ok(()),
+            false if level == OptimizationLevel::Full => rest.put_cut(b"", len),
+            false => rest.put_cut(&encoded(area.aof().unwrap_or_default(), options), len),
+        }
     })
 }
 
@@ -154,19 +151,7 @@ pub extern "C" fn AdsGetAOFOptLevel100(
     len: Out<u32>,
     options: u32,
 ) -> u32 {
-    call(|| {
-        with_area(table, |area| {
-            let level = area.aof_level()?;
-            if !answer.is_null() {
-                answer.set(number(level))?;
-            }
-            match rest.is_null() || len.is_null() {
-                true => Ok(()),
-                false if level == OptimizationLevel::Full => rest.put_cut(b"", len),
-                false => rest.put_cut(&encoded(area.aof().unwrap_or_default(), options), len),
-            }
-        })
-    })
+    call(|| optimization(table, answer, (rest, len), options))
 }
 
 /// A condition in the encoding that the options name.

@@ -1,10 +1,11 @@
 //! Texts in UTF-16.
 
+use tidemill_ads::sql::Value;
 use tidemill_ads::{ErrorCode, Result};
 use tidemill_xbase::{CodePage, FieldKind};
 
 use crate::call::{call, refuse};
-use crate::field::{trimmed, with_changed, with_field};
+use crate::field::{set_value, trimmed, with_field};
 use crate::handle::Handle;
 use crate::pointers::{Bytes, Field, Out, WideName};
 use crate::settings::settings;
@@ -40,11 +41,22 @@ pub extern "C" fn AdsGetStringW(table: Handle, field: Field, text: Out<u16>, len
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetStringW(table: Handle, field: Field, text: WideName, len: u32) -> u32 {
     call(|| {
-        with_changed(table, field, |area, field| {
-            let bytes = encoded(&text.units(len)?, area.program_codepage())?;
-            area.set_text(field, &bytes, &settings())
-        })
+        let units = text.units(len)?;
+        set_units(table, field, &units)
     })
+}
+
+/// Gives a field of a table, or a parameter of a statement, a text of UTF-16 units.
+pub(crate) fn set_units(target: Handle, field: Field, units: &[u16]) -> Result<()> {
+    set_value(
+        target,
+        field,
+        || Ok(Value::Text(String::from_utf16_lossy(units))),
+        |area, field| {
+            let bytes = encoded(units, area.program_codepage())?;
+            area.set_text(field, &bytes, &settings())
+        },
+    )
 }
 
 /// As [`AdsSetStringW`].

@@ -4,9 +4,9 @@ mod sql_rows;
 
 use std::collections::BTreeSet;
 
-use sql_rows::{clock, lines_of};
-use tidemill_ads::sql::{Answer, Prepared, StatementOptions, function_names};
-use tidemill_ads::{Connection, Settings};
+use sql_rows::{lines_of, with_the_clock};
+use tidemill_ads::Connection;
+use tidemill_ads::sql::{Answer, Prepared, function_names};
 
 const PAGE: &str = include_str!("../../../docs/ads/sql-functions.md");
 
@@ -44,16 +44,7 @@ fn the_page_lists_every_function() {
 fn examples_give_what_the_page_says() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut connection = Connection::open(folder.path()).expect("a connection");
-    let (settings, options) = (
-        Settings {
-            show_deleted: false,
-            ..Settings::default()
-        },
-        StatementOptions {
-            clock,
-            ..StatementOptions::default()
-        },
-    );
+    let (settings, options) = with_the_clock();
     let mut tables = connection.tables(&settings, &options);
     let mut wrong = Vec::new();
     for (name, example, expected) in lines() {
@@ -75,16 +66,7 @@ fn examples_give_what_the_page_says() {
 fn functions_of_columns_give_a_value_for_every_record() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut connection = Connection::open(folder.path()).expect("a connection");
-    let (settings, options) = (
-        Settings {
-            show_deleted: false,
-            ..Settings::default()
-        },
-        StatementOptions {
-            clock,
-            ..StatementOptions::default()
-        },
-    );
+    let (settings, options) = with_the_clock();
     let mut tables = connection.tables(&settings, &options);
     let mut run = |sql: &str| {
         let prepared = Prepared::new(sql, &mut tables).unwrap_or_else(|e| panic!("{sql}: {e}"));

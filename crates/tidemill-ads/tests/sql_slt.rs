@@ -18,9 +18,9 @@ mod sql_rows;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use sql_rows::{clock, lines_of};
-use tidemill_ads::sql::{Answer, ConnectionTables, Error, Prepared, StatementOptions, Statements, Value};
-use tidemill_ads::{Connection, Settings};
+use sql_rows::{lines_of, with_the_clock};
+use tidemill_ads::Connection;
+use tidemill_ads::sql::{Answer, ConnectionTables, Error, Prepared, Statements, Value};
 
 #[test]
 fn statements_answer_as_their_files_say() {
@@ -48,16 +48,7 @@ fn run(file: &Path) -> String {
     let updates = std::env::var("TIDEMILL_SLT").is_ok_and(|mode| mode == "update");
     let folder = tempfile::tempdir().expect("a folder");
     let mut connection = Connection::open(folder.path()).expect("a connection");
-    let (settings, options) = (
-        Settings {
-            show_deleted: false,
-            ..Settings::default()
-        },
-        StatementOptions {
-            clock,
-            ..StatementOptions::default()
-        },
-    );
+    let (settings, options) = with_the_clock();
     let mut tables = connection.tables(&settings, &options);
     let statements = Statements::default();
     let (mut wrong, mut written) = (String::new(), String::new());

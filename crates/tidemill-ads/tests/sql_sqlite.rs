@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use sql_rows::{clock, lines_of};
-use tidemill_ads::sql::{Answer, Prepared, StatementOptions};
-use tidemill_ads::{Connection, Settings};
+use sql_rows::{lines_of, with_the_clock};
+use tidemill_ads::Connection;
+use tidemill_ads::sql::{Answer, Prepared};
 
 /// Reads statements, one a line; runs them; writes the rows of each between lines of dashes.
 const SCRIPT: &str = r"
@@ -99,16 +99,7 @@ fn plain(line: &str) -> String {
 fn generated_queries_are_answered_as_sqlite_answers_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut connection = Connection::open(folder.path()).expect("a connection");
-    let (settings, options) = (
-        Settings {
-            show_deleted: false,
-            ..Settings::default()
-        },
-        StatementOptions {
-            clock,
-            ..StatementOptions::default()
-        },
-    );
+    let (settings, options) = with_the_clock();
     let mut tables = connection.tables(&settings, &options);
     let seed = 20_241_121;
     let mut random = Random(seed);

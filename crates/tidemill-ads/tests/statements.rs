@@ -44,6 +44,12 @@ impl Shop {
             .unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
+    /// The table, beside others.
+    fn open(&mut self) -> AreaId {
+        let options = TableOptions::default();
+        self.connection.open_table("t", &options, &self.settings).unwrap()
+    }
+
     fn refused(&mut self, text: &str) -> Error {
         self.connection
             .execute(text, &[], &self.settings, &self.options)
@@ -171,10 +177,7 @@ fn rows_are_a_table_in_memory_with_the_names_and_types_of_their_columns() {
 fn statements_and_work_areas_see_each_other_in_a_transaction() {
     let mut shop = Shop::new();
     let settings = shop.settings.clone();
-    let area = shop
-        .connection
-        .open_table("t", &TableOptions::default(), &settings)
-        .unwrap();
+    let area = shop.open();
     shop.run("BEGIN TRANSACTION");
     shop.connection.append(area, &settings).unwrap();
     shop.connection.area(area).unwrap().set_number(0, 41.0).unwrap();
@@ -214,10 +217,7 @@ fn statements_and_work_areas_see_each_other_in_a_transaction() {
 fn a_statement_that_fails_alone_changes_nothing() {
     let mut shop = Shop::new();
     let settings = shop.settings.clone();
-    let area = shop
-        .connection
-        .open_table("t", &TableOptions::default(), &settings)
-        .unwrap();
+    let area = shop.open();
     let known = shop.connection.area(area).unwrap();
     known.set_text(1, b"waiting", &settings).unwrap();
     let failed = shop.refused("INSERT INTO t ( id, name ) VALUES ( 50, 'fits' ), ( 51, 'much too long' )");

@@ -108,6 +108,18 @@ static void parameters(void)
         SAME(text(cursor, "name"), id == 1 ? "Ada" : id == 2 ? "Bob" : "Cleo");
         OK(AdsCloseTable(cursor));
     }
+    OK(AdsPrepareSQL(statement, TEXT("SELECT id FROM people WHERE name = :name AND id < 4")));
+    {
+        static WCHAR ada[] = {'A', 'd', 'a'};
+        OK(AdsSetStringW(statement, TEXT("name"), ada, 3));
+    }
+    OK(AdsExecuteSQL(statement, &cursor));
+    SAME(text(cursor, "id"), "1");
+    OK(AdsCloseTable(cursor));
+    OK(AdsSetStringFromCodePage(statement, 850, TEXT("name"), TEXT("Cleo"), 4));
+    OK(AdsExecuteSQL(statement, &cursor));
+    SAME(text(cursor, "id"), "3");
+    OK(AdsCloseTable(cursor));
     SAME(first_text("SELECT born FROM people WHERE id = 4"), "02/29/2024");
     SAME(first_text("SELECT LENGTH(photo) FROM people WHERE id = 5"), "6");
     SAME(first_text("SELECT SUM(pay) FROM people"), "148.1472");

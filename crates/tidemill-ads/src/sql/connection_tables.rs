@@ -57,9 +57,9 @@ impl Default for StatementOptions {
 /// What the statements of a connection have open, and what they remember.
 #[derive(Debug)]
 pub(crate) struct StatementTables {
-    open: HashMap<PathBuf, OpenTable>,
+    open: HashMap<Arc<Path>, OpenTable>,
     /// Where tables were found, by their names, below which default folder.
-    paths: HashMap<TableName, PathBuf>,
+    paths: HashMap<TableName, Arc<Path>>,
     default_folder: Option<PathBuf>,
     cache: Arc<ColumnCache>,
     views: HashMap<String, Select>,
@@ -211,12 +211,12 @@ impl ConnectionTables<'_> {
     }
 
     /// The file of a table, looked for once.
-    pub(crate) fn path(&mut self, name: &TableName) -> Result<PathBuf> {
+    pub(crate) fn path(&mut self, name: &TableName) -> Result<Arc<Path>> {
         if let Some(path) = self.connection.statements.paths.get(name) {
-            return Ok(path.clone());
+            return Ok(Arc::clone(path));
         }
-        let path = self.find(name)?;
-        self.state().paths.insert(name.clone(), path.clone());
+        let path: Arc<Path> = self.find(name)?.into();
+        self.state().paths.insert(name.clone(), Arc::clone(&path));
         Ok(path)
     }
 
@@ -283,7 +283,7 @@ impl ConnectionTables<'_> {
         let environment = Environment::new(table.codepage());
         let columns = Columns::new(&table, &self.connection.statements.cache, Sharing::Shared)?;
         let snapshot = Arc::new(Snapshot::new(columns, orders, environment));
-        let open = self.state().open.entry(path.to_owned()).or_default();
+        let open = self.state().open.entry(path.into()).or_default();
         (open.snapshot, open.index) = (Some(Arc::clone(&snapshot)), index);
         Ok(snapshot)
     }
@@ -360,7 +360,7 @@ impl ConnectionTables<'_> {
                 Some(&log),
             );
             let editor = self.opened_file(name, opened)?;
-            self.state().open.entry(path.to_owned()).or_default().editor = Some(editor);
+            self.state().open.entry(path.into()).or_default().editor = Some(editor);
         }
         let open = self.connection.statements.open.get_mut(path);
         let missing = || Error::new(Kind::Engine, "a table is open no more");
@@ -368,7 +368,7 @@ impl ConnectionTables<'_> {
     }
 
     /// Nobody else may have it open, and nothing is under way.
-    fn alone(&mut self, name: &TableName, what: &str) -> Result<PathBuf> {
+    fn alone(&mut self, name: &TableName, what: &str) -> Result<Arc<Path>> {
         let path = self.path(name)?;
         if self.is_under_way() {
             return Err(Error::new(Kind::Transaction, format!("{what} in a transaction")));

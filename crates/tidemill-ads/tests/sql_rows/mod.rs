@@ -6,14 +6,28 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use tidemill_ads::sql::{Clock, Rows};
+use tidemill_ads::Settings;
+use tidemill_ads::sql::{Clock, Rows, StatementOptions};
 
 /// 2024-01-31 13:05:09, an hour before universal time.
-pub(crate) fn clock() -> Clock {
+fn clock() -> Clock {
     Clock {
         local: 1_706_706_309_000,
         utc_offset: 3_600_000,
     }
+}
+
+/// What tests of SQL run under: that clock, and records that are marked as deleted are not shown.
+pub(crate) fn with_the_clock() -> (Settings, StatementOptions) {
+    let settings = Settings {
+        show_deleted: false,
+        ..Settings::default()
+    };
+    let options = StatementOptions {
+        clock,
+        ..StatementOptions::default()
+    };
+    (settings, options)
 }
 
 /// Values with `|` between them.
