@@ -9,6 +9,8 @@ use crate::error::{Error, ErrorCode, Result};
 pub struct Paths {
     /// Beginnings of names, in capitals and with slashes, and the folders that they are.
     roots: Vec<(String, PathBuf)>,
+    /// Names that stand for one file each, in capitals.
+    files: Vec<(String, PathBuf)>,
     /// Where a name without a folder is looked for first. Default: the connection's folder.
     pub default_folder: Option<PathBuf>,
     /// Where it is looked for then.
@@ -41,14 +43,23 @@ impl Paths {
         })
     }
 
+    /// Gives a file a name of its own, before all others.
+    pub fn attach(&mut self, name: &str, file: impl Into<PathBuf>) {
+        self.files.push((name.to_uppercase(), file.into()));
+    }
+
     /// The path of a name; one that is not whole begins in `folder`. Each part of it that is not there in these letters is
     /// looked for in any case.
     ///
     /// # Errors
     /// [`ErrorCode::InvalidPath`] for a drive that is not mapped, [`ErrorCode::NoConnection`] for a server.
     pub fn resolve(&self, name: &str, folder: &Path) -> Result<PathBuf> {
-        let name = name.trim().replace('\\', "/");
+        let name = name.trim();
         let upper = name.to_uppercase();
+        if let Some((_, file)) = self.files.iter().find(|(attached, _)| *attached == upper) {
+            return Ok(file.clone());
+        }
+        let (name, upper) = (name.replace('\\', "/"), upper.replace('\\', "/"));
         for (root, path) in &self.roots {
             // Capitals may be longer than small letters; then the name is none of these.
             if let Some(rest) = upper.strip_prefix(root.as_str())
@@ -131,6 +142,12 @@ mod tests {
             ..paths.clone()
         };
         assert_eq!(searched.resolve("X.DBF", root).unwrap(), root.join("Data/Old/x.dbf"));
+        let mut named = paths.clone();
+        named.attach("Orders", root.join("Data/Old/x.dbf"));
+        assert_eq!(
+            named.resolve("ORDERS", folder.path()).unwrap(),
+            root.join("Data/Old/x.dbf")
+        );
         assert_eq!(
             paths.resolve("D:\\x.dbf", root).unwrap_err().code(),
             ErrorCode::InvalidPath

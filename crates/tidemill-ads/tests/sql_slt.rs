@@ -17,10 +17,11 @@ mod sql_rows;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sql_rows::{lines_of, with_the_clock};
 use tidemill_ads::Connection;
-use tidemill_ads::sql::{Answer, ConnectionTables, Error, Prepared, Statements, Value};
+use tidemill_ads::sql::{Answer, ConnectionTables, Error, Prepared, Rows, Statements, Streamed, Value};
 
 #[test]
 fn statements_answer_as_their_files_say() {
@@ -140,15 +141,43 @@ fn value(text: &str) -> Value {
     }
 }
 
+/// The answer, as rows where it is a live cursor. A SELECT is asked in each way that there is, and the answers must be the same.
 fn answer(
     statements: &Statements,
     sql: &str,
     tables: &mut ConnectionTables<'_>,
     parameters: &[Value],
 ) -> Result<Answer, Error> {
-    match statements.run(sql, tables, parameters)? {
-        // What a live cursor shows, as rows.
-        Answer::Live(_) => Prepared::new(sql, tables)?.run_static(tables, parameters),
-        answer => Ok(answer),
+    let answer = statements.run(sql, tables, parameters)?;
+    let is_select = sql
+        .trim_start()
+        .get(..6)
+        .is_some_and(|word| word.eq_ignore_ascii_case("SELECT"));
+    match answer {
+        Answer::Changed(_) | Answer::Done => return Ok(answer),
+        Answer::Live(_) if !is_select => return Prepared::new(sql, tables)?.run_static(tables, parameters),
+        _ if !is_select => return Ok(answer),
+        _ => {}
     }
+    let prepared = Arc::new(Prepared::new(sql, tables)?);
+    let in_memory = prepared.run_static(tables, parameters)?;
+    let (Answer::Rows(rows), Streamed::Rows(stream)) = (&in_memory, prepared.stream(tables, parameters)?) else {
+        panic!("{sql}: no rows");
+    };
+    let schema = rows.batches.first().expect("a batch").schema();
+    assert_eq!(
+        (stream.columns(), stream.schema()),
+        (rows.columns.as_slice(), &schema),
+        "{sql}"
+    );
+    if let Answer::Live(live) = &answer {
+        let columns: Vec<_> = live.columns.iter().map(|(_, column)| column.clone()).collect();
+        assert_eq!(columns, rows.columns, "{sql}");
+    }
+    let columns = stream.columns().to_vec();
+    let batches = stream.collect::<Result<Vec<_>, _>>()?;
+    if !sql.contains("RAND") {
+        assert_eq!(lines_of(&Rows { columns, batches }), lines_of(rows), "{sql}");
+    }
+    Ok(in_memory)
 }

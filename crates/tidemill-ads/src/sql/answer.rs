@@ -30,7 +30,7 @@ pub enum Answer {
 pub struct Rows {
     /// The columns.
     pub columns: Vec<ColumnDescription>,
-    /// The rows; each batch has the columns in their order. There may be none.
+    /// The rows; each batch has the columns in their order.
     pub batches: Vec<RecordBatch>,
 }
 

@@ -25,7 +25,7 @@ use super::value::{DAY_MS, day_of};
 use crate::progress::Work;
 use crate::transactions::Transactions;
 use crate::work_area::{edit_options, open_editor};
-use crate::{Connection, ErrorCode, Settings, TableOptions, TableType, WorkArea, collation};
+use crate::{Connection, ErrorCode, Paths, Settings, TableOptions, TableType, WorkArea, collation};
 
 /// How the statements of a connection open and make tables.
 #[derive(Debug, Clone)]
@@ -58,9 +58,9 @@ impl Default for StatementOptions {
 #[derive(Debug)]
 pub(crate) struct StatementTables {
     open: HashMap<Arc<Path>, OpenTable>,
-    /// Where tables were found, by their names, below which default folder.
-    paths: HashMap<TableName, Arc<Path>>,
-    default_folder: Option<PathBuf>,
+    /// Where tables were found, by their names, and the settings by which they were.
+    found: HashMap<TableName, Arc<Path>>,
+    paths: Paths,
     cache: Arc<ColumnCache>,
     views: HashMap<String, Select>,
     pub(crate) known: Arc<Statements>,
@@ -99,8 +99,8 @@ impl Default for StatementTables {
     fn default() -> Self {
         Self {
             open: HashMap::new(),
-            paths: HashMap::new(),
-            default_folder: None,
+            found: HashMap::new(),
+            paths: Paths::default(),
             cache: ColumnCache::new(CACHE),
             views: HashMap::new(),
             known: Arc::default(),
@@ -183,11 +183,9 @@ pub struct ConnectionTables<'c> {
 impl Connection {
     /// The tables of the folder and of those below it, as statements see them.
     pub fn tables<'c>(&'c mut self, settings: &'c Settings, options: &'c StatementOptions) -> ConnectionTables<'c> {
-        if self.statements.default_folder != settings.paths.default_folder {
-            self.statements
-                .default_folder
-                .clone_from(&settings.paths.default_folder);
-            self.statements.paths.clear();
+        if self.statements.paths != settings.paths {
+            self.statements.paths.clone_from(&settings.paths);
+            self.statements.found.clear();
         }
         ConnectionTables {
             connection: self,
@@ -212,11 +210,11 @@ impl ConnectionTables<'_> {
 
     /// The file of a table, looked for once.
     pub(crate) fn path(&mut self, name: &TableName) -> Result<Arc<Path>> {
-        if let Some(path) = self.connection.statements.paths.get(name) {
+        if let Some(path) = self.connection.statements.found.get(name) {
             return Ok(Arc::clone(path));
         }
         let path: Arc<Path> = self.find(name)?.into();
-        self.state().paths.insert(name.clone(), Arc::clone(&path));
+        self.state().found.insert(name.clone(), Arc::clone(&path));
         Ok(path)
     }
 
@@ -243,7 +241,7 @@ impl ConnectionTables<'_> {
     fn opened_file<T>(&mut self, name: &TableName, opened: crate::Result<T>) -> Result<T> {
         opened.map_err(|error| {
             if error.code() == ErrorCode::FileNotFound {
-                self.state().paths.remove(name);
+                self.state().found.remove(name);
             }
             error.into()
         })
@@ -474,7 +472,7 @@ impl Tables for ConnectionTables<'_> {
         let options = self.options.table.clone().exclusive();
         let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.read_options()));
         drop(self.opened_file(name, opened.map_err(crate::Error::from))?);
-        self.state().paths.retain(|_, known| *known != path);
+        self.state().found.retain(|_, known| *known != path);
         let remove = |path: &Path| {
             std::fs::remove_file(path)
                 .map_err(|error| Error::new(Kind::Engine, format!("cannot remove {}: {error}", path.display())))

@@ -227,7 +227,12 @@ impl RecordFrame<'_, '_> {
                 let chunks = self.reader.whole(field)?;
                 let arrays: Vec<&dyn Array> = chunks.iter().map(|array| &**array).collect();
                 let whole = match arrays.as_slice() {
-                    [] => return Ok(arrow_array::new_empty_array(&self.data_type(field))),
+                    [] => {
+                        return Ok(arrow_array::new_empty_array(&type_of_field(
+                            self.reader.snapshot,
+                            field,
+                        )));
+                    }
                     [only] => only.slice(0, only.len()),
                     arrays => concat(arrays)?,
                 };
@@ -235,13 +240,6 @@ impl RecordFrame<'_, '_> {
                 Ok(take(&whole, &rows, None)?)
             }
         }
-    }
-
-    fn data_type(&self, field: usize) -> arrow_schema::DataType {
-        let fields = self.reader.snapshot.table().fields();
-        fields
-            .get(field)
-            .map_or(arrow_schema::DataType::Null, tidemill_xbase::Field::data_type)
     }
 
     /// By runs of neighbouring records.
@@ -264,7 +262,12 @@ impl RecordFrame<'_, '_> {
         }
         let parts: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
         let read = match parts.as_slice() {
-            [] => return Ok(arrow_array::new_empty_array(&self.data_type(field))),
+            [] => {
+                return Ok(arrow_array::new_empty_array(&type_of_field(
+                    self.reader.snapshot,
+                    field,
+                )));
+            }
             [only] => only.slice(0, only.len()),
             parts => concat(parts)?,
         };
@@ -278,30 +281,120 @@ impl RecordFrame<'_, '_> {
 
     /// A field of a range of records, counted from 0, all or those of a mask.
     fn scanned(&self, field: usize, records: &Range<u32>, mask: Option<&BooleanArray>) -> Result<ArrayRef> {
-        let mut scan = Scan::new()
-            .projection(vec![field])
-            .deleted(Deleted::Include)
-            .records(records.clone());
-        if let Some(mask) = mask {
-            let (mask, mut next) = (mask.clone(), 0);
-            scan = scan.row_filter(RowFilter::new(Vec::new(), move |batch| {
-                let rows = batch.num_rows().min(mask.len().saturating_sub(next));
-                let part = mask.slice(next, rows);
-                next += rows;
-                Ok(part)
-            }));
+        let mut arrays = scanned(self.reader.snapshot, &[field], records, mask)?;
+        let missing = || Error::new(Kind::Engine, "a scan gave no column");
+        arrays.pop().ok_or_else(missing)
+    }
+}
+
+/// Records of a range, with the fields that were asked for read in one pass.
+#[derive(Debug)]
+pub(super) struct ScannedFrame<'r, 's> {
+    records: RecordFrame<'r, 's>,
+    fields: Vec<usize>,
+    arrays: Vec<ArrayRef>,
+}
+
+impl<'r, 's> ScannedFrame<'r, 's> {
+    /// Reads the selected ones of these records, counted from 0 and beginning at a multiple of 64; `None` when there are none.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub(super) fn read(
+        reader: &'r Reader<'s>,
+        selection: &Selection,
+        records: Range<u32>,
+        fields: &[usize],
+    ) -> Result<Option<Self>> {
+        let mask = match selection {
+            Selection::All => None,
+            Selection::Set(set) => Some(mask_of(set, &records)),
+        };
+        let rows = mask.as_ref().map_or(records.len(), BooleanArray::true_count);
+        if rows == 0 {
+            return Ok(None);
         }
-        let mut arrays: Vec<ArrayRef> = Vec::new();
-        for batch in self.reader.snapshot.table().scan(scan)? {
-            arrays.extend(batch?.columns().first().cloned());
+        let arrays = match fields.is_empty() {
+            true => Vec::new(),
+            false => scanned(reader.snapshot, fields, &records, mask.as_ref())?,
+        };
+        let which = Which::Chunk {
+            chunk: 0,
+            records,
+            mask,
+        };
+        Ok(Some(Self {
+            records: RecordFrame { reader, rows, which },
+            fields: fields.to_vec(),
+            arrays,
+        }))
+    }
+}
+
+impl Frame for ScannedFrame<'_, '_> {
+    fn rows(&self) -> usize {
+        self.records.rows
+    }
+
+    fn columns(&self) -> &[Column] {
+        self.records.columns()
+    }
+
+    fn column(&self, index: usize) -> Result<Vector> {
+        let place = self.fields.iter().position(|field| *field == index);
+        match place.and_then(|place| self.arrays.get(place)) {
+            Some(array) => self.records.reader.vector(index, array),
+            None => Err(Error::new(Kind::NoColumn, format!("The field {index} was not read"))),
         }
-        let parts: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
+    }
+
+    fn record_numbers(&self) -> Result<Int64Array> {
+        self.records.record_numbers()
+    }
+
+    fn deleted(&self) -> Result<BooleanArray> {
+        self.records.deleted()
+    }
+}
+
+/// Fields of a range of records, counted from 0, all or those of a mask.
+fn scanned(
+    snapshot: &Snapshot,
+    fields: &[usize],
+    records: &Range<u32>,
+    mask: Option<&BooleanArray>,
+) -> Result<Vec<ArrayRef>> {
+    let mut scan = Scan::new()
+        .projection(fields.to_vec())
+        .deleted(Deleted::Include)
+        .records(records.clone());
+    if let Some(mask) = mask {
+        let (mask, mut next) = (mask.clone(), 0);
+        scan = scan.row_filter(RowFilter::new(Vec::new(), move |batch| {
+            let rows = batch.num_rows().min(mask.len().saturating_sub(next));
+            let part = mask.slice(next, rows);
+            next += rows;
+            Ok(part)
+        }));
+    }
+    let batches = snapshot.table().scan(scan)?.collect::<Result<Vec<_>, _>>()?;
+    let column = |(place, field): (usize, &usize)| -> Result<ArrayRef> {
+        let parts = batches.iter().filter_map(|batch| batch.columns().get(place));
+        let parts: Vec<&dyn Array> = parts.map(|array| &**array).collect();
         Ok(match parts.as_slice() {
-            [] => arrow_array::new_empty_array(&self.data_type(field)),
-            [_] => arrays.swap_remove(0),
+            [] => arrow_array::new_empty_array(&type_of_field(snapshot, *field)),
+            [only] => only.slice(0, only.len()),
             parts => concat(parts)?,
         })
-    }
+    };
+    fields.iter().enumerate().map(column).collect()
+}
+
+fn type_of_field(snapshot: &Snapshot, field: usize) -> arrow_schema::DataType {
+    let fields = snapshot.table().fields();
+    fields
+        .get(field)
+        .map_or(arrow_schema::DataType::Null, tidemill_xbase::Field::data_type)
 }
 
 impl Frame for RecordFrame<'_, '_> {

@@ -9,6 +9,7 @@ use super::error::{Error, Kind, Result};
 use super::evaluate::Session;
 use super::parser::parse;
 use super::script::Interpreter;
+use super::select::{Plan, Query};
 use super::statement::{Statement, StatementKind};
 use super::tables::Tables;
 use super::tokens::Tokens;
@@ -97,12 +98,27 @@ impl Prepared {
         self.run_as(tables, parameters, false)
     }
 
-    fn run_as(&self, tables: &mut dyn Tables, parameters: &[Value], allows_live: bool) -> Result<Answer> {
+    /// The plan, where it is one SELECT.
+    pub(super) fn plan(&self) -> Option<&Plan> {
+        match &self.content {
+            Content::One(Work::Select(Query::One(plan))) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// # Errors
+    /// [`Kind::Parameter`] for too few values.
+    pub(super) fn check(&self, parameters: &[Value]) -> Result<()> {
         let (given, wanted) = (parameters.len(), self.names.len());
         if given < wanted {
             let why = format!("{wanted} parameters need values, and {given} have one");
             return Err(Error::new(Kind::Parameter, why));
         }
+        Ok(())
+    }
+
+    fn run_as(&self, tables: &mut dyn Tables, parameters: &[Value], allows_live: bool) -> Result<Answer> {
+        self.check(parameters)?;
         let answer = match &self.content {
             Content::One(work) => {
                 let facts = Facts::of(tables);
@@ -117,6 +133,7 @@ impl Prepared {
 }
 
 /// What a connection says of itself, copied so that the tables can be changed meanwhile.
+#[derive(Debug)]
 pub(super) struct Facts {
     environment: tidemill_xbase::expression::Environment,
     clock: super::tables::Clock,

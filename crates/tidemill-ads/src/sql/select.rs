@@ -11,8 +11,8 @@ mod union;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{RecordBatch, RecordBatchOptions, UInt32Array};
-use arrow_schema::{Field as ArrowField, Schema};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow_schema::{Field as ArrowField, Schema, SchemaRef};
 use tidemill_xbase::aof::OptimizationLevel;
 
 use super::answer::{Answer, ColumnDescription, Live, Rows};
@@ -27,7 +27,7 @@ use super::sort;
 use super::statement::TableName;
 use super::tables::{Snapshot, Tables};
 use super::value::{Type, Value};
-use super::vector::Vector;
+use super::vector::{Vector, data_type, into_type};
 
 pub(super) use plan::{Plan, Source, Top, only_select, system_rows, table_name};
 pub(super) use union::Query;
@@ -139,8 +139,7 @@ impl Plan {
             return Ok(rows);
         }
         let reader = Reader::new(snapshot, &self.columns);
-        let condition = self.compiled.get(self.selection.as_ref(), snapshot, session)?;
-        let selection = condition.select(&reader, session, shows_deleted)?;
+        let selection = self.matching(&reader, session, shows_deleted)?;
         if let Some(grouping) = &self.grouping {
             let columns = grouping.columns(&self.columns, session.parameters);
             let (rows, vectors) = match direct::groups(grouping, snapshot, &selection)? {
@@ -169,11 +168,33 @@ impl Plan {
         Ok(self.rows_of(snapshot, session, vec![batch]))
     }
 
+    /// The records that fulfil the condition.
+    fn matching(&self, reader: &Reader<'_>, session: &Session<'_>, shows_deleted: bool) -> Result<Selection> {
+        let condition = self.compiled.get(self.selection.as_ref(), reader.snapshot, session)?;
+        condition.select(reader, session, shows_deleted)
+    }
+
+    /// The records of a query without an order: those that fulfil the condition, within its limits.
+    pub(super) fn selected(
+        &self,
+        snapshot: &Snapshot,
+        session: &Session<'_>,
+        shows_deleted: bool,
+    ) -> Result<Selection> {
+        let reader = Reader::new(snapshot, &self.columns);
+        let selection = self.matching(&reader, session, shows_deleted)?;
+        let (offset, limit) = self.limits(selection.count(snapshot), session)?;
+        Ok(selection.limited(snapshot, offset, limit))
+    }
+
     /// Every selected record, in the order of the table.
     fn project(&self, reader: &Reader<'_>, selection: &Selection, session: &Session<'_>) -> Result<Rows> {
         let mut batches = Vec::new();
         for frame in reader.frames(selection) {
             batches.push(self.batch(&frame, session, reader.snapshot)?);
+        }
+        if batches.is_empty() {
+            batches.push(RecordBatch::new_empty(self.schema(Some(reader.snapshot), session)));
         }
         Ok(self.rows_of(reader.snapshot, session, batches))
     }
@@ -347,21 +368,38 @@ impl Plan {
             columns.push(item.into_answer(*type_of, shown.len())?);
         }
         let descriptions = self.descriptions(snapshot, session);
-        let batch = batch_of(&descriptions, columns, shown.len())?;
+        let batch = batch_in(&self.schema(snapshot, session), columns, shown.len())?;
         Ok(Rows {
             columns: descriptions,
             batches: vec![batch],
         })
     }
 
-    fn batch(&self, frame: &dyn Frame, session: &Session<'_>, snapshot: &Snapshot) -> Result<RecordBatch> {
+    pub(super) fn batch(&self, frame: &dyn Frame, session: &Session<'_>, snapshot: &Snapshot) -> Result<RecordBatch> {
         let evaluation = Evaluation::new(frame, session);
         let types = self.types(session);
         let mut columns = Vec::with_capacity(self.items.len());
         for (item, type_of) in self.items.iter().zip(types) {
             columns.push(evaluation.vector(&item.expr)?.into_answer(type_of, frame.rows())?);
         }
-        batch_of(&self.describe(snapshot, session), columns, frame.rows())
+        batch_in(&self.schema(Some(snapshot), session), columns, frame.rows())
+    }
+
+    /// The columns of the answer: a field that is shown as it is has the type that it has in the table, and its metadata.
+    pub(super) fn schema(&self, snapshot: Option<&Snapshot>, session: &Session<'_>) -> SchemaRef {
+        let items = self.items.iter().zip(self.types(session));
+        let fields = items.map(|(item, type_of)| {
+            let table = snapshot.map(|snapshot| snapshot.table());
+            match item
+                .field
+                .zip(table)
+                .and_then(|(field, table)| table.fields().get(field))
+            {
+                Some(field) => field.arrow_field().with_name(&item.name),
+                None => ArrowField::new(&item.name, data_type(type_of), true),
+            }
+        });
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     }
 
     fn rows_of(&self, snapshot: &Snapshot, session: &Session<'_>, batches: Vec<RecordBatch>) -> Rows {
@@ -442,16 +480,24 @@ fn is_true(mask: &arrow_array::BooleanArray, row: usize) -> bool {
     mask.is_valid(row) && mask.value(row)
 }
 
-pub(super) fn batch_of(
-    columns: &[ColumnDescription],
-    arrays: Vec<arrow_array::ArrayRef>,
-    rows: usize,
-) -> Result<RecordBatch> {
+pub(super) fn batch_of(columns: &[ColumnDescription], arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let fields = columns.iter().zip(&arrays);
     let fields = fields.map(|(column, array)| ArrowField::new(&column.name, array.data_type().clone(), true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+}
+
+/// Columns of an answer as their schema has them.
+fn batch_in(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let columns = schema.fields().iter().zip(arrays);
+    let columns = columns.map(|(field, array)| into_type(array, field.data_type()));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns.collect::<Result<Vec<_>>>()?,
+        &options,
+    )?)
 }
 
 /// The order whose keys are a field and nothing else, and whether it runs from the greatest.

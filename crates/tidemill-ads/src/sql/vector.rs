@@ -10,8 +10,8 @@ use arrow_array::types::{
     Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
 };
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, StringArray,
-    Time32MillisecondArray, TimestampMillisecondArray, new_null_array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array,
+    StringArray, Time32MillisecondArray, TimestampMillisecondArray, new_null_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
@@ -442,6 +442,31 @@ pub(super) fn common(a: Type, b: Type) -> Result<Type> {
             Kind::Type,
             format!("Values of the types {a} and {b} do not fit together"),
         )
+    })
+}
+
+/// A column of an answer in the type that its field has in the table: fewer digits, shorter numbers.
+///
+/// # Errors
+/// [`Kind::Type`] for types that do not go together.
+pub(super) fn into_type(array: ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
+    Ok(match (array.data_type(), wanted) {
+        (made, wanted) if made == wanted => array,
+        (DataType::Decimal128(_, _), DataType::Decimal128(digits, scale)) => {
+            let numbers = array.as_primitive::<Decimal128Type>().clone();
+            Arc::new(numbers.with_precision_and_scale(*digits, *scale)?)
+        }
+        (DataType::Int64, DataType::Int32) => {
+            let numbers = array.as_primitive::<Int64Type>();
+            let short = numbers
+                .iter()
+                .map(|number| number.and_then(|number| i32::try_from(number).ok()));
+            Arc::new(short.collect::<Int32Array>())
+        }
+        (made, wanted) => {
+            let why = format!("A column of the type {made} is not of the type {wanted}");
+            return Err(Error::new(Kind::Type, why));
+        }
     })
 }
 

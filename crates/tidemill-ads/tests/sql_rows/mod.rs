@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Float64Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
+    Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMillisecondType,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -52,6 +52,7 @@ fn cell(column: &ArrayRef, row: usize) -> String {
     }
     match column.data_type() {
         DataType::Utf8 => column.as_string::<i32>().value(row).to_owned(),
+        DataType::Int32 => column.as_primitive::<Int32Type>().value(row).to_string(),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).to_string(),
         DataType::Decimal128(..) => column.as_primitive::<Decimal128Type>().value_as_string(row),

@@ -1,0 +1,211 @@
+//! Rows of a statement batch by batch, for answers that need not fit in memory.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use tidemill_xbase::Bitmap;
+
+use super::answer::{Answer, ColumnDescription, Rows};
+use super::error::Result;
+use super::expression::Expr;
+use super::frames::{Reader, ScannedFrame, Selection};
+use super::prepared::{Facts, Prepared};
+use super::select::{Plan, Source};
+use super::tables::{Snapshot, Tables};
+use super::value::Value;
+
+/// Records of a batch.
+const RECORDS: u32 = 1 << 13;
+
+/// What a statement gives back, with rows that are read as they are taken.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Streamed {
+    /// Rows.
+    Rows(RowStream),
+    /// So many records were changed.
+    Changed(u64),
+    /// It is done, and there is nothing to say.
+    Done,
+}
+
+/// The rows of a statement, batch by batch. The table is read while they are taken; rows that are ordered or grouped are in memory.
+#[derive(Debug)]
+pub struct RowStream {
+    columns: Vec<ColumnDescription>,
+    schema: SchemaRef,
+    rows: Origin,
+}
+
+#[derive(Debug)]
+enum Origin {
+    Memory(std::vec::IntoIter<RecordBatch>),
+    Records(Box<Projection>),
+}
+
+/// Columns of selected records.
+#[derive(Debug)]
+struct Projection {
+    prepared: Arc<Prepared>,
+    snapshot: Arc<Snapshot>,
+    selection: Selection,
+    facts: Facts,
+    parameters: Vec<Value>,
+    /// The fields that are read.
+    fields: Vec<usize>,
+    /// The record to go on with, counted from 0.
+    next: u32,
+}
+
+impl Prepared {
+    /// Runs it, and gives rows as they are taken where [`Prepared::run`] would hold all of them.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub fn stream(self: &Arc<Self>, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Streamed> {
+        self.check(parameters)?;
+        if let Some(plan) = self.plan().filter(|plan| plan.keeps_records())
+            && let Source::Table(name, structure) = &plan.source
+        {
+            let snapshot = tables.snapshot(name).and_then(|snapshot| {
+                structure.check(snapshot.structure(), name)?;
+                Ok(snapshot)
+            });
+            let begun = snapshot.and_then(|snapshot| self.projection(plan, snapshot, tables, parameters));
+            return begun.map(Streamed::Rows).map_err(|error| error.within(self.text()));
+        }
+        Ok(match self.run_static(tables, parameters)? {
+            Answer::Rows(rows) => Streamed::Rows(RowStream::of(rows)),
+            Answer::Changed(count) => Streamed::Changed(count),
+            Answer::Live(_) | Answer::Done => Streamed::Done,
+        })
+    }
+
+    fn projection(
+        self: &Arc<Self>,
+        plan: &Plan,
+        snapshot: Arc<Snapshot>,
+        tables: &dyn Tables,
+        parameters: &[Value],
+    ) -> Result<RowStream> {
+        let facts = Facts::of(tables);
+        let session = facts.session(parameters);
+        let selection = plan.selected(&snapshot, &session, tables.shows_deleted())?;
+        let columns = plan.descriptions(Some(&snapshot), &session);
+        let schema = plan.schema(Some(&snapshot), &session);
+        Ok(RowStream {
+            columns,
+            schema,
+            rows: Origin::Records(Box::new(Projection {
+                prepared: Arc::clone(self),
+                fields: plan.fields(),
+                snapshot,
+                selection,
+                facts,
+                parameters: parameters.to_vec(),
+                next: 0,
+            })),
+        })
+    }
+}
+
+impl Plan {
+    /// Whether its rows are records of its table, in the order of the table.
+    fn keeps_records(&self) -> bool {
+        self.grouping.is_none() && self.order.is_empty() && !self.is_distinct
+    }
+
+    /// The fields that its items are made of.
+    fn fields(&self) -> Vec<usize> {
+        let mut fields = Vec::new();
+        for item in &self.items {
+            item.expr.visit(&mut |part| {
+                if let Expr::Column(index) = part
+                    && !fields.contains(index)
+                {
+                    fields.push(*index);
+                }
+            });
+        }
+        fields
+    }
+}
+
+impl RowStream {
+    fn of(rows: Rows) -> Self {
+        let first = rows.batches.first();
+        let schema = first.map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
+        Self {
+            columns: rows.columns,
+            schema,
+            rows: Origin::Memory(rows.batches.into_iter()),
+        }
+    }
+
+    /// The columns, as clients of ADS are told of them.
+    pub fn columns(&self) -> &[ColumnDescription] {
+        &self.columns
+    }
+
+    /// The columns, as the batches have them.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+}
+
+impl Iterator for RowStream {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.rows {
+            Origin::Memory(batches) => batches.next().map(Ok),
+            Origin::Records(projection) => projection.next().transpose(),
+        }
+    }
+}
+
+impl Projection {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(plan) = self.prepared.plan() else {
+            return Ok(None);
+        };
+        let count = self.snapshot.table().record_count();
+        while self.next < count {
+            let records = self.next..self.next.saturating_add(RECORDS).min(count);
+            self.next = records.end;
+            let reader = Reader::new(&self.snapshot, &plan.columns);
+            let Some(frame) = ScannedFrame::read(&reader, &self.selection, records, &self.fields)? else {
+                continue;
+            };
+            let session = self.facts.session(&self.parameters);
+            let batch = plan.batch(&frame, &session, &self.snapshot);
+            return batch.map(Some).map_err(|error| error.within(self.prepared.text()));
+        }
+        Ok(None)
+    }
+}
+
+impl Selection {
+    /// Of these records so many, behind so many that are passed over.
+    pub(super) fn limited(self, snapshot: &Snapshot, offset: usize, limit: Option<usize>) -> Self {
+        if offset == 0 && limit.is_none() {
+            return self;
+        }
+        let count = snapshot.table().record_count();
+        let mut set = Bitmap::new(count);
+        let limit = limit.unwrap_or(usize::MAX);
+        match &self {
+            Self::All => (1..=count)
+                .skip(offset)
+                .take(limit)
+                .for_each(|record| set.set(record, true)),
+            Self::Set(all) => all
+                .iter()
+                .skip(offset)
+                .take(limit)
+                .for_each(|record| set.set(record, true)),
+        }
+        Self::Set(set)
+    }
+}
