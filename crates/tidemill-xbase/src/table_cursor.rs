@@ -45,7 +45,7 @@ pub enum Place {
 ///
 /// let mut cursor = TableCursor::new(&table);
 /// let there = Filter::new("!DELETED()", &table, &Environment::new(table.codepage()))?.bitmap(&table)?;
-/// cursor.set_records(Some(there))?;
+/// cursor.set_records(Some(there.into()))?;
 /// cursor.set_order(Some(by_name))?;
 /// assert!(cursor.seek(&by_name.order().key(&KeyValue::Character(b"ykyb"))?, End::First, false)?);
 /// assert_eq!(cursor.place(), Place::Record(300));
@@ -60,7 +60,7 @@ pub struct TableCursor {
     table: Arc<Table>,
     order: Option<TableOrder>,
     scope: (Option<Key>, Option<Key>),
-    records: Option<Bitmap>,
+    records: Option<Arc<Bitmap>>,
     way: Way,
     place: Place,
 }
@@ -123,7 +123,7 @@ impl TableCursor {
     /// # Errors
     /// [`Error::Corrupt`] and [`Error::Io`] for an index that cannot be read; the cursor then is as it was.
     pub fn set_order(&mut self, order: Option<&TableOrder>) -> Result<()> {
-        let way = self.way(order, &(None, None), self.records.as_ref())?;
+        let way = self.way(order, &(None, None), self.records.as_deref())?;
         (self.order, self.scope, self.way) = (order.cloned(), (None, None), way);
         Ok(())
     }
@@ -139,7 +139,7 @@ impl TableCursor {
             return Err(Error::Misuse(format!("{}: {why}", self.table.path().display())));
         }
         let scope = (top, bottom);
-        let way = self.way(self.order.as_ref(), &scope, self.records.as_ref())?;
+        let way = self.way(self.order.as_ref(), &scope, self.records.as_deref())?;
         (self.scope, self.way) = (scope, way);
         Ok(())
     }
@@ -152,7 +152,7 @@ impl TableCursor {
     pub fn follow(&mut self, table: &Arc<Table>, order: Option<&TableOrder>) -> Result<()> {
         self.table = Arc::clone(table);
         if let Some(set) = &mut self.records {
-            set.resize(table.record_count());
+            Arc::make_mut(set).resize(table.record_count());
         }
         match order {
             Some(order) => {
@@ -164,14 +164,14 @@ impl TableCursor {
                     None => Way::Order(Box::new(cursor)),
                 };
             }
-            None => self.way = self.way(None, &(None, None), self.records.as_ref())?,
+            None => self.way = self.way(None, &(None, None), self.records.as_deref())?,
         }
         Ok(())
     }
 
     /// The set of records that it shows, if not all.
     pub fn records(&self) -> Option<&Bitmap> {
-        self.records.as_ref()
+        self.records.as_deref()
     }
 
     /// Puts a record into the set that it shows, or takes it out. Without a set nothing happens.
@@ -179,7 +179,7 @@ impl TableCursor {
         let Some(set) = self.records.as_mut().filter(|set| set.contains(record) != is_member) else {
             return;
         };
-        set.set(record, is_member);
+        Arc::make_mut(set).set(record, is_member);
         if let Way::SetInOrder(cursor, _) = &mut self.way {
             let cursor = cursor.clone();
             self.way = Way::Passing(cursor, 0);
@@ -195,13 +195,13 @@ impl TableCursor {
     ///
     /// # Errors
     /// [`Error::Misuse`] for a set of another number of records; as [`TableCursor::set_order`].
-    pub fn set_records(&mut self, records: Option<Bitmap>) -> Result<()> {
+    pub fn set_records(&mut self, records: Option<Arc<Bitmap>>) -> Result<()> {
         let count = self.table.record_count();
         if let Some(set) = records.as_ref().filter(|set| set.len() != count) {
             let why = format!("a set among {} records, of a table of {count}", set.len());
             return Err(Error::Misuse(format!("{}: {why}", self.table.path().display())));
         }
-        let way = self.way(self.order.as_ref(), &self.scope, records.as_ref())?;
+        let way = self.way(self.order.as_ref(), &self.scope, records.as_deref())?;
         (self.records, self.way) = (records, way);
         Ok(())
     }
@@ -233,7 +233,7 @@ impl TableCursor {
                 };
                 self.shown(Some(at))
             }
-            Way::Set => self.records.as_ref().and_then(|set| match end {
+            Way::Set => self.records.as_deref().and_then(|set| match end {
                 End::First => set.first(),
                 End::Last => set.last(),
             }),
@@ -253,7 +253,7 @@ impl TableCursor {
                     End::First => cursor.go_first()?,
                     End::Last => cursor.go_last()?,
                 };
-                pass(cursor, self.records.as_ref(), end == End::First, passed)?
+                pass(cursor, self.records.as_deref(), end == End::First, passed)?
             }
         };
         self.place = self.edge(found, Place::Behind);
@@ -449,7 +449,7 @@ impl TableCursor {
 
     fn passed(&mut self, is_forward: bool) -> Result<Option<u32>> {
         match &mut self.way {
-            Way::Passing(cursor, passed) => pass(cursor, self.records.as_ref(), is_forward, passed),
+            Way::Passing(cursor, passed) => pass(cursor, self.records.as_deref(), is_forward, passed),
             _ => Ok(None),
         }
     }
@@ -520,7 +520,7 @@ impl TableCursor {
             Way::SetInOrder(cursor, set) => seek_in_set(cursor, set, key, end, is_soft)?,
             Way::Passing(cursor, passed) => {
                 cursor.seek(key, end, true)?;
-                let recno = pass(cursor, self.records.as_ref(), end == End::First, passed)?;
+                let recno = pass(cursor, self.records.as_deref(), end == End::First, passed)?;
                 let found = recno.is_some() && cursor.is_at(key);
                 (found, recno.filter(|_| found || is_soft))
             }
@@ -588,7 +588,7 @@ impl TableCursor {
         if let Way::Passing(_, passed) = &self.way
             && (is_wanted || *passed > u64::from(self.table.record_count() / 8))
         {
-            self.way = self.way(self.order.as_ref(), &self.scope, self.records.as_ref())?;
+            self.way = self.way(self.order.as_ref(), &self.scope, self.records.as_deref())?;
         }
         Ok(())
     }

@@ -130,7 +130,9 @@ fn an_order_that_the_table_outgrew_is_refused() {
     std::fs::write(&path, &bytes).unwrap();
     let table = Table::open(&path, &OpenOptions::new()).unwrap();
     let index = TableIndex::open(&made, &table, &settings).unwrap();
-    let error = FilterOrders::new(&table, index.orders()).unwrap_err().to_string();
+    let orders = FilterOrders::new(&table, index.orders()).unwrap();
+    let filter = Filter::new("ID > 5", &table, &Environment::new(CodePage::Cp437)).unwrap();
+    let error = filter.bitmap_by(&Arc::new(table), &orders).unwrap_err().to_string();
     assert!(
         error.contains("grown.cdx") && error.contains("expected 601 keys") && error.contains("found 600"),
         "{error}"

@@ -25,7 +25,7 @@ fn undeleted_records_come_in_the_order_in_which_harbour_shows_them() {
                 .collect();
             let (table, index) = open(name, tag);
             let mut cursor = TableCursor::new(&table);
-            cursor.set_records(Some(set(&table, "!DELETED()"))).unwrap();
+            cursor.set_records(Some(set(&table, "!DELETED()").into())).unwrap();
             cursor.set_order(index.order(tag)).unwrap();
             assert_eq!(forward(&mut cursor), expected, "{name} {tag}");
             assert_eq!(
@@ -71,7 +71,7 @@ fn every_way_is_that_of_a_list() {
                 let records = condition.map(|condition| set(&table, condition));
                 let mut cursor = TableCursor::new(&table);
                 cursor.set_order(order).unwrap();
-                cursor.set_records(records.clone()).unwrap();
+                cursor.set_records(records.clone().map(Arc::new)).unwrap();
                 let mut list = list(&table, order, records.as_ref());
                 if let Some(order) = order.filter(|_| is_bounded) {
                     let all: Vec<_> = order.order().walk(Direction::Forward).map(Result::unwrap).collect();
@@ -160,7 +160,7 @@ fn a_set_of_which_records_change_is_walked_as_it_is_now() {
     let mut records = set(&table, "NUM > 0");
     let mut cursor = TableCursor::new(&table);
     cursor.set_order(Some(order)).unwrap();
-    cursor.set_records(Some(records.clone())).unwrap();
+    cursor.set_records(Some(records.clone().into())).unwrap();
     for round in 0..40 {
         for _ in 0..10 {
             let record = random.below(600) as u32 + 1;
@@ -234,7 +234,7 @@ fn what_is_sought_is_found_among_the_records_that_are_shown() {
     let visible: Vec<&(Vec<u8>, u32)> = entries.iter().filter(|(_, recno)| shown.contains(*recno)).collect();
     let mut cursor = TableCursor::new(&table);
     cursor.set_order(Some(order)).unwrap();
-    cursor.set_records(Some(shown)).unwrap();
+    cursor.set_records(Some(shown.into())).unwrap();
     let (mut found, mut missed) = (0, 0);
     for (key, _) in &entries {
         for len in 0..=key.len() {
@@ -271,7 +271,7 @@ fn what_is_sought_is_found_among_the_records_that_are_shown() {
     let error = cursor.seek(&Key::raw(*b"A"), End::First, true).unwrap_err().to_string();
     assert!(error.contains("ord_cdx.dbf"), "{error}");
     assert!(cursor.set_scope(None, None).is_err());
-    assert!(cursor.set_records(Some(Bitmap::new(599))).is_err());
+    assert!(cursor.set_records(Some(Bitmap::new(599).into())).is_err());
 }
 
 fn list(table: &Table, order: Option<&TableOrder>, records: Option<&Bitmap>) -> Vec<u32> {

@@ -249,7 +249,7 @@ impl WorkArea {
         }
         self.look_for_records()?;
         let set = match counted {
-            Counted::Shown => Some(self.shown(settings)?),
+            Counted::Shown => Some(Arc::new(self.shown(settings)?)),
             Counted::All | Counted::InScope => None,
         };
         self.moving(order, |area, cursor, is_reversed| {
@@ -345,8 +345,10 @@ impl WorkArea {
         let version = self.aof.as_ref().map_or(0, |filter| filter.version);
         if way.filter != version {
             let set = self.aof.as_ref().map(|filter| {
-                let mut set = filter.aof.records().clone();
-                set.resize(self.table.record_count());
+                let mut set = filter.aof.shared_records();
+                if set.len() != self.table.record_count() {
+                    Arc::make_mut(&mut set).resize(self.table.record_count());
+                }
                 set
             });
             way.cursor.set_records(set)?;

@@ -10,7 +10,7 @@ use crate::table::Table;
 
 use super::evaluate::{evaluate, uses_memo};
 use super::ranges::FilterOrders;
-use super::steps::{OptimizationLevel, Plan};
+use super::steps::{OptimizationLevel, Plan, Step};
 
 /// A condition compiled for the fields of a table. It is `Send` and `Sync`, good for every handle of that table, and cheap to
 /// clone.
@@ -69,7 +69,10 @@ impl Filter {
     /// As [`Filter::bitmap`], and [`Error::Corrupt`] for an index that cannot be read.
     pub fn bitmap_by(&self, table: &Arc<Table>, orders: &FilterOrders) -> Result<Bitmap> {
         let len = table.record_count();
-        let step = self.plan.step(table, orders)?;
+        let step = match self.plan.step(table, orders)? {
+            Step::Set(records) => return Ok(records),
+            step => step,
+        };
         if !step.reads_records() {
             let all = Block {
                 bytes: &[],

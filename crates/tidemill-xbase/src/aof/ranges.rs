@@ -36,11 +36,11 @@ impl FilterOrders {
         Self::default()
     }
 
-    /// Those of these orders that can answer anything. Counting their entries reads every page of them once.
+    /// Those of these orders that can answer anything. One without FOR has its entries counted when it answers for the first time,
+    /// which reads every page of it once.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) for an order without FOR that has not as many entries as the table has records: the table was
-    /// changed without it. Else as [`Order::key_count`].
+    /// For a condition that cannot be parsed.
     pub fn new<'o>(table: &Table, orders: impl IntoIterator<Item = &'o TableOrder>) -> Result<Self> {
         let mut known = Vec::new();
         for table_order in orders {
@@ -54,12 +54,6 @@ impl FilterOrders {
                 None if !tag.ignores_case => KeyCell::new(table_order.keys().program(), table),
                 _ => None,
             };
-            if condition.is_none() && order.key_count()? != u64::from(table.record_count()) {
-                let (expected, found) = (table.record_count(), order.key_count()?);
-                let (tree, what) = (&order.tree, format!("order {}", tag.name));
-                let expected = format!("{expected} keys, one a record (reindex)");
-                return Err(tree.corrupt(&what, tag.header, expected, found.to_string()));
-            }
             if key.is_some() || condition.is_some() {
                 known.push(Known {
                     order: Arc::clone(order),
@@ -88,14 +82,18 @@ pub(super) struct Range {
     high: Option<Bound>,
     /// Whether those outside are meant.
     is_outside: bool,
+    /// Whether every record has an entry in the order.
+    is_whole: bool,
 }
 
 impl Range {
     /// The records as a set.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded, and for a record that the table does not have.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded, for a record that the table does not have, and for an
+    /// order without FOR that has not as many entries as the table has records: the table was changed without it.
     pub(super) fn bitmap(&self, record_count: u32) -> Result<Bitmap> {
+        self.check_count(record_count)?;
         let mut words = vec![0_u64; (record_count as usize).div_ceil(64)];
         self.order
             .visit_records(self.low.as_ref(), self.high.as_ref(), record_count, |records| {
@@ -111,6 +109,19 @@ impl Range {
             bitmap.invert();
         }
         Ok(bitmap)
+    }
+
+    fn check_count(&self, record_count: u32) -> Result<()> {
+        if !self.is_whole {
+            return Ok(());
+        }
+        let found = self.order.key_count()?;
+        if found == u64::from(record_count) {
+            return Ok(());
+        }
+        let (tree, tag) = (&self.order.tree, self.order.tag());
+        let expected = format!("{record_count} keys, one a record (reindex)");
+        Err(tree.corrupt(&format!("order {}", tag.name), tag.header, expected, found.to_string()))
     }
 
     /// One range for two of the same order, both of which must hold the record.
@@ -146,6 +157,7 @@ impl Range {
             low: inner(&self.low, &other.low, true)?,
             high: inner(&self.high, &other.high, false)?,
             is_outside: false,
+            is_whole: self.is_whole,
         })
     }
 }
@@ -194,6 +206,7 @@ impl Known {
             low: None,
             high: None,
             is_outside: false,
+            is_whole: self.condition.is_none(),
         }
     }
 

@@ -21,7 +21,7 @@ use super::steps::OptimizationLevel;
 pub struct Aof {
     table: Arc<Table>,
     filter: Filter,
-    records: Bitmap,
+    records: Arc<Bitmap>,
     level: OptimizationLevel,
     /// Records that were added or removed by hand: the condition says nothing about them any more.
     by_hand: BTreeSet<u32>,
@@ -53,7 +53,7 @@ impl Aof {
     /// As [`Aof::new`].
     pub fn read_from(table: &Arc<Table>, source: &Arc<Table>, filter: Filter, orders: &FilterOrders) -> Result<Self> {
         Ok(Self {
-            records: filter.bitmap_by(source, orders)?,
+            records: Arc::new(filter.bitmap_by(source, orders)?),
             level: filter.level(table, orders),
             table: Arc::clone(table),
             filter,
@@ -74,6 +74,11 @@ impl Aof {
     /// The records of the filter.
     pub fn records(&self) -> &Bitmap {
         &self.records
+    }
+
+    /// The same, for who keeps them: what is changed afterwards does not show there.
+    pub fn shared_records(&self) -> Arc<Bitmap> {
+        Arc::clone(&self.records)
     }
 
     /// The records of the filter in an order, as they are now.
@@ -109,7 +114,7 @@ impl Aof {
                 Customize::Remove => false,
                 Customize::Toggle => !self.records.contains(*recno),
             };
-            self.records.set(*recno, is_member);
+            Arc::make_mut(&mut self.records).set(*recno, is_member);
             self.by_hand.insert(*recno);
         }
         Ok(())
@@ -131,9 +136,9 @@ impl Aof {
         if !self.by_hand.contains(&recno) {
             let is_member = self.filter.matches(&self.table, recno, bytes)?;
             if recno > self.records.len() {
-                self.records.resize(recno);
+                Arc::make_mut(&mut self.records).resize(recno);
             }
-            self.records.set(recno, is_member);
+            Arc::make_mut(&mut self.records).set(recno, is_member);
         }
         Ok(self.records.contains(recno))
     }

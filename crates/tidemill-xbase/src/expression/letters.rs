@@ -6,7 +6,7 @@
 //! The order of letters is not here: see `Environment::weights`.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::codepage::{CodePage, Decoder};
 
@@ -46,8 +46,15 @@ impl Letters {
     /// Every letter that a code page of single bytes has, with its pair where the page has both: FoxPro's and ADS's.
     /// For pages of several bytes (UTF-8, Shift-JIS, …) as [`Letters::ascii`].
     pub fn of(page: CodePage) -> Self {
+        static KNOWN: Mutex<Vec<(CodePage, Letters)>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, letters)) = known.iter().find(|(known, _)| *known == page) {
+            return letters.clone();
+        }
         let all: String = (128..=255u8).map(|byte| page.decode(&[byte])).collect();
-        Self::national(page, &all)
+        let letters = Self::national(page, &all);
+        known.push((page, letters.clone()));
+        letters
     }
 
     /// ASCII and the letters of a language, capital or small: each brings its pair with it. Letters that the code page
