@@ -93,7 +93,8 @@ impl Session {
         options: &CopyOptions,
         progress: impl FnMut(Progress),
     ) -> Result<Copied> {
-        let answer = self.query(sql).await?;
+        // A copy keeps a blank as NULL.
+        let answer = self.answer(sql, &self.options.of_copies()).await?;
         self.write(answer, None, destination, options, progress).await
     }
 

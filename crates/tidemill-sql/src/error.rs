@@ -39,7 +39,7 @@ pub enum Error {
         candidates: Vec<String>,
     },
     /// The statement is not SQL that the parser knows.
-    #[error("the statement does not parse: {message}")]
+    #[error("{message}")]
     Parse {
         /// The parser's words, with line and column.
         message: String,

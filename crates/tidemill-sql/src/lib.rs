@@ -20,15 +20,19 @@
 //! table in place (UPDATE, DELETE and transactions belong to the xBase lane), and it prints nothing.
 
 mod ads;
+mod blanks;
 mod copy;
 mod damage;
 mod dialect;
 mod engine;
 mod error;
+mod faults;
 mod location;
+mod lowering;
 mod names;
 mod options;
 mod records;
+mod scalars;
 mod scope;
 mod server_url;
 mod session;

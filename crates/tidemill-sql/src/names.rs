@@ -60,6 +60,15 @@ impl Names {
         self.dir.as_deref()
     }
 
+    /// The names that were given to files of tables.
+    pub(crate) fn attached_files(&self) -> impl Iterator<Item = (String, PathBuf)> {
+        let attached = self.attached.iter();
+        attached.filter_map(|(name, place)| {
+            let file = self.path(place).ok().flatten()?;
+            Some((name.clone(), file))
+        })
+    }
+
     /// The drives and their folders, as `C:=folder;D:=folder`.
     pub(crate) fn drives(&self) -> String {
         let drives = self.drives.iter();

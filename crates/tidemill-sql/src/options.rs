@@ -17,6 +17,8 @@ use crate::{Error, Result};
 pub struct SessionOptions {
     pub(crate) names: Names,
     xbase: tidemill_xbase::OpenOptions,
+    codepage: Option<CodePage>,
+    blank: Option<Blank>,
     deleted: Deleted,
     recover: bool,
     pub(crate) threads: Option<usize>,
@@ -60,13 +62,16 @@ impl SessionOptions {
     #[must_use]
     pub fn codepage(mut self, codepage: CodePage) -> Self {
         self.xbase = self.xbase.codepage(codepage);
+        self.codepage = Some(codepage);
         self
     }
 
-    /// What a blank number or logical of an xBase table is. Default: null.
+    /// What a blank number or logical of an xBase table is. Default: what ADS takes it for in statements, 0 and false, and null where
+    /// a table is only read or copied.
     #[must_use]
     pub fn blank(mut self, blank: Blank) -> Self {
         self.xbase = self.xbase.blank(blank);
+        self.blank = Some(blank);
         self
     }
 
@@ -154,6 +159,38 @@ impl SessionOptions {
                 hint: format!("--message names one of {}", names.join(", ")),
             }),
         }
+    }
+
+    /// As statements see tables: a blank is a value, unless it was set to be null.
+    pub(crate) fn of_statements(&self) -> Self {
+        let blank = self.blank.unwrap_or(Blank::Zero);
+        Self {
+            xbase: self.xbase.clone().blank(blank),
+            blank: Some(blank),
+            ..self.clone()
+        }
+    }
+
+    /// As copies see tables: a blank is NULL, unless it was set to be a value.
+    pub(crate) fn of_copies(&self) -> Self {
+        Self {
+            blank: Some(self.blank.unwrap_or_default()),
+            ..self.clone()
+        }
+    }
+
+    /// Whether ADS SQL reads xBase tables as this session does.
+    pub(crate) fn suits_ads(&self) -> bool {
+        self.blank != Some(Blank::Null) && !self.recover && self.deleted != Deleted::Only
+    }
+
+    /// Whether blanks of xBase tables are values.
+    pub(crate) fn has_blanks(&self) -> bool {
+        self.blank == Some(Blank::Zero)
+    }
+
+    pub(crate) fn codepage_set(&self) -> Option<CodePage> {
+        self.codepage
     }
 
     pub(crate) fn xbase_options(&self) -> &tidemill_xbase::OpenOptions {

@@ -12,9 +12,11 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut,
-    Visitor, VisitorMut,
+    SelectItemQualifiedWildcardKind, SetExpr, Spanned, Statement, TableAlias, TableFactor, TableWithJoins, Visit,
+    VisitMut, Visitor, VisitorMut,
 };
+use sqlparser::tokenizer::Location as SqlLocation;
+use tidemill_ads::sql::Type;
 
 use crate::{Error, Result};
 
@@ -27,10 +29,15 @@ pub(crate) struct Bound {
     pub(crate) alias: String,
     /// Its columns, as the table spells them.
     pub(crate) columns: Vec<String>,
+    /// Their types, where ADS SQL has them.
+    pub(crate) types: Vec<Option<Type>>,
+    /// Whether it is a table of xBase.
+    pub(crate) is_xbase: bool,
 }
 
-/// The tables that a statement names, each once, as it spells them; names of its own WITH queries are not among them.
-pub(crate) fn relations(statement: &Statement) -> Vec<String> {
+/// The tables that a query or another statement names, each once, as it spells them, and where it names them first; names of its own
+/// WITH queries are not among them.
+pub(crate) fn relations(statement: &impl Visit) -> Vec<(String, SqlLocation)> {
     let mut collector = Collector::default();
     let _ = statement.visit(&mut collector);
     collector.relations
@@ -397,7 +404,7 @@ impl Relation {
 
 #[derive(Default)]
 struct Collector {
-    relations: Vec<String>,
+    relations: Vec<(String, SqlLocation)>,
     with_names: Vec<String>,
     marks: Vec<usize>,
 }
@@ -421,8 +428,9 @@ impl Visitor for Collector {
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         if let TableFactor::Table { name, args: None, .. } = factor {
             let written = text(name);
-            if !self.with_names.contains(&written.to_lowercase()) && !self.relations.contains(&written) {
-                self.relations.push(written);
+            let is_known = self.relations.iter().any(|(known, _)| *known == written);
+            if !self.with_names.contains(&written.to_lowercase()) && !is_known {
+                self.relations.push((written, name.span().start));
             }
         }
         ControlFlow::Continue(())
@@ -496,12 +504,14 @@ mod tests {
             registered: registered.to_owned(),
             alias: alias.to_owned(),
             columns: columns.iter().map(|&column| column.to_owned()).collect(),
+            types: Vec::new(),
+            is_xbase: false,
         };
         let orders = table("/d/ORDERS.DBF", "ORDERS", &["ID", "CUST", "AMOUNT"]);
         let people = table("/d/people.csv", "people", &["id", "Name"]);
         let mut tables = HashMap::new();
         let mut statement = parse(sql)?;
-        for name in relations(&statement) {
+        for (name, _) in relations(&statement) {
             let fits = if name.to_lowercase().contains("orders") {
                 &orders
             } else {

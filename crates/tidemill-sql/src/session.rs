@@ -9,7 +9,7 @@ use arrow_schema::{Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
@@ -19,6 +19,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use futures::StreamExt;
 use sqlparser::ast::{Insert, Statement, TableObject};
+use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableName, Type};
 use tidemill_riegeli::RecordType;
 
 use crate::copy;
@@ -26,15 +27,16 @@ use crate::damage::DamageLog;
 use crate::location::{Format, Location, Place};
 use crate::names::Names;
 use crate::options::SessionOptions;
+use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
-use crate::server_url::ServerUrl;
+use crate::server_url::{ServerUrl, without_passwords};
 use crate::sink::{ClickHouseSink, IfThere};
 use crate::stores::clickhouse::Clients;
-use crate::{Error, Result, ads, dialect, stores};
+use crate::{Error, Result, ads, blanks, dialect, faults, lowering, stores};
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
 pub struct Session {
-    options: SessionOptions,
+    pub(crate) options: SessionOptions,
     config: SessionConfig,
     damage: DamageLog,
     pub(crate) clients: Clients,
@@ -53,6 +55,8 @@ impl Session {
         // One text type in every store, so that a copy has its source's types.
         settings.execution.parquet.schema_force_view_types = false;
         settings.sql_parser.map_string_types_to_utf8view = false;
+        // As ADS SQL sorts.
+        settings.sql_parser.default_null_ordering = "nulls_min".to_owned();
         Self {
             options,
             config,
@@ -99,44 +103,102 @@ impl Session {
     ///
     /// [`Error::Parse`], [`Error::NotFound`] and whatever the tables' engines or the planner find wrong.
     pub async fn query(&self, sql: &str) -> Result<Answer> {
-        match dialect::parse(sql) {
-            Ok(statement @ (Statement::Query(_) | Statement::Explain { .. } | Statement::ExplainTable { .. })) => {
-                self.run(statement).await
+        self.answer(sql, &self.options).await
+    }
+
+    /// [`Session::query`] under these settings of tables.
+    pub(crate) async fn answer(&self, sql: &str, options: &SessionOptions) -> Result<Answer> {
+        let statements = match tidemill_ads::sql::parse(sql) {
+            Ok(statements) => statements,
+            // The grammar of the engine has more queries.
+            Err(error) => {
+                return match dialect::parse(sql) {
+                    Ok(statement @ (Statement::Query(_) | Statement::Explain { .. })) => {
+                        self.run(statement, sql, options).await
+                    }
+                    _ => Err(Error::Parse {
+                        message: without_passwords(&error.to_string()),
+                    }),
+                };
             }
-            Ok(Statement::Insert(insert)) if !self.adds_to_xbase(&insert) => self.insert(insert).await,
-            Ok(statement) => {
-                self.only_xbase(&statement)?;
-                ads::run(sql, &self.options)
-            }
-            Err(_) if ads::knows(sql) => ads::run(sql, &self.options),
-            Err(error) => Err(error),
+        };
+        match statements.as_slice() {
+            [only] => match &only.kind {
+                StatementKind::Select(select) => self.select(sql, select, false, options).await,
+                StatementKind::Explain(inner) if let StatementKind::Select(select) = &inner.kind => {
+                    self.select(sql, select, true, options).await
+                }
+                StatementKind::Insert(insert) if self.is_of_others(&insert.table) => match dialect::parse(sql)? {
+                    Statement::Insert(insert) => self.insert(insert, sql, options).await,
+                    _ => ads::run(sql, options, Vec::new()).await,
+                },
+                kind => {
+                    self.only_xbase(kind)?;
+                    ads::run(sql, options, Vec::new()).await
+                }
+            },
+            _ => ads::run(sql, options, Vec::new()).await,
         }
+    }
+
+    /// A query over xBase tables goes to the lanes of ADS SQL; what these do not know, and queries over other tables, to the engine.
+    async fn select(&self, sql: &str, select: &Select, explains: bool, options: &SessionOptions) -> Result<Answer> {
+        let mut files = Vec::new();
+        let mut is_xbase = options.suits_ads();
+        for (name, place) in scope::relations(&*select.query) {
+            if is_system(&name) {
+                continue;
+            }
+            let location = self
+                .options
+                .names
+                .table(&name)
+                .map_err(|error| faults::absent(error, place, sql))?;
+            match (location.format, &location.place) {
+                (Format::Xbase, Place::File(path)) => files.push((name, path.clone())),
+                _ => is_xbase = false,
+            }
+        }
+        let mut refused = None;
+        if is_xbase {
+            match ads::run(sql, options, files).await {
+                Err(error) => match ads::left_to_others(&error) {
+                    Some(kind) => refused = Some((kind, error)),
+                    None => return Err(error),
+                },
+                answered => return answered,
+            }
+        }
+        let answer = self.run(lowering::statement(select, explains)?, sql, options).await;
+        match (answer, refused) {
+            // What nobody knows is refused in the words of the first who was asked.
+            (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),
+            (answer, _) => answer,
+        }
+    }
+
+    /// Whether a table is there and not of xBase.
+    fn is_of_others(&self, table: &TableName) -> bool {
+        let location = self.options.names.table(&table.to_string());
+        location.is_ok_and(|location| location.format != Format::Xbase)
     }
 
     /// Other statements are for xBase tables alone.
-    fn only_xbase(&self, statement: &Statement) -> Result<()> {
-        let named = scope::relations(statement);
-        let found = named.iter().filter_map(|name| self.options.names.table(name).ok());
-        match found.into_iter().find(|location| location.format != Format::Xbase) {
-            Some(location) => Err(Error::Unsupported {
+    fn only_xbase(&self, kind: &StatementKind) -> Result<()> {
+        let Some(table) = kind.changed_table() else {
+            return Ok(());
+        };
+        match self.options.names.table(&table.to_string()) {
+            Ok(location) if location.format != Format::Xbase => Err(Error::Unsupported {
                 what: format!("{location}: changing a table that is not of xBase"),
                 hint: "INSERT INTO adds rows to tables of servers; copy writes new ones".to_owned(),
             }),
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 
-    /// Whether rows are added to an xBase table.
-    fn adds_to_xbase(&self, insert: &Insert) -> bool {
-        let TableObject::TableName(name) = &insert.table else {
-            return false;
-        };
-        let location = self.options.names.table(&scope::text(name));
-        location.is_ok_and(|location| location.format == Format::Xbase)
-    }
-
     /// Adds the rows of a query to a table of a server.
-    async fn insert(&self, insert: Insert) -> Result<Answer> {
+    async fn insert(&self, insert: Insert, sql: &str, options: &SessionOptions) -> Result<Answer> {
         let (TableObject::TableName(name), Some(source)) = (&insert.table, insert.source) else {
             return Err(Error::Unsupported {
                 what: "an INSERT INTO without the name of a table and a query for its rows".to_owned(),
@@ -151,8 +213,8 @@ impl Session {
             });
         };
         let columns: Vec<String> = insert.columns.iter().map(scope::text).collect();
-        let mut answer = self.run(Statement::Query(source)).await?;
-        let making = &self.options.making;
+        let mut answer = self.run(Statement::Query(source), sql, options).await?;
+        let making = &options.making;
         if making.create && !columns.is_empty() {
             answer = answer.named(&columns)?;
         }
@@ -164,20 +226,25 @@ impl Session {
         Answer::of(RecordBatch::try_from_iter([("rows", Arc::new(rows) as ArrayRef)])?)
     }
 
-    async fn run(&self, mut statement: Statement) -> Result<Answer> {
+    /// Answers a query by the engine.
+    async fn run(&self, statement: Statement, sql: &str, options: &SessionOptions) -> Result<Answer> {
+        let written = statement.clone();
+        let answer = self.planned(statement, sql, &options.of_statements()).await;
+        answer.map_err(|error| faults::of_planning(error, &written, sql))
+    }
+
+    async fn planned(&self, mut statement: Statement, sql: &str, options: &SessionOptions) -> Result<Answer> {
         let context = SessionContext::new_with_config(self.config.clone());
         let mut tables = HashMap::new();
-        for written in scope::relations(&statement) {
-            let location = self.options.names.table(&written)?;
-            let provider =
-                stores::open(&location, &self.options, &self.damage, &self.clients, &context.state()).await?;
+        for (written, place) in scope::relations(&statement) {
+            let location = self.options.names.table(&written);
+            let location = location.map_err(|error| faults::absent(error, place, sql))?;
+            let provider = stores::open(&location, options, &self.damage, &self.clients, &context.state()).await?;
             let registered = location.to_string();
-            let columns = provider
-                .schema()
-                .fields()
-                .iter()
-                .map(|field| field.name().clone())
-                .collect();
+            let schema = provider.schema();
+            let fields = schema.fields().iter();
+            let columns = fields.clone().map(|field| field.name().clone()).collect();
+            let types = fields.map(|field| Type::of_arrow(field.data_type(), None)).collect();
             context.register_table(TableReference::bare(registered.as_str()), provider)?;
             tables.insert(
                 written,
@@ -185,11 +252,17 @@ impl Session {
                     alias: location.table_name(),
                     registered,
                     columns,
+                    types,
+                    is_xbase: location.format == Format::Xbase,
                 },
             );
         }
         scope::bind(&mut statement, &tables)?;
         let mut state = context.state();
+        let around = Surroundings::new(tables.values(), &state, (StatementOptions::default().clock)());
+        for function in scalars::lower(&mut statement, around)? {
+            state.register_udf(Arc::new(function))?;
+        }
         let plan = state
             .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))
             .await?;
@@ -200,9 +273,13 @@ impl Session {
             execution.collect_statistics = false;
         }
         let physical = state.create_physical_plan(&plan).await?;
-        Ok(Answer {
-            stream: execute_stream(physical, state.task_ctx())?,
-        })
+        let stream = execute_stream(physical, state.task_ctx())?;
+        Ok(
+            match tables.values().any(|table| table.is_xbase && options.has_blanks()) {
+                true => Answer::settled(stream),
+                false => Answer { stream },
+            },
+        )
     }
 
     /// How a statement would be answered, as indented lines: what is scanned, with which columns, filters and limits.
@@ -214,17 +291,11 @@ impl Session {
         let mut answer = self.query(&format!("EXPLAIN {sql}")).await?;
         let mut plan = String::new();
         while let Some(batch) = answer.next().await? {
-            for (kind, text) in batch
-                .column(0)
-                .as_string::<i32>()
-                .iter()
-                .zip(batch.column(1).as_string::<i32>())
-            {
-                plan.push_str(&format!(
-                    "{}:\n{}\n",
-                    kind.unwrap_or_default(),
-                    text.unwrap_or_default()
-                ));
+            let (kinds, texts) = (batch.column(0).as_string::<i32>(), batch.column(1).as_string::<i32>());
+            for (kind, text) in kinds.iter().zip(texts) {
+                let text = text.unwrap_or_default();
+                let begin = if text.contains('\n') { '\n' } else { ' ' };
+                plan.push_str(&format!("{}:{begin}{text}\n", kind.unwrap_or_default()));
             }
         }
         Ok(plan)
@@ -301,14 +372,27 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn of(batch: RecordBatch) -> Result<Self> {
-        Self::of_all(batch.schema(), vec![batch])
+    pub(crate) fn of(batch: RecordBatch) -> Result<Self> {
+        let schema = batch.schema();
+        Ok(Self {
+            stream: Box::pin(MemoryStream::try_new(vec![batch], schema, None)?),
+        })
     }
 
-    pub(crate) fn of_all(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
-        Ok(Self {
-            stream: Box::pin(MemoryStream::try_new(batches, schema, None)?),
-        })
+    /// In the types of ADS SQL.
+    fn settled(stream: SendableRecordBatchStream) -> Self {
+        let schema = blanks::settled_schema(&stream.schema());
+        let batches = stream.map({
+            let schema = Arc::clone(&schema);
+            move |batch| Ok(blanks::settled(&batch?, &schema)?)
+        });
+        Self {
+            stream: Box::pin(RecordBatchStreamAdapter::new(schema, batches)),
+        }
+    }
+
+    pub(crate) fn streamed(stream: SendableRecordBatchStream) -> Self {
+        Self { stream }
     }
 
     /// The same rows under other names of their columns, in order.
@@ -357,6 +441,12 @@ impl Answer {
         }
         Ok(batches)
     }
+}
+
+/// A table of `system`, which is no file.
+fn is_system(name: &str) -> bool {
+    let schema = name.split('.').next().unwrap_or_default();
+    name.len() > schema.len() && schema.eq_ignore_ascii_case("system")
 }
 
 /// Whether nothing in the plan mixes rows, so that they should come in the table's order.

@@ -245,9 +245,10 @@ pub(crate) struct TableArgs {
     /// The code page of xBase tables, over what they say themselves (cp437, cp850, cp1252, koi8-r, ...).
     #[arg(long, value_name = "NAME", help_heading = TABLES)]
     pub(crate) codepage: Option<CodePage>,
-    /// What a blank number or logical of an xBase table is; zero is what Clipper and ADS programs see (0, false).
-    #[arg(long, value_enum, default_value_t, help_heading = TABLES)]
-    pub(crate) blank: BlankArg,
+    /// What a blank number or logical of an xBase table is; zero is what Clipper and ADS programs see (0, false). Default: zero in
+    /// statements, as ADS has it, else null.
+    #[arg(long, value_enum, help_heading = TABLES)]
+    pub(crate) blank: Option<BlankArg>,
     /// What becomes of records that are marked as deleted.
     #[arg(long, value_enum, default_value_t, help_heading = TABLES)]
     pub(crate) deleted: DeletedArg,
@@ -273,8 +274,10 @@ impl TableArgs {
     pub(crate) fn options(&self) -> SessionOptions {
         let mut options = SessionOptions::default()
             .deleted(self.deleted.into())
-            .blank(self.blank.into())
             .recover(self.recover);
+        if let Some(blank) = self.blank {
+            options = options.blank(blank.into());
+        }
         if let Some(dir) = &self.dir {
             options = options.dir(dir);
         }
@@ -298,7 +301,7 @@ impl TableArgs {
 
     pub(crate) fn xbase(&self) -> tidemill_xbase::OpenOptions {
         let options = tidemill_xbase::OpenOptions::default()
-            .blank(self.blank.into())
+            .blank(self.blank.map_or(Blank::Null, Into::into))
             .recover(self.recover);
         match self.codepage {
             Some(codepage) => options.codepage(codepage),
@@ -380,9 +383,8 @@ impl From<DialectArg> for Dialect {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum BlankArg {
-    #[default]
     Null,
     Zero,
 }

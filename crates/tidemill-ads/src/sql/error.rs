@@ -107,7 +107,8 @@ impl Kind {
 }
 
 impl Error {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    /// A fault without a place.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self(Box::new(Fault {
             kind,
             message: message.into(),
@@ -120,7 +121,7 @@ impl Error {
 
     /// At a place of the statement; one that is known already stays.
     #[must_use]
-    pub(crate) fn at(mut self, location: Location) -> Self {
+    pub fn at(mut self, location: Location) -> Self {
         if self.0.location.is_none() && location.line > 0 {
             self.0.location = Some(location);
         }
@@ -129,7 +130,7 @@ impl Error {
 
     /// Counts the characters before the fault.
     #[must_use]
-    pub(crate) fn within(mut self, text: &str) -> Self {
+    pub fn within(mut self, text: &str) -> Self {
         if let (Some(location), None) = (self.0.location, self.0.offset) {
             let line = usize::try_from(location.line).unwrap_or(usize::MAX).saturating_sub(1);
             let before: usize = text

@@ -213,6 +213,11 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
     ])
 }
 
+/// Whether a function of this name, in whichever case, changes from call to call.
+pub fn is_volatile(name: &str) -> bool {
+    find(name).is_some_and(Function::is_volatile)
+}
+
 fn all() -> impl Iterator<Item = &'static Function> {
     [text::FUNCTIONS, number::FUNCTIONS, moment::FUNCTIONS, other::FUNCTIONS]
         .into_iter()

@@ -144,6 +144,18 @@ pub(super) struct Facts {
 }
 
 impl Facts {
+    /// Of no connection.
+    pub(super) fn alone(environment: tidemill_xbase::expression::Environment, clock: super::tables::Clock) -> Self {
+        Self {
+            environment,
+            clock,
+            user: String::new(),
+            database: String::new(),
+            application: String::new(),
+            last_autoincrement: None,
+        }
+    }
+
     pub(super) fn of(tables: &dyn Tables) -> Self {
         Self {
             environment: tables.environment().clone(),

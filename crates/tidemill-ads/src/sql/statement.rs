@@ -87,6 +87,21 @@ pub enum StatementKind {
     Script(Box<Script>),
 }
 
+impl StatementKind {
+    /// The table whose records or structure it changes; `None` for one that changes no table, and for scripts.
+    pub fn changed_table(&self) -> Option<&TableName> {
+        match self {
+            Self::Insert(insert) => Some(&insert.table),
+            Self::Update(update) => Some(&update.table),
+            Self::Delete(delete) => Some(&delete.table),
+            Self::Merge(merge) => Some(&merge.table),
+            Self::CreateIndex(index) => Some(&index.table),
+            Self::AlterTable { table, .. } | Self::DropIndex { table, .. } | Self::DropTable(table) => Some(table),
+            _ => None,
+        }
+    }
+}
+
 /// A statement that only scripts have.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -96,8 +96,8 @@ impl Type {
         matches!(self, Self::Text(_) | Self::Memo | Self::Unknown)
     }
 
-    /// The type of values that may be of either.
-    pub(super) fn with(self, other: Self) -> Option<Self> {
+    /// The type of values that may be of either; `None` where they do not go together.
+    pub fn with(self, other: Self) -> Option<Self> {
         use Type as T;
         Some(match (self, other) {
             (T::Unknown, other) | (other, T::Unknown) => other,

@@ -9,6 +9,7 @@ use tidemill_xbase::{Deleted, RowFilter, Scan, Table};
 
 use super::Reading;
 use crate::Result;
+use crate::blanks;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::location::Location;
@@ -21,8 +22,14 @@ pub(super) fn open(
 ) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
     for part in location.parts() {
+        let table = Arc::new(Table::open(part.file()?, options.xbase_options())?);
         engines.push(XbaseEngine {
-            table: Arc::new(Table::open(part.file()?, options.xbase_options())?),
+            schema: match options.has_blanks() {
+                true => blanks::marked(&table),
+                false => table.schema(),
+            },
+            has_blanks: options.has_blanks(),
+            table,
             deleted: options.deleted_records(),
             damage: damage.clone(),
         });
@@ -32,6 +39,9 @@ pub(super) fn open(
 
 struct XbaseEngine {
     table: Arc<Table>,
+    schema: SchemaRef,
+    /// Whether a blank date is a value.
+    has_blanks: bool,
     deleted: Deleted,
     damage: DamageLog,
 }
@@ -46,7 +56,7 @@ impl Engine for XbaseEngine {
     }
 
     fn schema(&self) -> SchemaRef {
-        self.table.schema()
+        Arc::clone(&self.schema)
     }
 
     /// The header's count stands for the rows only where deleted records are rows too: the header doesn't count them.
@@ -66,6 +76,7 @@ impl Engine for XbaseEngine {
         let (part, parts) = request.part;
         let records = u64::from(self.table.record_count());
         let start_of = |part: usize| u32::try_from(records * part as u64 / parts as u64).unwrap_or(u32::MAX);
+        let projected = Arc::new(self.schema.project(&request.projection)?);
         let mut scan = Scan::default()
             .projection(request.projection)
             .deleted(self.deleted)
@@ -75,11 +86,20 @@ impl Engine for XbaseEngine {
             scan = scan.limit(limit);
         }
         if let Some(filter) = request.filter {
-            scan = scan.row_filter(RowFilter::new(filter.columns, filter.predicate));
+            let (mut predicate, has_blanks) = (filter.predicate, self.has_blanks);
+            let columns = Arc::new(self.schema.project(&filter.columns)?);
+            scan = scan.row_filter(RowFilter::new(filter.columns, move |batch| match has_blanks {
+                true => predicate(&blanks::filled(batch, &columns)?),
+                false => predicate(batch),
+            }));
         }
         let batches = self.table.scan(scan)?;
         let (table, damage) = (Arc::clone(&self.table), self.damage.clone());
         let say_damage = move |_: &_| damage.add(&table.path().display().to_string(), table.damage());
-        Ok(Box::new(Reading { batches, say_damage }))
+        let reading = Reading { batches, say_damage };
+        Ok(match self.has_blanks {
+            true => Box::new(reading.map(move |batch| Ok(blanks::filled(&batch?, &projected)?))),
+            false => Box::new(reading),
+        })
     }
 }

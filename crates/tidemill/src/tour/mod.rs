@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use tidemill_sql::{CopyOptions, Format, Location, Names, ServerUrl, Session, TableOptions};
 
 use crate::Outcome;
-use crate::args::{TableArgs, TourArgs};
+use crate::args::{BlankArg, TableArgs, TourArgs};
 use crate::commands::inspect::describe;
 use crate::output::{TextStyle, layout};
 use crate::progress::summary;
@@ -137,6 +137,8 @@ fn verdict(agree: bool, questions: usize) -> String {
 fn session_in(tables: &TableArgs, dir: &Path) -> Session {
     TableArgs {
         dir: Some(dir.to_path_buf()),
+        // A copy keeps a blank as NULL, and its answers are to be the same.
+        blank: tables.blank.or(Some(BlankArg::Null)),
         ..tables.clone()
     }
     .session()

@@ -1,10 +1,13 @@
 //! Queries that several SELECTs make: UNION and UNION ALL.
 
-use arrow_array::UInt32Array;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_schema::{Field as ArrowField, Schema, SchemaRef};
 use sqlparser::ast::{self, OrderByKind, SetExpr, SetOperator, SetQuantifier};
 
 use super::plan::{Frame, only_select};
-use super::{Plan, batch_of};
+use super::{Plan, batch_in};
 use crate::sql::answer::{Answer, Rows};
 use crate::sql::bind::Parameters;
 use crate::sql::error::{Error, Kind, Result};
@@ -218,10 +221,26 @@ impl Query {
                 .into_answer(type_of, picked.len())
         });
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let batch = batch_of(&left.columns, arrays, picked.len())?;
+        let schema = match (left.batches.first(), right.batches.first()) {
+            (Some(left), Some(right)) => common_schema(&left.schema(), &right.schema(), &arrays),
+            _ => return Err(Error::new(Kind::Engine, "a query gave no batch")),
+        };
+        let batch = batch_in(&schema, arrays, picked.len())?;
         Ok(Rows {
             columns: left.columns,
             batches: vec![batch],
         })
     }
+}
+
+/// The columns of both: what is the same field in both stays it.
+fn common_schema(left: &Schema, right: &Schema, arrays: &[ArrayRef]) -> SchemaRef {
+    let fields = left.fields().iter().zip(right.fields()).zip(arrays);
+    let fields = fields.map(|((left, right), array)| {
+        match left.data_type() == right.data_type() && left.metadata() == right.metadata() {
+            true => left.as_ref().clone(),
+            false => ArrowField::new(left.name(), array.data_type().clone(), true),
+        }
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }

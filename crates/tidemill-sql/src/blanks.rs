@@ -1,0 +1,113 @@
+//! Blanks of xBase tables in a query that the engine answers: a blank date is a value that comes before every day, until it leaves.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, TimestampMillisecondType};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use tidemill_ads::sql::{EMPTY_DATE, EMPTY_TIMESTAMP, Type};
+use tidemill_xbase::Table;
+
+/// The key of a field's metadata that says that a blank stands for NULL.
+pub(crate) const BLANK_IS_NULL: &str = "ads.blank";
+
+/// The schema of a table in a statement.
+pub(crate) fn marked(table: &Table) -> SchemaRef {
+    let (schema, fields) = (table.schema(), table.fields());
+    let marked = schema.fields().iter().zip(fields).map(|(column, field)| {
+        let mut column = column.as_ref().clone();
+        if !field.nullable {
+            column.metadata_mut().insert(BLANK_IS_NULL.to_owned(), "1".to_owned());
+        }
+        column
+    });
+    Arc::new(Schema::new_with_metadata(
+        marked.collect::<Vec<_>>(),
+        schema.metadata().clone(),
+    ))
+}
+
+/// A batch with values for its blank dates. The columns' fields are told by `schema`.
+pub(crate) fn filled(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns = columns.map(|(array, field)| match field.metadata().contains_key(BLANK_IS_NULL) {
+        true => fill(array),
+        false => Arc::clone(array),
+    });
+    of(schema, columns.collect(), batch.num_rows())
+}
+
+fn fill(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        _ if array.null_count() == 0 => Arc::clone(array),
+        DataType::Date32 => {
+            let days = array.as_primitive::<Date32Type>();
+            let days = days.iter().map(|day| Some(day.unwrap_or(EMPTY_DATE)));
+            Arc::new(days.collect::<PrimitiveArray<Date32Type>>())
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, None) => {
+            let moments = array.as_primitive::<TimestampMillisecondType>();
+            let moments = moments.iter().map(|moment| Some(moment.unwrap_or(EMPTY_TIMESTAMP)));
+            Arc::new(moments.collect::<PrimitiveArray<TimestampMillisecondType>>())
+        }
+        _ => Arc::clone(array),
+    }
+}
+
+/// The columns of an answer: fields of a table have the types of the table, what was computed has those of ADS SQL.
+pub(crate) fn settled_schema(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| {
+        let mut metadata = field.metadata().clone();
+        metadata.remove(BLANK_IS_NULL);
+        let data_type = match metadata.contains_key("xbase.type") {
+            true => field.data_type().clone(),
+            false => Type::of_arrow(field.data_type(), None).map_or(field.data_type().clone(), Type::data_type),
+        };
+        Field::new(field.name(), data_type, true).with_metadata(metadata)
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// A batch in a schema that [`settled_schema`] made; blank dates are NULL.
+pub(crate) fn settled(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().zip(schema.fields()).map(|(array, field)| {
+        let array = match array.data_type() == field.data_type() {
+            true => Arc::clone(array),
+            false => cast(array, field.data_type())?,
+        };
+        Ok(match array.data_type() {
+            DataType::Date32 => without(array.as_primitive::<Date32Type>(), EMPTY_DATE),
+            DataType::Timestamp(TimeUnit::Millisecond, None) => {
+                without(array.as_primitive::<TimestampMillisecondType>(), EMPTY_TIMESTAMP)
+            }
+            _ => array,
+        })
+    });
+    of(
+        schema,
+        columns.collect::<Result<Vec<_>, ArrowError>>()?,
+        batch.num_rows(),
+    )
+}
+
+fn without<T: arrow_array::ArrowPrimitiveType>(array: &PrimitiveArray<T>, blank: T::Native) -> ArrayRef
+where
+    T::Native: PartialEq,
+{
+    match array.values().contains(&blank) {
+        true => Arc::new(
+            array
+                .iter()
+                .map(|value| value.filter(|value| *value != blank))
+                .collect::<PrimitiveArray<T>>(),
+        ),
+        false => Arc::new(array.clone()),
+    }
+}
+
+fn of(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ArrowError> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
+}

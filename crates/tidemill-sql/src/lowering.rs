@@ -1,0 +1,192 @@
+//! A query of ADS SQL in the terms of the engine: what the engine's grammar lacks is said otherwise, and columns get the names that
+//! ADS gives them.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    DescribeAlias, Expr, Ident, LimitClause, Offset, OffsetRows, Query, SelectItem, SetExpr, Statement, TopQuantity,
+    Value, VisitMut, VisitorMut,
+};
+use tidemill_ads::sql::{Error as SqlError, Kind, Select};
+
+use crate::{Error, Result};
+
+/// The statement that answers a query, or explains it.
+///
+/// # Errors
+///
+/// [`Error::Ads`] for what the engine has no words for.
+pub(crate) fn statement(select: &Select, explains: bool) -> Result<Statement> {
+    let mut query = select.query.clone();
+    if let Some(row) = select.start_at {
+        add_limits(&mut query, None, Some(number(row.saturating_sub(1))))?;
+    }
+    let mut lowered = Statement::Query(query);
+    let mut lowering = Lowering { parameters: Vec::new() };
+    if let ControlFlow::Break(error) = lowered.visit(&mut lowering) {
+        return Err(error);
+    }
+    if !lowering.parameters.is_empty() {
+        let why = format!("{} parameters need values, and 0 have one", lowering.parameters.len());
+        return Err(SqlError::new(Kind::Parameter, why).into());
+    }
+    Ok(match explains {
+        false => lowered,
+        true => Statement::Explain {
+            describe_alias: DescribeAlias::Explain,
+            analyze: false,
+            verbose: false,
+            query_plan: false,
+            estimate: false,
+            statement: Box::new(lowered),
+            format: None,
+            options: None,
+        },
+    })
+}
+
+struct Lowering {
+    parameters: Vec<String>,
+}
+
+impl VisitorMut for Lowering {
+    type Break = Error;
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Value(value) = expr
+            && let Value::Placeholder(name) = &value.value
+            && !self.parameters.contains(name)
+        {
+            self.parameters.push(name.clone());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        match lower(query) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+}
+
+fn lower(query: &mut Query) -> Result<()> {
+    name_columns(&mut query.body);
+    match &mut *query.body {
+        SetExpr::Select(select) => match take_top(select)? {
+            Some(limit) => add_limits(query, Some(limit), None),
+            None => Ok(()),
+        },
+        body => lower_parts(body),
+    }
+}
+
+/// The first rows of a part of a UNION are those of a query of its own.
+fn lower_parts(body: &mut SetExpr) -> Result<()> {
+    let SetExpr::SetOperation { left, right, .. } = body else {
+        return Ok(());
+    };
+    for part in [left, right] {
+        if let SetExpr::Select(select) = &mut **part
+            && let Some(limit) = take_top(select)?
+        {
+            let mut query = Query {
+                with: None,
+                body: part.clone(),
+                order_by: None,
+                limit_clause: None,
+                fetch: None,
+                locks: Vec::new(),
+                for_clause: None,
+                settings: None,
+                format_clause: None,
+                pipe_operators: Vec::new(),
+            };
+            add_limits(&mut query, Some(limit), None)?;
+            **part = SetExpr::Query(Box::new(query));
+        } else {
+            lower_parts(part)?;
+        }
+    }
+    Ok(())
+}
+
+/// `TOP n` as the limit that it is.
+fn take_top(select: &mut sqlparser::ast::Select) -> Result<Option<Expr>> {
+    let Some(top) = select.top.take() else { return Ok(None) };
+    if top.percent {
+        return Err(unsupported("TOP PERCENT over more than one table"));
+    }
+    match top.quantity {
+        Some(TopQuantity::Constant(rows)) => Ok(Some(number(rows))),
+        Some(TopQuantity::Expr(rows)) => Ok(Some(rows)),
+        None => Err(unsupported("TOP without a number")),
+    }
+}
+
+/// Columns without a name are EXPR, EXPR_1, …, as ADS calls them.
+fn name_columns(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) => {
+            let mut unnamed = 0;
+            for item in &mut select.projection {
+                let SelectItem::UnnamedExpr(expr) = item else { continue };
+                if matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) {
+                    continue;
+                }
+                let name = match unnamed {
+                    0 => "EXPR".to_owned(),
+                    number => format!("EXPR_{number}"),
+                };
+                unnamed += 1;
+                *item = SelectItem::ExprWithAlias {
+                    expr: expr.clone(),
+                    alias: Ident::with_quote('"', name),
+                };
+            }
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            name_columns(left);
+            name_columns(right);
+        }
+        _ => {}
+    }
+}
+
+fn add_limits(query: &mut Query, limit: Option<Expr>, offset: Option<Expr>) -> Result<()> {
+    let offset = offset.map(|value| Offset {
+        value,
+        rows: OffsetRows::None,
+    });
+    match &mut query.limit_clause {
+        None => {
+            query.limit_clause = Some(LimitClause::LimitOffset {
+                limit,
+                offset,
+                limit_by: Vec::new(),
+            });
+        }
+        Some(LimitClause::LimitOffset {
+            limit: known_limit,
+            offset: known_offset,
+            ..
+        }) => {
+            if let Some(limit) = limit {
+                known_limit.get_or_insert(limit);
+            }
+            if let Some(offset) = offset {
+                known_offset.get_or_insert(offset);
+            }
+        }
+        Some(LimitClause::OffsetCommaLimit { .. }) => return Err(unsupported("TOP beside LIMIT")),
+    }
+    Ok(())
+}
+
+fn number(number: u64) -> Expr {
+    Expr::value(Value::Number(number.to_string(), false))
+}
+
+fn unsupported(what: &str) -> Error {
+    SqlError::new(Kind::Unsupported, format!("{what} is not supported")).into()
+}

@@ -1,0 +1,693 @@
+//! Expressions of ADS SQL in a query that the engine answers.
+//!
+//! Over columns of xBase tables an expression means what it means to ADS: blanks are values, text is as wide as its field, a division
+//! gives a double, and there are about 100 functions. So each such expression becomes one function of the engine, over the columns,
+//! aggregates and subqueries that are in it, and is evaluated by the code that the direct lanes use. What the engine does in the same
+//! way stays as it is, so that it can be pushed into the scans: columns, literals, AND, OR and comparisons of these.
+
+use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, FieldRef};
+use datafusion::common::DataFusionError;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+};
+use sqlparser::ast::{
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, ObjectName,
+    ObjectNamePart, Query, Select, SelectItem, SetExpr, Spanned as _, Statement, TableFactor, UnaryOperator, Value,
+    Visit, VisitMut, Visitor, VisitorMut,
+};
+use tidemill_ads::sql::{Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, is_volatile};
+use tidemill_xbase::CodePage;
+use tidemill_xbase::expression::Environment;
+
+use crate::blanks::BLANK_IS_NULL;
+use crate::scope::Bound;
+use crate::{Error, Result};
+
+/// What the engine has, and which columns are those of xBase tables.
+pub(crate) struct Surroundings<'s> {
+    tables: Vec<&'s Bound>,
+    /// The tables of the statement by the names that qualify their columns.
+    aliases: Vec<(String, bool)>,
+    /// Functions of the engine.
+    state: &'s SessionState,
+    clock: Clock,
+}
+
+impl<'s> Surroundings<'s> {
+    /// A statement over these tables.
+    pub(crate) fn new(tables: impl Iterator<Item = &'s Bound>, state: &'s SessionState, clock: Clock) -> Self {
+        Self {
+            tables: tables.collect(),
+            aliases: Vec::new(),
+            state,
+            clock,
+        }
+    }
+
+    fn is_all_xbase(&self) -> bool {
+        self.tables.iter().all(|table| table.is_xbase)
+    }
+
+    /// Whether a column is one of an xBase table. What a query in parentheses gives is where there are no other tables.
+    fn is_xbase(&self, column: &Expr) -> bool {
+        let known = match column {
+            Expr::Identifier(name) => {
+                let having = self.tables.iter();
+                let mut having = having.filter(|table| table.columns.contains(&name.value));
+                having
+                    .next()
+                    .map(|first| first.is_xbase && having.all(|table| table.is_xbase))
+            }
+            Expr::CompoundIdentifier(parts) => parts.first().and_then(|alias| {
+                let known = self.aliases.iter().find(|(known, _)| *known == alias.value);
+                known.map(|(_, is_xbase)| *is_xbase)
+            }),
+            _ => None,
+        };
+        known.unwrap_or_else(|| self.is_all_xbase())
+    }
+
+    /// The type of a column or a literal, where it is known.
+    fn type_of(&self, value: &Expr) -> Option<Type> {
+        let of_column = |name: &str| {
+            let of_table = |table: &&Bound| {
+                let place = table.columns.iter().position(|column| column == name)?;
+                table.types.get(place).copied().flatten()
+            };
+            self.tables.iter().find_map(of_table)
+        };
+        match value {
+            Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => self.type_of(inner),
+            Expr::Identifier(name) => of_column(&name.value),
+            Expr::CompoundIdentifier(parts) => of_column(&parts.last()?.value),
+            Expr::Value(value) => match value.value {
+                Value::Number(..) => Some(Type::Double),
+                Value::SingleQuotedString(_) => Some(Type::Text(0)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn is_aggregate(&self, name: &str) -> bool {
+        self.state
+            .aggregate_functions()
+            .contains_key(&name.to_ascii_lowercase())
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        self.state.scalar_functions().contains_key(&name.to_ascii_lowercase())
+    }
+}
+
+impl Visitor for Surroundings<'_> {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table {
+            name,
+            alias: Some(alias),
+            ..
+        } = factor
+        {
+            let name = crate::scope::text(name);
+            if let Some(table) = self.tables.iter().find(|table| table.registered == name) {
+                self.aliases.push((alias.name.value.clone(), table.is_xbase));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Makes functions of the expressions over xBase tables in a statement whose names are bound.
+///
+/// # Errors
+///
+/// [`Error::Ads`] for an aggregate over a column of another type.
+pub(crate) fn lower(statement: &mut Statement, mut surroundings: Surroundings<'_>) -> Result<Vec<ScalarUDF>> {
+    let _ = Visit::visit(statement, &mut surroundings);
+    let mut lowering = Lowering {
+        surroundings: &surroundings,
+        functions: Vec::new(),
+        groups: Vec::new(),
+        fault: None,
+    };
+    let _ = VisitMut::visit(statement, &mut lowering);
+    match lowering.fault {
+        Some(fault) => Err(fault.into()),
+        None => Ok(lowering.functions.into_iter().map(ScalarUDF::from).collect()),
+    }
+}
+
+struct Lowering<'o> {
+    surroundings: &'o Surroundings<'o>,
+    functions: Vec<AdsFunction>,
+    fault: Option<SqlError>,
+    /// What the enclosing SELECTs group by, the innermost last, as it was written.
+    groups: Vec<Vec<Expr>>,
+}
+
+impl VisitorMut for Lowering<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        // What ORDER BY sorts by may be what the SELECT groups by.
+        self.groups.push(match &*query.body {
+            SetExpr::Select(select) => groups_of(select),
+            _ => Vec::new(),
+        });
+        let order = query.order_by.as_mut().map(|order| &mut order.kind);
+        if let Some(sqlparser::ast::OrderByKind::Expressions(terms)) = order {
+            for term in terms {
+                self.rewrite(&mut term.expr);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.groups.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        self.groups.push(groups_of(select));
+        for item in &mut select.projection {
+            match item {
+                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => self.rewrite(expr),
+                _ => {}
+            }
+        }
+        for table in &mut select.from {
+            for join in &mut table.joins {
+                if let Some(condition) = join_condition(&mut join.join_operator) {
+                    self.rewrite(condition);
+                }
+            }
+        }
+        for expr in [&mut select.selection, &mut select.having, &mut select.qualify]
+            .into_iter()
+            .flatten()
+        {
+            self.rewrite(expr);
+        }
+        if let GroupByExpr::Expressions(keys, _) = &mut select.group_by {
+            for key in keys {
+                self.rewrite_whole(key);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
+        self.groups.pop();
+        ControlFlow::Continue(())
+    }
+}
+
+impl Lowering<'_> {
+    fn is_grouped_by(&self, expr: &Expr) -> bool {
+        let innermost = self.groups.last();
+        innermost.is_some_and(|keys| keys.contains(expr))
+    }
+
+    fn rewrite(&mut self, expr: &mut Expr) {
+        if self.is_grouped_by(expr) {
+            return self.rewrite_whole(expr);
+        }
+        match expr {
+            Expr::Nested(inner) => self.rewrite(inner),
+            Expr::UnaryOp {
+                op: UnaryOperator::Not,
+                expr,
+            } => self.rewrite(expr),
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::And | BinaryOperator::Or,
+                right,
+            } => {
+                self.rewrite(left);
+                self.rewrite(right);
+            }
+            expr => self.rewrite_whole(expr),
+        }
+    }
+
+    /// Whether values are of one type, as far as that is known. Others are for ADS to refuse.
+    fn fit<'e>(&self, values: impl IntoIterator<Item = &'e Expr>) -> bool {
+        let mut all = Type::Unknown;
+        values.into_iter().all(|value| {
+            let one = self.surroundings.type_of(value).unwrap_or(Type::Unknown);
+            let both = all.with(one);
+            all = both.unwrap_or(all);
+            both.is_some()
+        })
+    }
+
+    /// An expression of which no part stands alone.
+    fn rewrite_whole(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Wildcard(_) => return,
+            Expr::InSubquery { expr, .. } => return self.rewrite(expr),
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::AnyOp { .. } | Expr::AllOp { .. } => return,
+            Expr::Function(function) if self.surroundings.is_over_rows(function) => {
+                if let Some(average) = average(function) {
+                    *expr = average;
+                    return self.rewrite(expr);
+                }
+                self.check(function);
+                return self.rewrite_arguments(function);
+            }
+            Expr::BinaryOp { left, op, right }
+                if is_comparison(op) && is_plain(left) && is_plain(right) && self.fit([&**left, &**right]) =>
+            {
+                trim(left);
+                trim(right);
+                return;
+            }
+            Expr::Between { expr, low, high, .. }
+                if is_plain(expr) && is_plain(low) && is_plain(high) && self.fit([&**expr, &**low, &**high]) =>
+            {
+                trim(low);
+                trim(high);
+                return;
+            }
+            Expr::InList { expr, list, .. }
+                if is_plain(expr) && list.iter().all(is_plain) && self.fit(std::iter::once(&**expr).chain(&*list)) =>
+            {
+                list.iter_mut().for_each(trim);
+                return;
+            }
+            _ => {}
+        }
+        if !self.is_of_ads(expr) {
+            return self.rewrite_parts(expr);
+        }
+        let mut template = expr.clone();
+        let mut leaves = Leaves {
+            found: Vec::new(),
+            groups: match self.is_grouped_by(expr) {
+                true => &[],
+                false => self.groups.last().map(Vec::as_slice).unwrap_or_default(),
+            },
+            surroundings: self.surroundings,
+        };
+        let _ = VisitMut::visit(&mut template, &mut leaves);
+        let mut leaves = leaves.found;
+        for leaf in &mut leaves {
+            self.rewrite(leaf);
+        }
+        let name = self.function_of(template, leaves.len());
+        *expr = call(&name, leaves);
+    }
+
+    /// Whether an expression means what it means to ADS: its columns are those of xBase tables and its functions are known there, or
+    /// only there.
+    fn is_of_ads(&self, expr: &Expr) -> bool {
+        let mut parts = Parts {
+            surroundings: self.surroundings,
+            depth: 0,
+            has_columns: false,
+            are_xbase: true,
+            are_known: true,
+            are_only_here: false,
+        };
+        let _ = Visit::visit(expr, &mut parts);
+        let is_xbase = match parts.has_columns {
+            true => parts.are_xbase,
+            false => self.surroundings.is_all_xbase(),
+        };
+        parts.are_known && (is_xbase || parts.are_only_here)
+    }
+
+    /// Aggregates and windows within an expression that stays as it is.
+    fn rewrite_parts(&mut self, expr: &mut Expr) {
+        struct OverRows<'l, 'o>(&'l mut Lowering<'o>);
+
+        impl VisitorMut for OverRows<'_, '_> {
+            type Break = ();
+
+            fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+                if let Expr::Function(function) = expr
+                    && self.0.surroundings.is_over_rows(function)
+                {
+                    self.0.rewrite_arguments(function);
+                }
+                ControlFlow::Continue(())
+            }
+        }
+
+        let _ = VisitMut::visit(expr, &mut OverRows(self));
+    }
+
+    /// Only numbers are added up.
+    fn check(&mut self, function: &Function) {
+        let FunctionArguments::List(list) = &function.args else {
+            return;
+        };
+        if let (Some("sum" | "SUM"), [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))]) =
+            (name_of(function), list.args.as_slice())
+            && matches!(self.surroundings.type_of(argument), Some(Type::Text(_) | Type::Memo))
+        {
+            let why = "Invalid operand: expected numeric, found character";
+            self.fault = Some(SqlError::new(Kind::Type, why).at(argument.span().start));
+        }
+    }
+
+    fn rewrite_arguments(&mut self, function: &mut Function) {
+        let FunctionArguments::List(list) = &mut function.args else {
+            return;
+        };
+        for argument in &mut list.args {
+            if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument {
+                self.rewrite(expr);
+            }
+        }
+        if let Some(sqlparser::ast::WindowType::WindowSpec(window)) = &mut function.over {
+            let order = window.order_by.iter_mut().map(|term| &mut term.expr);
+            for expr in window.partition_by.iter_mut().chain(order) {
+                self.rewrite(expr);
+            }
+        }
+    }
+
+    /// The name of the function of an expression; the same expression is the same function.
+    fn function_of(&mut self, template: Expr, arguments: usize) -> String {
+        let known = self.functions.iter().find(|known| known.template == template);
+        if let Some(known) = known {
+            return known.name.clone();
+        }
+        let name = format!("ads_{}", self.functions.len());
+        self.functions.push(AdsFunction {
+            name: name.clone(),
+            signature: Signature::new(
+                match arguments {
+                    0 => TypeSignature::Nullary,
+                    _ => TypeSignature::VariadicAny,
+                },
+                match has_volatile(&template) {
+                    true => Volatility::Volatile,
+                    false => Volatility::Immutable,
+                },
+            ),
+            template,
+            clock: self.surroundings.clock,
+        });
+        name
+    }
+}
+
+fn groups_of(select: &Select) -> Vec<Expr> {
+    match &select.group_by {
+        GroupByExpr::Expressions(keys, _) => keys.iter().filter(|key| !is_plain(key)).cloned().collect(),
+        GroupByExpr::All(_) => Vec::new(),
+    }
+}
+
+fn join_condition(operator: &mut sqlparser::ast::JoinOperator) -> Option<&mut Expr> {
+    use sqlparser::ast::{JoinConstraint, JoinOperator as J};
+    let (J::Join(constraint)
+    | J::Inner(constraint)
+    | J::Left(constraint)
+    | J::LeftOuter(constraint)
+    | J::Right(constraint)
+    | J::RightOuter(constraint)
+    | J::FullOuter(constraint)) = operator
+    else {
+        return None;
+    };
+    match constraint {
+        JoinConstraint::On(condition) => Some(condition),
+        _ => None,
+    }
+}
+
+/// Takes the parts that are columns of the engine out of an expression, and leaves `c0`, `c1`, … in their places.
+struct Leaves<'g, 's> {
+    found: Vec<Expr>,
+    groups: &'g [Expr],
+    surroundings: &'s Surroundings<'s>,
+}
+
+impl VisitorMut for Leaves<'_, '_> {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let is_leaf = match &*expr {
+            expr if self.groups.contains(expr) => true,
+            Expr::Function(function) => self.surroundings.is_over_rows(function),
+            Expr::Subquery(_)
+            | Expr::Exists { .. }
+            | Expr::InSubquery { .. }
+            | Expr::AnyOp { .. }
+            | Expr::AllOp { .. } => true,
+            expr => is_column(expr),
+        };
+        if is_leaf {
+            let known = self.found.iter().position(|found| *found == *expr);
+            let place = known.unwrap_or_else(|| {
+                self.found.push(expr.clone());
+                self.found.len() - 1
+            });
+            *expr = Expr::Identifier(Ident::new(format!("c{place}")));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether it is a column, whose name was bound and stands in quotes since.
+fn is_column(expr: &Expr) -> bool {
+    match expr {
+        Expr::Identifier(ident) => ident.quote_style.is_some(),
+        Expr::CompoundIdentifier(_) => true,
+        _ => false,
+    }
+}
+
+/// A column or a literal.
+fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(_) => true,
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => matches!(**expr, Expr::Value(_)),
+        Expr::Nested(inner) => is_plain(inner),
+        expr => is_column(expr),
+    }
+}
+
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator as B;
+    matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq)
+}
+
+/// Blanks at the end of a text do not count, and columns come without them.
+fn trim(expr: &mut Expr) {
+    if let Expr::Value(value) = expr
+        && let Value::SingleQuotedString(text) = &mut value.value
+    {
+        text.truncate(text.trim_end_matches(' ').len());
+    }
+}
+
+impl Surroundings<'_> {
+    /// An aggregate or a window.
+    fn is_over_rows(&self, function: &Function) -> bool {
+        function.over.is_some() || name_of(function).is_some_and(|name| self.is_aggregate(name))
+    }
+}
+
+fn name_of(function: &Function) -> Option<&str> {
+    match function.name.0.as_slice() {
+        [ObjectNamePart::Identifier(name)] => Some(&name.value),
+        _ => None,
+    }
+}
+
+/// What an expression is made of, its subqueries left aside.
+struct Parts<'s> {
+    surroundings: &'s Surroundings<'s>,
+    depth: usize,
+    has_columns: bool,
+    are_xbase: bool,
+    /// Whether ADS knows all functions.
+    are_known: bool,
+    /// Whether a function is known to nobody else.
+    are_only_here: bool,
+}
+
+impl Visitor for Parts<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if self.depth > 0 {
+            return ControlFlow::Continue(());
+        }
+        if is_column(expr) {
+            self.has_columns = true;
+            self.are_xbase &= self.surroundings.is_xbase(expr);
+        }
+        if let Expr::Function(function) = expr
+            && !self.surroundings.is_over_rows(function)
+        {
+            let name = name_of(function).unwrap_or_default();
+            let is_known = function_names().any(|known| known.eq_ignore_ascii_case(name));
+            self.are_known &= is_known;
+            self.are_only_here |= is_known && !self.surroundings.has_function(name);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// An average is a sum by a number, both exact.
+fn average(function: &Function) -> Option<Expr> {
+    let is_it = name_of(function).is_some_and(|name| name.eq_ignore_ascii_case("AVG"));
+    let named = |name: &str| {
+        let mut function = function.clone();
+        function.name = ObjectName::from(vec![Ident::new(name)]);
+        Box::new(Expr::Function(function))
+    };
+    is_it.then(|| Expr::BinaryOp {
+        left: named("sum"),
+        op: BinaryOperator::Divide,
+        right: named("count"),
+    })
+}
+
+fn has_volatile(template: &Expr) -> bool {
+    let mut names = Vec::new();
+    let _ = sqlparser::ast::visit_expressions(template, |expr| {
+        if let Expr::Function(function) = expr {
+            names.push(function.name.to_string());
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    names.iter().any(|name| is_volatile(name))
+}
+
+fn call(name: &str, arguments: Vec<Expr>) -> Expr {
+    let arguments = arguments.into_iter();
+    Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::new(name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(sqlparser::ast::FunctionArgumentList {
+            duplicate_treatment: None,
+            args: arguments
+                .map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)))
+                .collect(),
+            clauses: Vec::new(),
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}
+
+/// An expression of ADS SQL over `c0`, `c1`, … as a function of the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AdsFunction {
+    name: String,
+    template: Expr,
+    signature: Signature,
+    clock: Clock,
+}
+
+impl Hash for AdsFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl AdsFunction {
+    fn bind(&self, fields: &[FieldRef]) -> Result<Scalar, DataFusionError> {
+        let columns = fields.iter().enumerate();
+        let columns = columns
+            .map(|(place, field)| column_of(place, field))
+            .collect::<Result<Vec<_>>>();
+        let environment = Environment::new(CodePage::Cp1252);
+        columns
+            .and_then(|columns| Ok(Scalar::bind(&self.template, &columns, environment, self.clock)?))
+            .map_err(|error| DataFusionError::External(Box::new(error)))
+    }
+}
+
+fn column_of(place: usize, field: &Field) -> Result<ScalarColumn> {
+    let metadata = |key: &str| field.metadata().get(key).map(String::as_str);
+    let width = match metadata("xbase.type") {
+        Some("C") => metadata("xbase.width").and_then(|width| width.parse().ok()),
+        _ => None,
+    };
+    let type_of = Type::of_arrow(field.data_type(), width).ok_or_else(|| Error::Unsupported {
+        what: format!("a value of the type {} in an expression of ADS SQL", field.data_type()),
+        hint: "cast it where it comes from".to_owned(),
+    })?;
+    Ok(ScalarColumn {
+        name: format!("c{place}"),
+        type_of,
+        blank_is_null: metadata(BLANK_IS_NULL).is_some(),
+    })
+}
+
+impl ScalarUDFImpl for AdsFunction {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType, DataFusionError> {
+        Err(DataFusionError::Internal(
+            "its type depends on more than types".to_owned(),
+        ))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef, DataFusionError> {
+        let scalar = self.bind(args.arg_fields)?;
+        Ok(Arc::new(Field::new(&self.name, scalar.type_of().data_type(), true)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue, DataFusionError> {
+        let scalar = self.bind(&args.arg_fields)?;
+        let rows = args.number_rows;
+        let arrays = args.args.iter().zip(&args.arg_fields).map(|(value, field)| {
+            let array = value.to_array(rows)?;
+            let wanted = Type::of_arrow(field.data_type(), None).map_or(DataType::Null, Type::data_type);
+            Ok(if *array.data_type() == wanted {
+                array
+            } else {
+                cast(&array, &wanted)?
+            })
+        });
+        let arrays = arrays.collect::<Result<Vec<ArrayRef>, DataFusionError>>()?;
+        let made = scalar.evaluate(&arrays, rows);
+        let made = made.map_err(|error| DataFusionError::External(Box::new(Error::from(error))))?;
+        let promised = args.return_field.data_type();
+        Ok(ColumnarValue::Array(if made.data_type() == promised {
+            made
+        } else {
+            cast(&made, promised)?
+        }))
+    }
+}
