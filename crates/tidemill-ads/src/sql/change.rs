@@ -3,9 +3,10 @@
 //! A statement is made as a whole or not at all. Values of an UPDATE are all computed before the first record is written, so that it sees
 //! the table as it was.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use sqlparser::ast::Ident;
+use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator, TableFactor, TableWithJoins};
 use tidemill_xbase as xbase;
 use tidemill_xbase::{Field, FieldKind};
 
@@ -15,7 +16,7 @@ use super::error::{Error, Kind, Result};
 use super::evaluate::{Evaluation, Session, evaluate_alone};
 use super::expression::{Column, Expr};
 use super::frames::{self, Reader};
-use super::select::{Compiled, Query};
+use super::select::{Compiled, Query, table_name};
 use super::statement::{Delete, Insert, InsertSource, Merge, Select, TableName, Update};
 use super::tables::{Snapshot, Structure, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
@@ -67,6 +68,10 @@ struct Merging {
     on: Expr,
     update: Option<(Vec<usize>, Vec<Expr>)>,
     insert: Option<(Vec<usize>, Vec<Option<Expr>>)>,
+    /// Whether a record is updated by the first row alone that matches it.
+    is_once: bool,
+    /// What becomes of the mark of deletion of records that are updated.
+    deletion: Option<bool>,
 }
 
 impl Change {
@@ -117,11 +122,12 @@ impl Change {
     }
 
     /// # Errors
-    /// As [`Change::insert`], and [`Kind::NeedsAnalytical`] for an update from other tables.
+    /// As [`Change::insert`], and [`Kind::NeedsAnalytical`] for an update from more than one other table.
     pub(super) fn update(update: &Update, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        if update.from.is_some() {
-            let why = "An UPDATE from other tables is a join, which direct statements do not make; MERGE does";
-            return Err(Error::new(Kind::Unsupported, why));
+        if let Some(from) = &update.from {
+            let mut merge = joined((&update.table, update.alias.as_ref()), from, update.selection.as_ref())?;
+            merge.update = Some(update.assignments.clone());
+            return Self::from_rows(&merge, update.deletion, tables, parameters);
         }
         let (structure, fields) = open(&update.table, tables)?;
         let mut scope = Scope::new(&fields, qualifiers(&update.table, update.alias.as_ref()), parameters);
@@ -144,6 +150,11 @@ impl Change {
     /// # Errors
     /// As [`Change::insert`].
     pub(super) fn delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        if let Some(from) = &delete.from {
+            let mut merge = joined((&delete.table, delete.alias.as_ref()), from, delete.selection.as_ref())?;
+            merge.update = Some(Vec::new());
+            return Self::from_rows(&merge, Some(true), tables, parameters);
+        }
         let (structure, fields) = open(&delete.table, tables)?;
         let mut scope = Scope::new(&fields, qualifiers(&delete.table, delete.alias.as_ref()), parameters);
         let selection = condition(delete.selection.as_ref(), &mut scope)?;
@@ -156,6 +167,20 @@ impl Change {
                 compiled: Compiled::default(),
             },
         })
+    }
+
+    /// An UPDATE or a DELETE from another table: each record that a row of it matches is changed once.
+    fn from_rows(
+        merge: &Merge,
+        deletion: Option<bool>,
+        tables: &mut dyn Tables,
+        parameters: &mut Parameters,
+    ) -> Result<Self> {
+        let mut change = Self::merge(merge, tables, parameters)?;
+        if let ChangeKind::Merge(merging) = &mut change.kind {
+            (merging.is_once, merging.deletion) = (true, deletion);
+        }
+        Ok(change)
     }
 
     /// # Errors
@@ -205,6 +230,8 @@ impl Change {
                 on,
                 update,
                 insert,
+                is_once: false,
+                deletion: None,
             })),
         })
     }
@@ -315,7 +342,7 @@ impl Change {
             None => vec![Vec::new()],
             Some(rows) => rows_of(rows)?,
         };
-        let mut changed = 0;
+        let (mut changed, mut updated) = (0, HashSet::new());
         for row in rows {
             let mut parameters = session.parameters.to_vec();
             for (place, column) in &merging.from_source {
@@ -331,15 +358,18 @@ impl Change {
                 ..*session
             };
             let compiled = Compiled::default();
-            let (snapshot, records) = self.locked(Some(&merging.on), &compiled, tables, &session)?;
+            let (snapshot, mut records) = self.locked(Some(&merging.on), &compiled, tables, &session)?;
             if records.is_empty() {
                 if let Some((columns, values)) = &merging.insert {
                     let row = self.row(columns, values, &session)?;
                     changed += self.append(&[row], false, tables)?;
                 }
             } else if let Some((columns, values)) = &merging.update {
+                if merging.is_once {
+                    records.retain(|record| updated.insert(*record));
+                }
                 let changes = self.values(&snapshot, &records, values, columns, &session)?;
-                changed += self.replace(&records, columns, &changes, None, tables)?;
+                changed += self.replace(&records, columns, &changes, merging.deletion, tables)?;
             }
         }
         Ok(changed)
@@ -555,6 +585,70 @@ pub(super) fn all_of(name: &TableName) -> Result<Select> {
         Some(super::statement::StatementKind::Select(select)) => Ok(*select),
         _ => Err(Error::new(Kind::Syntax, format!("Invalid table name: {name}"))),
     }
+}
+
+/// The records of a table that rows of another one match, as the MERGE that it is.
+fn joined(
+    (table, alias): (&TableName, Option<&Ident>),
+    from: &[TableWithJoins],
+    selection: Option<&ast::Expr>,
+) -> Result<Merge> {
+    let analytical = |what: &str| {
+        let why = format!("{what} needs the analytical engine, and this connection has none");
+        Error::new(Kind::NeedsAnalytical, why)
+    };
+    let (mut factors, mut conditions) = (Vec::new(), Vec::new());
+    for table in from {
+        factors.push(&table.relation);
+        for join in &table.joins {
+            factors.push(&join.relation);
+            match &join.join_operator {
+                JoinOperator::Join(JoinConstraint::On(on)) | JoinOperator::Inner(JoinConstraint::On(on)) => {
+                    conditions.push(on.clone());
+                }
+                JoinOperator::CrossJoin(JoinConstraint::None) => {}
+                _ => return Err(analytical("A change from an outer join")),
+            }
+        }
+    }
+    let mut named = Vec::new();
+    for factor in factors {
+        let TableFactor::Table {
+            name,
+            alias,
+            args: None,
+            ..
+        } = factor
+        else {
+            return Err(analytical("A change from a query"));
+        };
+        named.push((table_name(name), alias.as_ref().map(|alias| alias.name.clone())));
+    }
+    // The table itself: the only one of its name, or the one of them without an alias.
+    let is_it = |name: &TableName| name.to_string().eq_ignore_ascii_case(&table.to_string());
+    let own = match named.iter().filter(|(name, _)| is_it(name)).count() {
+        0 => None,
+        1 => named.iter().position(|(name, _)| is_it(name)),
+        _ => named.iter().position(|(name, alias)| is_it(name) && alias.is_none()),
+    };
+    let alias = own.and_then(|own| named.remove(own).1).or_else(|| alias.cloned());
+    let Ok([source]) = <[_; 1]>::try_from(named) else {
+        return Err(analytical("A change from more than one other table"));
+    };
+    conditions.extend(selection.cloned());
+    let all = conditions.into_iter().reduce(|left, right| ast::Expr::BinaryOp {
+        left: Box::new(left),
+        op: ast::BinaryOperator::And,
+        right: Box::new(right),
+    });
+    Ok(Merge {
+        table: table.clone(),
+        alias,
+        source: Some(source),
+        on: all.unwrap_or_else(|| ast::Expr::value(ast::Value::Boolean(true))),
+        update: None,
+        insert: None,
+    })
 }
 
 fn qualifiers(table: &TableName, alias: Option<&Ident>) -> Vec<String> {

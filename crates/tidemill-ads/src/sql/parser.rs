@@ -6,7 +6,7 @@
 mod definition;
 mod script;
 
-use sqlparser::ast::{Expr, Ident};
+use sqlparser::ast::{Expr, Ident, TableWithJoins};
 use sqlparser::parser::{Parser as Grammar, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
@@ -218,14 +218,7 @@ impl Parser {
         };
         self.expect("SET")?;
         let assignments = self.assignments()?;
-        let from = match self.take("FROM") {
-            true => Some(
-                self.grammar
-                    .parse_comma_separated(Grammar::parse_table_and_joins)
-                    .map_err(|error| self.wrong(error))?,
-            ),
-            false => None,
-        };
+        let from = self.others()?;
         let selection = self.selection()?;
         Ok(StatementKind::Update(Box::new(Update {
             table,
@@ -241,13 +234,24 @@ impl Parser {
         self.skip();
         self.take("FROM");
         let table = self.table_name()?;
-        let alias = self.alias(&["WHERE"])?;
+        let alias = self.alias(&["FROM", "WHERE"])?;
+        let from = self.others()?;
         let selection = self.selection()?;
         Ok(StatementKind::Delete(Box::new(Delete {
             table,
             alias,
+            from,
             selection,
         })))
+    }
+
+    /// `FROM …` of a statement that changes another table.
+    fn others(&mut self) -> Result<Option<Vec<TableWithJoins>>> {
+        if !self.take("FROM") {
+            return Ok(None);
+        }
+        let others = self.grammar.parse_comma_separated(Grammar::parse_table_and_joins);
+        others.map(Some).map_err(|error| self.wrong(error))
     }
 
     fn merge(&mut self) -> Result<StatementKind> {

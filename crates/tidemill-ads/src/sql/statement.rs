@@ -241,13 +241,15 @@ pub struct Update {
     pub deletion: Option<bool>,
 }
 
-/// `DELETE FROM table [WHERE …]`.
+/// `DELETE FROM table [FROM …] [WHERE …]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delete {
     /// The table.
     pub table: TableName,
     /// The name that the table has in the statement.
     pub alias: Option<Ident>,
+    /// `FROM …`: another table, which it is joined with.
+    pub from: Option<Vec<sqlparser::ast::TableWithJoins>>,
     /// Which records.
     pub selection: Option<Expr>,
 }
