@@ -91,7 +91,7 @@ impl ChunkDecoder {
     pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
         match self.holder {
             Some(Holder::Simple) => self.simple.records(data),
-            Some(Holder::Transposed) => self.transposed.records(),
+            Some(Holder::Transposed) => self.transposed.records(data),
             None => RecordSlices::new(&[], &[]),
         }
     }

@@ -131,14 +131,31 @@ impl Default for SimpleDecoder {
 #[derive(Clone, Copy, Debug)]
 pub struct RecordSlices<'a> {
     values: &'a [u8],
+    /// Where each ends in the values, in the order in which they lie there.
     limits: &'a [usize],
+    /// Whether the last record lies first.
+    reversed: bool,
 }
 
 impl<'a> RecordSlices<'a> {
     /// Returns the records that end in `values` at `limits`, which go up and stay inside.
     #[inline]
     pub(crate) fn new(values: &'a [u8], limits: &'a [usize]) -> Self {
-        Self { values, limits }
+        Self {
+            values,
+            limits,
+            reversed: false,
+        }
+    }
+
+    /// As [`Self::new`], where the last record lies first.
+    #[inline]
+    pub(crate) fn reversed(values: &'a [u8], limits: &'a [usize]) -> Self {
+        Self {
+            values,
+            limits,
+            reversed: true,
+        }
     }
 
     /// Returns the number of records.
@@ -166,11 +183,15 @@ impl<'a> RecordSlices<'a> {
 
     #[inline]
     pub(crate) fn get(&self, index: usize) -> &'a [u8] {
-        let start = match index.checked_sub(1) {
+        let at = match self.reversed {
+            false => index,
+            true => self.limits.len() - 1 - index,
+        };
+        let start = match at.checked_sub(1) {
             Some(before) => self.limits[before],
             None => 0,
         };
-        &self.values[start..self.limits[index]]
+        &self.values[start..self.limits[at]]
     }
 }
 
@@ -182,10 +203,7 @@ impl SimpleDecoder {
             Values::InData(start) => &data[start..],
             Values::Decompressed => self.values.as_slice(),
         };
-        RecordSlices {
-            values,
-            limits: &self.limits[..self.available],
-        }
+        RecordSlices::new(values, &self.limits[..self.available])
     }
 
     /// Returns how many records are available: all of them, unless only the first ones were wanted.

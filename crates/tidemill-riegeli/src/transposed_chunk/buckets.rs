@@ -175,13 +175,27 @@ impl Buckets {
         Ok(())
     }
 
+    /// Returns the bytes that cursors are positions in.
+    #[inline]
+    pub(super) fn bytes<'a>(&'a self, data: &'a [u8]) -> &'a [u8] {
+        match self.compression {
+            None | Some(CompressionType::None) => data,
+            Some(_) => self.arena.as_slice(),
+        }
+    }
+
     /// Returns the bytes that cursors are positions in, and the cursors.
-    pub(super) fn bytes<'a>(&'a mut self, data: &'a [u8]) -> (&'a [u8], &'a mut [Cursor]) {
+    pub(super) fn bytes_and_cursors<'a>(&'a mut self, data: &'a [u8]) -> (&'a [u8], &'a mut [Cursor]) {
         let bytes = match self.compression {
             None | Some(CompressionType::None) => data,
             Some(_) => self.arena.as_slice(),
         };
         (bytes, &mut self.cursors)
+    }
+
+    /// Returns the positions of a buffer, which is empty until its bucket was decompressed.
+    pub(super) fn buffer(&self, buffer: usize) -> Range<usize> {
+        self.cursors.get(buffer).map_or(0..0, |cursor| cursor.pos..cursor.end)
     }
 
     /// Returns of each buffer its size, and its share of the stored size of its bucket.

@@ -1,12 +1,13 @@
 //! Decoding of transposed chunks, one after another into the same buffers.
 //!
 //! The sections are decompressed, the state machine is compiled, and one run writes all records of the chunk back to front
-//! into one buffer, from which they are lent. With a projection the run pauses at each state that it comes to for the first
+//! into one buffer, from which they are lent. Where no record is a message, they are lent from their bucket. With a projection the run pauses at each state that it comes to for the first
 //! time, and the bucket that the state needs is decompressed then.
 
 pub(crate) mod field_sizes;
+mod in_place;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::{
     buckets::{Buckets, decompressed_size},
@@ -28,7 +29,7 @@ use crate::{
 pub(crate) fn decode_record(data: &[u8], size: u64, limit: usize) -> Result<Vec<u8>, Damage> {
     let mut decoder = TransposedDecoder::default();
     decoder.decode(data, 1, size, None, limit)?;
-    Ok(decoder.records().get(0).to_vec())
+    Ok(decoder.records(data).get(0).to_vec())
 }
 
 /// What is wanted of a chunk.
@@ -54,18 +55,47 @@ pub(crate) struct TransposedDecoder {
     nodes: Vec<Node>,
     jumps: Vec<Jump>,
     run: Run,
-    /// The records of the chunk are at the end, behind [`SLACK`] bytes or more.
+    /// Where the run writes, from the end to [`SLACK`] bytes before the records.
     out: Vec<u8>,
-    values: std::ops::Range<usize>,
-    /// Where each record ends in the values.
+    values: Values,
+    /// Where each record ends in the values, in the order in which they lie there.
     limits: Vec<usize>,
 }
 
+/// Where the records of the chunk are.
+enum Values {
+    InOutput(Range<usize>),
+    /// The last record first.
+    InBucket(Range<usize>),
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self::InOutput(0..0)
+    }
+}
+
+/// What came of a chunk.
+enum Outcome {
+    /// The run came to its end. The output ends here.
+    Written(usize),
+    /// The records need no run: they are in the bytes of the buckets, the last one first.
+    InPlace(Range<usize>),
+    /// The sink wanted no more.
+    Stopped,
+}
+
 impl TransposedDecoder {
-    /// Returns the records of the chunk that was decoded.
+    /// Returns the records of the chunk that was decoded from `data`.
     #[inline]
-    pub(crate) fn records(&self) -> RecordSlices<'_> {
-        RecordSlices::new(self.out.get(self.values.clone()).unwrap_or_default(), &self.limits)
+    pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
+        match &self.values {
+            Values::InOutput(range) => RecordSlices::new(self.out.get(range.clone()).unwrap_or_default(), &self.limits),
+            Values::InBucket(range) => {
+                let bytes = self.buckets.bytes(data).get(range.clone());
+                RecordSlices::reversed(bytes.unwrap_or_default(), &self.limits)
+            }
+        }
     }
 
     /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`, keeping only the `included` fields
@@ -82,9 +112,15 @@ impl TransposedDecoder {
             None => Wanted::All,
             Some(included) => Wanted::Included(included),
         };
-        let room = self
-            .run_over(data, num_records, decoded_data_size, wanted, &mut Records, limit)?
-            .0;
+        let room = match self.run_over(data, num_records, decoded_data_size, wanted, &mut Records, limit)? {
+            Outcome::Written(room) => room,
+            Outcome::InPlace(range) => {
+                self.values = Values::InBucket(range);
+                return Ok(());
+            }
+            // Nothing stops a sink of records.
+            Outcome::Stopped => return Ok(()),
+        };
         let begin = self.run.finish(&mut self.limits)?;
         if included.is_none() && begin != SLACK {
             self.limits.clear();
@@ -94,7 +130,7 @@ impl TransposedDecoder {
                 found: (room - begin) as u64,
             });
         }
-        self.values = begin..room;
+        self.values = Values::InOutput(begin..room);
         Ok(())
     }
 
@@ -107,16 +143,14 @@ impl TransposedDecoder {
         sink: &mut impl FieldSink,
         limit: usize,
     ) -> Result<ControlFlow<()>, Damage> {
-        let flow = self
-            .run_over(data, num_records, decoded_data_size, Wanted::Chosen, sink, limit)?
-            .1;
-        if flow.is_continue() {
-            self.run.finish_fields()?;
+        if let Outcome::Stopped = self.run_over(data, num_records, decoded_data_size, Wanted::Chosen, sink, limit)? {
+            return Ok(ControlFlow::Break(()));
         }
-        Ok(flow)
+        self.run.finish_fields()?;
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// Runs over a chunk. Returns where the output ends, and whether the sink broke off.
+    /// Runs over a chunk, or finds that this is not needed.
     fn run_over<S: FieldSink>(
         &mut self,
         data: &[u8],
@@ -125,9 +159,9 @@ impl TransposedDecoder {
         wanted: Wanted<'_>,
         sink: &mut S,
         limit: usize,
-    ) -> Result<(usize, ControlFlow<()>), Damage> {
+    ) -> Result<Outcome, Damage> {
         self.limits.clear();
-        self.values = 0..0;
+        self.values = Values::default();
         let size = usize::try_from(decoded_data_size)
             .ok()
             .filter(|&size| size <= limit)
@@ -179,6 +213,19 @@ impl TransposedDecoder {
                 }
             }
         }
+        if !matches!(wanted, Wanted::Chosen)
+            && let [state] = self.states[..]
+            && let Some(range) = in_place::find(
+                state,
+                transitions,
+                &self.buckets,
+                data,
+                (num_records, size),
+                &mut self.limits,
+            )
+        {
+            return Ok(Outcome::InPlace(range));
+        }
         // Every record and every step that a projection leaves out stands for a byte of a sound chunk, or for a state that
         // only leads to others.
         let idle = size
@@ -197,7 +244,7 @@ impl TransposedDecoder {
             Wanted::Included(_) | Wanted::Chosen => settling,
         };
         loop {
-            let (bytes, cursors) = self.buckets.bytes(data);
+            let (bytes, cursors) = self.buckets.bytes_and_cursors(data);
             let input = Input {
                 nodes: &self.nodes,
                 jumps: &self.jumps,
@@ -226,10 +273,8 @@ impl TransposedDecoder {
                         }
                     }
                 }
-                Pause::Stopped => return Ok((room, ControlFlow::Break(()))),
-                Pause::End if self.run.transition == transitions.len() => {
-                    return Ok((room, ControlFlow::Continue(())));
-                }
+                Pause::Stopped => return Ok(Outcome::Stopped),
+                Pause::End if self.run.transition == transitions.len() => return Ok(Outcome::Written(room)),
                 Pause::End => {
                     jump::compile(&self.nodes, &mut self.jumps);
                     until = transitions.len();
