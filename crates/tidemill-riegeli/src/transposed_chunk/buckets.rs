@@ -193,6 +193,16 @@ impl Buckets {
         (bytes, &mut self.cursors)
     }
 
+    /// Returns the buffer of the lengths of the records that are no messages, which is the last one, and the bucket that has only
+    /// their `values`: where it is in the chunk data, and how large it is when decompressed.
+    pub(super) fn non_proto(&self, values: usize) -> Option<(usize, (Range<usize>, usize))> {
+        let lengths = self.buffers.len().checked_sub(1)?;
+        let &(_, bucket) = self.buffers.get(values)?;
+        let bucket = self.buckets.get(bucket)?;
+        (lengths != values && bucket.buffers == (values..values + 1))
+            .then(|| (lengths, (bucket.section.clone(), bucket.size)))
+    }
+
     /// Returns the positions of a buffer, which is empty until its bucket was decompressed.
     pub(super) fn buffer(&self, buffer: usize) -> Range<usize> {
         self.cursors.get(buffer).map_or(0..0, |cursor| cursor.pos..cursor.end)

@@ -21,14 +21,14 @@ use super::{
 use crate::{
     codec::{CompressionType, Decompressor, Scratch, Size},
     error::Damage,
-    simple_chunk::RecordSlices,
+    record_values::{Order, RecordSlices, RecordValues},
     varint::read_varint64,
 };
 
 /// Decodes chunk `data` that hold one record of `size` bytes. No part may grow beyond `limit` bytes.
 pub(crate) fn decode_record(data: &[u8], size: u64, limit: usize) -> Result<Vec<u8>, Damage> {
     let mut decoder = TransposedDecoder::default();
-    decoder.decode(data, 1, size, None, limit)?;
+    decoder.decode(data, 1, size, None, limit, u64::MAX)?;
     Ok(decoder.records(data).get(0).to_vec())
 }
 
@@ -57,30 +57,21 @@ pub(crate) struct TransposedDecoder {
     run: Run,
     /// Where the run writes, from the end to [`SLACK`] bytes before the records.
     out: Vec<u8>,
-    values: Values,
-    /// Where each record ends in the values, in the order in which they lie there.
+    written: Range<usize>,
+    /// Where each record ends in what is written.
     limits: Vec<usize>,
-}
-
-/// Where the records of the chunk are.
-enum Values {
-    InOutput(Range<usize>),
-    /// The last record first.
-    InBucket(Range<usize>),
-}
-
-impl Default for Values {
-    fn default() -> Self {
-        Self::InOutput(0..0)
-    }
+    /// The records of the chunk, when they needed no run.
+    values: RecordValues,
+    /// Which of both it is.
+    in_place: bool,
 }
 
 /// What came of a chunk.
 enum Outcome {
     /// The run came to its end. The output ends here.
     Written(usize),
-    /// The records need no run: they are in the bytes of the buckets, the last one first.
-    InPlace(Range<usize>),
+    /// The records need no run.
+    InPlace,
     /// The sink wanted no more.
     Stopped,
 }
@@ -89,17 +80,28 @@ impl TransposedDecoder {
     /// Returns the records of the chunk that was decoded from `data`.
     #[inline]
     pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
-        match &self.values {
-            Values::InOutput(range) => RecordSlices::new(self.out.get(range.clone()).unwrap_or_default(), &self.limits),
-            Values::InBucket(range) => {
-                let bytes = self.buckets.bytes(data).get(range.clone());
-                RecordSlices::reversed(bytes.unwrap_or_default(), &self.limits)
-            }
+        match self.in_place {
+            true => self.values.records(data),
+            false => RecordSlices::new(self.out.get(self.written.clone()).unwrap_or_default(), &self.limits),
         }
     }
 
+    /// Returns the records that are available: all of them, unless only the last ones were wanted.
+    pub(crate) fn available(&self) -> Range<u64> {
+        match self.in_place {
+            true => self.values.available(),
+            false => 0..self.limits.len() as u64,
+        }
+    }
+
+    /// Makes the records from that of number `index` on available. `data` are those that the chunk was decoded from.
+    pub(crate) fn extend(&mut self, data: &[u8], index: u64) -> Result<(), Damage> {
+        self.values.extend(&mut self.decompressor, data, index)
+    }
+
     /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`, keeping only the `included` fields
-    /// if they are given. No section may grow beyond `limit` bytes. After an error there are no records.
+    /// if they are given. No section may grow beyond `limit` bytes. After an error there are no records. Those before the record of
+    /// number `wanted` may be left to [`Self::extend`].
     pub(crate) fn decode(
         &mut self,
         data: &[u8],
@@ -107,19 +109,23 @@ impl TransposedDecoder {
         decoded_data_size: u64,
         included: Option<&IncludedFields>,
         limit: usize,
+        wanted_record: u64,
     ) -> Result<(), Damage> {
         let wanted = match included {
             None => Wanted::All,
             Some(included) => Wanted::Included(included),
         };
-        let room = match self.run_over(data, num_records, decoded_data_size, wanted, &mut Records, limit)? {
-            Outcome::Written(room) => room,
-            Outcome::InPlace(range) => {
-                self.values = Values::InBucket(range);
-                return Ok(());
-            }
+        let outcome = self.run_over(
+            data,
+            (num_records, wanted_record),
+            decoded_data_size,
+            wanted,
+            &mut Records,
+            limit,
+        )?;
+        let Outcome::Written(room) = outcome else {
             // Nothing stops a sink of records.
-            Outcome::Stopped => return Ok(()),
+            return Ok(());
         };
         let begin = self.run.finish(&mut self.limits)?;
         if included.is_none() && begin != SLACK {
@@ -130,7 +136,7 @@ impl TransposedDecoder {
                 found: (room - begin) as u64,
             });
         }
-        self.values = Values::InOutput(begin..room);
+        self.written = begin..room;
         Ok(())
     }
 
@@ -143,7 +149,9 @@ impl TransposedDecoder {
         sink: &mut impl FieldSink,
         limit: usize,
     ) -> Result<ControlFlow<()>, Damage> {
-        if let Outcome::Stopped = self.run_over(data, num_records, decoded_data_size, Wanted::Chosen, sink, limit)? {
+        if let Outcome::Stopped =
+            self.run_over(data, (num_records, 0), decoded_data_size, Wanted::Chosen, sink, limit)?
+        {
             return Ok(ControlFlow::Break(()));
         }
         self.run.finish_fields()?;
@@ -154,14 +162,16 @@ impl TransposedDecoder {
     fn run_over<S: FieldSink>(
         &mut self,
         data: &[u8],
-        num_records: u64,
+        (num_records, wanted_record): (u64, u64),
         decoded_data_size: u64,
         wanted: Wanted<'_>,
         sink: &mut S,
         limit: usize,
     ) -> Result<Outcome, Damage> {
         self.limits.clear();
-        self.values = Values::default();
+        self.written = 0..0;
+        self.values.clear();
+        self.in_place = false;
         let size = usize::try_from(decoded_data_size)
             .ok()
             .filter(|&size| size <= limit)
@@ -183,6 +193,28 @@ impl TransposedDecoder {
                 self.transitions.as_slice()
             }
         };
+        if !matches!(wanted, Wanted::Chosen)
+            && let [state] = self.states[..]
+            && let Some(visits) = in_place::visits(state, transitions)
+            && visits == num_records
+            && let Some((lengths, values)) = self.buckets.non_proto(state.buffer as usize)
+        {
+            self.buckets.load(lengths, data, &mut self.decompressor)?;
+            let lengths = self
+                .buckets
+                .bytes(data)
+                .get(self.buckets.buffer(lengths))
+                .unwrap_or_default();
+            let limits = self.values.start(Order::LastToFirst);
+            if in_place::read_limits(lengths, num_records, limits) == Some(size) && size == values.1 {
+                self.in_place = true;
+                return self
+                    .values
+                    .decode(&mut self.decompressor, compression, data, values.0, wanted_record)
+                    .map(|()| Outcome::InPlace);
+            }
+            self.values.clear();
+        }
         // A transition byte is good for four steps, each with the implicit ones behind it.
         let longest_chain = self.chains.longest(&self.states)?;
         let steps = (transitions.len().saturating_add(1))
@@ -212,19 +244,6 @@ impl TransposedDecoder {
                     self.buckets.load(state.buffer as usize, data, &mut self.decompressor)?;
                 }
             }
-        }
-        if !matches!(wanted, Wanted::Chosen)
-            && let [state] = self.states[..]
-            && let Some(range) = in_place::find(
-                state,
-                transitions,
-                &self.buckets,
-                data,
-                (num_records, size),
-                &mut self.limits,
-            )
-        {
-            return Ok(Outcome::InPlace(range));
         }
         // Every record and every step that a projection leaves out stands for a byte of a sound chunk, or for a state that
         // only leads to others.

@@ -1,46 +1,20 @@
-//! Chunks without messages: their records lie one behind the other in a buffer, the last one first, and can be lent from there.
-
-use std::ops::Range;
+//! Chunks without messages: their records are a bucket, one behind the other and the last one first, and can be lent from there.
 
 use crate::{
-    transposed_chunk::{
-        buckets::Buckets,
-        header::{Kind, State},
-    },
+    transposed_chunk::header::{Kind, State},
     varint::read_varint32,
 };
 
-/// Returns where the records, of `size` bytes in all, are in the bytes of the buckets, and fills `limits` with where each ends
-/// from there on. `None` when the chunk, whose one state is `state`, must be run over: for its records, or to tell what is
-/// wrong with it.
-pub(super) fn find(
-    state: State,
-    transitions: &[u8],
-    buckets: &Buckets,
-    data: &[u8],
-    (num_records, size): (usize, usize),
-    limits: &mut Vec<usize>,
-) -> Option<Range<usize>> {
-    // The lengths of the records are in the last buffer.
-    let lengths = buckets.num_buffers().checked_sub(1)?;
-    let values = buckets.buffer(state.buffer as usize);
-    if state.kind != Kind::NonProto
-        || state.buffer as usize == lengths
-        || size > values.len()
-        || num_records != visits(transitions)?
-    {
-        return None;
-    }
-    let lengths = buckets.bytes(data).get(buckets.buffer(lengths))?;
-    if read_limits(lengths, num_records, limits) != Some(size) {
-        limits.clear();
-        return None;
-    }
-    Some(values.start..values.start + size)
+/// Returns how many records the only state of a chunk makes, `None` when it makes something else, or transitions lead elsewhere.
+pub(super) fn visits(state: State, transitions: &[u8]) -> Option<usize> {
+    let only_records = state.kind == Kind::NonProto && !state.implicit;
+    // Two bits count further visits.
+    let count = |visits: usize, &byte| (byte < 4).then(|| visits.saturating_add(usize::from(byte) + 1));
+    transitions.iter().try_fold(1, count).filter(|_| only_records)
 }
 
-/// Appends where each record ends, and returns where the last one does.
-fn read_limits(mut lengths: &[u8], num_records: usize, limits: &mut Vec<usize>) -> Option<usize> {
+/// Appends where each record ends by the `lengths` of them, and returns where the last one does. `None` when there are too few.
+pub(super) fn read_limits(mut lengths: &[u8], num_records: usize, limits: &mut Vec<usize>) -> Option<usize> {
     limits.reserve(num_records.min(lengths.len()));
     let mut end = 0_usize;
     for _ in 0..num_records {
@@ -50,14 +24,6 @@ fn read_limits(mut lengths: &[u8], num_records: usize, limits: &mut Vec<usize>) 
         lengths = behind;
     }
     Some(end)
-}
-
-/// Returns how often transitions between a state and itself visit it, `None` when they lead elsewhere.
-fn visits(transitions: &[u8]) -> Option<usize> {
-    // At most four for each byte, of which there are at most as many as fit memory.
-    transitions.iter().try_fold(1_usize, |visits, &byte| {
-        (byte < 4).then(|| visits.saturating_add(usize::from(byte) + 1))
-    })
 }
 
 #[cfg(test)]
@@ -90,7 +56,7 @@ mod tests {
             for compression in [Compression::None, Compression::zstd(3), Compression::Snappy] {
                 let (data, size) = encode(&records[..count], compression);
                 let mut decoder = TransposedDecoder::default();
-                let decoded = decoder.decode(&data, count as u64, size, None, LIMIT);
+                let decoded = decoder.decode(&data, count as u64, size, None, LIMIT, u64::MAX);
                 assert_eq!(decoded, Ok(()), "{count} records, {compression:?}");
                 assert!(decoder.out.is_empty(), "nothing is written out");
                 let found = decoder.records(&data);
@@ -110,7 +76,7 @@ mod tests {
         records.insert(7, vec![8, 1]);
         let (data, size) = encode(&records, Compression::None);
         let mut decoder = TransposedDecoder::default();
-        decoder.decode(&data, 51, size, None, LIMIT).expect("sound");
+        decoder.decode(&data, 51, size, None, LIMIT, u64::MAX).expect("sound");
         assert!(!decoder.out.is_empty());
         assert!(decoder.records(&data).iter().eq(records.iter().map(Vec::as_slice)));
     }
@@ -120,7 +86,7 @@ mod tests {
         let (data, size) = encode(&records(), Compression::None);
         let mut decoder = TransposedDecoder::default();
         let mut check = |num_records, size, expected: Damage| {
-            let found = decoder.decode(&data, num_records, size, None, LIMIT);
+            let found = decoder.decode(&data, num_records, size, None, LIMIT, u64::MAX);
             assert_eq!(found, Err(expected), "{num_records} records, {size} bytes");
             assert!(decoder.records(&data).is_empty());
         };
@@ -159,9 +125,62 @@ mod tests {
     }
 
     #[test]
+    fn only_as_much_is_decompressed_as_is_asked_for() {
+        // More than a block of Zstandard. A brace is a group that does not end.
+        let text = |number: u32| {
+            format!("{{{:08x}", number.wrapping_mul(2_654_435_761))
+                .repeat(3)
+                .into_bytes()
+        };
+        let records: Vec<Vec<u8>> = (0..30_000).map(text).collect();
+        let (data, size) = encode(&records, Compression::zstd(3));
+        let count = records.len() as u64;
+        let mut decoder = TransposedDecoder::default();
+        for wanted in [count - 1, 20_000, 4_000, 0] {
+            let decoded = decoder.decode(&data, count, size, None, LIMIT, wanted);
+            assert_eq!(decoded, Ok(()), "from {wanted} on");
+            let available = decoder.available();
+            assert!(available.contains(&wanted) && available.end == count);
+            assert_eq!(available.start == 0, wanted < 1_000, "from {wanted} on");
+            for index in (available.start..count).step_by(997) {
+                let index = usize::try_from(index).expect("small");
+                assert_eq!(decoder.records(&data).get(index), records[index]);
+            }
+            for more in [available.start / 2, u64::MAX] {
+                decoder.extend(&data, more).expect("sound");
+                assert!(decoder.available().start <= more);
+            }
+            assert_eq!(decoder.available(), 0..count);
+            assert!(decoder.records(&data).iter().eq(records.iter().map(Vec::as_slice)));
+        }
+    }
+
+    #[test]
     fn transitions_that_lead_elsewhere_are_no_visits() {
-        assert_eq!(visits(&[]), Some(1));
-        assert_eq!(visits(&[3, 0, 2]), Some(9));
-        assert_eq!(visits(&[3, 4]), None);
+        let state = State {
+            kind: Kind::NonProto,
+            tag: 0,
+            buffer: 0,
+            next: 0,
+            implicit: false,
+        };
+        assert_eq!(visits(state, &[]), Some(1));
+        assert_eq!(visits(state, &[3, 0, 2]), Some(9));
+        assert_eq!(visits(state, &[3, 4]), None);
+        let other = State {
+            kind: Kind::StartOfMessage,
+            ..state
+        };
+        assert_eq!(visits(other, &[0]), None);
+        assert_eq!(
+            visits(
+                State {
+                    implicit: true,
+                    ..state
+                },
+                &[0]
+            ),
+            None
+        );
     }
 }
