@@ -41,6 +41,10 @@ pub(super) const UNSAFE: &[Exception] = &[
         "maps a file for a caller who owns it, which saves the copy of every window",
     ),
     (
+        "peers/src/codec_limit/brotli.rs",
+        "calls Brotli's C library alone, to measure how much of the time is its",
+    ),
+    (
         "peers/src/xbase/abi.rs",
         "calls libace.so as a C program does, to measure what that costs",
     ),
