@@ -13,8 +13,14 @@ pub struct CodecLimit {
     /// The data of each chunk as stored, which are hashed.
     data: Vec<Vec<u8>>,
     codec: Codec,
-    /// The sections of all chunks, compressed, and what is in them.
-    sections: Vec<(Vec<u8>, Vec<u8>)>,
+    sections: Vec<Section>,
+}
+
+struct Section {
+    compressed: Vec<u8>,
+    raw: Vec<u8>,
+    /// How large Brotli is told that it is. The C++ library says so of the values of simple chunks before it knows.
+    size_hint: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -63,11 +69,16 @@ impl CodecLimit {
         let mut zstd = CCtx::create();
         zstd.set_parameter(CParameter::CompressionLevel(3)).expect("a level");
         let mut snappy = snap::raw::Encoder::new();
-        let most = self.sections.iter().map(|(_, raw)| raw.len()).max().unwrap_or_default();
+        let most = self
+            .sections
+            .iter()
+            .map(|section| section.raw.len())
+            .max()
+            .unwrap_or_default();
         let mut room = vec![0; 2 * most + 1_024];
-        self.cpu(|_, raw| match self.codec {
+        self.cpu(|Section { raw, size_hint, .. }| match self.codec {
             Codec::None => {}
-            Codec::Brotli => brotli::compress(raw, &mut room),
+            Codec::Brotli => brotli::compress(raw, *size_hint, &mut room),
             Codec::Zstd => drop(zstd.compress2(&mut room[..], raw).expect("room")),
             Codec::Snappy => drop(snappy.compress(raw, &mut room).expect("room")),
         })
@@ -77,9 +88,14 @@ impl CodecLimit {
     pub fn read(&self) -> f64 {
         let mut zstd = DCtx::create();
         let mut snappy = snap::raw::Decoder::new();
-        let most = self.sections.iter().map(|(_, raw)| raw.len()).max().unwrap_or_default();
+        let most = self
+            .sections
+            .iter()
+            .map(|section| section.raw.len())
+            .max()
+            .unwrap_or_default();
         let mut room = vec![0; most];
-        self.cpu(|compressed, raw| {
+        self.cpu(|Section { compressed, raw, .. }| {
             let room = &mut room[..raw.len()];
             match self.codec {
                 Codec::None => {}
@@ -90,13 +106,11 @@ impl CodecLimit {
         })
     }
 
-    fn cpu(&self, mut work: impl FnMut(&[u8], &[u8])) -> f64 {
+    fn cpu(&self, mut work: impl FnMut(&Section)) -> f64 {
         let times = Times::of(
             || (),
             |()| {
-                for (compressed, raw) in &self.sections {
-                    work(compressed, raw);
-                }
+                self.sections.iter().for_each(&mut work);
                 self.data.iter().fold(0, |sum, data| sum ^ hash(data))
             },
         );
@@ -107,29 +121,29 @@ impl CodecLimit {
     fn add_simple(&mut self, sections: &[u8]) {
         let (size, sections) = varint(sections);
         let (sizes, values) = sections.split_at(size);
-        self.add(sizes);
-        self.add(values);
+        self.add(sizes, Some(0));
+        self.add(values, Some(1 << 20));
     }
 
     /// The header, which has the sizes of the buckets, the buckets, the transitions.
     fn add_transposed(&mut self, sections: &[u8]) {
         let (size, sections) = varint(sections);
         let (header, mut sections) = sections.split_at(size);
-        self.add(header);
-        let (_, header) = self.sections.last().expect("the header").clone();
+        self.add(header, None);
+        let header = self.sections.last().expect("the header").raw.clone();
         let (buckets, header) = varint(&header);
         let (_buffers, mut header) = varint(header);
         for _ in 0..buckets {
             let (size, behind) = varint(header);
             header = behind;
             let (bucket, rest) = sections.split_at(size);
-            self.add(bucket);
+            self.add(bucket, None);
             sections = rest;
         }
-        self.add(sections);
+        self.add(sections, None);
     }
 
-    fn add(&mut self, section: &[u8]) {
+    fn add(&mut self, section: &[u8], size_hint: Option<usize>) {
         let (size, compressed) = varint(section);
         let mut raw = vec![0; size];
         match self.codec {
@@ -142,7 +156,11 @@ impl CodecLimit {
                     .expect("a section"),
             ),
         }
-        self.sections.push((compressed.to_vec(), raw));
+        self.sections.push(Section {
+            compressed: compressed.to_vec(),
+            size_hint: size_hint.unwrap_or(raw.len()),
+            raw,
+        });
     }
 }
 
