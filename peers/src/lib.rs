@@ -2,6 +2,7 @@
 
 pub mod clickhouse;
 pub mod clock;
+pub mod codec_limit;
 mod comparison;
 pub mod cpp;
 pub mod payload;

@@ -1,10 +1,13 @@
 //! Decoding the records of a chunk, whatever its type.
 
+use std::ops::Range;
+
 use crate::{
     Chunk, ChunkHeader, ChunkType, Error, FieldSizes, FileName, ReaderOptions,
     error::Damage,
     field_projection::FieldProjection,
-    simple_chunk::{RecordSlices, SimpleDecoder},
+    record_values::RecordSlices,
+    simple_chunk::SimpleDecoder,
     transposed_chunk::{IncludedFields, TransposedDecoder},
 };
 
@@ -31,7 +34,7 @@ pub struct ChunkDecoder {
     /// The decoder that has the records, if there are any.
     holder: Option<Holder>,
     num_records: u64,
-    available: u64,
+    available: Range<u64>,
     /// The most bytes that [`Self::decode_chunk`] decodes.
     limit: usize,
     /// The fields to keep, `None` for all.
@@ -52,7 +55,7 @@ impl ChunkDecoder {
             transposed: TransposedDecoder::default(),
             holder: None,
             num_records: 0,
-            available: 0,
+            available: 0..0,
             limit: usize::try_from(options.max_chunk_size).unwrap_or(usize::MAX),
             included: IncludedFields::new(&options.field_projection),
         }
@@ -78,7 +81,7 @@ impl ChunkDecoder {
     pub(crate) fn clear(&mut self) {
         self.holder = None;
         self.num_records = 0;
-        self.available = 0;
+        self.available = 0..0;
     }
 
     #[inline]
@@ -91,7 +94,7 @@ impl ChunkDecoder {
     pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
         match self.holder {
             Some(Holder::Simple) => self.simple.records(data),
-            Some(Holder::Transposed) => self.transposed.records(),
+            Some(Holder::Transposed) => self.transposed.records(data),
             None => RecordSlices::new(&[], &[]),
         }
     }
@@ -111,20 +114,40 @@ impl ChunkDecoder {
         }
     }
 
-    /// Returns how many of the records are available: all of them, unless only the first ones were wanted.
+    /// Returns whether a record is available. All are, unless only some were wanted.
     #[inline]
-    pub(crate) fn available(&self) -> u64 {
-        self.available
+    pub(crate) fn is_available(&self, index: u64) -> bool {
+        self.available.contains(&index)
     }
 
-    /// Makes the records up to that of number `index` available. `data` are those that the chunk was decoded from. After an
-    /// error there are no records.
+    /// Makes the record of number `index` available, or all of them when there is none. `data` are those that the chunk was
+    /// decoded from. After an error there are no records.
     pub(crate) fn extend(&mut self, data: &[u8], index: u64) -> Result<(), Damage> {
-        if let Some(Holder::Simple) = self.holder {
-            self.simple.extend(data, index).inspect_err(|_| self.clear())?;
-            self.available = self.simple.available();
-        }
+        let extended = match self.holder {
+            Some(Holder::Simple) => self.simple.extend(data, index),
+            Some(Holder::Transposed) => self.transposed.extend(data, index),
+            None => return Ok(()),
+        };
+        extended.inspect_err(|_| self.clear())?;
+        self.available = self.available_now();
         Ok(())
+    }
+
+    fn available_now(&self) -> Range<u64> {
+        match self.holder {
+            Some(Holder::Simple) => self.simple.available(),
+            Some(Holder::Transposed) => self.transposed.available(),
+            None => 0..0,
+        }
+    }
+
+    /// Returns the record to ask for when any that tells of the others will do: the one that takes the least to decode.
+    pub(crate) fn cheapest(header: &ChunkHeader) -> u64 {
+        match header.chunk_type {
+            // They are stored back to front.
+            ChunkType::Transposed => header.num_records.saturating_sub(1),
+            _ => 0,
+        }
     }
 
     /// Decodes a chunk. Chunks of types that hold no records are checked for that. No section may grow beyond `limit` bytes.
@@ -133,7 +156,7 @@ impl ChunkDecoder {
         self.decode_until(header, data, limit, u64::MAX)
     }
 
-    /// As [`Self::decode`], where records behind that of number `wanted` may be left to [`Self::extend`].
+    /// As [`Self::decode`], where other records than that of number `wanted` may be left to [`Self::extend`].
     pub(crate) fn decode_until(
         &mut self,
         header: &ChunkHeader,
@@ -150,7 +173,7 @@ impl ChunkDecoder {
             }
             ChunkType::Transposed => {
                 self.transposed
-                    .decode(data, num_records, size, self.included.as_ref(), limit)?;
+                    .decode(data, num_records, size, self.included.as_ref(), limit, wanted)?;
                 Holder::Transposed
             }
             _ => {
@@ -166,10 +189,7 @@ impl ChunkDecoder {
         };
         self.holder = Some(holder);
         self.num_records = num_records;
-        self.available = match holder {
-            Holder::Simple => self.simple.available(),
-            Holder::Transposed => num_records,
-        };
+        self.available = self.available_now();
         Ok(())
     }
 }

@@ -128,6 +128,7 @@ impl Default for Compression {
 /// Compresses sections, keeping the codec's context.
 pub(crate) struct Compressor {
     compression: Compression,
+    brotli: brotli::Memory,
     zstd: zstd::Encoder,
     snappy: snappy::Encoder,
 }
@@ -136,6 +137,7 @@ impl Compressor {
     pub(crate) fn new(compression: Compression) -> Self {
         Self {
             compression,
+            brotli: brotli::Memory::default(),
             zstd: zstd::Encoder::default(),
             snappy: snappy::Encoder::default(),
         }
@@ -153,7 +155,8 @@ impl Compressor {
         match self.compression {
             Compression::None => out.extend_from_slice(section),
             Compression::Brotli { quality, window_log } => {
-                brotli::append(section, quality, window_log.unwrap_or(22), size_hint, out)?;
+                let window_log = window_log.unwrap_or(22);
+                brotli::append(section, quality, window_log, size_hint, &mut self.brotli, out)?;
             }
             Compression::Zstd { level, window_log } => self.zstd.append(section, level, window_log, out)?,
             Compression::Snappy => self.snappy.append(section, snappy::Level::One, out)?,
@@ -240,6 +243,7 @@ impl Scratch {
 /// Decompresses sections, keeping the codecs' contexts.
 #[derive(Default)]
 pub(crate) struct Decompressor {
+    brotli: brotli::Memory,
     zstd: zstd::Decoder,
     snappy: snappy::Decoder,
 }
@@ -304,7 +308,7 @@ impl Decompressor {
                     what: "compression type",
                 });
             }
-            CompressionType::Brotli => brotli::decompress(compressed, size, out)?,
+            CompressionType::Brotli => brotli::decompress(compressed, size, &mut self.brotli, out)?,
             CompressionType::Zstd => self.zstd.decompress(compressed, size, out)?,
             CompressionType::Snappy => self.snappy.decompress(compressed, size, out)?,
         }

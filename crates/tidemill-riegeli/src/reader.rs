@@ -25,7 +25,7 @@ use crate::{
     error::{Damage, FileName},
     field_projection::FieldProjection,
     reader_options::Recovery,
-    simple_chunk::RecordSlices,
+    record_values::RecordSlices,
     source::{BytesSource, FileSource, Source, StreamSource},
 };
 
@@ -154,7 +154,7 @@ impl<S: Source> RecordReader<S> {
     /// [`Error::Limit`]; [`Error::Io`].
     #[inline]
     pub fn read_record(&mut self) -> Result<Option<&[u8]>> {
-        if self.index as u64 >= self.decoder.available() && !self.next_records()? {
+        if !self.decoder.is_available(self.index as u64) && !self.next_records()? {
             return Ok(None);
         }
         let index = self.index;
@@ -169,7 +169,7 @@ impl<S: Source> RecordReader<S> {
         &mut self,
         take: impl FnOnce(RecordSlices<'_>, usize, u64) -> (T, usize),
     ) -> Result<Option<T>> {
-        if self.index as u64 >= self.decoder.available() && !self.next_records()? {
+        if !self.decoder.is_available(self.index as u64) && !self.next_records()? {
             return Ok(None);
         }
         let (taken, end) = take(self.records(), self.index, self.chunk_begin);
@@ -404,7 +404,7 @@ impl<S: Source> RecordReader<S> {
         self.last_record_is_valid = false;
         self.in_order = self.index > 0;
         if (self.index as u64) < self.decoder.num_records() {
-            // A seek wanted the first records of the chunk only.
+            // A seek wanted some records of the chunk only.
             match self.extend(u64::MAX) {
                 Ok(()) => return Ok(true),
                 Err(error) => {
@@ -428,7 +428,7 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
-    /// Makes the records of the current chunk up to that of number `index` available.
+    /// Makes the record of number `index` of the current chunk available, or all of them when there is none.
     fn extend(&mut self, index: u64) -> Result<()> {
         let data = match &self.from_ahead {
             None => self.chunks.data(),
@@ -443,7 +443,7 @@ impl<S: Source> RecordReader<S> {
         self.read_chunk_until(u64::MAX)
     }
 
-    /// As [`Self::read_chunk`], where records behind that of number `wanted` may be decoded later.
+    /// As [`Self::read_chunk`], where other records than that of number `wanted` may be decoded later.
     fn read_chunk_until(&mut self, wanted: u64) -> Result<bool> {
         if self.undecodable.is_some() {
             return Err(self.undecodable_error());

@@ -5,9 +5,12 @@
 //! The encoder is fed straight into the section buffers; the decoder lends records from the decompressed section, or from
 //! the chunk data themselves when they are not compressed.
 
+use std::ops::Range;
+
 use crate::{
     codec::{Compression, CompressionType, Compressor, Decompressor, Scratch, Size},
     error::Damage,
+    record_values::{Order, RecordSlices, RecordValues},
     varint::{read_varint64, varint64_bytes, write_varint64},
 };
 
@@ -92,129 +95,29 @@ impl SimpleEncoder {
     }
 }
 
-/// Where the values of a decoded chunk are.
-enum Values {
-    /// In the chunk data, from this offset.
-    InData(usize),
-    Decompressed,
-}
-
 /// Decodes chunks one after another into the same buffers.
+#[derive(Default)]
 pub(crate) struct SimpleDecoder {
     decompressor: Decompressor,
     sizes: Scratch,
-    values: Scratch,
-    values_in: Values,
-    /// Where each record ends in the values.
-    limits: Vec<usize>,
-    /// How many of the records have their values.
-    available: usize,
-    /// The values that are not decompressed yet: where their section begins in the data, and how much of it was read.
-    rest: Option<(usize, usize)>,
-}
-
-impl Default for SimpleDecoder {
-    fn default() -> Self {
-        Self {
-            decompressor: Decompressor::default(),
-            sizes: Scratch::default(),
-            values: Scratch::default(),
-            values_in: Values::Decompressed,
-            limits: Vec::new(),
-            available: 0,
-            rest: None,
-        }
-    }
-}
-
-/// The records of a chunk, lent.
-#[derive(Clone, Copy, Debug)]
-pub struct RecordSlices<'a> {
-    values: &'a [u8],
-    limits: &'a [usize],
-}
-
-impl<'a> RecordSlices<'a> {
-    /// Returns the records that end in `values` at `limits`, which go up and stay inside.
-    #[inline]
-    pub(crate) fn new(values: &'a [u8], limits: &'a [usize]) -> Self {
-        Self { values, limits }
-    }
-
-    /// Returns the number of records.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.limits.len()
-    }
-
-    /// Returns whether there are no records.
-    pub fn is_empty(&self) -> bool {
-        self.limits.is_empty()
-    }
-
-    /// Returns the record of a number, from 0, `None` behind the last one.
-    #[inline]
-    pub fn try_get(&self, index: usize) -> Option<&'a [u8]> {
-        (index < self.len()).then(|| self.get(index))
-    }
-
-    /// Returns the records in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
-        let records = *self;
-        (0..self.len()).map(move |index| records.get(index))
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, index: usize) -> &'a [u8] {
-        let start = match index.checked_sub(1) {
-            Some(before) => self.limits[before],
-            None => 0,
-        };
-        &self.values[start..self.limits[index]]
-    }
+    values: RecordValues,
 }
 
 impl SimpleDecoder {
     /// Returns the records that are available, of the chunk that was decoded from `data`.
     #[inline]
     pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
-        let values = match self.values_in {
-            Values::InData(start) => &data[start..],
-            Values::Decompressed => self.values.as_slice(),
-        };
-        RecordSlices {
-            values,
-            limits: &self.limits[..self.available],
-        }
+        self.values.records(data)
     }
 
-    /// Returns how many records are available: all of them, unless only the first ones were wanted.
-    #[inline]
-    pub(crate) fn available(&self) -> u64 {
-        self.available as u64
+    /// Returns the records that are available: all of them, unless only the first ones were wanted.
+    pub(crate) fn available(&self) -> Range<u64> {
+        self.values.available()
     }
 
     /// Makes the records up to that of number `index` available. `data` are those that the chunk was decoded from.
     pub(crate) fn extend(&mut self, data: &[u8], index: u64) -> Result<(), Damage> {
-        let (Some((start, mut read)), Some(&size)) = (self.rest, self.limits.last()) else {
-            return Ok(());
-        };
-        if index < self.available() {
-            return Ok(());
-        }
-        let wanted = usize::try_from(index).ok().and_then(|index| self.limits.get(index));
-        let until = wanted.copied().unwrap_or(size);
-        let section = data.get(start..).unwrap_or_default();
-        let advanced = self
-            .decompressor
-            .advance(section, &mut read, until, size, &mut self.values);
-        if let Err(damage) = advanced {
-            self.forget();
-            return Err(damage);
-        }
-        self.rest = (until < size).then_some((start, read));
-        self.available = self.limits.partition_point(|&limit| limit <= until);
-        Ok(())
+        self.values.extend(&mut self.decompressor, data, index)
     }
 
     /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`. No section may grow beyond `limit`
@@ -228,30 +131,7 @@ impl SimpleDecoder {
         limit: usize,
         wanted: u64,
     ) -> Result<(), Damage> {
-        let result = self.decode_sections(data, num_records, decoded_data_size, limit, wanted);
-        match result {
-            Ok(()) if self.rest.is_none() => self.available = self.limits.len(),
-            Ok(()) => {}
-            Err(_) => self.forget(),
-        }
-        result
-    }
-
-    fn forget(&mut self) {
-        self.limits.clear();
-        self.available = 0;
-        self.rest = None;
-    }
-
-    fn decode_sections(
-        &mut self,
-        data: &[u8],
-        num_records: u64,
-        decoded_data_size: u64,
-        limit: usize,
-        wanted: u64,
-    ) -> Result<(), Damage> {
-        self.forget();
+        let limits = self.values.start(Order::FirstToLast);
         let decoded_size = usize::try_from(decoded_data_size)
             .ok()
             .filter(|&size| size <= limit)
@@ -272,30 +152,21 @@ impl SimpleDecoder {
                 self.sizes.as_slice()
             }
         };
-        read_limits(sizes, num_records, decoded_size, &mut self.limits)?;
-        if compression == CompressionType::None {
-            if values.len() != decoded_size {
-                return Err(Damage::Mismatch {
-                    what: "size of the record values",
-                    expected: decoded_data_size,
-                    found: values.len() as u64,
-                });
-            }
-            self.values_in = Values::InData(data.len() - values.len());
-            return Ok(());
+        if let Err(damage) = read_limits(sizes, num_records, decoded_size, limits) {
+            self.values.clear();
+            return Err(damage);
         }
-        self.values_in = Values::Decompressed;
-        let until = usize::try_from(wanted).ok().and_then(|wanted| self.limits.get(wanted));
-        // A part is decompressed a little slower than the same part of the whole.
-        if until.is_some_and(|&until| until < decoded_size / 8 * 7) {
-            let begun = self.decompressor.begin(compression, values, &mut self.values)?;
-            if let Some(read) = begun {
-                self.rest = Some((data.len() - values.len(), read));
-                return self.extend(data, wanted);
-            }
+        if compression == CompressionType::None && values.len() != decoded_size {
+            self.values.clear();
+            return Err(Damage::Mismatch {
+                what: "size of the record values",
+                expected: decoded_data_size,
+                found: values.len() as u64,
+            });
         }
-        self.decompressor
-            .decompress(compression, values, Size::Exactly(decoded_size), &mut self.values)
+        let section = data.len() - values.len()..data.len();
+        self.values
+            .decode(&mut self.decompressor, compression, data, section, wanted)
     }
 }
 
@@ -381,7 +252,7 @@ mod tests {
                 Err(expected),
                 "{data:?}"
             );
-            assert!(decoder.limits.is_empty());
+            assert!(decoder.records(data).is_empty());
         };
         let sum = |expected, found| Damage::Mismatch {
             what: "sum of the record sizes",
@@ -488,7 +359,7 @@ mod tests {
                     assert!(found.len() as u64 > wanted.min(2_999));
                     assert!(found.iter().zip(&records).all(|(found, record)| found == record));
                 }
-                decoder.available()
+                decoder.available().end
             };
             assert_eq!(decode(&[u64::MAX]), 3_000);
             assert_eq!(decode(&[10, 5, 10, 2_000, 7, u64::MAX, 3]), 3_000);
@@ -520,7 +391,7 @@ mod tests {
                 .expect("the beginning is sound");
             assert_eq!(decoder.records(&data).get(10), records[10]);
             assert!(decoder.extend(&data, 39_999).is_err(), "{what}");
-            assert_eq!(decoder.available(), 0);
+            assert!(decoder.available().is_empty());
         }
     }
 }

@@ -1,17 +1,25 @@
-//! Memory is taken for data that are there, not for sizes that a file declares.
+//! Memory is taken for data that are there, not for sizes that a file declares, and kept from chunk to chunk.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tidemill_riegeli::{
-    BytesSource, ChunkHeader, ChunkType, ReaderOptions, RecordReader, RecordWriter, WriterOptions, hash,
+    BytesSource, ChunkHeader, ChunkType, ReaderOptions, RecordReader, RecordWriter, Source, WriterOptions,
+    array_record::{ArrayRecordReader, ArrayRecordWriter, ArrayRecordWriterOptions},
+    hash,
 };
 
-/// Counts the bytes that are taken and not given back, and their peak.
+/// Counts the bytes that are taken and not given back, their peak, and how often some are taken.
 struct Counting;
 
+/// Tests count one after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+static TIMES: AtomicUsize = AtomicUsize::new(0);
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
@@ -21,6 +29,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK.fetch_max(now, Ordering::Relaxed);
+        TIMES.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller keeps the rules of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -78,7 +87,7 @@ fn peak(file: &[u8]) -> usize {
 
 #[test]
 fn a_small_file_cannot_take_much_memory() {
-    // One test in this process, so nothing else takes memory meanwhile.
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let writer = RecordWriter::new(Vec::new(), WriterOptions::new()).expect("memory");
     let signature = writer.close().expect("memory");
     let huge = [1 << 29, (1 << 30) - 1, 1 << 33, 1 << 50, (1 << 56) - 1];
@@ -130,4 +139,101 @@ fn a_small_file_cannot_take_much_memory() {
     }
     assert_eq!(files, 5 * 12 * 5 * 5);
     assert!(peak(&signature) > 0);
+}
+
+/// Runs `run`, and returns how often it took memory for each of as many records as it says.
+fn allocations(run: impl FnOnce() -> usize) -> f64 {
+    let before = TIMES.load(Ordering::Relaxed);
+    let records = run();
+    (TIMES.load(Ordering::Relaxed) - before) as f64 / records as f64
+}
+
+fn read_all(mut reader: RecordReader<impl Source>) -> usize {
+    let mut records = 0;
+    while reader.read_record().expect("sound").is_some() {
+        records += 1;
+    }
+    records
+}
+
+#[test]
+fn records_that_are_lent_take_no_memory_each() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = |size: usize| (0..10_000).map(move |number| format!("{number:05} ").repeat(size / 6).into_bytes());
+    let message = |number: u64| {
+        let field = |tag: u8| [vec![tag], varint(number * u64::from(tag))].concat();
+        [
+            field(8),
+            field(16),
+            vec![26, 3, b'a', b'b', (number % 7) as u8],
+            field(32),
+        ]
+        .concat()
+    };
+    let payloads: [(&str, Vec<Vec<u8>>); 3] = [
+        ("records of 100 bytes", text(100).collect()),
+        ("records of 1 KiB", text(1_024).collect()),
+        ("messages", (0..10_000).map(message).collect()),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, records) in &payloads {
+        for options in [
+            "uncompressed",
+            "uncompressed,chunk_size:1M",
+            "brotli:1",
+            "zstd:1",
+            "snappy",
+            "transpose,uncompressed",
+            "transpose,brotli:1",
+            "transpose,zstd:1",
+            "transpose,snappy",
+        ] {
+            let mut file = Vec::with_capacity(32 << 20);
+            let write = allocations(|| {
+                let options: WriterOptions = options.parse().expect("options");
+                let mut writer = RecordWriter::new(std::mem::take(&mut file), options).expect("memory");
+                records
+                    .iter()
+                    .for_each(|record| writer.write_record(record).expect("memory"));
+                file = writer.close().expect("memory");
+                records.len()
+            });
+            let lent = allocations(|| read_all(RecordReader::from_bytes(&file).expect("memory")));
+            let streamed = allocations(|| {
+                read_all(RecordReader::from_stream(&file[..], &ReaderOptions::new()).expect("a stream"))
+            });
+            let path = folder.path().join("a.riegeli");
+            std::fs::write(&path, &file).expect("a file");
+            let from_file = allocations(|| read_all(RecordReader::open(&path, &ReaderOptions::new()).expect("a file")));
+            let projected = allocations(|| {
+                let fields = ReaderOptions::new().field_projection("1,3".parse().expect("fields"));
+                read_all(RecordReader::new(BytesSource(&file[..]), &fields).expect("memory"))
+            });
+            for (what, found) in [
+                ("written", write),
+                ("lent", lent),
+                ("streamed", streamed),
+                ("from a file", from_file),
+                ("projected", projected),
+            ] {
+                assert!(found < 0.1, "{name}, {options}, {what}: {found} allocations for each");
+            }
+        }
+    }
+
+    let mut writer = ArrayRecordWriter::new(Vec::new(), ArrayRecordWriterOptions::new()).expect("memory");
+    let (_, records) = &payloads[1];
+    for record in records {
+        writer.write_record(record).expect("memory");
+    }
+    let mut items = ArrayRecordReader::from_bytes(writer.close().expect("memory")).expect("a file");
+    items.get(0).expect("sound");
+    let found = allocations(|| {
+        for number in 0..10_000_u64 {
+            let number = number * 7_919 % 10_000;
+            assert!(items.get(number).expect("sound").is_some());
+        }
+        10_000
+    });
+    assert!(found < 0.1, "items by index: {found} allocations for each");
 }

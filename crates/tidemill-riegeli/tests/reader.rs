@@ -35,8 +35,9 @@ fn number(record: &[u8]) -> u32 {
     u32::from_be_bytes(record[..4].try_into().expect("four bytes"))
 }
 
-const FILES: [(&str, u32, usize); 5] = [
+const FILES: [(&str, u32, usize); 6] = [
     ("zstd:1,chunk_size:400000", 4_000, 300),
+    ("transpose,zstd:1,chunk_size:400000", 4_000, 300),
     ("uncompressed", 1_500, 100),
     ("uncompressed,chunk_size:70000,padding:64K", 60, 9_000),
     ("zstd:1,chunk_size:2000", 900, 60),
@@ -261,6 +262,7 @@ fn searches_end_where_looking_at_all_records_would() {
     for options in [
         "uncompressed,chunk_size:300",
         "zstd,chunk_size:100K,padding:2000",
+        "transpose,zstd,chunk_size:4K",
         "brotli:1,chunk_size:1",
     ] {
         for count in [0, 1, 2, 9, 400] {

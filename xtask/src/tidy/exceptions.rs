@@ -21,8 +21,16 @@ pub(super) const UNSAFE: &[Exception] = &[
         "binds Brotli's C library, which decodes up to twice as fast as the crate written in Rust",
     ),
     (
+        "crates/tidemill-riegeli/src/codec/brotli/memory.rs",
+        "is called back by Brotli's C library, whose tables would be fresh pages for every section",
+    ),
+    (
         "crates/tidemill-riegeli/src/codec/snappy/encoder.rs",
         "reads and writes whole words without bounds checks, which makes compression 1.1 to 1.4 times as fast",
+    ),
+    (
+        "crates/tidemill-riegeli/src/hash/avx2.rs",
+        "loads vectors and calls functions that need them, which hashes 1.3 times as fast as the crate highway",
     ),
     (
         "crates/tidemill-riegeli/tests/memory.rs",
@@ -31,6 +39,10 @@ pub(super) const UNSAFE: &[Exception] = &[
     (
         "crates/tidemill-xbase/src/source.rs",
         "maps a file for a caller who owns it, which saves the copy of every window",
+    ),
+    (
+        "peers/src/codec_limit/brotli.rs",
+        "calls Brotli's C library alone, to measure how much of the time is its",
     ),
     (
         "peers/src/xbase/abi.rs",

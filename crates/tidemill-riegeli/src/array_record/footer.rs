@@ -9,7 +9,7 @@ use crate::{
     block_header::BLOCK_SIZE,
     chunk_decoder::ChunkDecoder,
     error::{ArrayRecordProblem, Damage},
-    simple_chunk::RecordSlices,
+    record_values::RecordSlices,
 };
 
 pub(super) const VERSION: u32 = 1;

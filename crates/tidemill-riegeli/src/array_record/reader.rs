@@ -11,7 +11,7 @@ use crate::{
     chunk_decoder::ChunkDecoder,
     chunk_reader::open_file,
     error::{ArrayRecordProblem, Damage},
-    simple_chunk::RecordSlices,
+    record_values::RecordSlices,
     source::SourceRef,
 };
 

@@ -7,10 +7,13 @@
     reason = "the C brotli library has no safe binding that keeps its speed"
 )]
 
-use std::ptr;
+mod memory;
+
+use std::{marker::PhantomData, ptr};
 
 use compu_brotli_sys as sys;
 
+pub(super) use self::memory::Memory;
 use super::{Scratch, Size, next_room};
 use crate::error::Damage;
 
@@ -19,9 +22,10 @@ pub(super) fn append(
     quality: u32,
     window_log: u32,
     size_hint: Option<u64>,
+    memory: &mut Memory,
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
-    let encoder = Encoder::new()?;
+    let encoder = Encoder::new(memory)?;
     encoder.set(sys::BrotliEncoderParameter_BROTLI_PARAM_QUALITY, quality)?;
     encoder.set(
         sys::BrotliEncoderParameter_BROTLI_PARAM_LARGE_WINDOW,
@@ -33,8 +37,8 @@ pub(super) fn append(
     encoder.finish(section, out)
 }
 
-pub(super) fn decompress(compressed: &[u8], size: Size, out: &mut Scratch) -> Result<(), Damage> {
-    let decoder = Decoder::new()?;
+pub(super) fn decompress(compressed: &[u8], size: Size, memory: &mut Memory, out: &mut Scratch) -> Result<(), Damage> {
+    let decoder = Decoder::new(memory)?;
     let start = out.len();
     let mut left = compressed;
     loop {
@@ -63,15 +67,16 @@ fn damage(reason: &str) -> Damage {
     }
 }
 
-/// Owns an encoder of the C library.
-struct Encoder(ptr::NonNull<sys::BrotliEncoderState>);
+/// Owns an encoder of the C library, which borrows the memory.
+struct Encoder<'a>(ptr::NonNull<sys::BrotliEncoderState>, PhantomData<&'a mut Memory>);
 
-impl Encoder {
-    fn new() -> Result<Self, Damage> {
-        // SAFETY: without allocator functions the library uses malloc and free, and ignores the opaque pointer.
-        let state = unsafe { sys::BrotliEncoderCreateInstance(None, None, ptr::null_mut()) };
+impl<'a> Encoder<'a> {
+    fn new(memory: &'a mut Memory) -> Result<Self, Damage> {
+        // SAFETY: the functions are made for this memory, which is borrowed until `self` drops.
+        let state =
+            unsafe { sys::BrotliEncoderCreateInstance(Some(memory::allocate), Some(memory::release), memory.opaque()) };
         ptr::NonNull::new(state)
-            .map(Self)
+            .map(|state| Self(state, PhantomData))
             .ok_or_else(|| damage("out of memory"))
     }
 
@@ -127,15 +132,15 @@ impl Encoder {
     }
 }
 
-impl Drop for Encoder {
+impl Drop for Encoder<'_> {
     fn drop(&mut self) {
         // SAFETY: created by `new`, dropped once.
         unsafe { sys::BrotliEncoderDestroyInstance(self.0.as_ptr()) }
     }
 }
 
-/// Owns a decoder of the C library.
-struct Decoder(ptr::NonNull<sys::BrotliDecoderState>);
+/// Owns a decoder of the C library, which borrows the memory.
+struct Decoder<'a>(ptr::NonNull<sys::BrotliDecoderState>, PhantomData<&'a mut Memory>);
 
 enum Step {
     Done,
@@ -144,12 +149,13 @@ enum Step {
     Failed,
 }
 
-impl Decoder {
-    fn new() -> Result<Self, Damage> {
-        // SAFETY: without allocator functions the library uses malloc and free, and ignores the opaque pointer.
-        let state = unsafe { sys::BrotliDecoderCreateInstance(None, None, ptr::null_mut()) };
+impl<'a> Decoder<'a> {
+    fn new(memory: &'a mut Memory) -> Result<Self, Damage> {
+        // SAFETY: the functions are made for this memory, which is borrowed until `self` drops.
+        let state =
+            unsafe { sys::BrotliDecoderCreateInstance(Some(memory::allocate), Some(memory::release), memory.opaque()) };
         let decoder = ptr::NonNull::new(state)
-            .map(Self)
+            .map(|state| Self(state, PhantomData))
             .ok_or_else(|| damage("out of memory"))?;
         // SAFETY: the state is alive and unused, the only time when parameters may be set.
         unsafe {
@@ -185,7 +191,7 @@ impl Decoder {
     }
 }
 
-impl Drop for Decoder {
+impl Drop for Decoder<'_> {
     fn drop(&mut self) {
         // SAFETY: created by `new`, dropped once.
         unsafe { sys::BrotliDecoderDestroyInstance(self.0.as_ptr()) }

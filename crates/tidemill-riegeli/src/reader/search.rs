@@ -4,7 +4,7 @@
 //! position and judged by their first record that can be judged, then the records of the last chunk before the wanted
 //! position are bisected. Three things are done otherwise, without a difference in the answer: chunks are decompressed as far
 //! as records are asked for; a chunk before the wanted position whose last record is at hand is asked about that one too,
-//! which ends the search when it is behind; and chunks without records are passed by their header.
+//! which ends the search when it is behind, and where it is decoded first, it is asked about first; and chunks without records are passed by their header.
 
 use std::{cmp::Ordering, ops::Range};
 
@@ -15,6 +15,7 @@ use super::{
 use crate::{
     Error, RecordPosition, Result, Source,
     block_header::{BLOCK_SIZE, block_begin},
+    chunk_decoder::ChunkDecoder,
 };
 
 impl<S: Source> RecordReader<S> {
@@ -98,7 +99,7 @@ impl<S: Source> RecordReader<S> {
 
     /// Judges a record of the current chunk.
     fn judge(&mut self, index: u64, test: Test<'_>) -> Result<Option<Ordering>> {
-        if index >= self.decoder.available()
+        if !self.decoder.is_available(index)
             && let Err(error) = self.extend(index)
         {
             // Without recovery the search ends here; with it, the records of the chunk are not known.
@@ -171,16 +172,17 @@ impl<S: Source> Positions for Chunks<'_, S> {
             return self.skip(error, true);
         }
         reader.leave_chunk();
-        match reader.chunks.peek_header() {
+        let wanted = match reader.chunks.peek_header() {
             Ok(Some(header)) if header.num_records == 0 => {
                 reader.chunks.skip_chunk()?;
                 reader.leave_chunk();
                 return Ok(self.unknown());
             }
+            Ok(Some(header)) => ChunkDecoder::cheapest(&header),
             // Whatever is wrong comes up again.
-            _ => {}
-        }
-        match reader.read_chunk_until(0) {
+            _ => 0,
+        };
+        match reader.read_chunk_until(wanted) {
             Ok(true) => self.judge_chunk(),
             // The file ends in this chunk.
             Ok(false) => {
@@ -197,6 +199,14 @@ impl<S: Source> Chunks<'_, S> {
     fn judge_chunk(&mut self) -> Result<Judgement> {
         let begin = self.reader.chunk_begin;
         let num_records = self.reader.decoder.num_records();
+        let last = num_records.saturating_sub(1);
+        if !self.reader.decoder.is_available(0)
+            && self.reader.decoder.is_available(last)
+            && self.reader.judge(last, self.test)? == Some(Ordering::Less)
+        {
+            self.undecided = None;
+            return Ok(judgement(Ordering::Less, self.reader.chunks.pos()));
+        }
         for index in 0..num_records {
             match self.reader.judge(index, self.test)? {
                 None => {}
@@ -218,7 +228,7 @@ impl<S: Source> Chunks<'_, S> {
             return Ok(before);
         }
         let last = range.end - 1;
-        if last >= self.reader.decoder.available() {
+        if !self.reader.decoder.is_available(last) {
             // Its last record would take decoding all of it.
             self.undecided = Some((begin, range));
             return Ok(before);

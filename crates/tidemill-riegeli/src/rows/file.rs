@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field as Column, Schema, SchemaRef};
 use super::{decode::RowDecoder, descriptor, mapping::field_number};
 use crate::{
     Error, Field, FieldProjection, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader, Result, RowError,
-    SharedSource, SkippedRegion, error::RowProblem, simple_chunk::RecordSlices,
+    SharedSource, SkippedRegion, error::RowProblem, record_values::RecordSlices,
 };
 
 /// A file whose records are rows. Scans share it and read at positions, each for itself.

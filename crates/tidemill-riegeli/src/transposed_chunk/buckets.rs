@@ -175,13 +175,37 @@ impl Buckets {
         Ok(())
     }
 
+    /// Returns the bytes that cursors are positions in.
+    #[inline]
+    pub(super) fn bytes<'a>(&'a self, data: &'a [u8]) -> &'a [u8] {
+        match self.compression {
+            None | Some(CompressionType::None) => data,
+            Some(_) => self.arena.as_slice(),
+        }
+    }
+
     /// Returns the bytes that cursors are positions in, and the cursors.
-    pub(super) fn bytes<'a>(&'a mut self, data: &'a [u8]) -> (&'a [u8], &'a mut [Cursor]) {
+    pub(super) fn bytes_and_cursors<'a>(&'a mut self, data: &'a [u8]) -> (&'a [u8], &'a mut [Cursor]) {
         let bytes = match self.compression {
             None | Some(CompressionType::None) => data,
             Some(_) => self.arena.as_slice(),
         };
         (bytes, &mut self.cursors)
+    }
+
+    /// Returns the buffer of the lengths of the records that are no messages, which is the last one, and the bucket that has only
+    /// their `values`: where it is in the chunk data, and how large it is when decompressed.
+    pub(super) fn non_proto(&self, values: usize) -> Option<(usize, (Range<usize>, usize))> {
+        let lengths = self.buffers.len().checked_sub(1)?;
+        let &(_, bucket) = self.buffers.get(values)?;
+        let bucket = self.buckets.get(bucket)?;
+        (lengths != values && bucket.buffers == (values..values + 1))
+            .then(|| (lengths, (bucket.section.clone(), bucket.size)))
+    }
+
+    /// Returns the positions of a buffer, which is empty until its bucket was decompressed.
+    pub(super) fn buffer(&self, buffer: usize) -> Range<usize> {
+        self.cursors.get(buffer).map_or(0..0, |cursor| cursor.pos..cursor.end)
     }
 
     /// Returns of each buffer its size, and its share of the stored size of its bucket.

@@ -1,12 +1,13 @@
 //! Decoding of transposed chunks, one after another into the same buffers.
 //!
 //! The sections are decompressed, the state machine is compiled, and one run writes all records of the chunk back to front
-//! into one buffer, from which they are lent. With a projection the run pauses at each state that it comes to for the first
+//! into one buffer, from which they are lent. Where no record is a message, they are lent from their bucket. With a projection the run pauses at each state that it comes to for the first
 //! time, and the bucket that the state needs is decompressed then.
 
 pub(crate) mod field_sizes;
+mod in_place;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::{
     buckets::{Buckets, decompressed_size},
@@ -20,15 +21,15 @@ use super::{
 use crate::{
     codec::{CompressionType, Decompressor, Scratch, Size},
     error::Damage,
-    simple_chunk::RecordSlices,
+    record_values::{Order, RecordSlices, RecordValues},
     varint::read_varint64,
 };
 
 /// Decodes chunk `data` that hold one record of `size` bytes. No part may grow beyond `limit` bytes.
 pub(crate) fn decode_record(data: &[u8], size: u64, limit: usize) -> Result<Vec<u8>, Damage> {
     let mut decoder = TransposedDecoder::default();
-    decoder.decode(data, 1, size, None, limit)?;
-    Ok(decoder.records().get(0).to_vec())
+    decoder.decode(data, 1, size, None, limit, u64::MAX)?;
+    Ok(decoder.records(data).get(0).to_vec())
 }
 
 /// What is wanted of a chunk.
@@ -54,22 +55,53 @@ pub(crate) struct TransposedDecoder {
     nodes: Vec<Node>,
     jumps: Vec<Jump>,
     run: Run,
-    /// The records of the chunk are at the end, behind [`SLACK`] bytes or more.
+    /// Where the run writes, from the end to [`SLACK`] bytes before the records.
     out: Vec<u8>,
-    values: std::ops::Range<usize>,
-    /// Where each record ends in the values.
+    written: Range<usize>,
+    /// Where each record ends in what is written.
     limits: Vec<usize>,
+    /// The records of the chunk, when they needed no run.
+    values: RecordValues,
+    /// Which of both it is.
+    in_place: bool,
+}
+
+/// What came of a chunk.
+enum Outcome {
+    /// The run came to its end. The output ends here.
+    Written(usize),
+    /// The records need no run.
+    InPlace,
+    /// The sink wanted no more.
+    Stopped,
 }
 
 impl TransposedDecoder {
-    /// Returns the records of the chunk that was decoded.
+    /// Returns the records of the chunk that was decoded from `data`.
     #[inline]
-    pub(crate) fn records(&self) -> RecordSlices<'_> {
-        RecordSlices::new(self.out.get(self.values.clone()).unwrap_or_default(), &self.limits)
+    pub(crate) fn records<'a>(&'a self, data: &'a [u8]) -> RecordSlices<'a> {
+        match self.in_place {
+            true => self.values.records(data),
+            false => RecordSlices::new(self.out.get(self.written.clone()).unwrap_or_default(), &self.limits),
+        }
+    }
+
+    /// Returns the records that are available: all of them, unless only the last ones were wanted.
+    pub(crate) fn available(&self) -> Range<u64> {
+        match self.in_place {
+            true => self.values.available(),
+            false => 0..self.limits.len() as u64,
+        }
+    }
+
+    /// Makes the records from that of number `index` on available. `data` are those that the chunk was decoded from.
+    pub(crate) fn extend(&mut self, data: &[u8], index: u64) -> Result<(), Damage> {
+        self.values.extend(&mut self.decompressor, data, index)
     }
 
     /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`, keeping only the `included` fields
-    /// if they are given. No section may grow beyond `limit` bytes. After an error there are no records.
+    /// if they are given. No section may grow beyond `limit` bytes. After an error there are no records. Those before the record of
+    /// number `wanted` may be left to [`Self::extend`].
     pub(crate) fn decode(
         &mut self,
         data: &[u8],
@@ -77,14 +109,24 @@ impl TransposedDecoder {
         decoded_data_size: u64,
         included: Option<&IncludedFields>,
         limit: usize,
+        wanted_record: u64,
     ) -> Result<(), Damage> {
         let wanted = match included {
             None => Wanted::All,
             Some(included) => Wanted::Included(included),
         };
-        let room = self
-            .run_over(data, num_records, decoded_data_size, wanted, &mut Records, limit)?
-            .0;
+        let outcome = self.run_over(
+            data,
+            (num_records, wanted_record),
+            decoded_data_size,
+            wanted,
+            &mut Records,
+            limit,
+        )?;
+        let Outcome::Written(room) = outcome else {
+            // Nothing stops a sink of records.
+            return Ok(());
+        };
         let begin = self.run.finish(&mut self.limits)?;
         if included.is_none() && begin != SLACK {
             self.limits.clear();
@@ -94,7 +136,7 @@ impl TransposedDecoder {
                 found: (room - begin) as u64,
             });
         }
-        self.values = begin..room;
+        self.written = begin..room;
         Ok(())
     }
 
@@ -107,27 +149,29 @@ impl TransposedDecoder {
         sink: &mut impl FieldSink,
         limit: usize,
     ) -> Result<ControlFlow<()>, Damage> {
-        let flow = self
-            .run_over(data, num_records, decoded_data_size, Wanted::Chosen, sink, limit)?
-            .1;
-        if flow.is_continue() {
-            self.run.finish_fields()?;
+        if let Outcome::Stopped =
+            self.run_over(data, (num_records, 0), decoded_data_size, Wanted::Chosen, sink, limit)?
+        {
+            return Ok(ControlFlow::Break(()));
         }
-        Ok(flow)
+        self.run.finish_fields()?;
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// Runs over a chunk. Returns where the output ends, and whether the sink broke off.
+    /// Runs over a chunk, or finds that this is not needed.
     fn run_over<S: FieldSink>(
         &mut self,
         data: &[u8],
-        num_records: u64,
+        (num_records, wanted_record): (u64, u64),
         decoded_data_size: u64,
         wanted: Wanted<'_>,
         sink: &mut S,
         limit: usize,
-    ) -> Result<(usize, ControlFlow<()>), Damage> {
+    ) -> Result<Outcome, Damage> {
         self.limits.clear();
-        self.values = 0..0;
+        self.written = 0..0;
+        self.values.clear();
+        self.in_place = false;
         let size = usize::try_from(decoded_data_size)
             .ok()
             .filter(|&size| size <= limit)
@@ -149,6 +193,28 @@ impl TransposedDecoder {
                 self.transitions.as_slice()
             }
         };
+        if !matches!(wanted, Wanted::Chosen)
+            && let [state] = self.states[..]
+            && let Some(visits) = in_place::visits(state, transitions)
+            && visits == num_records
+            && let Some((lengths, values)) = self.buckets.non_proto(state.buffer as usize)
+        {
+            self.buckets.load(lengths, data, &mut self.decompressor)?;
+            let lengths = self
+                .buckets
+                .bytes(data)
+                .get(self.buckets.buffer(lengths))
+                .unwrap_or_default();
+            let limits = self.values.start(Order::LastToFirst);
+            if in_place::read_limits(lengths, num_records, limits) == Some(size) && size == values.1 {
+                self.in_place = true;
+                return self
+                    .values
+                    .decode(&mut self.decompressor, compression, data, values.0, wanted_record)
+                    .map(|()| Outcome::InPlace);
+            }
+            self.values.clear();
+        }
         // A transition byte is good for four steps, each with the implicit ones behind it.
         let longest_chain = self.chains.longest(&self.states)?;
         let steps = (transitions.len().saturating_add(1))
@@ -197,7 +263,7 @@ impl TransposedDecoder {
             Wanted::Included(_) | Wanted::Chosen => settling,
         };
         loop {
-            let (bytes, cursors) = self.buckets.bytes(data);
+            let (bytes, cursors) = self.buckets.bytes_and_cursors(data);
             let input = Input {
                 nodes: &self.nodes,
                 jumps: &self.jumps,
@@ -226,10 +292,8 @@ impl TransposedDecoder {
                         }
                     }
                 }
-                Pause::Stopped => return Ok((room, ControlFlow::Break(()))),
-                Pause::End if self.run.transition == transitions.len() => {
-                    return Ok((room, ControlFlow::Continue(())));
-                }
+                Pause::Stopped => return Ok(Outcome::Stopped),
+                Pause::End if self.run.transition == transitions.len() => return Ok(Outcome::Written(room)),
                 Pause::End => {
                     jump::compile(&self.nodes, &mut self.jumps);
                     until = transitions.len();
