@@ -1,0 +1,1 @@
+//! Load tests: Latte's workloads, three kinds of target, honest latencies.

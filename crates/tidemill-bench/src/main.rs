@@ -1,0 +1,3 @@
+//! The binary `tidemill-bench`.
+
+fn main() {}
