@@ -1,1 +1,10 @@
 //! Load tests: Latte's workloads, three kinds of target, honest latencies.
+//!
+//! What is measured is in [`stats`]: recorders without locks, one per worker, merged each interval into a sample, and samples
+//! into a summary of constant size. What is kept is in [`report`]: lines of JSON, written while the run goes.
+
+mod error;
+pub mod report;
+pub mod stats;
+
+pub use error::{Error, Result};

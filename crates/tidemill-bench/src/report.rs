@@ -1,0 +1,14 @@
+//! What is kept of a run, in lines of JSON.
+//!
+//! The first line says what was run, then comes a line for each sample, then one with the results; `--repeat` goes on with
+//! the samples of the next run. Every line is written at once, so a killed run leaves a report of all but its last interval.
+//! The schema is in `docs/bench-report.md`.
+
+mod config;
+mod writer;
+
+pub use config::{RunConfig, WeightedFunction};
+pub use writer::ReportWriter;
+
+/// The version of the schema, in the first line.
+pub const VERSION: u32 = 1;
