@@ -57,6 +57,30 @@ pub enum Error {
     /// Wrong use.
     #[error("{0}")]
     Misuse(String),
+    /// A script that cannot be read or compiled, or that was stopped.
+    #[error("{}: {what}", script.display())]
+    Script {
+        /// The script.
+        script: PathBuf,
+        /// Why, with the lines at fault.
+        what: String,
+    },
+    /// A function of the workload failed.
+    #[error("function {function} failed: {what}")]
+    Function {
+        /// Its name.
+        function: String,
+        /// Why, or where it was stopped.
+        what: String,
+    },
+    /// No connection to the target.
+    #[error("cannot connect to {address}: {what}")]
+    Connect {
+        /// Its address.
+        address: String,
+        /// The target's answer.
+        what: String,
+    },
 }
 
 impl Error {
