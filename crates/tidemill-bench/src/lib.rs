@@ -3,7 +3,9 @@
 //! What is measured is in [`stats`]: recorders without locks, one per worker, merged each interval into a sample, and samples
 //! into a summary of constant size. What is kept is in [`report`]: lines of JSON, written while the run goes.
 
+pub mod commands;
 mod error;
+pub mod output;
 pub mod report;
 pub mod stats;
 
