@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::list::ListArgs;
+use crate::commands::show::ShowArgs;
 use crate::context::{Policy, RetryDelay, Validation};
+use crate::output::Format;
 use crate::script::Limits;
 
 /// Runs workloads written in Rune against a store, and measures throughput and latency.
@@ -30,6 +33,10 @@ pub enum Command {
     Load(LoadArgs),
     /// Run functions of the workload and measure them.
     Run(Box<RunArgs>),
+    /// Print a report, or compare it with another.
+    Show(ShowArgs),
+    /// Print a line for each report in a folder.
+    List(ListArgs),
 }
 
 /// Which workload.
@@ -262,6 +269,9 @@ pub struct RunArgs {
     /// A report to compare with.
     #[arg(short, long, value_name = "PATH")]
     pub baseline: Option<PathBuf>,
+    /// Print the results as rows of this format. Default: a text for people.
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
     /// Accepted for its forks, which write a report only then. Here there always is one.
     #[arg(long, hide = true)]
     pub generate_report: bool,

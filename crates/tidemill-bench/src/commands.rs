@@ -1,11 +1,14 @@
 //! The commands, a file each.
 
 pub mod edit;
+pub mod list;
 pub mod load;
 pub mod run;
 pub mod schema;
+pub mod show;
 
 use std::error::Error as _;
+use std::io::stdout;
 use std::process::ExitCode;
 
 use crate::args::{Cli, Command};
@@ -34,6 +37,8 @@ fn dispatch(command: &Command) -> Result<ExitCode> {
         Command::Schema(args) => schema::schema(args)?,
         Command::Load(args) => load::load(args)?,
         Command::Run(args) => return run::run(args),
+        Command::Show(args) => show::show(args, &mut stdout().lock())?,
+        Command::List(args) => list::list(args, &mut stdout().lock())?,
     }
     Ok(ExitCode::SUCCESS)
 }

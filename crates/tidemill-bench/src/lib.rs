@@ -8,6 +8,7 @@ pub mod args;
 pub mod commands;
 pub mod context;
 mod error;
+pub mod output;
 mod progress;
 pub mod report;
 pub mod run;

@@ -5,9 +5,19 @@
 //! The schema is in `docs/bench-report.md`.
 
 mod config;
+mod latte;
+mod quantities;
+mod reader;
+mod rows;
+mod text;
 mod writer;
 
 pub use config::{RunConfig, WeightedFunction};
+pub use quantities::{Better, Quantity, Scope, quantities};
+pub use reader::{Report, Run, Visitor};
+pub use rows::{Compared, SampleRows, compared, rows};
+pub(crate) use text::local_time;
+pub use text::write_text;
 pub use writer::ReportWriter;
 
 /// The version of the schema, in the first line.

@@ -2,12 +2,13 @@
 //!
 //! A worker keeps a [`Recorder`] of its own: integers and histograms, no locks. Once an interval it gives a [`Chunk`]; the
 //! chunks of all workers merge into a [`Sample`], and samples into a [`Summary`], whose size does not grow with time. Its
-//! [`Results`] are estimates with intervals of confidence.
+//! [`Results`] are estimates with intervals of confidence, and [`comparison`] says whether two of them differ.
 //!
 //! Times are recorded in nanoseconds and reported in milliseconds. The methods and their sources are in `docs/statistics.md`.
 
 mod batches;
 mod client;
+pub mod comparison;
 mod estimate;
 mod histogram;
 mod quantile;

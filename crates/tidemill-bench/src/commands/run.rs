@@ -1,15 +1,17 @@
 //! `run`: functions of a workload, measured.
 
 use std::collections::BTreeMap;
+use std::io::stdout;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::args::{Extent, RunArgs};
+use crate::commands::show::ShowArgs;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::report::{ReportWriter, RunConfig, WeightedFunction};
+use crate::report::{Report, ReportWriter, RunConfig, WeightedFunction};
 use crate::run::{Chooser, Crew, Cycles, Interrupt, Pace, Phase, Prepared};
 use crate::stats::{Results, Sample, Summary};
 
@@ -18,6 +20,10 @@ use crate::stats::{Results, Sample, Summary};
 /// # Errors
 /// What the script or the store says. What was measured until then is printed and in the report.
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
+    // Before anything takes time: a baseline that cannot be read.
+    if let Some(path) = &args.baseline {
+        Report::load(path)?;
+    }
     let (target, stage) = super::schema::open(&args.workload, &args.connection)?;
     let target = Arc::new(target);
     let about = stage.about();
@@ -49,6 +55,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut writer = ReportWriter::create(&path, &config)?;
     eprintln!("info: Running benchmark...");
     let mut has_errors = false;
+    let mut failed = None;
+    if args.format.is_none() {
+        println!("{LOG_HEADER}");
+    }
     for repetition in 1..=args.repeat.get() {
         if interrupt.came() {
             break;
@@ -56,16 +66,26 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         if args.repeat.get() > 1 {
             eprintln!("info: Run {repetition} of {}...", args.repeat);
         }
-        let results = measure(args, &mut crew, &mut writer)?;
-        writer.results(&results.0)?;
-        print(&results.0);
-        has_errors |= !results.0.cycle_errors.is_empty() || !results.0.request_errors.is_empty();
-        if let Some(error) = results.1 {
-            eprintln!("info: Saved report to {}", path.display());
-            return Err(error);
+        let (results, error) = measure(args, &mut crew, &mut writer)?;
+        writer.results(&results)?;
+        has_errors |= !results.cycle_errors.is_empty() || !results.request_errors.is_empty();
+        failed = error;
+        if failed.is_some() {
+            break;
         }
     }
+    drop(crew);
+    let shown = ShowArgs {
+        report: path.clone(),
+        baseline: args.baseline.clone(),
+        log: false,
+        format: args.format,
+    };
+    super::show::show(&shown, &mut stdout().lock())?;
     eprintln!("info: Saved report to {}", path.display());
+    if let Some(error) = failed {
+        return Err(error);
+    }
     Ok(match (interrupt.came(), has_errors) {
         (true, _) => ExitCode::from(130),
         (false, true) => ExitCode::from(1),
@@ -91,7 +111,9 @@ fn measure(args: &RunArgs, crew: &mut Crew, writer: &mut ReportWriter) -> Result
         if !args.drop_sampling_log {
             writer.sample(&sample)?;
         }
-        progress.line(|| print_sample(&sample));
+        if args.format.is_none() {
+            progress.line(|| print_sample(&sample));
+        }
         Ok(())
     };
     let ended = crew.work(phase, &mut keep, |phase| progress.show(phase))?;
@@ -203,21 +225,20 @@ fn report_path(output: Option<&Path>, started_ms: i64) -> PathBuf {
     }
 }
 
+const LOG_HEADER: &str = "  Time [s]      Cycles      Errors  Cycles/s    p50 [ms]    p90 [ms]    p99 [ms]    max [ms]";
+
 fn print_sample(sample: &Sample) {
     let latencies = sample.cycle_latencies();
     let ms = |quantile: f64| latencies.quantile(quantile) as f64 / 1e6;
     println!(
-        "{:9.3} {:11} {:11.0} {:9.3} {:9.3} {:9.3} {:9.3}",
+        "{:10.3} {:11} {:11} {:9.0} {:11.3} {:11.3} {:11.3} {:11.3}",
         sample.start_s + sample.duration_s,
         sample.cycles(),
+        sample.cycle_errors(),
         sample.cycles() as f64 / sample.duration_s.max(1e-9),
         ms(0.5),
         ms(0.9),
         ms(0.99),
         ms(1.0),
     );
-}
-
-fn print(results: &Results) {
-    println!("{results:#?}");
 }

@@ -69,6 +69,16 @@ pub struct WeightedFunction {
 }
 
 impl RunConfig {
+    /// The functions with their weights, as `-f` takes them.
+    pub fn function_list(&self) -> String {
+        let functions = self.functions.iter();
+        let functions = functions.map(|function| match function.weight {
+            1.0 => function.name.clone(),
+            weight => format!("{}:{weight}", function.name),
+        });
+        functions.collect::<Vec<_>>().join(",")
+    }
+
     /// The same with passwords taken out: those in URLs, and parameters and settings whose names say that they hold one.
     pub fn without_secrets(&self) -> Self {
         let mut config = self.clone();

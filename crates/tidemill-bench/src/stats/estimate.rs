@@ -83,8 +83,11 @@ pub(crate) fn student_quantile(share: f64, freedom: f64) -> Option<f64> {
         return Some(z + first / freedom + second / (freedom * freedom));
     }
     let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
-    let (mut low, mut high) = (0.0, 1e6);
-    for _ in 0..80 {
+    let (mut low, mut high) = (0.0, 2.0);
+    while student.cdf(high) < share && high < 1e9 {
+        (low, high) = (high, 2.0 * high);
+    }
+    for _ in 0..40 {
         let middle = (low + high) / 2.0;
         match student.cdf(middle) < share {
             true => low = middle,
