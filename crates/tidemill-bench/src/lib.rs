@@ -5,7 +5,9 @@
 
 pub mod commands;
 mod error;
+pub mod hdr;
 pub mod output;
+pub mod plot;
 pub mod report;
 pub mod stats;
 
