@@ -8,6 +8,7 @@ mod error;
 pub mod hdr;
 pub mod output;
 pub mod plot;
+pub mod prometheus;
 pub mod report;
 pub mod stats;
 

@@ -169,7 +169,7 @@ fn draw_chart<B: DrawingBackend>(chart: &Chart, area: &DrawingArea<B, Shift>) ->
         .margin(20)
         .caption(&chart.title, ("sans-serif", 24).into_font())
         .x_label_area_size(60)
-        .y_label_area_size(110)
+        .y_label_area_size(90)
         .build_cartesian_2d(x_from..x_to, y_from..y_to)
         .map_err(drawing)?;
     context
