@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::export::ExportArgs;
+use crate::commands::hdr::HdrArgs;
 use crate::commands::list::ListArgs;
+use crate::commands::plot::PlotArgs;
 use crate::commands::show::ShowArgs;
 use crate::context::{Policy, RetryDelay, Validation};
 use crate::output::Format;
@@ -37,6 +41,12 @@ pub enum Command {
     Show(ShowArgs),
     /// Print a line for each report in a folder.
     List(ListArgs),
+    /// Draw reports.
+    Plot(PlotArgs),
+    /// Write the histograms of a report as a log for HdrHistogram.
+    Hdr(HdrArgs),
+    /// Write reports as pages, rows or one merged report.
+    Export(ExportArgs),
 }
 
 /// Which workload.
@@ -260,6 +270,24 @@ pub struct RunArgs {
     /// Leave samples out of the report: no plots and no log of histograms can be made of it then.
     #[arg(long)]
     pub drop_sampling_log: bool,
+    /// Where a log of histograms for HdrHistogram goes, as the run goes.
+    #[arg(long, value_name = "PATH")]
+    pub hdrfile: Option<PathBuf>,
+    /// Serve what is measured to Prometheus at this address while the run goes, as in 127.0.0.1:9464.
+    #[arg(long, value_name = "ADDRESS")]
+    pub prometheus: Option<String>,
+    /// Wait with measuring until this time, as in 2030-01-31T12:00:00Z, so that several machines start together.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub start_at: Option<DateTime<Utc>>,
+    /// Search the highest rate at which the latency that --p99 or --p999 names is kept, in runs of --duration each.
+    #[arg(long, conflicts_with = "rate", requires = "goal")]
+    pub find_max: bool,
+    /// The 99th percentile of cycle latency that --find-max keeps.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, group = "goal", requires = "find_max")]
+    pub p99: Option<Duration>,
+    /// The 99.9th percentile of cycle latency that --find-max keeps.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, group = "goal", requires = "find_max")]
+    pub p999: Option<Duration>,
     /// A label for the report.
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     pub tags: Vec<String>,
@@ -401,6 +429,11 @@ fn unit_seconds(unit: &str) -> Option<f64> {
         "d" | "day" | "days" => 86_400.0,
         _ => return None,
     })
+}
+
+fn parse_time(text: &str) -> Result<DateTime<Utc>, String> {
+    let time = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
+    time.map_err(|e| format!("expected a time as 2030-01-31T12:00:00Z: {e}"))
 }
 
 fn parse_parameter(text: &str) -> Result<(String, String), String> {

@@ -1,8 +1,11 @@
 //! The commands, a file each.
 
 pub mod edit;
+pub mod export;
+pub mod hdr;
 pub mod list;
 pub mod load;
+pub mod plot;
 pub mod run;
 pub mod schema;
 pub mod show;
@@ -39,6 +42,9 @@ fn dispatch(command: &Command) -> Result<ExitCode> {
         Command::Run(args) => return run::run(args),
         Command::Show(args) => show::show(args, &mut stdout().lock())?,
         Command::List(args) => list::list(args, &mut stdout().lock())?,
+        Command::Plot(args) => plot::plot(args, &mut stdout().lock())?,
+        Command::Hdr(args) => hdr::hdr(args, &mut stdout().lock())?,
+        Command::Export(args) => export::export(args, &mut stdout().lock())?,
     }
     Ok(ExitCode::SUCCESS)
 }

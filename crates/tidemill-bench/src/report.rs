@@ -5,7 +5,9 @@
 //! The schema is in `docs/bench-report.md`.
 
 mod config;
+mod html;
 mod latte;
+mod merge;
 mod quantities;
 mod reader;
 mod rows;
@@ -13,6 +15,9 @@ mod text;
 mod writer;
 
 pub use config::{RunConfig, WeightedFunction};
+pub use html::html;
+pub use merge::merge;
+pub(crate) use quantities::percentile_name;
 pub use quantities::{Better, Quantity, Scope, quantities};
 pub use reader::{Report, Run, Visitor};
 pub use rows::{Compared, SampleRows, compared, rows};

@@ -9,6 +9,7 @@ mod cycles;
 mod interrupt;
 mod pace;
 mod setup;
+mod timer;
 mod worker;
 
 pub use chooser::Chooser;

@@ -9,7 +9,10 @@ use common::{Bench, Ran};
 fn run(script: &str, arguments: &[&str]) -> (Bench, Ran) {
     let bench = Bench::new("mem:");
     bench.write("w.rn", script);
-    let mut all = vec!["run", "w.rn", "-d", "5", "-w", "0", "-q", "-o", "r.json"];
+    let mut all = vec!["run", "w.rn", "-w", "0", "-q", "-o", "r.json"];
+    if !arguments.contains(&"-d") {
+        all.extend(["-d", "5"]);
+    }
     all.extend(arguments);
     let ran = bench.run(&all);
     (bench, ran)
@@ -18,7 +21,10 @@ fn run(script: &str, arguments: &[&str]) -> (Bench, Ran) {
 /// Runs `checks` once as the body of `run`.
 #[track_caller]
 fn holds(checks: &str) {
-    let (_, ran) = run(&format!("use latte::*;\npub async fn run(ctx, i) {{\n{checks}\n}}"), &["-d", "1"]);
+    let (_, ran) = run(
+        &format!("use latte::*;\npub async fn run(ctx, i) {{\n{checks}\n}}"),
+        &["-d", "1"],
+    );
     ran.good();
 }
 
@@ -98,19 +104,28 @@ fn texts_come_from_files_and_resources() {
             assert_eq!(found, [1, 2, 0]);
             for name in ["adventures", "careers", "companies", "jobdescription", "lastnames", "lorem_ipsum_full",
                          "names", "numbers", "types5", "variable_words"] {
-                assert!(fs::read_resource_words(`${name}.txt`)?.len() > 0 || name == "numbers");
-                assert!(fs::read_resource_lines(`${name}.txt`)?.len() >= 5, name);
-                assert!(fs::read_resource_to_string(`${name}.txt`)?.len() > 10);
+                let file = `${name}.txt`;
+                assert!(fs::read_resource_words(file)?.len() > 0 || name == "numbers");
+                assert!(fs::read_resource_lines(file)?.len() >= 5);
+                assert!(fs::read_resource_to_string(file)?.len() > 10);
             }
         }
         "#,
     );
     bench.run(&["run", "w.rn", "-d", "1", "-w", "0", "-o", "r.json"]).good();
-    for call in ["read_to_string(\"no.txt\")", "read_lines(\"no.txt\")", "read_words(\"no.txt\")", "read_split_lines_iter(\"no.txt\", [])"] {
+    for call in [
+        "read_to_string(\"no.txt\")",
+        "read_lines(\"no.txt\")",
+        "read_words(\"no.txt\")",
+        "read_split_lines_iter(\"no.txt\", [])",
+    ] {
         let (_, ran) = run(&format!("pub async fn run(ctx, i) {{ fs::{call}?; }}"), &[]);
         ran.fails(2, "no.txt: No such file");
     }
-    let (_, ran) = run("pub async fn run(ctx, i) { fs::read_resource_lines(\"no.txt\")?; }", &[]);
+    let (_, ran) = run(
+        "pub async fn run(ctx, i) { fs::read_resource_lines(\"no.txt\")?; }",
+        &[],
+    );
     ran.fails(2, "there is no resource no.txt");
 }
 
@@ -124,9 +139,21 @@ fn parameters_become_constants() {
         pub async fn run(ctx, i) { return Err(`${ROWS} ${NAME} ${SHARE} ${LIST[0]}`); }
     "#;
     run(script, &[]).1.fails(2, "5 none 0.5 1");
-    run(script, &["-P", "rows=7", "-P", "name=\"quoted\"", "-P", "share=-1.5", "-P", "list=[9]"])
-        .1
-        .fails(2, "7 quoted -1.5 9");
+    run(
+        script,
+        &[
+            "-P",
+            "rows=7",
+            "-P",
+            "name=\"quoted\"",
+            "-P",
+            "share=-1.5",
+            "-P",
+            "list=[9]",
+        ],
+    )
+    .1
+    .fails(2, "7 quoted -1.5 9");
     // Shells eat quotes.
     run(script, &["-P", "name=bare"]).1.fails(2, "5 bare 0.5 1");
     run(script, &["-P", "name=two words"]).1.fails(2, "5 two words 0.5 1");
@@ -203,7 +230,8 @@ fn a_script_without_end_is_stopped_with_its_line() {
     let greedy = "pub async fn run(ctx, i) {\n    let v = [];\n    loop {\n        v.push(\"0123456789\");\n    }\n}";
     let (_, ran) = run(greedy, &["--memory-limit", "4"]);
     ran.fails(2, "w.rn:4:").fails(2, "one call may hold 4194304 bytes");
-    let inner = "async fn deep(n) {\n    loop {\n        n += 1;\n    }\n}\npub async fn run(ctx, i) {\n    deep(i).await\n}";
+    let inner =
+        "async fn deep(n) {\n    loop {\n        n += 1;\n    }\n}\npub async fn run(ctx, i) {\n    deep(i).await\n}";
     let (_, ran) = run(inner, &["--instruction-limit", "100000"]);
     ran.fails(2, "w.rn:7:").fails(2, "more than 100000 instructions");
     assert!(start.elapsed().as_secs() < 30);
@@ -211,9 +239,16 @@ fn a_script_without_end_is_stopped_with_its_line() {
 
 #[test]
 fn an_error_that_is_returned_ends_the_run_and_one_that_is_not_does_not() {
-    let (_, ran) = run("pub async fn run(ctx, i) { ctx.execute(\"SELECT * FROM nowhere\").await?; }", &[]);
-    ran.fails(2, "function run failed: refused: ").fails(2, "SELECT * FROM nowhere");
-    let (bench, ran) = run("pub async fn run(ctx, i) { let _ = ctx.execute(\"SELECT * FROM nowhere\").await; }", &[]);
+    let (_, ran) = run(
+        "pub async fn run(ctx, i) { ctx.execute(\"SELECT * FROM nowhere\").await?; }",
+        &[],
+    );
+    ran.fails(2, "function run failed: refused: ")
+        .fails(2, "SELECT * FROM nowhere");
+    let (bench, ran) = run(
+        "pub async fn run(ctx, i) { let _ = ctx.execute(\"SELECT * FROM nowhere\").await; }",
+        &[],
+    );
     // Requests failed, so the exit code is not 0; cycles did not.
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     let results = &bench.results("r.json")[0];
@@ -237,10 +272,23 @@ fn failures_that_a_script_signals_follow_the_strategy() {
     let (bench, ran) = run(script, &["--validation-strategy", "ignore"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     let results = &bench.results("r.json")[0];
-    assert_eq!((&results["cycles"], &results["cycle_errors"]["signalled"]), (&5.into(), &1.into()));
-    run(script, &["--validation-strategy", "retry", "--retries", "2", "--retry-delay", "1ms"])
-        .1
-        .fails(2, "signalled: wrong row");
+    assert_eq!(
+        (&results["cycles"], &results["cycle_errors"]["signalled"]),
+        (&5.into(), &1.into())
+    );
+    run(
+        script,
+        &[
+            "--validation-strategy",
+            "retry",
+            "--retries",
+            "2",
+            "--retry-delay",
+            "1ms",
+        ],
+    )
+    .1
+    .fails(2, "signalled: wrong row");
 }
 
 #[test]
@@ -266,9 +314,11 @@ fn data_of_prepare_reaches_every_worker() {
     run(script, &["-t", "2", "-d", "100"]).1.good();
     for (data, why) in [
         ("|x| x", "cannot be given to workers"),
-        ("{ let v = []; v.push(v); v }", "more than 100 deep, or holds itself"),
+        ("deep(200)", "more than 100 deep, or holds itself"),
     ] {
-        let script = format!("pub async fn prepare(ctx) {{ ctx.data.it = {data}; }} pub async fn run(ctx, i) {{}}");
+        let script = format!(
+            "fn deep(n) {{ if n == 0 {{ [] }} else {{ [deep(n - 1)] }} }} pub async fn prepare(ctx) {{ ctx.data.it = {data}; }} pub async fn run(ctx, i) {{}}"
+        );
         run(&script, &[]).1.fails(2, why);
     }
 }
@@ -285,13 +335,23 @@ fn metrics_of_the_script_are_in_the_report() {
     assert_eq!(results["metrics"]["recall"]["count"], 5);
     assert_eq!(results["metrics"]["recall"]["max"], 4.0);
     assert_eq!(results["metrics"]["share"]["mean"]["value"], 0.5);
-    assert!(std::fs::read_to_string(bench.file("r.json")).unwrap().contains("\"model\":\"m1\""));
-    run("pub async fn prepare(ctx) { ctx.record_metric(\"x\", 1); } pub async fn run(ctx, i) {}", &[])
-        .1
-        .fails(2, "record_metric");
-    run("pub async fn prepare(ctx) { ctx.declare_metric(\"x\", \"sideways\"); } pub async fn run(ctx, i) {}", &[])
-        .1
-        .fails(2, "sideways");
+    assert!(
+        std::fs::read_to_string(bench.file("r.json"))
+            .unwrap()
+            .contains("\"model\":\"m1\"")
+    );
+    run(
+        "pub async fn prepare(ctx) { ctx.record_metric(\"x\", 1); } pub async fn run(ctx, i) {}",
+        &[],
+    )
+    .1
+    .fails(2, "record_metric");
+    run(
+        "pub async fn prepare(ctx) { ctx.declare_metric(\"x\", \"sideways\"); } pub async fn run(ctx, i) {}",
+        &[],
+    )
+    .1
+    .fails(2, "sideways");
 }
 
 #[test]
@@ -309,7 +369,7 @@ fn partitions_have_the_sizes_of_their_preset() {
             partition.idx += 10;
         }
         for (key, pair) in seen.iter() {
-            assert_eq!(pair.0, pair.1, `${key}`);
+            assert_eq!(pair.0, pair.1);
         }
         Ok(())
         "#,

@@ -1,19 +1,20 @@
 //! `run`: functions of a workload, measured.
 
+mod find_max;
+mod outputs;
+
 use std::collections::BTreeMap;
 use std::io::stdout;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::outputs::Outputs;
 use crate::args::{Extent, RunArgs};
 use crate::commands::show::ShowArgs;
-use crate::error::{Error, Result};
-use crate::progress::Progress;
-use crate::report::{Report, ReportWriter, RunConfig, WeightedFunction};
+use crate::error::Result;
+use crate::report::{Report, RunConfig, WeightedFunction};
 use crate::run::{Chooser, Crew, Cycles, Interrupt, Pace, Phase, Prepared};
-use crate::stats::{Results, Sample, Summary};
 
 /// Runs the functions that `args` names, prints what was measured and writes the report.
 ///
@@ -41,24 +42,27 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         load_in_memory(args, &prepared, &interrupt)?;
     }
     let mut crew = Crew::assemble(&prepared, &chooser, args.threads.get(), interrupt.clone())?;
+    let config = config(args, &prepared, &about.name, &about.version);
+    let mut outputs = Outputs::create(args, &config)?;
     if let Some(phase) = warm_up(args)? {
         eprintln!("info: Warming up...");
-        let progress = Progress::new("Warming up", &phase, args.quiet);
-        let ended = crew.work(phase, |_| Ok(()), |phase| progress.show(phase))?;
-        progress.finish();
+        let ended = outputs.watch("Warming up", &mut crew, phase, true)?.1;
         if let Some(error) = ended.error {
             return Err(error);
         }
     }
-    let config = config(args, &prepared, &about.name, &about.version);
-    let path = report_path(args.output.as_deref(), config.started_ms);
-    let mut writer = ReportWriter::create(&path, &config)?;
+    wait_until(args.start_at, &interrupt);
+    let pace = if args.find_max {
+        let Some(found) = find_max::find_max(args, &mut crew, &mut outputs, &interrupt)? else {
+            return Ok(ExitCode::from(if interrupt.came() { 130 } else { 1 }));
+        };
+        Some(found)
+    } else {
+        Pace::of(&args.pace, extent(args.duration).0)
+    };
     eprintln!("info: Running benchmark...");
     let mut has_errors = false;
     let mut failed = None;
-    if args.format.is_none() {
-        println!("{LOG_HEADER}");
-    }
     for repetition in 1..=args.repeat.get() {
         if interrupt.came() {
             break;
@@ -66,21 +70,31 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         if args.repeat.get() > 1 {
             eprintln!("info: Run {repetition} of {}...", args.repeat);
         }
-        let (results, error) = measure(args, &mut crew, &mut writer)?;
-        writer.results(&results)?;
+        let (summary, ended) = outputs.watch("Running", &mut crew, phase(args, pace)?, false)?;
+        if ended.unstarted > 0 {
+            eprintln!(
+                "warning: Cycles were due at the end that could not begin: the store, or the concurrency, did not keep up with the rate"
+            );
+        }
+        let results = summary.results();
+        outputs.finish(&results)?;
         has_errors |= !results.cycle_errors.is_empty() || !results.request_errors.is_empty();
-        failed = error;
+        failed = ended.error;
         if failed.is_some() {
             break;
         }
     }
     drop(crew);
+    let path = outputs.close();
     let shown = ShowArgs {
         report: path.clone(),
         baseline: args.baseline.clone(),
         log: false,
         format: args.format,
     };
+    if interrupt.came() && Report::load(&path)?.runs.is_empty() {
+        return Ok(ExitCode::from(130));
+    }
     super::show::show(&shown, &mut stdout().lock())?;
     eprintln!("info: Saved report to {}", path.display());
     if let Some(error) = failed {
@@ -93,38 +107,28 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     })
 }
 
-/// One run: its results, and what ended it early.
-fn measure(args: &RunArgs, crew: &mut Crew, writer: &mut ReportWriter) -> Result<(Results, Option<Error>)> {
+/// A phase of the length that the command line names.
+fn phase(args: &RunArgs, pace: Option<Pace>) -> Result<Phase> {
     let (duration, limit) = extent(args.duration);
-    let phase = Phase {
+    Ok(Phase {
         cycles: Cycles::new(args.start_cycle, args.end_cycle, limit)?,
         duration,
-        pace: Pace::of(&args.pace, duration),
+        pace,
         sampling: Some(args.sampling),
         concurrency: args.concurrency.get(),
         start: Instant::now(),
-    };
-    let progress = Progress::new("Running", &phase, args.quiet);
-    let mut summary = Summary::default();
-    let mut keep = |sample: Sample| {
-        summary.add(&sample);
-        if !args.drop_sampling_log {
-            writer.sample(&sample)?;
-        }
-        if args.format.is_none() {
-            progress.line(|| print_sample(&sample));
-        }
-        Ok(())
-    };
-    let ended = crew.work(phase, &mut keep, |phase| progress.show(phase))?;
-    progress.finish();
-    if ended.unstarted > 0 {
-        eprintln!(
-            "warning: {} workers had cycles due at the end that could not begin: the store, or the concurrency, did not keep up with the rate",
-            ended.unstarted
-        );
+    })
+}
+
+fn wait_until(time: Option<chrono::DateTime<chrono::Utc>>, interrupt: &Interrupt) {
+    let Some(time) = time else { return };
+    eprintln!("info: Waiting until {time}...");
+    while !interrupt.came()
+        && let Ok(left) = (time - chrono::Utc::now()).to_std()
+        && !left.is_zero()
+    {
+        std::thread::sleep(left.min(Duration::from_millis(100)));
     }
-    Ok((summary.results(), ended.error))
 }
 
 fn extent(extent: Extent) -> (Option<Duration>, u64) {
@@ -212,33 +216,4 @@ fn settings(args: &RunArgs, fields: &BTreeMap<String, String>) -> BTreeMap<Strin
         set("rate_sine_period", format!("{:?}", args.pace.rate_sine_period));
     }
     settings
-}
-
-/// The file that is named, or one named after the time, in the folder that is named or here.
-fn report_path(output: Option<&Path>, started_ms: i64) -> PathBuf {
-    let started = chrono::DateTime::from_timestamp_millis(started_ms).unwrap_or_default();
-    let name = started.format("tidemill-bench-%Y%m%d-%H%M%S.json").to_string();
-    match output {
-        Some(path) if path.is_dir() => path.join(name),
-        Some(path) => path.to_owned(),
-        None => PathBuf::from(name),
-    }
-}
-
-const LOG_HEADER: &str = "  Time [s]      Cycles      Errors  Cycles/s    p50 [ms]    p90 [ms]    p99 [ms]    max [ms]";
-
-fn print_sample(sample: &Sample) {
-    let latencies = sample.cycle_latencies();
-    let ms = |quantile: f64| latencies.quantile(quantile) as f64 / 1e6;
-    println!(
-        "{:10.3} {:11} {:11} {:9.0} {:11.3} {:11.3} {:11.3} {:11.3}",
-        sample.start_s + sample.duration_s,
-        sample.cycles(),
-        sample.cycle_errors(),
-        sample.cycles() as f64 / sample.duration_s.max(1e-9),
-        ms(0.5),
-        ms(0.9),
-        ms(0.99),
-        ms(1.0),
-    );
 }

@@ -26,6 +26,20 @@ pub struct Compared {
     pub comparison: Option<Comparison>,
 }
 
+impl Compared {
+    /// `better` or `worse` where the difference is significant, otherwise nothing.
+    pub fn verdict(&self) -> &'static str {
+        let significant = self.comparison.filter(Comparison::is_significant);
+        let change = significant.and_then(|comparison| comparison.change);
+        match (change, self.quantity.better) {
+            (Some(change), Better::Higher) if change > 0.0 => "better",
+            (Some(change), Better::Lower) if change < 0.0 => "better",
+            (Some(_), Better::Higher | Better::Lower) => "worse",
+            _ => "",
+        }
+    }
+}
+
 /// All numbers of a report, over all its runs, and those of a baseline beside them.
 pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
     let runs =

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Local};
 
-use super::{Better, Quantity, Report, RunConfig, Scope, rows::Compared};
+use super::{Quantity, Report, RunConfig, Scope, rows::Compared};
 use crate::stats::{Estimate, comparison::Basis};
 
 /// Which percentiles are printed; reports hold more.
@@ -162,17 +162,14 @@ fn write_numbers(report: &Report, with_baseline: bool, compared: &[Compared], ou
                 });
                 let effect = comparison.effect.map(|effect| format!("{effect:+.1}"));
                 let texts = [change, p, effect].map(Option::unwrap_or_default);
-                let verdict = match (comparison.is_significant(), comparison.change, quantity.better) {
-                    (true, Some(change), Better::Higher) if change > 0.0 => " better",
-                    (true, Some(change), Better::Lower) if change < 0.0 => " better",
-                    (true, Some(_), _) => " worse",
-                    _ => "",
-                };
                 let stars = comparison.stars();
                 let _ = write!(
                     line,
-                    "{:>9}  {:>9}  {:>6}  {stars}{verdict}",
-                    texts[0], texts[1], texts[2]
+                    "{:>9}  {:>9}  {:>6}  {stars} {}",
+                    texts[0],
+                    texts[1],
+                    texts[2],
+                    one.verdict()
                 );
             }
         }

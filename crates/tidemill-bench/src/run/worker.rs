@@ -12,6 +12,7 @@ use tokio::task::{unconstrained, yield_now};
 use tokio::time::{sleep, sleep_until};
 
 use super::setup::{function_error, memory};
+use super::timer::Timer;
 use super::{Chooser, Cycles, Interrupt, Pace, Prepared, Schedule};
 use crate::args::Extent;
 use crate::context::{Context, Failure, FailureKind, Validation};
@@ -60,7 +61,7 @@ pub(super) struct Ending {
 struct Going<'a> {
     phase: &'a Phase,
     end: Option<Instant>,
-    schedule: Option<Mutex<Schedule>>,
+    schedule: Option<Mutex<(Schedule, Timer)>>,
     is_stopping: Cell<bool>,
     running: Cell<usize>,
     in_sample: Cell<u64>,
@@ -97,12 +98,23 @@ impl Worker {
     /// Works through a phase. `send` gets a chunk for each sample, and the rest at the end.
     pub(super) async fn work(&self, phase: &Phase, mut interrupt: Interrupt, send: &dyn Fn(Chunk)) -> Ending {
         let seed = 0x7469_6465;
+        let schedule = phase.pace.map(|pace| {
+            let schedule = Schedule::new(pace, self.number, self.workers, seed);
+            Ok((schedule, Timer::new()?))
+        });
+        let schedule = match schedule.transpose() {
+            Ok(schedule) => schedule.map(Mutex::new),
+            Err(error) => {
+                return Ending {
+                    error: Some(Error::Output(error)),
+                    unstarted: 0,
+                };
+            }
+        };
         let going = Going {
             phase,
             end: phase.duration.and_then(|duration| phase.start.checked_add(duration)),
-            schedule: phase
-                .pace
-                .map(|pace| Mutex::new(Schedule::new(pace, self.number, self.workers, seed))),
+            schedule,
             is_stopping: Cell::new(false),
             running: Cell::new(0),
             in_sample: Cell::new(0),
@@ -240,7 +252,8 @@ impl Going<'_> {
             return Some((self.phase.cycles.next()?, now, now));
         };
         // Slots wait in line here, so that cycles begin in their order.
-        let mut schedule = schedule.lock().await;
+        let mut turn = schedule.lock().await;
+        let (schedule, timer) = &mut *turn;
         if self.is_stopping.get() {
             return None;
         }
@@ -248,10 +261,13 @@ impl Going<'_> {
         if self.end.is_some_and(|end| due >= end) {
             return None;
         }
-        let mut now = Instant::now();
+        let now = Instant::now();
         if now < due {
-            sleep_until(due.into()).await;
-            now = Instant::now();
+            if let Err(error) = timer.until(due).await {
+                self.fail(Error::Output(error));
+                return None;
+            }
+            return Some((self.phase.cycles.next()?, due, Instant::now()));
         }
         if self.end.is_some_and(|end| now >= end) {
             self.ending.borrow_mut().unstarted += 1;

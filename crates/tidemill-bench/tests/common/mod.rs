@@ -1,5 +1,6 @@
 //! A workload in a folder of its own, and the program.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
@@ -8,29 +9,29 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-pub struct Bench {
+pub(crate) struct Bench {
     folder: TempDir,
     address: String,
 }
 
 impl Bench {
-    pub fn new(address: impl Into<String>) -> Self {
+    pub(crate) fn new(address: impl Into<String>) -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
             address: address.into(),
         }
     }
 
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.file(name), text).unwrap();
     }
 
     /// `command`, its arguments up to a script in the folder, and the address behind them.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tidemill-bench"));
         command
             .current_dir(self.folder.path())
@@ -41,12 +42,12 @@ impl Bench {
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())
     }
 
     /// The results of the report that a run wrote to `name`.
-    pub fn results(&self, name: &str) -> Vec<serde_json::Value> {
+    pub(crate) fn results(&self, name: &str) -> Vec<serde_json::Value> {
         let text = fs::read_to_string(self.file(name)).unwrap();
         text.lines()
             .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
@@ -56,10 +57,10 @@ impl Bench {
 }
 
 /// What a program left.
-pub struct Ran {
-    pub code: Option<i32>,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl From<Output> for Ran {
@@ -74,13 +75,13 @@ impl From<Output> for Ran {
 
 impl Ran {
     #[track_caller]
-    pub fn good(self) -> Self {
+    pub(crate) fn good(self) -> Self {
         assert_eq!(self.code, Some(0), "{}\n{}", self.out, self.err);
         self
     }
 
     #[track_caller]
-    pub fn fails(self, code: i32, why: &str) -> Self {
+    pub(crate) fn fails(self, code: i32, why: &str) -> Self {
         assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
         assert!(self.err.contains(why), "expected {why:?} in\n{}", self.err);
         self
