@@ -1,6 +1,6 @@
 //! Runs against a real Cassandra 5.0: one node for all tests here.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod common;
 

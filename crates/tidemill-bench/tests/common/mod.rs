@@ -1,6 +1,6 @@
 //! A workload in a folder of its own, and the program.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
