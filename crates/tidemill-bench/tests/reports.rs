@@ -314,6 +314,33 @@ fn reports_are_listed() {
     );
 }
 
+#[test]
+fn the_documented_report_is_read() {
+    let page = include_str!("../../../docs/bench-report.md");
+    let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let (_folder, path) = place();
+    // The block's last line has an end that the file has not.
+    fs::write(&path, example.trim_end()).unwrap();
+    let mut seen = 0;
+    let report = Report::read(&path, &mut |_, sample| {
+        seen += sample.cycles();
+        Ok(())
+    })
+    .unwrap();
+    let run = &report.runs[0];
+    assert_eq!(
+        (seen, run.complete, run.results.cycles, run.results.elapsed_s),
+        (4, false, 4, 1.0)
+    );
+    let median = run.results.cycle_latency_ms.as_ref().unwrap().percentile(50.0).unwrap();
+    assert!((median.value - 2.0).abs() < 0.002);
+    assert_eq!(run.results.request_errors["timeout"], 1);
+    let written = serde_json::to_value(&report.config).unwrap();
+    for field in written.as_object().unwrap().keys() {
+        assert!(page.contains(&format!("`config.{field}`")), "{field}");
+    }
+}
+
 /// A report as Latte 0.29 writes them, of made-up numbers.
 fn latte() -> Value {
     let mut latencies = Latencies::default();

@@ -302,14 +302,14 @@ impl Times {
             let correlation = stretches.indicator(index);
             let (time, freedom) = correlation.map_or((time, freedom), |found| (found.time, found.freedom));
             let mut percentile = percentile(latencies, percent, count / time, freedom);
-            percentile.estimate = percentile.estimate.scaled(1.0 / NANOSECONDS_IN_MS);
+            percentile.estimate = percentile.estimate.in_units_of(NANOSECONDS_IN_MS);
             percentile
         });
         let std_err = (time * variance / count).sqrt();
         Some(Distribution {
             count: latencies.count(),
             effective_count: (count / time).max(1.0),
-            mean: Estimate::mean(latencies.mean(), std_err, freedom).scaled(1.0 / NANOSECONDS_IN_MS),
+            mean: Estimate::mean(latencies.mean(), std_err, freedom).in_units_of(NANOSECONDS_IN_MS),
             deviation: latencies.deviation() / NANOSECONDS_IN_MS,
             percentiles: percentiles.collect(),
             histogram: latencies.clone(),
