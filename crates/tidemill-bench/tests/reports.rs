@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidemill_bench::{
@@ -225,6 +226,42 @@ fn damaged_reports_are_errors_with_their_line() {
             .to_string()
             .contains("report.json:1: expected a report by")
     );
+}
+
+/// Whatever stands in a report, reading and showing it ends, with an answer or with an error.
+#[test]
+fn any_byte_may_be_wrong() {
+    let (folder, path) = place();
+    write(&path, &[300]);
+    let whole = fs::read(&path).unwrap();
+    let latte = serde_json::to_vec(&latte()).unwrap();
+    let mut random = StdRng::seed_from_u64(1);
+    let mut read = 0;
+    for round in 0..160 {
+        let mut bytes = if round % 4 == 0 { latte.clone() } else { whole.clone() };
+        for _ in 0..random.random_range(1..4) {
+            let at = random.random_range(0..bytes.len());
+            // Digits and signs reach deeper than noise does.
+            bytes[at] = match random.random_range(0..3) {
+                0 => random.random(),
+                1 => b"0123456789"[random.random_range(0..10)],
+                _ => b"-.eE\"[]{},:\n"[random.random_range(0..12)],
+            };
+        }
+        let damaged = folder.path().join("damaged.json");
+        fs::write(&damaged, bytes).unwrap();
+        if Report::read(&damaged, &mut |_, _| Ok(())).is_ok() {
+            read += 1;
+            let args = ShowArgs {
+                baseline: Some(path.clone()),
+                ..args(&damaged)
+            };
+            let _ = show(&args, &mut Vec::new());
+            let _ = tidemill_bench::report::html(&damaged, Some(&path));
+        }
+    }
+    // Most bytes are those of histograms, whose text notices.
+    assert!((8..150).contains(&read), "{read}");
 }
 
 #[test]
