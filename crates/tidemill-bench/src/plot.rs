@@ -75,6 +75,10 @@ pub enum Scale {
     Nines,
 }
 
+/// Numbers of reports are anything; axes are divided in steps that must be told apart.
+const LARGEST: f64 = 1e12;
+const SMALLEST: f64 = 1e-9;
+
 const TIME: Axis = Axis {
     label: "time [s]",
     scale: Scale::Linear,
@@ -165,6 +169,16 @@ fn draw_chart<B: DrawingBackend>(chart: &Chart, area: &DrawingArea<B, Shift>) ->
     if !(x_from < x_to && y_from < y_to) {
         return Err(Error::Drawing(format!("{}: there are no points", chart.title)));
     }
+    let farthest = [x_from, x_to, y_from, y_to]
+        .map(f64::abs)
+        .into_iter()
+        .fold(0.0, f64::max);
+    if farthest > LARGEST {
+        return Err(Error::Drawing(format!(
+            "{}: {farthest:e} is beyond what can be drawn",
+            chart.title
+        )));
+    }
     let mut context = ChartBuilder::on(area)
         .margin(20)
         .caption(&chart.title, ("sans-serif", 24).into_font())
@@ -213,7 +227,7 @@ impl Axis {
         });
         match self.scale {
             _ if low > high => (0.0, 0.0),
-            Scale::Linear => (low.min(0.0), if high > 0.0 { high * 1.05 } else { 1.0 }),
+            Scale::Linear => (low.min(0.0), if high > SMALLEST { high * 1.05 } else { 1.0 }),
             Scale::Logarithm => (low - 0.1, high + 0.1),
             Scale::Nines => (0.0, high.max(1.0)),
         }
@@ -263,6 +277,21 @@ mod tests {
         check(Scale::Nines, 2.0, "99");
         check(Scale::Nines, 4.0, "99.99");
         check(Scale::Nines, 0.5, "68.4");
+    }
+
+    #[test]
+    fn numbers_without_measure_are_not_drawn() {
+        for extreme in [1e300, 1e13, -1e13, 1e-300, -1e-300, f64::INFINITY] {
+            let line = Line {
+                label: "cycles".into(),
+                points: vec![(0.0, 0.0), (1.0, extreme)],
+            };
+            let drawn = svg(&[Chart::throughput(vec![line])], (400, 300));
+            match extreme.abs() > 1e12 && extreme.is_finite() {
+                true => assert!(drawn.unwrap_err().to_string().contains("beyond what can be drawn")),
+                false => assert!(drawn.unwrap().contains("Throughput")),
+            }
+        }
     }
 
     #[test]

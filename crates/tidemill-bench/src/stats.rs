@@ -21,7 +21,7 @@ mod summary;
 pub use client::{ProcessClock, cores};
 pub use estimate::{CONFIDENCE, Estimate};
 pub use histogram::Latencies;
-pub use quantile::{PERCENTS, Percentile, binomial_quantile};
+pub use quantile::{PERCENTS, Percentile};
 pub use recorder::{Chunk, FunctionId, Recorder, StatementId};
 pub use results::{ClientLoad, Distribution, FunctionResults, MetricResults, Results, StatementResults};
 pub use sample::{Counts, FunctionSample, MetricSample, Sample, StatementSample, Timings};

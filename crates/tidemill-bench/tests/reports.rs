@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidemill_bench::{
@@ -227,6 +228,42 @@ fn damaged_reports_are_errors_with_their_line() {
     );
 }
 
+/// Whatever stands in a report, reading and showing it ends, with an answer or with an error.
+#[test]
+fn any_byte_may_be_wrong() {
+    let (folder, path) = place();
+    write(&path, &[300]);
+    let whole = fs::read(&path).unwrap();
+    let latte = serde_json::to_vec(&latte()).unwrap();
+    let mut random = StdRng::seed_from_u64(1);
+    let mut read = 0;
+    for round in 0..160 {
+        let mut bytes = if round % 4 == 0 { latte.clone() } else { whole.clone() };
+        for _ in 0..random.random_range(1..4) {
+            let at = random.random_range(0..bytes.len());
+            // Digits and signs reach deeper than noise does.
+            bytes[at] = match random.random_range(0..3) {
+                0 => random.random(),
+                1 => b"0123456789"[random.random_range(0..10)],
+                _ => b"-.eE\"[]{},:\n"[random.random_range(0..12)],
+            };
+        }
+        let damaged = folder.path().join("damaged.json");
+        fs::write(&damaged, bytes).unwrap();
+        if Report::read(&damaged, &mut |_, _| Ok(())).is_ok() {
+            read += 1;
+            let args = ShowArgs {
+                baseline: Some(path.clone()),
+                ..args(&damaged)
+            };
+            let _ = show(&args, &mut Vec::new());
+            let _ = tidemill_bench::report::html(&damaged, Some(&path));
+        }
+    }
+    // Most bytes are those of histograms, whose text notices.
+    assert!((8..150).contains(&read), "{read}");
+}
+
 #[test]
 fn two_reports_are_compared_by_their_runs() {
     let (folder, path) = place();
@@ -312,6 +349,33 @@ fn reports_are_listed() {
         (&row["params"], &row["tags"], &row["cycles_per_s"]),
         (&json!("rows=1000"), &json!("nightly"), &json!(200.0))
     );
+}
+
+#[test]
+fn the_documented_report_is_read() {
+    let page = include_str!("../../../docs/bench-report.md");
+    let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let (_folder, path) = place();
+    // The block's last line has an end that the file has not.
+    fs::write(&path, example.trim_end()).unwrap();
+    let mut seen = 0;
+    let report = Report::read(&path, &mut |_, sample| {
+        seen += sample.cycles();
+        Ok(())
+    })
+    .unwrap();
+    let run = &report.runs[0];
+    assert_eq!(
+        (seen, run.complete, run.results.cycles, run.results.elapsed_s),
+        (4, false, 4, 1.0)
+    );
+    let median = run.results.cycle_latency_ms.as_ref().unwrap().percentile(50.0).unwrap();
+    assert!((median.value - 2.0).abs() < 0.002);
+    assert_eq!(run.results.request_errors["timeout"], 1);
+    let written = serde_json::to_value(&report.config).unwrap();
+    for field in written.as_object().unwrap().keys() {
+        assert!(page.contains(&format!("`config.{field}`")), "{field}");
+    }
 }
 
 /// A report as Latte 0.29 writes them, of made-up numbers.

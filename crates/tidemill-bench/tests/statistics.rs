@@ -69,9 +69,9 @@ fn intervals_of_confidence_contain_the_truth_of_a_queue() {
     let truth = mean / (1.0 - root);
     let median = truth * 2.0_f64.ln();
     let (mut of_mean, mut of_median, mut naive) = (0, 0, 0);
-    const RUNS: u64 = 40;
+    const RUNS: u64 = 32;
     for seed in 0..RUNS {
-        let summary = summarise(seed, 24, 600, |_, random| {
+        let summary = summarise(seed, 12, 600, |_, random| {
             exponential(random, Duration::from_nanos(1_250_000))
         });
         let latency = summary.results().cycle_latency_ms.unwrap();
@@ -149,7 +149,7 @@ fn a_busy_client_is_said() {
     };
     assert_eq!(busy(1.0, 0.5), "");
     assert!(busy(1.0, 0.97).contains("97 %") && busy(1.0, 0.97).contains("-t"));
-    assert!(busy(3.9, 0.5).contains("98 % of its 4 cores"), "{}", busy(3.9, 0.5));
+    assert!(busy(3.9, 0.5).contains("98 % of its cores"), "{}", busy(3.9, 0.5));
 }
 
 /// A day in samples of a second takes no more than an hour does.

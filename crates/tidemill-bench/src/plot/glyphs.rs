@@ -130,3 +130,57 @@ impl<B: DrawingBackend> DrawingBackend for WithGlyphs<B> {
         Ok((width.unsigned_abs(), height.unsigned_abs()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use plotters::{
+        backend::BitMapBackend,
+        style::{BLACK, FontTransform, IntoFont as _, TextStyle},
+    };
+
+    use super::*;
+
+    /// The dark pixels of a picture of 100 by 60 with this text at this place.
+    fn drawn(text: &str, style: &TextStyle<'_>, at: (i32, i32)) -> Vec<(usize, usize)> {
+        const WIDTH: usize = 100;
+        let mut pixels = vec![255; WIDTH * 60 * 3];
+        let mut backend = WithGlyphs::new(BitMapBackend::with_buffer(&mut pixels, (WIDTH as u32, 60)));
+        backend.draw_text(text, style, at).unwrap();
+        backend.present().unwrap();
+        drop(backend);
+        let dark = pixels.chunks(3).enumerate().filter(|(_, pixel)| pixel[0] < 128);
+        dark.map(|(index, _)| (index % WIDTH, index / WIDTH)).collect()
+    }
+
+    fn extents(pixels: &[(usize, usize)]) -> (usize, usize) {
+        let span = |of: fn(&(usize, usize)) -> usize| {
+            let (low, high) = (pixels.iter().map(of).min(), pixels.iter().map(of).max());
+            high.unwrap() - low.unwrap()
+        };
+        (span(|pixel| pixel.0), span(|pixel| pixel.1))
+    }
+
+    #[test]
+    fn letters_are_drawn_upright_and_turned() {
+        let style = TextStyle::from(("sans-serif", 16).into_font()).color(&BLACK);
+        let text = drawn("p99", &style, (10, 10));
+        let (width, height) = extents(&text);
+        assert!(
+            (16..=30).contains(&width) && (8..=18).contains(&height),
+            "{width} by {height}"
+        );
+        assert_ne!(text, drawn("p90", &style, (10, 10)));
+        let turned = style.transform(FontTransform::Rotate90);
+        let (turned_width, turned_height) = extents(&drawn("p99", &turned, (50, 10)));
+        assert_eq!((turned_width, turned_height), (height, width));
+    }
+
+    #[test]
+    fn what_has_no_glyph_or_no_room_is_harmless() {
+        let style = TextStyle::from(("sans-serif", 400).into_font()).color(&BLACK);
+        assert_eq!(drawn("\u{1f600}", &style, (10, 10)), drawn("?", &style, (10, 10)));
+        for at in [(-1_000, 0), (95, 55), (0, -1_000), (1_000_000, 0)] {
+            drawn("p99.99 of everything", &style, at);
+        }
+    }
+}

@@ -60,7 +60,6 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
         config.rate = config.rate.zip(other.config.rate).map(|(sum, rate)| sum + rate);
     }
     config.settings.insert("clients".into(), reports.len().to_string());
-    let cores = config.cores.unwrap_or(1).max(1);
     let mut writer = ReportWriter::create(output, &config)?;
 
     thread::scope(|scope| {
@@ -87,7 +86,7 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
             });
         }
         for run in 0..first.runs.len() {
-            let mut summary = Summary::on_cores(cores);
+            let mut summary = Summary::on_cores(config.cores);
             read_heads(&mut streams)?;
             check_sampling(&streams, run)?;
             while let Some(sample) = next(&mut streams, run)? {

@@ -140,7 +140,7 @@ impl Reader {
             }
         }
         if let Some((offset, line)) = open_run {
-            runs.push(self.summarise(offset, line)?);
+            runs.push(self.summarise(offset, line, header.config.cores)?);
         }
         Ok(Report {
             path: self.path,
@@ -150,12 +150,12 @@ impl Reader {
     }
 
     /// What the samples from here on amount to.
-    fn summarise(&mut self, offset: u64, line: usize) -> Result<Run> {
+    fn summarise(&mut self, offset: u64, line: usize, cores: Option<usize>) -> Result<Run> {
         self.file
             .seek(SeekFrom::Start(offset))
             .map_err(Error::io("read", &self.path))?;
         self.line = line;
-        let mut summary = Summary::default();
+        let mut summary = Summary::on_cores(cores);
         while let Some(line) = self.next_line()? {
             match self.parse::<SampleLine>("a sample", &line) {
                 Ok(read) => summary.add(&read.sample),

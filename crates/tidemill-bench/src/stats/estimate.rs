@@ -53,9 +53,9 @@ impl Estimate {
         }
     }
 
-    /// The same in another unit.
-    pub fn scaled(self, factor: f64) -> Self {
-        let scale = |value: f64| value * factor;
+    /// The same in a unit that is so many times as large.
+    pub fn in_units_of(self, unit: f64) -> Self {
+        let scale = |value: f64| value / unit;
         Self {
             value: scale(self.value),
             std_err: self.std_err.map(scale),

@@ -17,6 +17,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Significant decimal digits that a histogram keeps.
 const DIGITS: u8 = 3;
+/// The encoding has signed numbers.
+const MOST_LATENCIES: u64 = i64::MAX as u64;
 /// What a histogram of all of u64 and five digits could take at most, and far more than one of ours does.
 const ENCODED_LIMIT: u64 = 1 << 23;
 const V2_COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x13];
@@ -49,8 +51,12 @@ impl Latencies {
         debug_assert!(recorded.is_ok(), "the histogram grows to all of u64");
     }
 
-    /// Adds all latencies of another histogram, exactly. Counts beyond u64 stay at its end.
+    /// Adds all latencies of another histogram, exactly. Where a damaged report would make more of them than the encoding can
+    /// hold, 2^63, the histogram stays as it is.
     pub fn add(&mut self, other: &Self) {
+        if self.count().saturating_add(other.count()) > MOST_LATENCIES {
+            return;
+        }
         self.0.add(&other.0).expect("a histogram that grows takes any other");
     }
 
@@ -207,6 +213,7 @@ fn check_v2(bytes: &[u8]) -> Result<(), String> {
         } else {
             total = total
                 .checked_add(encoded >> 1)
+                .filter(|total| *total <= MOST_LATENCIES)
                 .ok_or("more latencies than can be counted")?;
         }
     }
@@ -309,6 +316,18 @@ mod tests {
         assert!(Latencies::from_text("").unwrap_err().contains("no deflated"));
         let text = sample().to_text();
         assert!(Latencies::from_text(&text[..text.len() / 8 * 4]).is_err());
+    }
+
+    #[test]
+    fn more_latencies_than_the_encoding_holds_are_left_out() {
+        let mut latencies = Latencies::default();
+        latencies.record(1_000);
+        for _ in 0..70 {
+            let copy = latencies.clone();
+            latencies.add(&copy);
+        }
+        assert_eq!(latencies.count(), 1 << 62);
+        assert_eq!(Latencies::from_bytes(&latencies.to_bytes()).unwrap(), latencies);
     }
 
     #[test]

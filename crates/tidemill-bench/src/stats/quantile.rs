@@ -68,7 +68,7 @@ pub(crate) fn percentile(latencies: &Latencies, percent: f64, effective: f64, fr
 }
 
 /// The smallest k with P(X ≤ k) ≥ `probability`, for X binomial of `trials` trials that succeed with probability `share`.
-pub fn binomial_quantile(probability: f64, trials: u64, share: f64) -> u64 {
+fn binomial_quantile(probability: f64, trials: u64, share: f64) -> u64 {
     // The rarer outcome is the one to count.
     if share > 0.5 {
         return trials - failures_quantile(probability, trials, 1.0 - share);

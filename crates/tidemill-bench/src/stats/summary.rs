@@ -20,7 +20,7 @@ const NANOSECONDS_IN_MS: f64 = 1e6;
 /// The samples of a run, added up.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    cores: usize,
+    cores: Option<usize>,
     seconds: f64,
     samples: u64,
     longest_sample_s: f64,
@@ -76,10 +76,10 @@ impl Default for Summary {
 }
 
 impl Summary {
-    /// A summary of nothing yet, measured by a client with so many cores.
-    pub fn on_cores(cores: usize) -> Self {
+    /// A summary of nothing yet, measured by a client with so many cores, if that is known.
+    pub fn on_cores(cores: impl Into<Option<usize>>) -> Self {
         Self {
-            cores,
+            cores: cores.into().filter(|cores| *cores > 0),
             seconds: 0.0,
             samples: 0,
             longest_sample_s: 0.0,
@@ -220,15 +220,14 @@ impl Summary {
     }
 
     fn client(&self) -> ClientLoad {
-        let share = self.cpu_s.filter(|_| self.seconds > 0.0);
-        let share = share.map(|cpu| cpu / self.seconds / self.cores as f64);
+        let known = self.cpu_s.zip(self.cores).filter(|_| self.seconds > 0.0);
+        let share = known.map(|(cpu, cores)| cpu / self.seconds / cores as f64);
         let worker = self.busiest_worker.filter(|(_, of)| *of > 0.0);
         let worker = worker.map(|(computed, of)| computed / of);
         let warning = match (share, worker) {
             (Some(share), _) if share >= BUSY_CORES => Some(format!(
-                "the client used {:.0} % of its {} cores, so it measured itself: run it on a machine of its own, or on several",
-                share * 100.0,
-                self.cores
+                "the client used {:.0} % of its cores, so it measured itself: run it on a machine of its own, or on several",
+                share * 100.0
             )),
             (_, Some(worker)) if worker >= BUSY_WORKER => Some(format!(
                 "a thread of the client was busy {:.0} % of the time, so it measured itself: give it more threads (-t)",
@@ -302,14 +301,14 @@ impl Times {
             let correlation = stretches.indicator(index);
             let (time, freedom) = correlation.map_or((time, freedom), |found| (found.time, found.freedom));
             let mut percentile = percentile(latencies, percent, count / time, freedom);
-            percentile.estimate = percentile.estimate.scaled(1.0 / NANOSECONDS_IN_MS);
+            percentile.estimate = percentile.estimate.in_units_of(NANOSECONDS_IN_MS);
             percentile
         });
         let std_err = (time * variance / count).sqrt();
         Some(Distribution {
             count: latencies.count(),
             effective_count: (count / time).max(1.0),
-            mean: Estimate::mean(latencies.mean(), std_err, freedom).scaled(1.0 / NANOSECONDS_IN_MS),
+            mean: Estimate::mean(latencies.mean(), std_err, freedom).in_units_of(NANOSECONDS_IN_MS),
             deviation: latencies.deviation() / NANOSECONDS_IN_MS,
             percentiles: percentiles.collect(),
             histogram: latencies.clone(),
