@@ -67,11 +67,12 @@ impl Crew {
             crew.threads.push(thread);
         }
         drop(sender);
-        for _ in 0..threads {
-            match crew.events.recv() {
-                Ok(Event::Ready) => {}
-                Ok(Event::Broken(error)) => return Err(error),
-                _ => return Err(crew.broken()),
+        let mut ready = 0;
+        while ready < threads {
+            match crew.next_event()? {
+                Some(Event::Ready) => ready += 1,
+                Some(Event::Broken(error)) => return Err(error),
+                _ => {}
             }
         }
         Ok(crew)
@@ -93,15 +94,15 @@ impl Crew {
         let (stop, stopped) = Interrupt::by_hand();
         for order in &self.orders {
             let (phase, stop) = (Arc::clone(&phase), stopped.clone());
-            order.send(Order { phase, stop }).map_err(|_| self.broken())?;
+            order.send(Order { phase, stop }).map_err(|_| broken())?;
         }
         let mut ended = Ended::default();
         let mut chunks: Vec<VecDeque<Chunk>> = self.orders.iter().map(|_| VecDeque::new()).collect();
         let mut working = vec![true; self.orders.len()];
         while working.contains(&true) {
-            match self.events.recv_timeout(Duration::from_millis(100)) {
-                Ok(Event::Chunk(number, chunk)) => chunks[number].push_back(*chunk),
-                Ok(Event::Done(number, ending)) => {
+            match self.next_event()? {
+                Some(Event::Chunk(number, chunk)) => chunks[number].push_back(*chunk),
+                Some(Event::Done(number, ending)) => {
                     working[number] = false;
                     ended.unstarted += ending.unstarted;
                     if let Some(error) = ending.error {
@@ -109,9 +110,8 @@ impl Crew {
                         stop.send_replace(true);
                     }
                 }
-                Ok(Event::Broken(error)) => return Err(error),
-                Ok(Event::Ready) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(self.broken()),
+                Some(Event::Broken(error)) => return Err(error),
+                Some(Event::Ready) | None => {}
             }
             if self.interrupt.came() {
                 stop.send_replace(true);
@@ -124,9 +124,19 @@ impl Crew {
         Ok(ended)
     }
 
-    fn broken(&self) -> Error {
-        Error::Misuse("a worker thread died".to_owned())
+    /// What a worker tells, or nothing for a tenth of a second. No thread ends while there may be orders, unless it panicked.
+    fn next_event(&self) -> Result<Option<Event>> {
+        match self.events.recv_timeout(Duration::from_millis(100)) {
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) if self.threads.iter().any(JoinHandle::is_finished) => Err(broken()),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(broken()),
+        }
     }
+}
+
+fn broken() -> Error {
+    Error::Misuse("a worker thread died".to_owned())
 }
 
 /// One chunk of each worker that still works or has one left, when there are.

@@ -277,7 +277,7 @@ impl Going<'_> {
     }
 
     fn count(&self, recorder: &RefCell<Recorder>) {
-        if let Some(Extent::Count(every)) = self.phase.sampling {
+        if let Some(Extent::Count(every @ 1..)) = self.phase.sampling {
             let count = self.in_sample.get() + 1;
             self.in_sample.set(count);
             if count >= every {

@@ -59,6 +59,7 @@ impl Outputs {
         let mut summary = Summary::default();
         let keep = |mut sample: Sample| {
             summary.add(&sample);
+            progress.note(&sample);
             // The report's own summary leaves it out.
             sample.warm_up = is_warm_up;
             if self.keeps_samples {
