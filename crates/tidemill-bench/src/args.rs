@@ -98,9 +98,13 @@ pub struct SchemaArgs {
 /// How the store is reached, and what is done when it does not answer.
 #[derive(Debug, Clone, Args)]
 pub struct ConnectionArgs {
-    /// Cassandra: host[:port] or cql://host[:port], several if need be. ClickHouse: clickhouse://[user@]host[:port][/database]. Tables in this
-    /// process: xbase:DIR or mem:.
-    #[arg(value_name = "ADDRESS", default_value = "localhost")]
+    /// Where the store is.
+    #[arg(
+        value_name = "ADDRESS",
+        default_value = "localhost",
+        help = "Cassandra: host[:port] or cql://host[:port], several if need be. ClickHouse: \
+                clickhouse://[user@]host[:port][/database]. Tables in this process: xbase:DIR or mem:"
+    )]
     pub addresses: Vec<String>,
     /// Connections to each node, or shard, of each thread.
     #[arg(short = 'c', long = "connections", value_name = "COUNT", default_value = "1")]

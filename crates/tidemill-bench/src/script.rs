@@ -1,7 +1,7 @@
 //! Workloads: scripts in Rune, as Latte has them.
 //!
 //! A script is compiled once ([`Program::load`]) and copied for each worker ([`Program::unshare`]), so that no two threads
-//! count references to the same memory. [`limits`] stops a script that never ends.
+//! count references to the same memory. [`Limits`] stop a script that never ends.
 
 mod call;
 mod data;

@@ -31,6 +31,7 @@ pub async fn run(ctx, i) {
     ctx.execute_prepared_with_validation("read", [n], [1]).await?;
     ctx.execute_prepared_with_validation("read", [-1], [0, 0, "nobody"]).await?;
     ctx.execute_with_validation("SELECT * FROM t", [ROWS]).await?;
+    ctx.execute_with_validation("SELECT COUNT(*) FROM t", [ROWS, "counted"]).await?;
     assert_eq!(ctx.execute_with_result("SELECT COUNT(*) AS n FROM t").await?[0].n, ROWS);
 }
 "#;
@@ -55,10 +56,10 @@ fn schema_load_and_run_share_a_folder() {
     assert!(ran.out.contains("Cycles/s"), "{}", ran.out);
     let results = &bench.results("r.json")[0];
     assert_eq!(results["cycles"], 50);
-    assert_eq!(results["requests"], 250);
+    assert_eq!(results["requests"], 300);
     assert_eq!(results["statements"]["read"]["requests"], 150);
     assert_eq!(results["statements"]["read"]["rows"], 100);
-    assert_eq!(results["statements"]["unprepared"]["requests"], 100);
+    assert_eq!(results["statements"]["unprepared"]["requests"], 150);
     bench
         .run(&["run", "w.rn", "-d", "1", "-f", "load", "-o", "r.json"])
         .good();

@@ -25,7 +25,7 @@ impl Context {
         let mut retries = 0;
         let answer = loop {
             let answer = attempt().await.and_then(|answer| match expected {
-                Some(expected) => expected.check(answer.rows).map(|()| answer),
+                Some(expected) => expected.check(expected.found(&answer)).map(|()| answer),
                 None => Ok(answer),
             });
             match answer {
@@ -57,6 +57,7 @@ impl Context {
     }
 
     async fn execute_any(&self, text: &str, rows: Wanted, expected: Option<&Expected>) -> Result<Answer, Failure> {
+        let rows = expected.map_or(rows, Expected::wanted);
         self.request(self.unprepared, expected, || self.session.execute(text, rows))
             .await
             .map_err(|failure| failure.about(text))
@@ -70,6 +71,7 @@ impl Context {
         expected: Option<&Expected>,
     ) -> Result<Answer, Failure> {
         let statement = self.statement(key)?;
+        let rows = expected.map_or(rows, Expected::wanted);
         let attempt = || self.session.execute_prepared(statement.number, parameters, rows);
         self.request(statement.id, expected, attempt)
             .await
@@ -127,7 +129,7 @@ async fn execute_with_result(ctx: Ref<Context>, text: Ref<str>) -> Result<Value,
 
 #[rune::function(instance)]
 async fn execute_with_validation(ctx: Ref<Context>, text: Ref<str>, expected: Vec<Value>) -> Result<(), Failure> {
-    let expected = Expected::of(&expected)?;
+    let expected = Expected::of(&expected, &text)?;
     ctx.execute_any(&text, Wanted::Count, Some(&expected)).await.map(drop)
 }
 
@@ -150,7 +152,7 @@ async fn execute_prepared_with_validation(
     parameters: Value,
     expected: Vec<Value>,
 ) -> Result<(), Failure> {
-    let expected = Expected::of(&expected)?;
+    let expected = Expected::of(&expected, &ctx.text_of(&key))?;
     ctx.execute_statement(&key, &parameters, Wanted::Count, Some(&expected))
         .await
         .map(drop)

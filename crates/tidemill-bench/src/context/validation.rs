@@ -1,8 +1,10 @@
 //! How many rows a script expects.
 
 use rune::Value;
+use rune::runtime::Object;
 
 use super::{Failure, FailureKind};
+use crate::target::{Answer, Wanted};
 
 /// The least and the most rows, and what to say when it is otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,11 +12,14 @@ pub(super) struct Expected {
     least: i64,
     most: i64,
     message: Option<String>,
+    /// Whether the statement counts rows itself: then its one value is meant.
+    is_count: bool,
 }
 
 impl Expected {
     /// Reads `[rows]`, `[least, most]`, `[rows, message]` or `[least, most, message]`.
-    pub(super) fn of(arguments: &[Value]) -> Result<Self, Failure> {
+    /// `statement` is the text whose rows they are.
+    pub(super) fn of(arguments: &[Value], statement: &str) -> Result<Self, Failure> {
         let (numbers, message) = match arguments.split_last() {
             Some((last, rest)) => match last.borrow_string_ref() {
                 Ok(text) => (rest, Some(text.to_owned())),
@@ -31,11 +36,36 @@ impl Expected {
                 "expected rows are [rows], [least, most], [rows, message] or [least, most, message]",
             )),
         }
-        .map(|(least, most)| Self { least, most, message })
+        .map(|(least, most)| Self {
+            least,
+            most,
+            message,
+            is_count: is_count(statement),
+        })
+    }
+
+    /// What the answer is wanted for.
+    pub(super) fn wanted(&self) -> Wanted {
+        if self.is_count { Wanted::Rows } else { Wanted::Count }
+    }
+
+    /// How many rows the answer has, or says that there are.
+    pub(super) fn found(&self, answer: &Answer) -> u64 {
+        let counted = || {
+            let row = answer.values.first()?.borrow_ref::<Object>().ok()?;
+            row.values().next()?.as_integer().ok()
+        };
+        if self.is_count {
+            counted().unwrap_or(answer.rows)
+        } else {
+            answer.rows
+        }
     }
 
     pub(super) fn check(&self, rows: u64) -> Result<(), Failure> {
-        let Self { least, most, message } = self;
+        let Self {
+            least, most, message, ..
+        } = self;
         if i64::try_from(rows).is_ok_and(|rows| (*least..=*most).contains(&rows)) {
             return Ok(());
         }
@@ -50,13 +80,20 @@ impl Expected {
     }
 }
 
+fn is_count(statement: &str) -> bool {
+    let text = statement.trim_start().to_ascii_lowercase();
+    let behind = text.strip_prefix("select").map(str::trim_start);
+    let behind = behind.and_then(|text| text.strip_prefix("count")).map(str::trim_start);
+    behind.is_some_and(|text| text.starts_with('('))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use rune::to_value;
 
     fn of(arguments: Vec<Value>) -> Result<Expected, Failure> {
-        Expected::of(&arguments)
+        Expected::of(&arguments, "SELECT a FROM t")
     }
 
     fn text(text: &str) -> Value {
@@ -76,6 +113,19 @@ mod tests {
         );
         let named = of(vec![Value::from(7_i64), text("seven")]).unwrap();
         assert_eq!(named.check(0).unwrap_err().message, "expected 7 rows, found 0 (seven)");
+    }
+
+    #[test]
+    fn knows_a_statement_that_counts() {
+        for (text, expected) in [
+            ("SELECT COUNT(*) FROM t", true),
+            (" select  count (id) from t", true),
+            ("SELECT count FROM t", false),
+            ("SELECT a, COUNT(*) FROM t", false),
+            ("DELETE", false),
+        ] {
+            assert_eq!(is_count(text), expected, "{text}");
+        }
     }
 
     #[test]
