@@ -188,7 +188,11 @@ fn bundled_workloads_run(address: &str) {
 
 fn the_server_dies_and_comes_back(server: &mut ClickHouse, address: &str) {
     let bench = Bench::new(address);
-    bench.write("w.rn", "pub async fn run(ctx, i) { ctx.execute(\"SELECT 1\").await?; }");
+    // At 50 a second some are under way whenever it dies.
+    bench.write(
+        "w.rn",
+        "pub async fn run(ctx, i) { ctx.execute(\"SELECT sleep(0.07)\").await?; }",
+    );
     let line = [
         "run",
         "w.rn",
