@@ -48,6 +48,7 @@ pub use paths::Paths;
 pub use progress::Progress;
 pub use settings::Settings;
 pub use statements::Executed;
+pub use tidemill_xbase::Durability;
 pub use tidemill_xbase::aof::{Customize, OptimizationLevel};
 pub use work_area::{
     Counted, FieldType, IndexOptions, KeyLength, OrderId, SeekKey, SeekKind, TableOptions, TableType, WorkArea,

@@ -1,0 +1,550 @@
+//! The arguments of the command line, in one place. Names and defaults are Latte 0.29's; the other names are those of its forks.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::export::ExportArgs;
+use crate::commands::hdr::HdrArgs;
+use crate::commands::list::ListArgs;
+use crate::commands::plot::PlotArgs;
+use crate::commands::show::ShowArgs;
+use crate::context::{Policy, RetryDelay, Validation};
+use crate::output::Format;
+use crate::script::Limits;
+
+/// Runs workloads written in Rune against a store, and measures throughput and latency.
+#[derive(Debug, Parser)]
+#[command(name = "tidemill-bench", version, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Open a workload in an editor: that of LATTE_EDITOR or EDITOR, or vi.
+    Edit(EditArgs),
+    /// Call the workload's function `schema`, which makes the tables anew.
+    Schema(SchemaArgs),
+    /// Call the workload's functions `prepare` and `erase`, and `load` once for each row.
+    Load(LoadArgs),
+    /// Run functions of the workload and measure them.
+    Run(Box<RunArgs>),
+    /// Print a report, or compare it with another.
+    Show(ShowArgs),
+    /// Print a line for each report in a folder.
+    List(ListArgs),
+    /// Draw reports.
+    Plot(PlotArgs),
+    /// Write the histograms of a report as a log for HdrHistogram.
+    Hdr(HdrArgs),
+    /// Write reports as pages, rows or one merged report.
+    Export(ExportArgs),
+}
+
+/// Which workload.
+#[derive(Debug, Clone, Args)]
+pub struct WorkloadArgs {
+    /// The script. Also looked for in the folders of LATTE_WORKLOAD_PATH.
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: PathBuf,
+    /// A value for `latte::param!`.
+    #[arg(short = 'P', value_name = "NAME=VALUE", value_parser = parse_parameter, number_of_values = 1)]
+    pub params: Vec<(String, String)>,
+    /// How many instructions one call of a function may take.
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().instructions, hide_short_help = true)]
+    pub instruction_limit: usize,
+    /// How many MiB the values of one call may take.
+    #[arg(long, value_name = "MIB", default_value_t = Limits::default().memory >> 20, hide_short_help = true)]
+    pub memory_limit: usize,
+}
+
+impl WorkloadArgs {
+    /// The limits of a call.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            instructions: self.instruction_limit,
+            memory: self.memory_limit.saturating_mul(1 << 20),
+        }
+    }
+}
+
+/// `edit`
+#[derive(Debug, Args)]
+pub struct EditArgs {
+    /// The script. Also looked for in the folders of LATTE_WORKLOAD_PATH.
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: PathBuf,
+}
+
+/// `schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub workload: WorkloadArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub connection: ConnectionArgs,
+}
+
+/// How the store is reached, and what is done when it does not answer.
+#[derive(Debug, Clone, Args)]
+pub struct ConnectionArgs {
+    /// Where the store is.
+    #[arg(
+        value_name = "ADDRESS",
+        default_value = "localhost",
+        help = "Cassandra: host[:port] or cql://host[:port], several if need be. ClickHouse: \
+                clickhouse://[user@]host[:port][/database]. Tables in this process: xbase:DIR or mem:"
+    )]
+    pub addresses: Vec<String>,
+    /// Connections to each node, or shard, of each thread.
+    #[arg(short = 'c', long = "connections", value_name = "COUNT", default_value = "1")]
+    pub connections: NonZeroUsize,
+    /// The user.
+    #[arg(long, env = "CASSANDRA_USER", default_value = "")]
+    pub user: String,
+    /// The user's password. Better set CASSANDRA_PASSWORD: others see a command line.
+    #[arg(long, env = "CASSANDRA_PASSWORD", default_value = "", hide_env_values = true)]
+    pub password: String,
+    /// Encrypt connections.
+    #[arg(long)]
+    pub ssl: bool,
+    /// The certificate authority that signed the server's certificate, in PEM. Default: those of the system.
+    #[arg(long = "ssl-ca", value_name = "PATH")]
+    pub ssl_ca: Option<PathBuf>,
+    /// The client's certificate, in PEM.
+    #[arg(long = "ssl-cert", value_name = "PATH")]
+    pub ssl_cert: Option<PathBuf>,
+    /// The client's private key, in PEM.
+    #[arg(long = "ssl-key", value_name = "PATH")]
+    pub ssl_key: Option<PathBuf>,
+    /// Check that the server's certificate is for its name. Without it any certificate is taken, as in Latte.
+    #[arg(long = "ssl-peer-verification")]
+    pub ssl_peer_verification: bool,
+    /// The data centre whose nodes are preferred.
+    #[arg(long, value_name = "NAME")]
+    pub datacenter: Option<String>,
+    /// The rack whose nodes are preferred, in that data centre.
+    #[arg(long, value_name = "NAME", requires = "datacenter")]
+    pub rack: Option<String>,
+    /// How many replicas must answer: any, one, two, three, quorum, all, local_one, local_quorum, each_quorum, serial, local_serial.
+    #[arg(long, value_name = "LEVEL", default_value = "LOCAL_QUORUM")]
+    pub consistency: String,
+    /// The same of conditional updates: serial, local_serial.
+    #[arg(long, value_name = "LEVEL", default_value = "LOCAL_SERIAL")]
+    pub serial_consistency: String,
+    /// Rows of a page. All pages of an answer are read.
+    #[arg(long, value_name = "COUNT", default_value = "5000")]
+    pub page_size: NonZeroUsize,
+    /// Compress frames.
+    #[arg(long, value_enum)]
+    pub compression: Option<Compression>,
+    /// Send a request that is safe to repeat to another node too when there is no answer after this time.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub speculate_after: Option<Duration>,
+    /// How long an attempt may take.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
+    pub request_timeout: Duration,
+    /// How often a request is tried again after a timeout, or when the store has too much to do.
+    #[arg(long, visible_alias = "retry-number", value_name = "COUNT", default_value = "3")]
+    pub retries: u32,
+    /// How long it waits before that: the first time, and at most. The wait doubles each time.
+    #[arg(
+        long,
+        visible_alias = "retry-interval",
+        value_name = "MIN[,MAX]",
+        default_value = "100ms,5s"
+    )]
+    pub retry_delay: RetryDelay,
+    /// Try again whatever the failure is.
+    #[arg(long)]
+    pub retry_on_all_errors: bool,
+    /// What is done when rows are not as the script expects them.
+    #[arg(long, value_enum, default_value_t)]
+    pub validation_strategy: Validation,
+}
+
+impl ConnectionArgs {
+    /// The addresses, without what a URL has before its host.
+    pub fn shown_addresses(&self) -> String {
+        let shown = self
+            .addresses
+            .iter()
+            .map(|address| match (address.find("://"), address.rfind('@')) {
+                (Some(scheme), Some(at)) if at > scheme => format!("{}{}", &address[..scheme + 3], &address[at + 1..]),
+                _ => address.clone(),
+            });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    /// What is done about requests that fail.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            retries: self.retries,
+            delay: self.retry_delay,
+            on_all_errors: self.retry_on_all_errors,
+            validation: self.validation_strategy,
+        }
+    }
+}
+
+/// How frames are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Compression {
+    /// LZ4.
+    Lz4,
+    /// Snappy.
+    Snappy,
+}
+
+/// `load`
+#[derive(Debug, Args)]
+pub struct LoadArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub workload: WorkloadArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub connection: ConnectionArgs,
+    /// Calls a second. Default: as fast as possible.
+    #[arg(short = 'r', long, value_name = "COUNT", value_parser = parse_rate)]
+    pub rate: Option<f64>,
+    /// Threads.
+    #[arg(short = 't', long, value_name = "COUNT", default_value = "1")]
+    pub threads: NonZeroUsize,
+    /// Calls under way at once in each thread.
+    #[arg(long, value_name = "COUNT", default_value = "512")]
+    pub concurrency: NonZeroUsize,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub workload: WorkloadArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub connection: ConnectionArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pace: PaceArgs,
+    /// A function to call, and how often in proportion to the others.
+    #[arg(
+        short = 'f',
+        long = "function",
+        value_name = "NAME[:WEIGHT]",
+        default_value = "run",
+        value_delimiter = ','
+    )]
+    pub functions: Vec<WeightedFunction>,
+    /// How long to run before measuring, or how many calls.
+    #[arg(short = 'w', long = "warmup", value_name = "TIME | COUNT", default_value = "1")]
+    pub warmup: Extent,
+    /// How long to run, or how many calls.
+    #[arg(short = 'd', long, value_name = "TIME | COUNT", default_value = "60s")]
+    pub duration: Extent,
+    /// The number of the first call.
+    #[arg(long, value_name = "NUMBER", default_value = "0", allow_negative_numbers = true)]
+    pub start_cycle: i64,
+    /// The number at which counting begins anew with the first.
+    #[arg(long, value_name = "NUMBER", default_value_t = i64::MAX)]
+    pub end_cycle: i64,
+    /// Threads.
+    #[arg(short = 't', long, value_name = "COUNT", default_value = "1")]
+    pub threads: NonZeroUsize,
+    /// Calls under way at once in each thread.
+    #[arg(short = 'p', long, value_name = "COUNT", default_value = "128")]
+    pub concurrency: NonZeroUsize,
+    /// How long a sample is, or how many calls of a thread.
+    #[arg(short = 's', long = "sampling", value_name = "TIME | COUNT", default_value = "1s")]
+    pub sampling: Extent,
+    /// Leave samples out of the report: no plots and no log of histograms can be made of it then.
+    #[arg(long)]
+    pub drop_sampling_log: bool,
+    /// Where a log of histograms for HdrHistogram goes, as the run goes.
+    #[arg(long, value_name = "PATH")]
+    pub hdrfile: Option<PathBuf>,
+    /// Serve what is measured to Prometheus at this address while the run goes, as in 127.0.0.1:9464.
+    #[arg(long, value_name = "ADDRESS")]
+    pub prometheus: Option<String>,
+    /// Wait with measuring until this time, as in 2030-01-31T12:00:00Z, so that several machines start together.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub start_at: Option<DateTime<Utc>>,
+    /// Search the highest rate at which the latency that --p99 or --p999 names is kept, in runs of --duration each.
+    #[arg(long, conflicts_with = "rate", requires = "goal")]
+    pub find_max: bool,
+    /// The 99th percentile of cycle latency that --find-max keeps.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, group = "goal", requires = "find_max")]
+    pub p99: Option<Duration>,
+    /// The 99.9th percentile of cycle latency that --find-max keeps.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, group = "goal", requires = "find_max")]
+    pub p999: Option<Duration>,
+    /// A label for the report.
+    #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
+    pub tags: Vec<String>,
+    /// Where the report goes: a file or a folder.
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// A report to compare with.
+    #[arg(short, long, value_name = "PATH")]
+    pub baseline: Option<PathBuf>,
+    /// Print the results as rows of this format. Default: a text for people.
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Accepted for its forks, which write a report only then. Here there always is one.
+    #[arg(long, hide = true)]
+    pub generate_report: bool,
+    /// Run so often, so that the comparison knows how much runs differ.
+    #[arg(long, value_name = "COUNT", default_value = "1")]
+    pub repeat: NonZeroUsize,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// When calls are made.
+#[derive(Debug, Clone, Copy, PartialEq, Args)]
+pub struct PaceArgs {
+    /// Calls a second. Default: as fast as possible.
+    #[arg(short = 'r', long, value_name = "COUNT", value_parser = parse_rate)]
+    pub rate: Option<f64>,
+    /// Whether calls come at even intervals or at random ones.
+    #[arg(long, value_enum, default_value_t, requires = "rate")]
+    pub arrivals: Arrivals,
+    /// The rate at the end of the ramp that begins with --rate.
+    #[arg(long, value_name = "COUNT", value_parser = parse_rate, requires = "rate", conflicts_with = "rate_sine_amplitude")]
+    pub ramp_to: Option<f64>,
+    /// How long the ramp takes. Default: as long as the run.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "ramp_to")]
+    pub ramp_time: Option<Duration>,
+    /// How far the rate goes up and down, in proportion to --rate: from 0 to 1.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "rate")]
+    pub rate_sine_amplitude: Option<f64>,
+    /// How long it takes to go up, down and back.
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = parse_duration)]
+    pub rate_sine_period: Duration,
+}
+
+/// The intervals between calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Arrivals {
+    /// All the same.
+    #[default]
+    Even,
+    /// As those of many who do not know of each other.
+    Poisson,
+}
+
+/// A function and its weight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightedFunction {
+    /// Its name.
+    pub name: String,
+    /// How often it is called in proportion to the others.
+    pub weight: f64,
+}
+
+impl FromStr for WeightedFunction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, weight) = text.split_once(':').unwrap_or((text, "1"));
+        let weight = weight
+            .parse()
+            .ok()
+            .filter(|weight: &f64| weight.is_finite() && *weight >= 0.0);
+        match weight {
+            Some(weight) if !name.is_empty() => Ok(Self {
+                name: name.to_owned(),
+                weight,
+            }),
+            _ => Err(format!(
+                "expected NAME[:WEIGHT] with a weight of 0 or more, found {text:?}"
+            )),
+        }
+    }
+}
+
+/// How much: a time or a count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// So many calls.
+    Count(u64),
+    /// So long.
+    Time(Duration),
+}
+
+impl FromStr for Extent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse()
+            .map(Self::Count)
+            .or_else(|_| parse_duration(text).map(Self::Time))
+            .map_err(|_| format!("expected a count, or a time with its unit as in 60s, found {text:?}"))
+    }
+}
+
+/// Reads `1m 30s`, `500ms`, `1.5h`: numbers with units from `ns` to `d`, added up.
+///
+/// # Errors
+/// What is no time.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("expected a time as 10s, 1m30s or 500ms, found {text:?}");
+    let mut rest = text.trim();
+    let mut seconds = 0.0;
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+        let (number, behind) = rest.split_at(digits);
+        let behind = behind.trim_start();
+        let unit = behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(unit);
+        let number: f64 = number.parse().map_err(|_| wrong())?;
+        seconds += number * unit_seconds(unit).ok_or_else(wrong)?;
+        rest = behind.trim_start();
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+fn unit_seconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" => 1e-9,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hour" | "hours" => 3_600.0,
+        "d" | "day" | "days" => 86_400.0,
+        _ => return None,
+    })
+}
+
+fn parse_time(text: &str) -> Result<DateTime<Utc>, String> {
+    let time = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
+    time.map_err(|e| format!("expected a time as 2030-01-31T12:00:00Z: {e}"))
+}
+
+fn parse_parameter(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(format!("expected NAME=VALUE, found {text:?}")),
+    }
+}
+
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| format!("expected a rate above 0, found {text:?}"))
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("expected a number from 0 to 1, found {text:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_hold_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn reads_times() {
+        for (text, millis) in [
+            ("10s", 10_000),
+            ("1m30s", 90_000),
+            ("1m 30s", 90_000),
+            ("500ms", 500),
+            ("1.5 hours", 5_400_000),
+            ("2 min", 120_000),
+        ] {
+            assert_eq!(parse_duration(text).unwrap().as_millis(), millis, "{text}");
+        }
+        for text in [
+            "",
+            "s",
+            "10",
+            "-1s",
+            "1parsec",
+            "1e9s",
+            "99999999999999999999d",
+            "1..5s",
+        ] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_extent_without_a_unit_is_a_count() {
+        assert_eq!("100".parse(), Ok(Extent::Count(100)));
+        assert_eq!("100s".parse(), Ok(Extent::Time(Duration::from_secs(100))));
+        assert!("much".parse::<Extent>().is_err());
+    }
+
+    #[test]
+    fn takes_the_command_line_of_latte() {
+        let line = "tidemill-bench run write.rn -p 256 -d 10000000 127.0.0.1";
+        let Command::Run(run) = Cli::parse_from(line.split(' ')).command else {
+            panic!("run");
+        };
+        assert_eq!(run.concurrency.get(), 256);
+        assert_eq!(run.duration, Extent::Count(10_000_000));
+        assert_eq!(run.connection.addresses, ["127.0.0.1"]);
+        assert_eq!(run.functions, ["run".parse().unwrap()]);
+        let line = "tidemill-bench run a.rn -f read:0.2 -f write:0.8 -r 1000 --retry-number 7 -P rows=10 --retries 2";
+        assert!(
+            Cli::try_parse_from(line.split(' ')).is_err(),
+            "one option with two names"
+        );
+        let line = "tidemill-bench run a.rn -f read:0.2,write:0.8 -r 1000 --retry-number 7 -P rows=10 -q";
+        let Command::Run(run) = Cli::parse_from(line.split(' ')).command else {
+            panic!("run");
+        };
+        assert_eq!(run.connection.retries, 7);
+        assert_eq!(run.functions[1].weight, 0.8);
+        assert_eq!(run.workload.params, [("rows".to_owned(), "10".to_owned())]);
+    }
+
+    #[test]
+    fn refuses_what_makes_no_sense() {
+        for line in [
+            "run a.rn -f read:x",
+            "run a.rn -f :1",
+            "run a.rn -r 0",
+            "run a.rn -r -1",
+            "run a.rn -P rows",
+            "run a.rn --rate-sine-amplitude 2 -r 1",
+            "run a.rn --ramp-to 5",
+            "run a.rn --rack r1",
+            "run a.rn -t 0",
+            "run",
+        ] {
+            let line = std::iter::once("tidemill-bench").chain(line.split(' '));
+            assert!(
+                Cli::try_parse_from(line.clone()).is_err(),
+                "{:?}",
+                line.collect::<Vec<_>>()
+            );
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The commands, a file each.
+
+pub mod edit;
+pub mod export;
+pub mod hdr;
+pub mod list;
+pub mod load;
+pub mod plot;
+pub mod run;
+pub mod schema;
+pub mod show;
+
+use std::error::Error as _;
+use std::io::stdout;
+use std::process::ExitCode;
+
+use crate::args::{Cli, Command};
+use crate::error::Result;
+
+/// Does what the command line says, and says what went wrong. Ends with 0 when it is done, with 1 when a run measured errors, with 2 when it could
+/// not be done, and with 130 when it was interrupted.
+pub fn main(cli: Cli) -> ExitCode {
+    match dispatch(&cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error}");
+            let mut cause = error.source();
+            while let Some(error) = cause {
+                eprintln!("  because: {error}");
+                cause = error.source();
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(command: &Command) -> Result<ExitCode> {
+    match command {
+        Command::Edit(args) => edit::edit(args)?,
+        Command::Schema(args) => schema::schema(args)?,
+        Command::Load(args) => load::load(args)?,
+        Command::Run(args) => return run::run(args),
+        Command::Show(args) => show::show(args, &mut stdout().lock())?,
+        Command::List(args) => list::list(args, &mut stdout().lock())?,
+        Command::Plot(args) => plot::plot(args, &mut stdout().lock())?,
+        Command::Hdr(args) => hdr::hdr(args, &mut stdout().lock())?,
+        Command::Export(args) => export::export(args, &mut stdout().lock())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,122 @@
+//! Where the measurements of a run go: the report, the log of histograms, Prometheus, the terminal.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use crate::args::RunArgs;
+use crate::error::{Error, Result};
+use crate::hdr::HdrLog;
+use crate::progress::Progress;
+use crate::prometheus::Endpoint;
+use crate::report::{ReportWriter, RunConfig};
+use crate::run::{Crew, Ended, Phase};
+use crate::stats::{Results, Sample, Summary};
+
+/// All places that get each sample.
+pub(super) struct Outputs {
+    path: PathBuf,
+    writer: ReportWriter,
+    log: Option<HdrLog<BufWriter<File>>>,
+    endpoint: Option<Endpoint>,
+    is_quiet: bool,
+    prints_samples: bool,
+    keeps_samples: bool,
+}
+
+impl Outputs {
+    /// Makes the files and listens where that is asked for.
+    pub(super) fn create(args: &RunArgs, config: &RunConfig) -> Result<Self> {
+        let path = report_path(args.output.as_deref(), config.started_ms);
+        let log = args.hdrfile.as_deref().map(|path| {
+            let file = File::create(path).map_err(Error::io("create", path))?;
+            HdrLog::create(BufWriter::new(file), config.started_ms, None)
+        });
+        let outputs = Self {
+            writer: ReportWriter::create(&path, config)?,
+            path,
+            log: log.transpose()?,
+            endpoint: args.prometheus.as_deref().map(Endpoint::listen).transpose()?,
+            is_quiet: args.quiet,
+            prints_samples: args.format.is_none(),
+            keeps_samples: !args.drop_sampling_log,
+        };
+        if outputs.prints_samples {
+            println!("{HEADER}");
+        }
+        Ok(outputs)
+    }
+
+    /// Lets the crew work through a phase, and keeps what it measures.
+    pub(super) fn watch(
+        &mut self,
+        title: &str,
+        crew: &mut Crew,
+        phase: Phase,
+        is_warm_up: bool,
+    ) -> Result<(Summary, Ended)> {
+        let progress = Progress::new(title, &phase, self.is_quiet);
+        let mut summary = Summary::default();
+        let keep = |mut sample: Sample| {
+            summary.add(&sample);
+            progress.note(&sample);
+            // The report's own summary leaves it out.
+            sample.warm_up = is_warm_up;
+            if self.keeps_samples {
+                self.writer.sample(&sample)?;
+            }
+            if let Some(log) = &mut self.log {
+                log.sample(&sample)?;
+            }
+            if let Some(endpoint) = &self.endpoint {
+                endpoint.add(&sample);
+            }
+            if self.prints_samples && !is_warm_up {
+                progress.line(|| print(&sample));
+            }
+            Ok(())
+        };
+        let ended = crew.work(phase, keep, |phase| progress.show(phase))?;
+        progress.finish();
+        Ok((summary, ended))
+    }
+
+    /// Writes what a run amounts to.
+    pub(super) fn finish(&mut self, results: &Results) -> Result<()> {
+        self.writer.results(results)
+    }
+
+    /// Closes the files, and says where the report is.
+    pub(super) fn close(self) -> PathBuf {
+        self.path
+    }
+}
+
+/// The file that is named, or one named after the time, in the folder that is named or here.
+fn report_path(output: Option<&Path>, started_ms: i64) -> PathBuf {
+    let started = chrono::DateTime::from_timestamp_millis(started_ms).unwrap_or_default();
+    let name = started.format("tidemill-bench-%Y%m%d-%H%M%S.json").to_string();
+    match output {
+        Some(path) if path.is_dir() => path.join(name),
+        Some(path) => path.to_owned(),
+        None => PathBuf::from(name),
+    }
+}
+
+const HEADER: &str = "  Time [s]      Cycles      Errors  Cycles/s    p50 [ms]    p90 [ms]    p99 [ms]    max [ms]";
+
+fn print(sample: &Sample) {
+    let latencies = sample.cycle_latencies();
+    let ms = |quantile: f64| latencies.quantile(quantile) as f64 / 1e6;
+    println!(
+        "{:10.3} {:11} {:11} {:9.0} {:11.3} {:11.3} {:11.3} {:11.3}",
+        sample.start_s + sample.duration_s,
+        sample.cycles(),
+        sample.cycle_errors(),
+        sample.cycles() as f64 / sample.duration_s.max(1e-9),
+        ms(0.5),
+        ms(0.9),
+        ms(0.99),
+        ms(1.0),
+    );
+}

@@ -1,0 +1,61 @@
+//! `show`: what a report says, beside a baseline when one is given.
+
+use std::{io::Write, path::PathBuf};
+
+use clap::Args;
+
+use crate::{
+    Error, Result,
+    output::{Format, write_rows},
+    report::{Report, SampleRows, compared, rows, write_text},
+};
+
+/// Show a report, of this program or of Latte 0.29
+#[derive(Args, Clone, Debug)]
+pub struct ShowArgs {
+    /// The report
+    #[arg(value_name = "PATH")]
+    pub report: PathBuf,
+    /// A report to compare it with
+    #[arg(short, long, value_name = "PATH")]
+    pub baseline: Option<PathBuf>,
+    /// Show the samples, one a row
+    #[arg(long, conflicts_with = "baseline")]
+    pub log: bool,
+    /// Give the numbers as rows of this format
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+}
+
+/// Writes the report.
+///
+/// # Errors
+/// When a report can't be read, when it has no measurements, or when `out` refuses.
+pub fn show(args: &ShowArgs, out: &mut dyn Write) -> Result<()> {
+    if args.log {
+        let mut samples = SampleRows::default();
+        Report::read(&args.report, &mut |run, sample| {
+            samples.push(run, &sample);
+            Ok(())
+        })?;
+        return write_rows(&samples.finish()?, args.format.unwrap_or_else(Format::for_stdout), out);
+    }
+    let report = measured(Report::load(&args.report)?)?;
+    let baseline = args.baseline.as_deref().map(Report::load).transpose()?;
+    let baseline = baseline.map(measured).transpose()?;
+    let compared = compared(&report, baseline.as_ref());
+    match args.format {
+        Some(format) => write_rows(&rows(&compared, baseline.is_some())?, format, out),
+        None => Ok(write_text(&report, baseline.as_ref(), &compared, out)?),
+    }
+}
+
+fn measured(report: Report) -> Result<Report> {
+    match report.runs.is_empty() {
+        true => Err(Error::Misuse(format!(
+            "{}: nothing was measured",
+            report.path.display()
+        ))),
+        false => Ok(report),
+    }
+}

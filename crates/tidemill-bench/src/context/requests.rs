@@ -1,0 +1,240 @@
+//! The methods of a context that ask the store.
+
+use std::time::Instant;
+
+use rune::runtime::{Ref, TypeValue};
+use rune::{ContextError, Module, Value};
+use tokio::time::sleep;
+
+use super::validation::Expected;
+use super::{Context, Failure, FailureKind, Validation};
+use crate::args::parse_duration;
+use crate::stats::StatementId;
+use crate::target::{Answer, BatchKind, Session as _, StatementOptions, Wanted};
+
+impl Context {
+    /// Asks until the answer is good or the policy says that it is enough, and records the whole as one request.
+    async fn request(
+        &self,
+        statement: StatementId,
+        expected: Option<&Expected>,
+        attempt: impl AsyncFn() -> Result<Answer, Failure>,
+    ) -> Result<Answer, Failure> {
+        let sent = Instant::now();
+        self.recorder.borrow_mut().request_started(sent);
+        let mut retries = 0;
+        let answer = loop {
+            let answer = attempt().await.and_then(|answer| match expected {
+                Some(expected) => expected.check(expected.found(&answer)).map(|()| answer),
+                None => Ok(answer),
+            });
+            match answer {
+                Err(failure) if retries < self.policy.retries && self.retries(failure.kind) => {
+                    retries += 1;
+                    sleep(self.policy.delay.before(retries, rand::random())).await;
+                }
+                answer => break answer,
+            }
+        };
+        let outcome = answer.as_ref().map(|_| ()).map_err(|failure| failure.kind.name());
+        let rows = answer.as_ref().map_or(0, |answer| answer.rows);
+        self.recorder
+            .borrow_mut()
+            .request(statement, sent, Instant::now(), rows, retries, outcome);
+        match answer {
+            Err(failure) if failure.kind == FailureKind::Validation && self.policy.validation == Validation::Ignore => {
+                Ok(Answer::default())
+            }
+            answer => answer,
+        }
+    }
+
+    fn retries(&self, kind: FailureKind) -> bool {
+        match kind {
+            FailureKind::Validation => self.policy.validation == Validation::Retry,
+            kind => kind.is_retried() || self.policy.on_all_errors,
+        }
+    }
+
+    async fn execute_any(&self, text: &str, rows: Wanted, expected: Option<&Expected>) -> Result<Answer, Failure> {
+        let rows = expected.map_or(rows, Expected::wanted);
+        self.request(self.unprepared, expected, || self.session.execute(text, rows))
+            .await
+            .map_err(|failure| failure.about(text))
+    }
+
+    async fn execute_statement(
+        &self,
+        key: &str,
+        parameters: &Value,
+        rows: Wanted,
+        expected: Option<&Expected>,
+    ) -> Result<Answer, Failure> {
+        let statement = self.statement(key)?;
+        let rows = expected.map_or(rows, Expected::wanted);
+        let attempt = || self.session.execute_prepared(statement.number, parameters, rows);
+        self.request(statement.id, expected, attempt)
+            .await
+            .map_err(|failure| failure.about(&self.text_of(key)))
+    }
+
+    async fn run_batch(&self, kind: BatchKind, keys: &[Ref<str>], parameters: Vec<Value>) -> Result<(), Failure> {
+        let misuse = |why: String| Failure::new(FailureKind::Misuse, why);
+        let [first, ..] = keys else {
+            return Err(misuse("a batch has at least one statement".to_owned()));
+        };
+        if keys.len() != parameters.len() {
+            let (keys, lists) = (keys.len(), parameters.len());
+            return Err(misuse(format!(
+                "a batch of {keys} statements has {lists} lists of parameters"
+            )));
+        }
+        let id = self.statement(first)?.id;
+        let numbers = keys.iter().map(|key| Ok(self.statement(key)?.number));
+        let numbers = numbers.collect::<Result<Vec<_>, Failure>>()?;
+        let statements: Vec<(usize, Value)> = numbers.into_iter().zip(parameters).collect();
+        self.request(id, None, || self.session.batch(kind, &statements))
+            .await
+            .map(drop)
+            .map_err(|failure| failure.about("a batch"))
+    }
+}
+
+fn list(answer: Answer) -> Result<Value, Failure> {
+    Value::vec(answer.values).map_err(Failure::memory)
+}
+
+#[rune::function(instance)]
+async fn prepare(ctx: Ref<Context>, key: Ref<str>, text: Ref<str>) -> Result<(), Failure> {
+    ctx.prepare(&key, &text, StatementOptions::default()).await
+}
+
+/// `prepare` with what the statement has of its own: `#{consistency: "ONE", serial_consistency: "SERIAL", page_size: 100,
+/// timeout: "2s", idempotent: true}`.
+#[rune::function(instance)]
+async fn prepare_with(ctx: Ref<Context>, key: Ref<str>, text: Ref<str>, options: Value) -> Result<(), Failure> {
+    let options = statement_options(&options)?;
+    ctx.prepare(&key, &text, options).await
+}
+
+#[rune::function(instance)]
+async fn execute(ctx: Ref<Context>, text: Ref<str>) -> Result<(), Failure> {
+    ctx.execute_any(&text, Wanted::Count, None).await.map(drop)
+}
+
+#[rune::function(instance)]
+async fn execute_with_result(ctx: Ref<Context>, text: Ref<str>) -> Result<Value, Failure> {
+    list(ctx.execute_any(&text, Wanted::Rows, None).await?)
+}
+
+#[rune::function(instance)]
+async fn execute_with_validation(ctx: Ref<Context>, text: Ref<str>, expected: Vec<Value>) -> Result<(), Failure> {
+    let expected = Expected::of(&expected, &text)?;
+    ctx.execute_any(&text, Wanted::Count, Some(&expected)).await.map(drop)
+}
+
+#[rune::function(instance)]
+async fn execute_prepared(ctx: Ref<Context>, key: Ref<str>, parameters: Value) -> Result<(), Failure> {
+    ctx.execute_statement(&key, &parameters, Wanted::Count, None)
+        .await
+        .map(drop)
+}
+
+#[rune::function(instance)]
+async fn execute_prepared_with_result(ctx: Ref<Context>, key: Ref<str>, parameters: Value) -> Result<Value, Failure> {
+    list(ctx.execute_statement(&key, &parameters, Wanted::Rows, None).await?)
+}
+
+#[rune::function(instance)]
+async fn execute_prepared_with_validation(
+    ctx: Ref<Context>,
+    key: Ref<str>,
+    parameters: Value,
+    expected: Vec<Value>,
+) -> Result<(), Failure> {
+    let expected = Expected::of(&expected, &ctx.text_of(&key))?;
+    ctx.execute_statement(&key, &parameters, Wanted::Count, Some(&expected))
+        .await
+        .map(drop)
+}
+
+#[rune::function(instance)]
+async fn batch_prepared(ctx: Ref<Context>, keys: Vec<Ref<str>>, parameters: Vec<Value>) -> Result<(), Failure> {
+    ctx.run_batch(BatchKind::Logged, &keys, parameters).await
+}
+
+#[rune::function(instance)]
+async fn batch_prepared_with(
+    ctx: Ref<Context>,
+    keys: Vec<Ref<str>>,
+    parameters: Vec<Value>,
+    kind: Ref<str>,
+) -> Result<(), Failure> {
+    let kind = match &*kind {
+        "logged" => BatchKind::Logged,
+        "unlogged" => BatchKind::Unlogged,
+        "counter" => BatchKind::Counter,
+        other => {
+            let why = format!("a batch is \"logged\", \"unlogged\" or \"counter\", found {other:?}");
+            return Err(Failure::new(FailureKind::Misuse, why));
+        }
+    };
+    ctx.run_batch(kind, &keys, parameters).await
+}
+
+#[rune::function(instance)]
+async fn signal_failure(_ctx: Ref<Context>, message: Ref<str>) -> Result<(), Failure> {
+    Err(Failure::new(FailureKind::Signalled, &*message))
+}
+
+fn statement_options(options: &Value) -> Result<StatementOptions, Failure> {
+    let misuse = |why: String| Failure::new(FailureKind::Misuse, why);
+    let Ok(TypeValue::Object(fields)) = options.as_type_value() else {
+        return Err(misuse(format!(
+            "options of a statement are an object, found {}",
+            options.type_info()
+        )));
+    };
+    let mut read = StatementOptions::default();
+    for (name, value) in fields.iter() {
+        let wrong = |expected: &str| {
+            misuse(format!(
+                "option {}: {expected} is expected, found {value:?}",
+                name.as_str()
+            ))
+        };
+        let text = || {
+            value
+                .borrow_string_ref()
+                .map(|t| t.to_owned())
+                .map_err(|_| wrong("a text"))
+        };
+        match name.as_str() {
+            "consistency" => read.consistency = Some(text()?),
+            "serial_consistency" => read.serial_consistency = Some(text()?),
+            "page_size" => {
+                let size = value.as_integer::<i32>().ok().filter(|size| *size > 0);
+                read.page_size = Some(size.ok_or_else(|| wrong("a number above 0"))?);
+            }
+            "timeout" => read.timeout = Some(parse_duration(&text()?).map_err(misuse)?),
+            "idempotent" => read.is_idempotent = Some(value.as_bool().map_err(|_| wrong("true or false"))?),
+            other => return Err(misuse(format!("a statement has no option {other}"))),
+        }
+    }
+    Ok(read)
+}
+
+pub(super) fn install(module: &mut Module) -> Result<(), ContextError> {
+    module.function_meta(prepare)?;
+    module.function_meta(prepare_with)?;
+    module.function_meta(execute)?;
+    module.function_meta(execute_with_result)?;
+    module.function_meta(execute_with_validation)?;
+    module.function_meta(execute_prepared)?;
+    module.function_meta(execute_prepared_with_result)?;
+    module.function_meta(execute_prepared_with_validation)?;
+    module.function_meta(batch_prepared)?;
+    module.function_meta(batch_prepared_with)?;
+    module.function_meta(signal_failure)?;
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! The threads of a run.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::worker::{Ending, Worker};
+use super::{Chooser, Interrupt, Phase, Prepared};
+use crate::error::{Error, Result};
+use crate::stats::{Chunk, ProcessClock, Sample};
+
+/// Threads that are connected, and work off one phase after another.
+pub struct Crew {
+    clock: ProcessClock,
+    orders: Vec<UnboundedSender<Order>>,
+    events: mpsc::Receiver<Event>,
+    threads: Vec<JoinHandle<()>>,
+    interrupt: Interrupt,
+}
+
+/// How a phase ended.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// What ended it early.
+    pub error: Option<Error>,
+    /// How many cycles were due before its end and could not begin. Above 0, the store did not keep up with the rate.
+    pub unstarted: u64,
+}
+
+struct Order {
+    phase: Arc<Phase>,
+    stop: Interrupt,
+}
+
+enum Event {
+    Ready,
+    Chunk(usize, Box<Chunk>),
+    Done(usize, Ending),
+    Broken(Error),
+}
+
+impl Crew {
+    /// Starts the threads and waits until all are connected.
+    ///
+    /// # Errors
+    /// What the first of them says that cannot.
+    pub fn assemble(prepared: &Prepared, chooser: &Chooser, threads: usize, interrupt: Interrupt) -> Result<Self> {
+        let (sender, events) = mpsc::channel();
+        let mut crew = Self {
+            clock: ProcessClock::start(),
+            orders: Vec::new(),
+            events,
+            threads: Vec::new(),
+            interrupt,
+        };
+        for number in 0..threads {
+            let (order, orders) = unbounded_channel();
+            let (prepared, chooser, sender) = (prepared.clone(), chooser.clone(), sender.clone());
+            let thread = thread::Builder::new()
+                .name(format!("worker-{number}"))
+                .spawn(move || live(number, threads, &prepared, chooser, orders, &sender))?;
+            crew.orders.push(order);
+            crew.threads.push(thread);
+        }
+        drop(sender);
+        let mut ready = 0;
+        while ready < threads {
+            match crew.next_event()? {
+                Some(Event::Ready) => ready += 1,
+                Some(Event::Broken(error)) => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(crew)
+    }
+
+    /// Lets all work through a phase. `on_sample` gets each sample when all workers have given their part of it; `on_wait` is called several
+    /// times a second.
+    ///
+    /// # Errors
+    /// What `on_sample` says, and a thread that died. What the script or the store did wrong is in [`Ended`], beside what was measured.
+    pub fn work(
+        &mut self,
+        phase: Phase,
+        mut on_sample: impl FnMut(Sample) -> Result<()>,
+        mut on_wait: impl FnMut(&Phase),
+    ) -> Result<Ended> {
+        self.clock.lap();
+        let phase = Arc::new(phase);
+        let (stop, stopped) = Interrupt::by_hand();
+        for order in &self.orders {
+            let (phase, stop) = (Arc::clone(&phase), stopped.clone());
+            order.send(Order { phase, stop }).map_err(|_| broken())?;
+        }
+        let mut ended = Ended::default();
+        let mut chunks: Vec<VecDeque<Chunk>> = self.orders.iter().map(|_| VecDeque::new()).collect();
+        let mut working = vec![true; self.orders.len()];
+        while working.contains(&true) {
+            match self.next_event()? {
+                Some(Event::Chunk(number, chunk)) => chunks[number].push_back(*chunk),
+                Some(Event::Done(number, ending)) => {
+                    working[number] = false;
+                    ended.unstarted += ending.unstarted;
+                    if let Some(error) = ending.error {
+                        ended.error.get_or_insert(error);
+                        stop.send_replace(true);
+                    }
+                }
+                Some(Event::Broken(error)) => return Err(error),
+                Some(Event::Ready) | None => {}
+            }
+            if self.interrupt.came() {
+                stop.send_replace(true);
+            }
+            while let Some(parts) = complete(&mut chunks, &working) {
+                on_sample(Sample::merge(parts, Some(self.clock.lap())))?;
+            }
+            on_wait(&phase);
+        }
+        Ok(ended)
+    }
+
+    /// What a worker tells, or nothing for a tenth of a second. No thread ends while there may be orders, unless it panicked.
+    fn next_event(&self) -> Result<Option<Event>> {
+        match self.events.recv_timeout(Duration::from_millis(100)) {
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) if self.threads.iter().any(JoinHandle::is_finished) => Err(broken()),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(broken()),
+        }
+    }
+}
+
+fn broken() -> Error {
+    Error::Misuse("a worker thread died".to_owned())
+}
+
+/// One chunk of each worker that still works or has one left, when there are.
+fn complete(chunks: &mut [VecDeque<Chunk>], working: &[bool]) -> Option<Vec<Chunk>> {
+    let is_waiting = chunks
+        .iter()
+        .zip(working)
+        .any(|(chunks, working)| chunks.is_empty() && *working);
+    if is_waiting || chunks.iter().all(VecDeque::is_empty) {
+        return None;
+    }
+    Some(chunks.iter_mut().filter_map(VecDeque::pop_front).collect())
+}
+
+/// A thread's life: it connects, says so, and works until there are no more orders.
+fn live(
+    number: usize,
+    workers: usize,
+    prepared: &Prepared,
+    chooser: Chooser,
+    mut orders: UnboundedReceiver<Order>,
+    events: &mpsc::Sender<Event>,
+) {
+    // Nobody listens any more when the run has failed elsewhere.
+    let tell = |event| drop(events.send(event));
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => return tell(Event::Broken(e.into())),
+    };
+    runtime.block_on(async {
+        let worker = match Worker::new(number, workers, prepared, chooser).await {
+            Ok(worker) => worker,
+            Err(error) => return tell(Event::Broken(error)),
+        };
+        tell(Event::Ready);
+        while let Some(Order { phase, stop }) = orders.recv().await {
+            let send = |chunk| tell(Event::Chunk(number, Box::new(chunk)));
+            let ending = worker.work(&phase, stop, &send).await;
+            tell(Event::Done(number, ending));
+        }
+    });
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.orders.clear();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so.
+            drop(thread.join());
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! One thread of a run.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use rune::Value;
+use tokio::sync::Mutex;
+use tokio::task::{unconstrained, yield_now};
+use tokio::time::{sleep, sleep_until};
+
+use super::setup::{function_error, memory};
+use super::timer::Timer;
+use super::{Chooser, Cycles, Interrupt, Pace, Prepared, Schedule};
+use crate::args::Extent;
+use crate::context::{Context, Failure, FailureKind, Validation};
+use crate::error::{Error, Result};
+use crate::script::{Called, Function, Program};
+use crate::stats::{Chunk, FunctionId, Recorder};
+
+/// What all workers do for a while.
+#[derive(Debug, Clone)]
+pub struct Phase {
+    /// The numbers of the cycles.
+    pub cycles: Cycles,
+    /// How long it takes, unless the cycles end it.
+    pub duration: Option<Duration>,
+    /// When cycles are due. Default: whenever there is room.
+    pub pace: Option<Pace>,
+    /// How much a sample is.
+    pub sampling: Option<Extent>,
+    /// How many cycles are under way at once in a worker.
+    pub concurrency: usize,
+    /// When it starts. All times are counted from here.
+    pub start: Instant,
+}
+
+/// A thread's own part: its session, its context, its recorder.
+pub(super) struct Worker {
+    number: usize,
+    workers: usize,
+    program: Program,
+    chooser: Chooser,
+    policy: crate::context::Policy,
+    recorder: Rc<RefCell<Recorder>>,
+    context: Value,
+}
+
+/// How a phase ended for a worker.
+#[derive(Debug, Default)]
+pub(super) struct Ending {
+    /// What ended the run.
+    pub(super) error: Option<Error>,
+    /// How many cycles were due and could not begin.
+    pub(super) unstarted: u64,
+}
+
+/// What the slots of a worker share while a phase goes.
+struct Going<'a> {
+    phase: &'a Phase,
+    end: Option<Instant>,
+    schedule: Option<Mutex<(Schedule, Timer)>>,
+    is_stopping: Cell<bool>,
+    running: Cell<usize>,
+    in_sample: Cell<u64>,
+    turn: Cell<Instant>,
+    ending: RefCell<Ending>,
+    send: &'a dyn Fn(Chunk),
+}
+
+/// How long slots run on when nothing makes them wait. Then samples, Ctrl-C and connections have a turn.
+const TURN: Duration = Duration::from_millis(1);
+
+impl Worker {
+    /// Connects and prepares what the setup prepared.
+    pub(super) async fn new(number: usize, workers: usize, prepared: &Prepared, chooser: Chooser) -> Result<Self> {
+        let session = Rc::new(prepared.target.connect().await?);
+        let recorder = Rc::new(RefCell::new(Recorder::new(&chooser.names(), Instant::now())));
+        let context = Context::for_worker(session, Rc::clone(&recorder), &prepared.setup)
+            .await
+            .map_err(|failure| Error::Function {
+                function: "prepare".to_owned(),
+                what: failure.to_string(),
+            })?;
+        Ok(Self {
+            number,
+            workers,
+            program: prepared.program.unshare()?,
+            chooser,
+            policy: prepared.setup.policy(),
+            recorder,
+            context: Value::new(context).map_err(memory)?,
+        })
+    }
+
+    /// Works through a phase. `send` gets a chunk for each sample, and the rest at the end.
+    pub(super) async fn work(&self, phase: &Phase, mut interrupt: Interrupt, send: &dyn Fn(Chunk)) -> Ending {
+        let seed = 0x7469_6465;
+        let schedule = phase.pace.map(|pace| {
+            let schedule = Schedule::new(pace, self.number, self.workers, seed);
+            Ok((schedule, Timer::new()?))
+        });
+        let schedule = match schedule.transpose() {
+            Ok(schedule) => schedule.map(Mutex::new),
+            Err(error) => {
+                return Ending {
+                    error: Some(Error::Output(error)),
+                    unstarted: 0,
+                };
+            }
+        };
+        let going = Going {
+            phase,
+            end: phase.duration.and_then(|duration| phase.start.checked_add(duration)),
+            schedule,
+            is_stopping: Cell::new(false),
+            running: Cell::new(0),
+            in_sample: Cell::new(0),
+            turn: Cell::new(phase.start),
+            ending: RefCell::default(),
+            send,
+        };
+        // What came before, the warm-up, is thrown away.
+        drop(self.recorder.borrow_mut().take(phase.start));
+        if let Ok(context) = self.context.borrow_ref::<Context>() {
+            context.restart(phase.start);
+        }
+        unconstrained(self.drive(&going, &mut interrupt)).await;
+        send(self.recorder.borrow_mut().take(Instant::now()));
+        going.ending.into_inner()
+    }
+
+    async fn drive(&self, going: &Going<'_>, interrupt: &mut Interrupt) {
+        let mut slots: FuturesUnordered<_> = (0..going.phase.concurrency).map(|_| self.slot(going)).collect();
+        let every = match going.phase.sampling {
+            Some(Extent::Time(every)) if !every.is_zero() => Some(every),
+            _ => None,
+        };
+        let mut next_sample = every.map(|every| going.phase.start + every);
+        loop {
+            let sample = async {
+                match next_sample {
+                    Some(at) => sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = interrupt.wait(), if !going.is_stopping.get() => going.is_stopping.set(true),
+                () = sample => {
+                    going.sample(&self.recorder);
+                    // A sample that took too long to come is followed by the next that is to come.
+                    let now = Instant::now();
+                    while let (Some(at), Some(every)) = (next_sample, every) && at <= now {
+                        next_sample = Some(at + every);
+                    }
+                }
+                slot = slots.next() => if slot.is_none() { return },
+            }
+            if going.is_stopping.get() && going.running.get() == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Takes one cycle after another.
+    async fn slot(&self, going: &Going<'_>) {
+        let mut machine = self.program.machine();
+        while let Some((cycle, scheduled, started)) = going.next().await {
+            let number = self.chooser.choose(cycle);
+            let Some(function) = self.chooser.function(number) else {
+                return;
+            };
+            going.running.set(going.running.get() + 1);
+            let called = self.cycle(&mut machine, function, cycle).await;
+            let ended = Instant::now();
+            going.running.set(going.running.get() - 1);
+            let outcome = called.as_ref().copied().map_err(outcome);
+            let id = FunctionId(number);
+            self.recorder.borrow_mut().cycle(id, scheduled, started, ended, outcome);
+            if let Err(called) = called
+                && !self.goes_on(&called)
+            {
+                going.fail(function_error(&function.name, called));
+                return;
+            }
+            going.count(&self.recorder);
+            if ended.duration_since(going.turn.get()) >= TURN {
+                going.turn.set(ended);
+                yield_now().await;
+            }
+        }
+    }
+
+    /// Calls the function; again, when it signals a failure and such cycles are to be tried again.
+    async fn cycle(&self, machine: &mut rune::Vm, function: &Function, cycle: i64) -> Result<(), Called> {
+        let mut retries = 0;
+        loop {
+            let called = self
+                .program
+                .call(machine, function, (self.context.clone(), cycle))
+                .await;
+            match called {
+                Ok(_) => return Ok(()),
+                Err(Called::Failed(Failure {
+                    kind: FailureKind::Signalled,
+                    ..
+                })) if self.policy.validation == Validation::Retry && retries < self.policy.retries => {
+                    retries += 1;
+                    sleep(self.policy.delay.before(retries, rand::random())).await;
+                }
+                Err(called) => return Err(called),
+            }
+        }
+    }
+
+    /// Whether the run goes on after such an end of a cycle.
+    fn goes_on(&self, called: &Called) -> bool {
+        match called {
+            Called::Failed(failure) => {
+                failure.kind.is_passing()
+                    || (self.policy.validation == Validation::Ignore
+                        && matches!(failure.kind, FailureKind::Signalled | FailureKind::Validation))
+            }
+            Called::Returned(_) | Called::Stopped(_) => false,
+        }
+    }
+}
+
+/// The kind of error that a report counts.
+fn outcome(called: &Called) -> &str {
+    match called {
+        Called::Failed(failure) => failure.kind.name(),
+        Called::Returned(_) => "returned",
+        Called::Stopped(_) => "stopped",
+    }
+}
+
+impl Going<'_> {
+    /// The next cycle's number, when it was due, and now.
+    async fn next(&self) -> Option<(i64, Instant, Instant)> {
+        if self.is_stopping.get() {
+            return None;
+        }
+        let Some(schedule) = &self.schedule else {
+            let now = Instant::now();
+            if self.end.is_some_and(|end| now >= end) {
+                return None;
+            }
+            return Some((self.phase.cycles.next()?, now, now));
+        };
+        // Slots wait in line here, so that cycles begin in their order.
+        let mut turn = schedule.lock().await;
+        let (schedule, timer) = &mut *turn;
+        if self.is_stopping.get() {
+            return None;
+        }
+        let due = self.phase.start.checked_add(schedule.next_due())?;
+        if self.end.is_some_and(|end| due >= end) {
+            return None;
+        }
+        let now = Instant::now();
+        if now < due {
+            if let Err(error) = timer.until(due).await {
+                self.fail(Error::Output(error));
+                return None;
+            }
+            return Some((self.phase.cycles.next()?, due, Instant::now()));
+        }
+        if self.end.is_some_and(|end| now >= end) {
+            self.ending.borrow_mut().unstarted += 1;
+            return None;
+        }
+        Some((self.phase.cycles.next()?, due, now))
+    }
+
+    fn count(&self, recorder: &RefCell<Recorder>) {
+        if let Some(Extent::Count(every @ 1..)) = self.phase.sampling {
+            let count = self.in_sample.get() + 1;
+            self.in_sample.set(count);
+            if count >= every {
+                self.sample(recorder);
+            }
+        }
+    }
+
+    fn sample(&self, recorder: &RefCell<Recorder>) {
+        self.in_sample.set(0);
+        (self.send)(recorder.borrow_mut().take(Instant::now()));
+    }
+
+    fn fail(&self, error: Error) {
+        self.is_stopping.set(true);
+        self.ending.borrow_mut().error.get_or_insert(error);
+    }
+}

@@ -1,0 +1,32 @@
+//! Where workloads are looked for.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The workload's file: as it is named when that is absolute, begins with a dot or exists; otherwise the first of that name in the folders of
+/// `LATTE_WORKLOAD_PATH`, or without that variable in `.local/share/latte/workloads`, `/usr/share/latte/workloads` and the folder
+/// `workloads` beside the program. A path that is nowhere comes back as it is.
+pub fn find_workload(workload: &Path) -> PathBuf {
+    if workload.is_absolute() || workload.starts_with(".") || workload.starts_with("..") || workload.is_file() {
+        return workload.to_owned();
+    }
+    folders()
+        .into_iter()
+        .map(|folder| folder.join(workload))
+        .find(|path| path.is_file())
+        .unwrap_or_else(|| workload.to_owned())
+}
+
+fn folders() -> Vec<PathBuf> {
+    if let Some(list) = env::var_os("LATTE_WORKLOAD_PATH") {
+        return env::split_paths(&list).collect();
+    }
+    let beside = env::current_exe()
+        .ok()
+        .and_then(|program| Some(program.parent()?.join("workloads")));
+    [".local/share/latte/workloads", "/usr/share/latte/workloads"]
+        .map(PathBuf::from)
+        .into_iter()
+        .chain(beside)
+        .collect()
+}
