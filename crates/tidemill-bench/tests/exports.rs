@@ -181,7 +181,10 @@ fn merged_histograms_are_the_sums() {
         (report.config.started_ms, report.config.threads, report.config.rate),
         (10_000, 6, Some(600.0))
     );
-    assert_eq!((&report.config.settings["clients"][..], report.config.cores), ("3", Some(6)));
+    assert_eq!(
+        (&report.config.settings["clients"][..], report.config.cores),
+        ("3", Some(6))
+    );
     assert_eq!(
         samples.iter().map(Sample::cycles).collect::<Vec<_>>(),
         [400, 600, 600, 600, 600, 600, 200]
