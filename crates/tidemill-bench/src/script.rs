@@ -132,6 +132,11 @@ fn script_error(path: &Path, what: impl ToString) -> Error {
 /// The script, behind the library that lies beside it.
 fn sources(path: &Path) -> Result<Sources> {
     let mut sources = Sources::new();
+    if let Some(text) = search_path::bundled(path) {
+        let source = Source::new(path.to_string_lossy(), text).map_err(|e| script_error(path, e))?;
+        sources.insert(source).map_err(|e| script_error(path, e))?;
+        return Ok(sources);
+    }
     let library = path.with_file_name("lib.rn");
     let files = [library.is_file().then_some(library.as_path()), Some(path)];
     for file in files.into_iter().flatten() {

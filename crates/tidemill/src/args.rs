@@ -26,7 +26,17 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     Salvage(SalvageArgs),
     Reindex(ReindexArgs),
+    Bench(BenchArgs),
     Tour(TourArgs),
+}
+
+/// Load tests: run workloads written in Rune against Cassandra, ClickHouse or tables, and measure throughput and latency.
+///
+/// The same as the program tidemill-bench, with Latte's commands and options.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) command: tidemill_bench::args::Command,
 }
 
 /// Answer one SQL statement over any tables.

@@ -14,11 +14,16 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use tidemill_bench::args::Cli;
 
 use crate::args::{Args, Command};
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    // Load tests have threads and runtimes of their own.
+    if let Command::Bench(bench) = args.command {
+        return tidemill_bench::commands::main(Cli { command: bench.command });
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         // Planning recurses along expressions; a statement with thousands of terms is to be an answer, not a crash.
@@ -68,6 +73,7 @@ async fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Reindex(args) => commands::reindex::run(args),
         Command::Salvage(args) => commands::salvage::run(args).await,
         Command::Tour(args) => tour::run(args).await,
+        Command::Bench(_) => unreachable!("main has run it"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line as a person or a script meets it: one program, because each links DataFusion anew.
 
+mod bench;
 mod cat;
 mod describe;
 mod memory;
