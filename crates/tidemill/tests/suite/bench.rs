@@ -5,9 +5,7 @@ use crate::run::Folder;
 #[test]
 fn a_bundled_workload_fills_a_table_and_is_measured() {
     let folder = Folder::with(&[]);
-    folder
-        .run(&["bench", "schema", "key_value.rn", "xbase:."])
-        .done();
+    folder.run(&["bench", "schema", "key_value.rn", "xbase:."]).done();
     folder
         .run(&["bench", "load", "key_value.rn", "-P", "rows=200", "xbase:."])
         .done();
@@ -15,7 +13,18 @@ fn a_bundled_workload_fills_a_table_and_is_measured() {
     assert_eq!(counted.done(), "n\n200\n");
     let measured = folder
         .run(&[
-            "bench", "run", "key_value.rn", "-P", "rows=200", "-d", "300", "-f", "read", "-o", "report.json", "xbase:.",
+            "bench",
+            "run",
+            "key_value.rn",
+            "-P",
+            "rows=200",
+            "-d",
+            "300",
+            "-f",
+            "read",
+            "-o",
+            "report.json",
+            "xbase:.",
         ])
         .done();
     assert!(measured.contains("300"), "{measured}");
