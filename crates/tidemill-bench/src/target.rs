@@ -151,6 +151,7 @@ macro_rules! targets {
         }
 
         /// A session of one of the targets.
+        #[expect(clippy::large_enum_variant, reason = "there is one for each thread")]
         #[derive(Debug)]
         #[non_exhaustive]
         pub enum AnySession {
