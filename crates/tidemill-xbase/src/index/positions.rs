@@ -113,7 +113,7 @@ impl Positions {
             return Ok(len as u64);
         }
         // A branch holds its keys whole: it can be decoded without the key before.
-        let node = tree.load(page, None)?;
+        let node = tree.decoded(page, bytes, None)?;
         let mut starts = Vec::with_capacity(node.children.len() + 1);
         let mut below = 0;
         for (slot, child) in node.children.iter().copied().enumerate() {

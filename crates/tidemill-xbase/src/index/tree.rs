@@ -64,6 +64,14 @@ impl Tree {
         }
         let mut window = Vec::new();
         let bytes = self.read(page, &mut window)?;
+        self.decoded(page, bytes, before)
+    }
+
+    /// As [`Tree::load`], of a page whose bytes were read.
+    pub(crate) fn decoded(&self, page: u32, bytes: &[u8], before: Option<&[u8]>) -> Result<Arc<Node>> {
+        if let Some(node) = self.cache().get(page) {
+            return Ok(node);
+        }
         let node = self.format.decode(bytes, self.keys, before);
         let mut node = node.map_err(|fault| fault.into_error(self.source.path(), self.offset(page)))?;
         node.is_sorted = node.keys().is_sorted_by(|a, b| self.order.compare(a, b).is_le());
