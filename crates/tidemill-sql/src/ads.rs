@@ -11,7 +11,7 @@ use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use tidemill_ads::sql::{Kind, Prepared, RowStream, StatementOptions, Streamed};
-use tidemill_ads::{Connection, Paths, Settings};
+use tidemill_ads::{Connection, ErrorCode, Paths, Settings};
 use tokio::task::spawn_blocking;
 
 use crate::options::SessionOptions;
@@ -83,6 +83,17 @@ fn rows_of(rows: RowStream) -> SendableRecordBatchStream {
 fn counted(rows: Vec<u64>) -> Result<Answer> {
     let rows = Arc::new(UInt64Array::from(rows)) as ArrayRef;
     Answer::of(RecordBatch::try_from_iter([("rows", rows)])?)
+}
+
+/// What is wrong with an index that a statement would have used. The records can be read without it.
+pub(crate) fn fault_of_index(error: &Error) -> Option<String> {
+    let Error::Ads(error) = error else { return None };
+    match &**error {
+        tidemill_ads::Error::Statement(error) if error.native_code() == i64::from(ErrorCode::CorruptIndex.number()) => {
+            Some(error.message().to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// What another engine may know and the direct lanes do not.

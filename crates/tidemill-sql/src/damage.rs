@@ -14,6 +14,10 @@ impl DamageLog {
         lines.extend(damage.into_iter().map(|damage| format!("{file}: {damage}")));
     }
 
+    pub(crate) fn add_line(&self, line: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(line);
+    }
+
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0
             .lock()

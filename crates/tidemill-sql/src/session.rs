@@ -162,9 +162,13 @@ impl Session {
         let mut refused = None;
         if is_xbase {
             match ads::run(sql, options, files).await {
-                Err(error) => match ads::left_to_others(&error) {
-                    Some(kind) => refused = Some((kind, error)),
-                    None => return Err(error),
+                Err(error) => match (ads::left_to_others(&error), ads::fault_of_index(&error)) {
+                    (Some(kind), _) => refused = Some((kind, error)),
+                    // The engine reads the records and no index.
+                    (None, Some(fault)) => self
+                        .damage
+                        .add_line(format!("{fault}; the records were read without it")),
+                    (None, None) => return Err(error),
                 },
                 answered => return answered,
             }

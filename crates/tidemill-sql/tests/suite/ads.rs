@@ -81,3 +81,26 @@ async fn scripts_and_the_forms_of_ads_are_answered() {
         .collect();
     assert_eq!(names, ["t.dbf"]);
 }
+
+#[tokio::test]
+async fn an_index_that_cannot_be_used_is_told_and_the_records_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    csv(&session, "CREATE TABLE t ( id Integer )").await;
+    csv(&session, "INSERT INTO t VALUES ( 1 ), ( 2 ), ( 3 )").await;
+    csv(&session, "CREATE INDEX id ON t ( id )").await;
+    let some = "SELECT id FROM t WHERE id > 1";
+    assert_eq!(csv(&session, some).await, "2\n3\n");
+    assert!(session.damage().is_empty());
+    let index = folder.path().join("t.cdx");
+    let whole = std::fs::read(&index).expect("read");
+    std::fs::write(&index, [vec![0xd4; 2048], whole[2048..].to_vec()].concat()).expect("written");
+    assert_eq!(csv(&session, some).await, "2\n3\n");
+    let told = session.damage();
+    assert!(
+        told.len() == 1 && told[0].contains("t.cdx") && told[0].contains("read without it"),
+        "{told:?}"
+    );
+    // What changes the table must not leave the index as it is.
+    assert!(refused(&session, "DELETE FROM t").await.to_string().contains("t.cdx"));
+}
