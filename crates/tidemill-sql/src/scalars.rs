@@ -253,11 +253,15 @@ impl Lowering<'_> {
 
     /// An expression of which no part stands alone.
     fn rewrite_whole(&mut self, expr: &mut Expr) {
+        let is_of_ads = self.is_of_ads(expr);
         match expr {
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Wildcard(_) => return,
             Expr::InSubquery { expr, .. } => return self.rewrite(expr),
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::AnyOp { .. } | Expr::AllOp { .. } => return,
             Expr::Function(function) if self.surroundings.is_over_rows(function) => {
+                if !is_of_ads {
+                    return self.rewrite_arguments(function);
+                }
                 if let Some(average) = average(function) {
                     *expr = average;
                     return self.rewrite(expr);
@@ -265,6 +269,8 @@ impl Lowering<'_> {
                 self.check(function);
                 return self.rewrite_arguments(function);
             }
+            // Another store's: its aggregates and windows have their own expressions.
+            expr if !is_of_ads => return self.rewrite_parts(expr),
             Expr::BinaryOp { left, op, right }
                 if is_comparison(op) && is_plain(left) && is_plain(right) && self.fit([&**left, &**right]) =>
             {
@@ -286,9 +292,6 @@ impl Lowering<'_> {
                 return;
             }
             _ => {}
-        }
-        if !self.is_of_ads(expr) {
-            return self.rewrite_parts(expr);
         }
         let mut template = expr.clone();
         let mut leaves = Leaves {

@@ -75,6 +75,21 @@ async fn rows_come_in_the_order_of_the_table() {
 }
 
 #[tokio::test]
+async fn expressions_over_other_stores_are_the_engines() {
+    let folder = folder();
+    fs::write(folder.path().join("n.csv"), "n,t\n1,a\n2,b \n4,b\n").expect("written");
+    let session = session(folder.path());
+    for (sql, expected) in [
+        ("SELECT AVG(n) FROM n", "2.3333333333333335\n"),
+        ("SELECT AVG(n) OVER () AS a FROM n LIMIT 1", "2.3333333333333335\n"),
+        ("SELECT n FROM n WHERE t = 'b '", "2\n"),
+        ("SELECT n FROM n WHERE t IN ('b ', 'x')", "2\n"),
+    ] {
+        assert_eq!(csv(&session, sql).await, expected, "{sql}");
+    }
+}
+
+#[tokio::test]
 async fn errors_name_what_was_asked_for_and_what_to_try() {
     let folder = folder();
     let session = session(folder.path());
