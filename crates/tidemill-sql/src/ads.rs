@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
@@ -14,15 +13,13 @@ use tidemill_ads::sql::{Kind, Prepared, RowStream, StatementOptions, Streamed};
 use tidemill_ads::{Connection, ErrorCode, Paths, Settings};
 use tokio::task::spawn_blocking;
 
+use crate::engine::BATCHES_IN_FLIGHT;
 use crate::options::SessionOptions;
 use crate::session::Answer;
 use crate::{Error, Result};
 
 /// How long a record that others have locked is waited for.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Batches between who reads a table and who takes its rows.
-const BATCHES_IN_FLIGHT: usize = 2;
 
 /// Runs a text, whose tables have these names and files before all others. Of changes the answer is one row with their number.
 ///
@@ -34,8 +31,8 @@ pub(crate) async fn run(sql: &str, options: &SessionOptions, files: Vec<(String,
     let given = spawn_blocking(move || stream(&sql, &options, &files));
     match given.await.map_err(|error| DataFusionError::External(error.into()))?? {
         Streamed::Rows(rows) => Ok(Answer::streamed(rows_of(rows))),
-        Streamed::Changed(count) => counted(vec![count]),
-        _ => counted(Vec::new()),
+        Streamed::Changed(count) => Answer::counted(Some(count)),
+        _ => Answer::counted(None),
     }
 }
 
@@ -78,11 +75,6 @@ fn rows_of(rows: RowStream) -> SendableRecordBatchStream {
         Ok(())
     });
     stream.build()
-}
-
-fn counted(rows: Vec<u64>) -> Result<Answer> {
-    let rows = Arc::new(UInt64Array::from(rows)) as ArrayRef;
-    Answer::of(RecordBatch::try_from_iter([("rows", rows)])?)
 }
 
 /// What is wrong with an index that a statement would have used. The records can be read without it.

@@ -27,6 +27,9 @@ use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 
+/// Batches between who reads a table and who takes its rows.
+pub(crate) const BATCHES_IN_FLIGHT: usize = 2;
+
 /// A source of batches that reads in the calling thread.
 pub(crate) trait Engine: Send + Sync + 'static {
     /// What EXPLAIN calls a scan of this engine.
@@ -284,7 +287,6 @@ impl<E: Engine> EngineScan<E> {
 
 impl<E: Engine> DataSource for EngineScan<E> {
     fn open(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        const BATCHES_IN_FLIGHT: usize = 2;
         let (engines, part) = self.engines.of_part((partition, self.parts));
         let mut requests = Vec::new();
         for engine in engines {

@@ -226,8 +226,7 @@ impl Session {
         // Columns go by their places, whatever the query calls them.
         let answer = answer.named(&sink.columns())?;
         let rows = copy::insert(answer, sink, |_| {}).await?;
-        let rows = UInt64Array::from(vec![rows]);
-        Answer::of(RecordBatch::try_from_iter([("rows", Arc::new(rows) as ArrayRef)])?)
+        Answer::counted(Some(rows))
     }
 
     /// Answers a query by the engine.
@@ -376,7 +375,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn of(batch: RecordBatch) -> Result<Self> {
+    /// How many rows were changed, where a statement changes rows.
+    pub(crate) fn counted(rows: Option<u64>) -> Result<Self> {
+        let rows: UInt64Array = rows.into_iter().map(Some).collect();
+        let batch = RecordBatch::try_from_iter([("rows", Arc::new(rows) as ArrayRef)])?;
         let schema = batch.schema();
         Ok(Self {
             stream: Box::pin(MemoryStream::try_new(vec![batch], schema, None)?),
