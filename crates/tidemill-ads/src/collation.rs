@@ -5,13 +5,12 @@
 //! [`Collation::languages`].
 
 use std::fs::File;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
 
 use tidemill_xbase::expression::RecordBytes;
 use tidemill_xbase::index::{Collation, Direction, Entry, Index, IndexOptions, KeyType, Tag};
+use tidemill_xbase::stamp::{FileMemo, FileStamp};
 use tidemill_xbase::{CodePage, KeySettings, OrderKeys, Table};
 
 /// How many entries of an order are looked at.
@@ -19,54 +18,20 @@ const ENTRIES: usize = 4096;
 /// For how many of them the key is made anew.
 const KEYS: usize = 64;
 
-/// How many index files are remembered.
-const FILES: usize = 64;
-/// A file that changed so lately may change again without another time of its change.
-const RACY: Duration = Duration::from_secs(2);
-
-/// What the index files of this process were found to be, the last one last, as long as nobody changes them.
-static KNOWN: Mutex<Vec<(FileState, KeySettings)>> = Mutex::new(Vec::new());
-
-/// An index file as it was when its keys were looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct FileState {
-    place: (u64, u64),
-    len: u64,
-    changed: (i64, i64, i64, i64),
-    codepage: CodePage,
-}
-
-impl FileState {
-    /// `None` for a file that changed too lately to be known again.
-    fn of(path: &Path, codepage: CodePage) -> Option<Self> {
-        let meta = std::fs::metadata(path).ok()?;
-        let age = SystemTime::now().duration_since(meta.modified().ok()?).ok()?;
-        (age > RACY).then(|| Self {
-            place: (meta.dev(), meta.ino()),
-            len: meta.len(),
-            changed: (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()),
-            codepage,
-        })
-    }
-}
+/// What the index files of this process were found to be, under the code page of their tables.
+static KNOWN: FileMemo<CodePage, KeySettings> = FileMemo::new(64);
 
 /// How the expressions of an index file are compiled and its text is sorted, as far as its keys tell. What cannot be read is
 /// for who opens the file to tell.
 pub(crate) fn of_index(path: &Path, table: &Table) -> KeySettings {
-    let Some(state) = FileState::of(path, table.codepage()) else {
+    let Ok(stamp) = FileStamp::of(path) else {
         return found(path, table);
     };
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, settings)) = known().iter().find(|(known, _)| *known == state) {
-        return settings.clone();
+    if let Some(settings) = KNOWN.get(path, &stamp, &table.codepage()) {
+        return settings;
     }
     let settings = found(path, table);
-    let mut known = known();
-    known.retain(|(known, _)| known.place != state.place);
-    if known.len() >= FILES {
-        known.remove(0);
-    }
-    known.push((state, settings.clone()));
+    KNOWN.put(path, &stamp, table.codepage(), settings.clone());
     settings
 }
 

@@ -101,7 +101,7 @@ mod orders;
 mod scan;
 mod sibling;
 mod source;
-mod stamp;
+pub mod stamp;
 mod storage;
 mod table;
 mod table_cursor;

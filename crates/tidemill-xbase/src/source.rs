@@ -112,6 +112,14 @@ impl Source {
         matches!(self.bytes, Bytes::Edited(_))
     }
 
+    /// What the file looks like whose bytes are read: when it was opened, or now under an editor. `None` for bytes that are no file's.
+    pub(crate) fn stamp(&self) -> Option<FileStamp> {
+        match &self.bytes {
+            Bytes::Edited(storage) => storage.stamp(),
+            _ => self.stamp.clone(),
+        }
+    }
+
     /// What the file that the path names looks like now; `None` for bytes in memory.
     pub(crate) fn stamp_now(&self) -> Result<Option<FileStamp>> {
         if self.stamp.is_none() {

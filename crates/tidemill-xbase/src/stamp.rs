@@ -6,11 +6,14 @@
 //! technical documentation).
 
 use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// What a file looked like at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileStamp {
+pub struct FileStamp {
     len: u64,
     modified: Option<SystemTime>,
     changed: Changed,
@@ -18,6 +21,14 @@ pub(crate) struct FileStamp {
 }
 
 impl FileStamp {
+    /// The stamp of the file that the path names.
+    ///
+    /// # Errors
+    /// When the file cannot be looked at.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        Ok(Self::new(&std::fs::metadata(path)?, SystemTime::now()))
+    }
+
     /// The stamp of a file that had this metadata at `now`.
     pub(crate) fn new(meta: &Metadata, now: SystemTime) -> Self {
         let modified = meta.modified().ok();
@@ -32,6 +43,58 @@ impl FileStamp {
     /// Whether a file that looks like `later` holds what it held when this stamp was taken. False when it is not certain.
     pub(crate) fn vouches_for(&self, later: &Self) -> bool {
         !self.racy && self.len == later.len && self.modified == later.modified && self.changed == later.changed
+    }
+}
+
+/// What was found in files, remembered for as long as they look as they did: so many findings, the last ones.
+#[derive(Debug)]
+pub struct FileMemo<K, T> {
+    most: usize,
+    known: Mutex<Vec<Finding<K, T>>>,
+}
+
+#[derive(Debug)]
+struct Finding<K, T> {
+    path: PathBuf,
+    stamp: FileStamp,
+    key: K,
+    value: T,
+}
+
+impl<K: PartialEq, T: Clone> FileMemo<K, T> {
+    /// Nothing yet, and at most so many findings.
+    pub const fn new(most: usize) -> Self {
+        Self {
+            most,
+            known: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// What was found under this key in the file, which certainly holds what it held then.
+    pub fn get(&self, path: &Path, stamp: &FileStamp, key: &K) -> Option<T> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let finding = known
+            .iter()
+            .find(|finding| finding.key == *key && finding.path == path && finding.stamp.vouches_for(stamp))?;
+        Some(finding.value.clone())
+    }
+
+    /// Remembers what was found after the stamp was taken, unless the file may change without another stamp.
+    pub fn put(&self, path: &Path, stamp: &FileStamp, key: K, value: T) {
+        if stamp.racy {
+            return;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|finding| finding.key != key || finding.path != path);
+        if known.len() >= self.most {
+            known.remove(0);
+        }
+        known.push(Finding {
+            path: path.to_owned(),
+            stamp: stamp.clone(),
+            key,
+            value,
+        });
     }
 }
 
@@ -100,6 +163,28 @@ mod tests {
             .unwrap();
         assert_eq!(meta().modified().unwrap(), before);
         assert_eq!(stamp.vouches_for(&FileStamp::new(&meta(), later)), cfg!(not(unix)));
+    }
+
+    #[test]
+    fn findings_are_remembered_while_their_file_is_at_rest() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path();
+        std::fs::write(path, b"one").unwrap();
+        let at = |now| FileStamp::new(&std::fs::metadata(path).unwrap(), now);
+        let later = SystemTime::now() + Duration::from_secs(5);
+        let memo = FileMemo::new(2);
+        memo.put(path, &at(SystemTime::now()), 'a', 1);
+        assert_eq!(memo.get(path, &at(later), &'a'), None, "racy");
+        memo.put(path, &at(later), 'a', 1);
+        memo.put(path, &at(later), 'b', 2);
+        assert_eq!(memo.get(path, &at(later), &'a'), Some(1));
+        assert_eq!(memo.get(path, &at(later), &'c'), None);
+        assert_eq!(memo.get(Path::new("another"), &at(later), &'a'), None);
+        memo.put(path, &at(later), 'c', 3);
+        assert_eq!(memo.get(path, &at(later), &'a'), None, "the oldest makes room");
+        assert_eq!(memo.get(path, &at(later), &'b'), Some(2));
+        std::fs::write(path, b"longer").unwrap();
+        assert_eq!(memo.get(path, &at(later), &'b'), None, "another file");
     }
 
     #[test]

@@ -8,8 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use crate::error::{Error, Result};
+use crate::stamp::FileStamp;
 
 /// What writing in place asks of a file.
 pub(crate) trait Storage: fmt::Debug + Send + Sync {
@@ -32,6 +34,11 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     /// Writes what waits in memory, all of it or nothing.
     fn write_out(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// What the file looks like, if it holds all that was written: `None` while something waits or lies over it.
+    fn stamp(&self) -> Option<FileStamp> {
+        None
     }
 
     /// The storage as one whose way can be changed, if it is.
@@ -201,6 +208,10 @@ impl Storage for Switched {
         self.with(|storage| storage.write_out())
     }
 
+    fn stamp(&self) -> Option<FileStamp> {
+        self.with(|storage| storage.stamp())
+    }
+
     fn as_switched(&self) -> Option<&Switched> {
         Some(self)
     }
@@ -315,11 +326,19 @@ impl Storage for Arc<dyn Storage> {
     fn write_out(&self) -> io::Result<()> {
         (**self).write_out()
     }
+
+    fn stamp(&self) -> Option<FileStamp> {
+        (**self).stamp()
+    }
 }
 
 impl Storage for Arc<File> {
     fn len(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+
+    fn stamp(&self) -> Option<FileStamp> {
+        Some(FileStamp::new(&self.metadata().ok()?, SystemTime::now()))
     }
 
     #[cfg(unix)]

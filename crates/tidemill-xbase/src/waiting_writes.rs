@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::file_overlay::FileOverlay;
+use crate::stamp::FileStamp;
 use crate::storage::Storage;
 
 /// A storage whose changes wait in memory.
@@ -110,6 +111,11 @@ impl<S: Storage> Storage for WaitingWrites<S> {
     fn sync(&self) -> io::Result<()> {
         self.write_out()?;
         self.below.sync()
+    }
+
+    fn stamp(&self) -> Option<FileStamp> {
+        let waiting = self.held();
+        waiting.overlay.is_empty().then(|| self.below.stamp()).flatten()
     }
 
     fn waiting(&self) -> usize {

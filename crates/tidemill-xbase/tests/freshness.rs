@@ -107,6 +107,49 @@ fn an_index_of_records_that_are_gone_is_noticed() {
 }
 
 #[test]
+fn what_was_found_of_files_at_rest_is_not_believed_of_changed_ones() {
+    for dialect in DIALECTS {
+        let table = Folder::new(dialect, &orders(dialect));
+        let mut editor = table.open(OpenMode::Exclusive).unwrap();
+        for number in 1..=300 {
+            editor.append_values(&values(number)).unwrap();
+        }
+        drop(editor);
+        // Files that changed just now are not remembered.
+        let rest = || std::thread::sleep(Duration::from_millis(60));
+        let counted = |records: u64| {
+            let mut editor = table.open(OpenMode::Shared).unwrap();
+            let name = editor.orders().next().unwrap().name.clone();
+            assert_eq!(
+                editor.order(&name).unwrap().order().key_count().unwrap(),
+                records,
+                "{dialect:?}"
+            );
+        };
+        rest();
+        counted(300);
+        counted(300);
+        table
+            .open(OpenMode::Exclusive)
+            .unwrap()
+            .append_values(&values(7))
+            .unwrap();
+        counted(301);
+        rest();
+        counted(301);
+        let mut alone = table.alone();
+        match dialect {
+            IndexDialect::Cdx => alone.replace(301, &values(8)).unwrap(),
+            // Where equal keys are in no order, entries are only counted.
+            _ => assert!(alone.append_values(&values(8)).unwrap() > 0),
+        }
+        drop(alone);
+        let is_stale = matches!(table.open(OpenMode::Shared), Err(Error::StaleIndex { .. }));
+        assert!(is_stale, "{dialect:?}");
+    }
+}
+
+#[test]
 fn orders_of_some_records_are_looked_at_too() {
     let condition = [OrderSpec::new("SOME", "NUM").condition("NUM > 5")];
     let unique = [OrderSpec::new("KINDS", "NUM").unique(true)];

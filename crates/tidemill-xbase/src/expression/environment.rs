@@ -18,7 +18,7 @@ pub enum DateOrder {
 }
 
 /// The settings under which an expression is compiled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Environment {
     pub(crate) codepage: CodePage,
     pub(crate) exact: bool,

@@ -12,6 +12,7 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::source::Source;
+use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 
 use super::collation::Collation;
@@ -254,6 +255,12 @@ impl IndexEditor {
         self.flush()?;
         let source = Source::edited(self.store.file())?;
         Index::read(source, self.dialect, &self.options)
+    }
+
+    /// What the file looks like, if everything that was changed is in it.
+    pub(crate) fn stamp(&mut self) -> Result<Option<FileStamp>> {
+        self.flush()?;
+        Ok(self.store.file().storage().stamp())
     }
 
     /// Whether another program has changed the file, as far as its header tells.

@@ -27,7 +27,7 @@ pub struct Order {
     pub(crate) tree: Tree,
     /// Whether the order runs against its tree.
     pub(crate) walks_back: bool,
-    positions: OnceLock<Positions>,
+    positions: OnceLock<Arc<Positions>>,
     sequence: OnceLock<Arc<Sequence>>,
 }
 
@@ -87,7 +87,8 @@ impl Order {
         Walk::new(self.cursor(), direction)
     }
 
-    /// How many entries the order has. The first call reads the tree once; see [`Cursor::key_no`].
+    /// How many entries the order has. The first call reads the tree once, unless the process has counted the file before and
+    /// it is what it was; see [`Cursor::key_no`].
     ///
     /// # Errors
     /// [`Error::Corrupt`] for pages that cannot be decoded and a tree that reaches a page twice.
@@ -99,7 +100,7 @@ impl Order {
         if let Some(positions) = self.positions.get() {
             return Ok(positions);
         }
-        let positions = Positions::count(&self.tree)?;
+        let positions = Positions::of_file(&self.tree)?;
         Ok(self.positions.get_or_init(|| positions))
     }
 

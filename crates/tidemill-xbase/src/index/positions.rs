@@ -4,12 +4,17 @@
 //! keys. Afterwards the number of an entry and the entry of a number cost one step per level.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::error::Result;
+use crate::stamp::FileMemo;
 
 use super::page_run::PageRun;
 use super::page_set::PageSet;
 use super::tree::{DEPTH_MAX, Tree, TreePath};
+
+/// The counts of trees by their roots, so that every connection of a program need not read them again.
+static COUNTED: FileMemo<u32, Arc<Positions>> = FileMemo::new(64);
 
 /// The counts of one tree.
 #[derive(Debug)]
@@ -20,6 +25,22 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
+    /// The counts as they were found before, where the file is certainly what it was.
+    ///
+    /// # Errors
+    /// As [`Positions::count`].
+    pub(crate) fn of_file(tree: &Tree) -> Result<Arc<Self>> {
+        let Some(stamp) = tree.source.stamp() else {
+            return Ok(Arc::new(Self::count(tree)?));
+        };
+        if let Some(known) = COUNTED.get(tree.source.path(), &stamp, &tree.root) {
+            return Ok(known);
+        }
+        let positions = Arc::new(Self::count(tree)?);
+        COUNTED.put(tree.source.path(), &stamp, tree.root, Arc::clone(&positions));
+        Ok(positions)
+    }
+
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded, and for a tree that reaches a page twice.
     pub(crate) fn count(tree: &Tree) -> Result<Self> {

@@ -47,7 +47,7 @@ pub use keys::OrderKeys;
 /// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must
 /// agree on it. Who changes an index under another collation puts keys where the others do not find them, and an index that is
 /// walked or opened for changes is refused only where its keys show that they are sorted otherwise.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct KeySettings {
     pub(crate) environment: Environment,
     pub(crate) collation: Collation,

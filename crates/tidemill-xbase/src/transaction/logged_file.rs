@@ -8,6 +8,7 @@ use super::TransactionLog;
 use super::layer::Slot;
 use super::state::State;
 use crate::error::Error;
+use crate::stamp::FileStamp;
 use crate::storage::Storage;
 
 /// A file whose changes go through the log. It is a storage like any other, so that whoever writes tables, memos and
@@ -73,6 +74,12 @@ impl Storage for LoggedFile {
             state.newest(&self.slot)?.set_len(len, below);
             Ok(())
         })
+    }
+
+    fn stamp(&self) -> Option<FileStamp> {
+        let state = self.log.state();
+        let is_bare = state.overlays(&self.slot).next().is_none();
+        is_bare.then(|| self.slot.storage.stamp()).flatten()
     }
 
     /// What is committed is brought to the disk with the log, so there is nothing to do in a transaction.

@@ -6,6 +6,19 @@ use super::{OpenMode, OrderFile, TableEditor};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
 use crate::lock::{LockKind, LockSubject};
+use crate::orders::KeySettings;
+use crate::stamp::FileMemo;
+
+/// What the orders of index files were found to have followed.
+static FOLLOWED: FileMemo<Followed, ()> = FileMemo::new(64);
+
+/// The state of a table, and how keys are made of its records.
+#[derive(Debug, PartialEq)]
+struct Followed {
+    records: u32,
+    last: Option<Vec<u8>>,
+    settings: KeySettings,
+}
 
 impl TableEditor {
     /// Looks whether the orders of an index file have followed the table: each that the last record belongs to, but UNIQUE and
@@ -31,8 +44,20 @@ impl TableEditor {
         let Some(file) = self.orders.files.get_mut(at) else {
             return Ok(());
         };
-        let record = last.as_ref().map(|bytes| RecordBytes::new(&table, records, bytes));
         let path = file.index.path().to_owned();
+        let stamp = file.index.stamp()?;
+        let followed = Followed {
+            records,
+            last,
+            settings: file.settings.clone(),
+        };
+        if let Some(stamp) = &stamp
+            && FOLLOWED.get(&path, stamp, &followed).is_some()
+        {
+            return Ok(());
+        }
+        let last = followed.last.as_ref();
+        let record = last.map(|bytes| RecordBytes::new(&table, records, bytes));
         match file.stale_order(records, record.as_ref())? {
             Some((_, entries)) if entries <= u64::from(records) && self.is_being_changed(records)? => Ok(()),
             Some((order, entries)) => Err(Error::StaleIndex {
@@ -41,7 +66,12 @@ impl TableEditor {
                 entries,
                 records,
             }),
-            None => Ok(()),
+            None => {
+                if let Some(stamp) = &stamp {
+                    FOLLOWED.put(&path, stamp, followed, ());
+                }
+                Ok(())
+            }
         }
     }
 
