@@ -4,19 +4,31 @@
 //! result is made in a temporary folder beside its destination and renamed when it is whole and on disk; then it is
 //! opened as any reader would open it, and its rows are counted. A table of a server is filled in the task that reads.
 //!
+//! Columns and what their values lose are told before anything is read (`mapping.rs`); columns are compared by checksums where that is
+//! asked for (`checksum.rs`).
+//!
 //! Between two files of records (Riegeli, ArrayRecord, TFRecord) records are copied as they are, so that nothing is read into them.
 
-use std::fs::{self, File};
+mod checksum;
+mod draft;
+mod mapping;
+
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
 use arrow_array::RecordBatch;
-use tempfile::TempDir;
+use arrow_schema::SchemaRef;
 use tidemill_riegeli::ReaderOptions;
+use tidemill_xbase::DELETED_COLUMN;
+
+use self::checksum::{Checksums, Places, RecordSum};
+use self::draft::Draft;
+pub use self::mapping::MappedColumn;
 
 use crate::location::{Format, Location, Place};
+use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::{Answer, Session};
 use crate::sink::{ClickHouseSink, FileOptions, IfThere, Sink, TableOptions, file_sink};
@@ -31,6 +43,24 @@ pub struct CopyOptions {
     pub file: FileOptions,
     /// How a table of a server is made.
     pub table: TableOptions,
+    /// Whether columns are copied whose values may lose something by their new type. Default: no, it is an error.
+    pub lossy: bool,
+    /// How the copy is compared with what was read.
+    pub verify: Verify,
+    /// Whether a copy into a table of a server goes on where one that broke has stopped: as many rows of the source are passed over
+    /// as the table has. A table that is made is then filled under its own name. Default: no, rows are added to those of the table.
+    pub resume: bool,
+}
+
+/// How a copy is compared with what was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// The rows that a reader finds are counted. Default.
+    #[default]
+    Counts,
+    /// The copy is read again, and each column's checksum compared with that of what was written; of records, that of their bytes.
+    /// Columns that lose something are left out. A copy as CSV or JSON has no types by which its values could be read again.
+    Full,
 }
 
 /// How far a copy is.
@@ -53,17 +83,42 @@ pub struct Copied {
     pub source_bytes: u64,
     /// Bytes of the files that were made; 0 for a table of a server.
     pub bytes: u64,
+    /// How many columns were compared by their checksums, under [`Verify::Full`]; 0 of records, whose bytes were.
+    pub compared_columns: Option<usize>,
+}
+
+/// A copy whose columns are known and of which nothing is read yet.
+pub struct PlannedCopy<'s> {
+    session: &'s Session,
+    source: Source<'s>,
+    destination: &'s Location,
+    options: &'s CopyOptions,
+    columns: Vec<MappedColumn>,
+    source_bytes: u64,
+}
+
+enum Source<'s> {
+    Records(&'s Location),
+    Rows {
+        answer: Answer,
+        expected: Option<u64>,
+        /// Whether they are those of a table, which come in the same order when they are read again.
+        is_table: bool,
+    },
 }
 
 impl Session {
     /// Copies the table at `source` to a new file or to a table of a server. `progress` is called after each batch, from this
     /// task.
     ///
+    /// Where deleted records of an xBase table are rows too, their marks are a column `_deleted`, and such a column becomes marks in
+    /// an xBase table.
+    ///
     /// # Errors
     ///
-    /// [`Error::Exists`], what reading or writing meets, and [`Error::RowCount`] when the result does not hold the rows
-    /// that were written. The destination is as it was before, whatever the error, unless it is a table of a server to which
-    /// rows were added.
+    /// [`Error::Exists`], [`Error::Lossy`], what reading or writing meets, [`Error::RowCount`] when the result does not hold the
+    /// rows that were written, and [`Error::Checksum`] when it holds other values. The destination is as it was before, whatever
+    /// the error, unless it is a table of a server to which rows were added.
     pub async fn copy(
         &self,
         source: &Location,
@@ -71,14 +126,8 @@ impl Session {
         options: &CopyOptions,
         progress: impl FnMut(Progress),
     ) -> Result<Copied> {
-        if source.format.has_records() && destination.format.has_records() {
-            return self.copy_records(source, destination, options, progress).await;
-        }
-        let expected = self.expected_rows(source).await?;
-        let answer = self.read(source, None).await?;
-        let mut copied = self.write(answer, expected, destination, options, progress).await?;
-        copied.source_bytes = source.bytes()?.unwrap_or_default();
-        Ok(copied)
+        let copy = self.plan_copy(source, destination, options).await?;
+        copy.run(progress).await
     }
 
     /// Writes the answer of a statement, as [`Session::copy`] does; `source_bytes` is 0.
@@ -93,11 +142,142 @@ impl Session {
         options: &CopyOptions,
         progress: impl FnMut(Progress),
     ) -> Result<Copied> {
-        // A copy keeps a blank as NULL.
-        let answer = self.answer(sql, &self.options.of_copies()).await?;
-        self.write(answer, None, destination, options, progress).await
+        let copy = self.plan_copy_query(sql, destination, options).await?;
+        copy.run(progress).await
     }
 
+    /// [`Session::copy`], of which nothing is read or written yet.
+    ///
+    /// # Errors
+    ///
+    /// As opening the source; what the destination has no type for.
+    pub async fn plan_copy<'s>(
+        &'s self,
+        source: &'s Location,
+        destination: &'s Location,
+        options: &'s CopyOptions,
+    ) -> Result<PlannedCopy<'s>> {
+        let source_bytes = source.bytes()?.unwrap_or_default();
+        if source.format.has_records() && destination.format.has_records() {
+            return Ok(PlannedCopy {
+                session: self,
+                source: Source::Records(source),
+                destination,
+                options,
+                columns: Vec::new(),
+                source_bytes,
+            });
+        }
+        let expected = self.expected_rows(source).await?;
+        let answer = self
+            .read_under(source, None, &self.options.clone().with_marks())
+            .await?;
+        let mut copy = self.plan(answer, expected, true, destination, options).await?;
+        copy.source_bytes = source_bytes;
+        Ok(copy)
+    }
+
+    /// [`Session::copy_query`], of which nothing is written yet.
+    ///
+    /// # Errors
+    ///
+    /// As planning the statement; what the destination has no type for.
+    pub async fn plan_copy_query<'s>(
+        &'s self,
+        sql: &str,
+        destination: &'s Location,
+        options: &'s CopyOptions,
+    ) -> Result<PlannedCopy<'s>> {
+        // A copy keeps a blank as NULL.
+        let answer = self.answer(sql, &self.options.of_copies()).await?;
+        self.plan(answer, None, false, destination, options).await
+    }
+
+    async fn plan<'s>(
+        &'s self,
+        answer: Answer,
+        expected: Option<u64>,
+        is_table: bool,
+        destination: &'s Location,
+        options: &'s CopyOptions,
+    ) -> Result<PlannedCopy<'s>> {
+        let schema = answer.schema();
+        if let (Place::File(path), false) = (&destination.place, options.overwrite) {
+            draft::absent(path)?;
+        }
+        let columns = match &destination.place {
+            Place::Server(_) if options.table.create => mapping::of_new_table(&schema, destination.format)?,
+            Place::Server(_) => mapping::into_table(&schema, &*self.schema(destination).await?),
+            _ => mapping::of_file(&schema, destination.format)?,
+        };
+        Ok(PlannedCopy {
+            session: self,
+            source: Source::Rows {
+                answer,
+                expected,
+                is_table,
+            },
+            destination,
+            options,
+            columns,
+            source_bytes: 0,
+        })
+    }
+}
+
+impl PlannedCopy<'_> {
+    /// The columns, with their types there and here; none where records are copied as they are.
+    pub fn columns(&self) -> &[MappedColumn] {
+        &self.columns
+    }
+
+    /// Copies.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::copy`].
+    pub async fn run(self, progress: impl FnMut(Progress)) -> Result<Copied> {
+        let source_bytes = self.source_bytes;
+        let mut copied = match self.source {
+            Source::Records(source) => {
+                let (session, options) = (self.session, self.options);
+                session
+                    .copy_records(source, self.destination, options, progress)
+                    .await?
+            }
+            Source::Rows {
+                answer,
+                expected,
+                is_table,
+            } => {
+                let lost: Vec<String> = self
+                    .columns
+                    .iter()
+                    .filter(|column| column.loss.is_some())
+                    .map(ToString::to_string)
+                    .collect();
+                if !lost.is_empty() && !self.options.lossy {
+                    return Err(Error::Lossy {
+                        place: self.destination.to_string(),
+                        columns: lost,
+                    });
+                }
+                let writing = Writing {
+                    session: self.session,
+                    is_table,
+                    destination: self.destination,
+                    options: self.options,
+                    columns: &self.columns,
+                };
+                writing.run(answer, expected, progress).await?
+            }
+        };
+        copied.source_bytes = source_bytes;
+        Ok(copied)
+    }
+}
+
+impl Session {
     /// Copies records byte for byte, with the file's metadata.
     async fn copy_records(
         &self,
@@ -108,7 +288,7 @@ impl Session {
     ) -> Result<Copied> {
         let destination = target.file()?;
         let format = target.format;
-        let draft = Draft::checked(destination, options)?;
+        let draft = Draft::checked(destination, options.overwrite)?;
         let reading = ReaderOptions::default().recover(self.recovers());
         let records = Records::open(source, &reading).await?;
         let (file, writing) = (draft.file.clone(), options.file.clone());
@@ -120,7 +300,7 @@ impl Session {
                 expected_rows: None,
             });
         }
-        let (rows, skipped) = work
+        let (written, skipped) = work
             .await
             .map_err(|panic| Error::io(destination, "write")(panic.into()))??;
         for skipped in skipped {
@@ -131,91 +311,250 @@ impl Session {
             place: Place::File(draft.file.clone()),
             format,
         };
+        let is_full = options.verify == Verify::Full;
         let records = Records::open(&copy, &ReaderOptions::default()).await?;
-        let count = tokio::task::spawn_blocking(move || records.count());
-        let found = count
+        let place = destination.display().to_string();
+        let compared = tokio::task::spawn_blocking(move || match is_full {
+            true => written.compare(&sum_of(records)?, &place),
+            false => written.compare_counts(records.count()?, &place),
+        });
+        compared
             .await
             .map_err(|panic| Error::io(destination, "read")(panic.into()))??;
-        if found != rows {
-            return Err(Error::RowCount {
-                place: destination.display().to_string(),
-                written: rows,
-                found,
-            });
-        }
         Ok(Copied {
-            rows,
-            source_bytes: source.bytes()?.unwrap_or_default(),
-            bytes: draft.publish(destination)?,
-        })
-    }
-
-    async fn write(
-        &self,
-        mut answer: Answer,
-        expected_rows: Option<u64>,
-        target: &Location,
-        options: &CopyOptions,
-        mut progress: impl FnMut(Progress),
-    ) -> Result<Copied> {
-        if let Place::Server(url) = &target.place {
-            let there = if options.overwrite {
-                IfThere::Replace
-            } else {
-                IfThere::Refuse
-            };
-            let sink = ClickHouseSink::begin(url, &self.clients, &answer.schema(), &[], &options.table, there).await?;
-            let rows = insert(answer, sink, |rows| progress(Progress { rows, expected_rows })).await?;
-            return Ok(Copied {
-                rows,
-                source_bytes: 0,
-                bytes: 0,
-            });
-        }
-        let destination = target.file()?;
-        let draft = Draft::checked(destination, options)?;
-        let sink = file_sink(target.format, &draft.file, &answer.schema(), &options.file)?;
-        let mut writer = Writer::start(sink);
-        let mut rows = 0;
-        while let Some(batch) = answer.next().await? {
-            rows += batch.num_rows() as u64;
-            if !writer.send(batch) {
-                break;
-            }
-            progress(Progress { rows, expected_rows });
-        }
-        writer.finish()?;
-
-        let found = self
-            .count(&Location {
-                place: Place::File(draft.file.clone()),
-                format: target.format,
-            })
-            .await?;
-        if found != rows {
-            return Err(Error::RowCount {
-                place: destination.display().to_string(),
-                written: rows,
-                found,
-            });
-        }
-        Ok(Copied {
-            rows,
+            rows: written.records(),
             source_bytes: 0,
             bytes: draft.publish(destination)?,
+            compared_columns: is_full.then_some(0),
         })
     }
 }
 
-/// Puts an answer into a table of a server, and calls `progress` with the number of rows after each batch.
-pub(crate) async fn insert(mut answer: Answer, mut sink: ClickHouseSink, mut progress: impl FnMut(u64)) -> Result<u64> {
+/// The checksum of records that can be read.
+fn sum_of(records: Records) -> Result<RecordSum> {
+    let mut sum = RecordSum::default();
+    records.read(|record| {
+        sum.add(record);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(sum)
+}
+
+/// Rows on their way.
+struct Writing<'s> {
+    session: &'s Session,
+    is_table: bool,
+    destination: &'s Location,
+    options: &'s CopyOptions,
+    columns: &'s [MappedColumn],
+}
+
+impl Writing<'_> {
+    async fn run(
+        &self,
+        mut answer: Answer,
+        expected_rows: Option<u64>,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Copied> {
+        let schema = answer.schema();
+        let mut sums = self.checksums(&schema)?;
+        let place = self.destination.to_string();
+        let mut step = |batch: &RecordBatch, rows: u64, sums: &mut Option<Checksums>| -> Result<()> {
+            if let Some(sums) = sums {
+                sums.add(batch, &place)?;
+            }
+            progress(Progress { rows, expected_rows });
+            Ok(())
+        };
+        if let Place::Server(url) = &self.destination.place {
+            let there = match (self.options.resume, self.options.overwrite) {
+                (true, _) => IfThere::GoOn,
+                (false, true) => IfThere::Replace,
+                (false, false) => IfThere::Refuse,
+            };
+            let adds = self.options.resume || !self.options.table.create;
+            // What the table holds before is no part of the copy.
+            let before = match &sums {
+                Some(sums) if adds && self.is_there().await? => Some(self.found(self.destination, sums).await?),
+                _ => None,
+            };
+            if self.options.resume && self.is_there().await? {
+                answer = self.rest(answer, before.as_ref(), sums.as_ref()).await?;
+            }
+            let (clients, making) = (&self.session.clients, &self.options.table);
+            let sink = ClickHouseSink::begin(url, clients, &schema, &[], making, there).await?;
+            let rows = insert(answer, sink, |batch, rows| step(batch, rows, &mut sums)).await?;
+            if let Some(sums) = &sums {
+                let (mut found_rows, mut found) = self.found(self.destination, sums).await?;
+                if let Some((rows_before, before)) = before {
+                    found_rows = found_rows.saturating_sub(rows_before);
+                    found = found.since(&before);
+                }
+                self.compare(rows, found_rows)?;
+                sums.compare(&found, &place)?;
+            }
+            return Ok(self.copied(rows, 0, sums.as_ref()));
+        }
+        if self.options.resume {
+            return Err(Error::Unsupported {
+                what: format!("{}: going on with a file", self.destination),
+                hint: "a file that was not finished is not there; copy it again".to_owned(),
+            });
+        }
+        let destination = self.destination.file()?;
+        let draft = Draft::checked(destination, self.options.overwrite)?;
+        let sink = file_sink(self.destination.format, &draft.file, &schema, &self.options.file)?;
+        let mut writer = Writer::start(sink);
+        let mut rows = 0;
+        while let Some(batch) = answer.next().await? {
+            rows += batch.num_rows() as u64;
+            step(&batch, rows, &mut sums)?;
+            if !writer.send(batch) {
+                break;
+            }
+        }
+        writer.finish()?;
+
+        let copy = Location {
+            place: Place::File(draft.file.clone()),
+            format: self.destination.format,
+        };
+        match &sums {
+            None => self.compare(rows, self.session.count_under(&copy, &self.reading()).await?)?,
+            Some(sums) => {
+                let (found_rows, found) = self.found(&copy, sums).await?;
+                self.compare(rows, found_rows)?;
+                sums.compare(&found, &place)?;
+            }
+        }
+        let bytes = draft.publish(destination)?;
+        Ok(self.copied(rows, bytes, sums.as_ref()))
+    }
+
+    async fn is_there(&self) -> Result<bool> {
+        match self.session.schema(self.destination).await {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The rows behind those that the table has, which are the first ones of the source as far as the checksums tell.
+    async fn rest(
+        &self,
+        mut answer: Answer,
+        there: Option<&(u64, Checksums)>,
+        sums: Option<&Checksums>,
+    ) -> Result<Answer> {
+        if !self.is_table {
+            return Err(Error::Unsupported {
+                what: "going on with the answer of a statement, whose rows may come in another order".to_owned(),
+                hint: "copy a table, or begin anew".to_owned(),
+            });
+        }
+        let rows = match there {
+            Some((rows, _)) => *rows,
+            None => self.session.count_under(self.destination, &self.reading()).await?,
+        };
+        let place = self.destination.to_string();
+        let mut first = sums.cloned();
+        let (mut left, mut remainder) = (rows, None);
+        while left > 0 {
+            let Some(batch) = answer.next().await? else { break };
+            let passed = usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows());
+            if let Some(first) = &mut first {
+                first.add(&batch.slice(0, passed), &place)?;
+            }
+            left -= passed as u64;
+            remainder = Some(batch.slice(passed, batch.num_rows() - passed));
+        }
+        self.compare(rows - left, rows)?;
+        if let (Some(first), Some((_, there))) = (first, there) {
+            first.compare(there, &place)?;
+        }
+        Ok(match remainder {
+            Some(batch) => answer.behind(batch),
+            None => answer,
+        })
+    }
+
+    /// Of no rows yet, of the columns that are kept.
+    fn checksums(&self, schema: &SchemaRef) -> Result<Option<Checksums>> {
+        if self.options.verify == Verify::Counts {
+            return Ok(None);
+        }
+        if matches!(self.destination.format, Format::Csv | Format::JsonLines) {
+            return Err(Error::Unsupported {
+                what: format!("{}: comparing checksums of a copy that has no types", self.destination),
+                hint: "compare by counts, or copy to Parquet or Arrow".to_owned(),
+            });
+        }
+        let is_kept = |column: usize| self.columns.get(column).is_none_or(|column| column.loss.is_none());
+        Ok(Some(Checksums::new(schema, is_kept)))
+    }
+
+    /// How many rows a reader of the copy finds, and their checksums.
+    async fn found(&self, copy: &Location, written: &Checksums) -> Result<(u64, Checksums)> {
+        let place = self.destination.to_string();
+        let mut answer = self.session.read_under(copy, None, &self.reading()).await?;
+        let mark = self.columns.iter().position(|column| column.name == DELETED_COLUMN);
+        let places = match (&copy.place, copy.format, mark) {
+            (Place::Server(_), _, _) => Places::ByName,
+            (_, Format::Xbase, Some(mark)) => Places::LastIs(mark),
+            _ => Places::Same,
+        };
+        let mut found = written.of_copy(&answer.schema(), places, &place)?;
+        let mut rows = 0;
+        while let Some(batch) = answer.next().await? {
+            rows += batch.num_rows() as u64;
+            found.add(&batch, &place)?;
+        }
+        Ok((rows, found))
+    }
+
+    /// How the copy is read: nothing that was said of the source's files is true of it.
+    fn reading(&self) -> SessionOptions {
+        let has_marks = self.columns.iter().any(|column| column.name == DELETED_COLUMN);
+        self.session.options.of_result(has_marks)
+    }
+
+    fn compare(&self, written: u64, found: u64) -> Result<()> {
+        match found == written {
+            true => Ok(()),
+            false => Err(Error::RowCount {
+                place: self.destination.to_string(),
+                written,
+                found,
+            }),
+        }
+    }
+
+    fn copied(&self, rows: u64, bytes: u64, sums: Option<&Checksums>) -> Copied {
+        Copied {
+            rows,
+            source_bytes: 0,
+            bytes,
+            compared_columns: sums.map(Checksums::column_count),
+        }
+    }
+}
+
+/// Puts an answer into a table of a server. `progress` is called with each batch and the number of rows with it.
+pub(crate) async fn insert(
+    mut answer: Answer,
+    mut sink: ClickHouseSink,
+    mut progress: impl FnMut(&RecordBatch, u64) -> Result<()>,
+) -> Result<u64> {
     let mut rows = 0;
     loop {
         let written = match answer.next().await {
             Ok(None) => return sink.finish().await,
             Ok(Some(batch)) => {
                 rows += batch.num_rows() as u64;
-                sink.write(&batch).await
+                match progress(&batch, rows) {
+                    Ok(()) => sink.write(&batch).await,
+                    Err(error) => Err(error),
+                }
             }
             Err(error) => Err(error),
         };
@@ -223,32 +562,31 @@ pub(crate) async fn insert(mut answer: Answer, mut sink: ClickHouseSink, mut pro
             sink.give_up().await;
             return Err(error);
         }
-        progress(rows);
     }
 }
 
-/// Writes all records to a new file, and tells now and then how many there are. Returns their number and what was left out.
+/// Writes all records to a new file, and tells now and then how many there are. Returns their checksum and what was left out.
 fn write_records(
     records: Records,
     format: Format,
     file: &Path,
     options: &FileOptions,
     tell: &tokio::sync::mpsc::UnboundedSender<u64>,
-) -> Result<(u64, Vec<Skipped>)> {
+) -> Result<(RecordSum, Vec<Skipped>)> {
     const STEP: u64 = 1 << 16;
     let mut sink = RecordsSink::create(format, file, options, records.metadata()?)?;
-    let mut rows = 0_u64;
+    let mut written = RecordSum::default();
     let skipped = records.read(|record| {
         sink.write(record)?;
-        rows += 1;
-        if rows.is_multiple_of(STEP) {
+        written.add(record);
+        if written.records().is_multiple_of(STEP) {
             // Nobody listens any more when the copy was given up; the thread ends with the file.
-            let _ = tell.send(rows);
+            let _ = tell.send(written.records());
         }
         Ok(ControlFlow::Continue(()))
     })?;
     sink.finish(file)?;
-    Ok((rows, skipped))
+    Ok((written, skipped))
 }
 
 /// The thread that writes, and the channel to it.
@@ -288,63 +626,4 @@ impl Writer {
             None => Ok(()),
         }
     }
-}
-
-/// Files in the making, in a folder of their own that goes away with this value.
-struct Draft {
-    folder: TempDir,
-    file: PathBuf,
-}
-
-impl Draft {
-    /// A draft of a destination that is not there yet, or may be replaced.
-    fn checked(destination: &Path, options: &CopyOptions) -> Result<Self> {
-        if !options.overwrite && destination.exists() {
-            return Err(Error::Exists {
-                place: destination.display().to_string(),
-            });
-        }
-        Self::beside(destination)
-    }
-
-    fn beside(destination: &Path) -> Result<Self> {
-        let parent = parent(destination);
-        let name = destination.file_name().ok_or_else(|| Error::Unsupported {
-            what: format!("{}: a destination without a file name", destination.display()),
-            hint: "name the file to be made".to_owned(),
-        })?;
-        let folder = tempfile::Builder::new().prefix(".tidemill-").tempdir_in(parent);
-        let folder = folder.map_err(Error::io(parent, "write to"))?;
-        Ok(Self {
-            file: folder.path().join(name),
-            folder,
-        })
-    }
-
-    /// Moves the files to where they belong, the table itself last: who sees the table finds its memo file.
-    fn publish(self, destination: &Path) -> Result<u64> {
-        let parent = parent(destination);
-        let mut bytes = 0;
-        let mut made = Vec::new();
-        for entry in fs::read_dir(self.folder.path()).map_err(Error::io(parent, "list"))? {
-            let path = entry.map_err(Error::io(parent, "list"))?.path();
-            bytes += fs::metadata(&path).map_err(Error::io(&path, "read"))?.len();
-            made.push(path);
-        }
-        made.sort_by_key(|path| *path == self.file);
-        for path in made {
-            let Some(name) = path.file_name() else { continue };
-            fs::rename(&path, parent.join(name)).map_err(Error::io(destination, "rename the copy to"))?;
-        }
-        File::open(parent)
-            .and_then(|folder| folder.sync_all())
-            .map_err(Error::io(parent, "synchronise"))?;
-        Ok(bytes)
-    }
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
 }

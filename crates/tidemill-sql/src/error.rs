@@ -68,6 +68,26 @@ pub enum Error {
         /// Rows that a reader finds in the result.
         found: u64,
     },
+    /// A copy holds other values than those that were written.
+    #[error("{place}: column {column} does not hold what was written: checksum {written}, found {found}")]
+    Checksum {
+        /// The destination.
+        place: String,
+        /// The column, or that it is the rows as a whole.
+        column: String,
+        /// The checksum of what was written, its NULLs, or its type.
+        written: String,
+        /// The same of what is found.
+        found: String,
+    },
+    /// Values of a copy may lose something by the types of its columns.
+    #[error("{place}: {}; --lossy copies them so", columns.join("; "))]
+    Lossy {
+        /// The destination.
+        place: String,
+        /// The columns, their types there and here, and what they lose.
+        columns: Vec<String>,
+    },
     /// An xBase table could not be read or written.
     #[error(transparent)]
     Xbase(Box<tidemill_xbase::Error>),

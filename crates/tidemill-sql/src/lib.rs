@@ -40,7 +40,7 @@ mod shards;
 mod sink;
 mod stores;
 
-pub use copy::{Copied, CopyOptions, Progress};
+pub use copy::{Copied, CopyOptions, MappedColumn, PlannedCopy, Progress, Verify};
 pub use error::{Error, Result};
 pub use location::{Format, Location, Place};
 pub use names::Names;

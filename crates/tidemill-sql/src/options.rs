@@ -21,7 +21,10 @@ pub struct SessionOptions {
     blank: Option<Blank>,
     deleted: Deleted,
     recover: bool,
+    /// Whether deleted records are marked by a column.
+    marks: bool,
     pub(crate) threads: Option<usize>,
+    pub(crate) memory: Option<usize>,
     descriptors: Option<Arc<FileDescriptorSet>>,
     message: Option<String>,
     pub(crate) making: TableOptions,
@@ -104,6 +107,14 @@ impl SessionOptions {
         self
     }
 
+    /// How many bytes sorts, groups and joins of the engine may keep in memory, all together: those that need more write to files in the
+    /// folder for temporary files, and fail where they cannot. Default: no limit. The lanes of ADS SQL do not count.
+    #[must_use]
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
     /// What the records of Riegeli files are, over what they say themselves: descriptors as `protoc --descriptor_set_out` writes
     /// them, with `--include_imports`. Default: what the files say.
     #[must_use]
@@ -177,6 +188,30 @@ impl SessionOptions {
             blank: Some(self.blank.unwrap_or_default()),
             ..self.clone()
         }
+    }
+
+    /// Deleted records, where they are rows too, are told from others by a column.
+    pub(crate) fn with_marks(mut self) -> Self {
+        self.marks = self.deleted == Deleted::Include;
+        self
+    }
+
+    /// As the result of a copy is read, which has deleted records if it `has_marks`.
+    pub(crate) fn of_result(&self, has_marks: bool) -> Self {
+        let result = Self::default();
+        let result = match self.blank {
+            Some(blank) => result.blank(blank),
+            None => result,
+        };
+        match has_marks {
+            true => result.deleted(Deleted::Include).with_marks(),
+            false => result,
+        }
+    }
+
+    /// Whether deleted records are marked by a column.
+    pub(crate) fn marks_deleted(&self) -> bool {
+        self.marks
     }
 
     /// Whether ADS SQL reads xBase tables as this session does.

@@ -9,7 +9,9 @@ use arrow_schema::{Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
@@ -38,6 +40,8 @@ use crate::{Error, Result, ads, blanks, dialect, faults, lowering, stores};
 pub struct Session {
     pub(crate) options: SessionOptions,
     config: SessionConfig,
+    /// What bounds the memory of all statements together.
+    memory: Option<Arc<FairSpillPool>>,
     damage: DamageLog,
     pub(crate) clients: Clients,
 }
@@ -58,11 +62,20 @@ impl Session {
         // As ADS SQL sorts.
         settings.sql_parser.default_null_ordering = "nulls_min".to_owned();
         Self {
+            memory: options.memory.map(|bytes| Arc::new(FairSpillPool::new(bytes))),
             options,
             config,
             damage: DamageLog::default(),
             clients: Clients::default(),
         }
+    }
+
+    fn context(&self, config: SessionConfig) -> SessionContext {
+        let mut runtime = RuntimeEnv::default();
+        if let Some(memory) = &self.memory {
+            runtime.memory_pool = Arc::clone(memory) as _;
+        }
+        SessionContext::new_with_config_rt(config, Arc::new(runtime))
     }
 
     /// What recovery has left out of the tables that were read so far, a line each: the file, the range, and why.
@@ -225,7 +238,7 @@ impl Session {
         let sink = ClickHouseSink::begin(url, &self.clients, &answer.schema(), &columns, making, IfThere::Add).await?;
         // Columns go by their places, whatever the query calls them.
         let answer = answer.named(&sink.columns())?;
-        let rows = copy::insert(answer, sink, |_| {}).await?;
+        let rows = copy::insert(answer, sink, |_, _| Ok(())).await?;
         Answer::counted(Some(rows))
     }
 
@@ -237,7 +250,7 @@ impl Session {
     }
 
     async fn planned(&self, mut statement: Statement, sql: &str, options: &SessionOptions) -> Result<Answer> {
-        let context = SessionContext::new_with_config(self.config.clone());
+        let context = self.context(self.config.clone());
         let mut tables = HashMap::new();
         for (written, place) in scope::relations(&statement) {
             let location = self.options.names.table(&written);
@@ -310,9 +323,19 @@ impl Session {
     ///
     /// What opening the table meets.
     pub async fn read(&self, location: &Location, limit: Option<usize>) -> Result<Answer> {
-        let mut state = SessionContext::new_with_config(self.config.clone().with_target_partitions(1)).state();
+        self.read_under(location, limit, &self.options).await
+    }
+
+    /// [`Session::read`] under these settings of tables.
+    pub(crate) async fn read_under(
+        &self,
+        location: &Location,
+        limit: Option<usize>,
+        options: &SessionOptions,
+    ) -> Result<Answer> {
+        let mut state = self.context(self.config.clone().with_target_partitions(1)).state();
         state.config_mut().options_mut().execution.collect_statistics = false;
-        let provider = stores::open(location, &self.options, &self.damage, &self.clients, &state).await?;
+        let provider = stores::open(location, options, &self.damage, &self.clients, &state).await?;
         let mut physical = provider.scan(&state, None, &[], limit).await?;
         if limit.is_some() {
             physical = Arc::new(GlobalLimitExec::new(physical, 0, limit));
@@ -322,10 +345,10 @@ impl Session {
         })
     }
 
-    /// How many rows a reader of the table finds.
-    pub(crate) async fn count(&self, location: &Location) -> Result<u64> {
-        let state = SessionContext::new_with_config(self.config.clone().with_target_partitions(1)).state();
-        let provider = stores::open(location, &self.options, &self.damage, &self.clients, &state).await?;
+    /// How many rows a reader of the table finds under these settings.
+    pub(crate) async fn count_under(&self, location: &Location, options: &SessionOptions) -> Result<u64> {
+        let state = self.context(self.config.clone().with_target_partitions(1)).state();
+        let provider = stores::open(location, options, &self.damage, &self.clients, &state).await?;
         let physical = provider.scan(&state, Some(&Vec::new()), &[], None).await?;
         let mut answer = Answer {
             stream: execute_stream(physical, state.task_ctx())?,
@@ -364,7 +387,7 @@ impl Session {
     }
 
     async fn open(&self, location: &Location) -> Result<Arc<dyn TableProvider>> {
-        let state: SessionState = SessionContext::new_with_config(self.config.clone()).state();
+        let state = self.context(self.config.clone()).state();
         stores::open(location, &self.options, &self.damage, &self.clients, &state).await
     }
 }
@@ -419,6 +442,15 @@ impl Answer {
         Ok(Self {
             stream: Box::pin(RecordBatchStreamAdapter::new(renamed, batches)),
         })
+    }
+
+    /// These rows behind others of the same columns.
+    pub(crate) fn behind(self, first: RecordBatch) -> Self {
+        let schema = self.schema();
+        let batches = futures::stream::once(std::future::ready(Ok(first))).chain(self.stream);
+        Self {
+            stream: Box::pin(RecordBatchStreamAdapter::new(schema, batches)),
+        }
     }
 
     /// The columns of the answer, spelled as their tables or aliases spell them.

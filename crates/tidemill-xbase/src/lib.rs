@@ -127,7 +127,7 @@ pub use memo::{Memo, MemoDialect};
 pub use orders::{
     BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, production_path,
 };
-pub use scan::{Batches, Deleted, RowFilter, Scan};
+pub use scan::{Batches, DELETED_COLUMN, Deleted, RowFilter, Scan};
 pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
 pub use table_cursor::{Place, TableCursor};

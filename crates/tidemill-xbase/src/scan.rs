@@ -20,6 +20,9 @@ use crate::field::Field;
 use crate::memo::MemoReader;
 use crate::table::Table;
 
+/// The column of a scan that says which records carry the deletion flag (Boolean).
+pub const DELETED_COLUMN: &str = "_deleted";
+
 /// What to do with records that carry the deletion flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Deleted {
@@ -132,7 +135,7 @@ impl Scan {
         self
     }
 
-    /// Appends `_recno` (UInt32, counted from 1) and `_deleted` (Boolean), neither ever null. Default: false.
+    /// Appends `_recno` (UInt32, counted from 1) and [`DELETED_COLUMN`], neither ever null. Default: false.
     #[must_use]
     pub fn system_columns(mut self, append: bool) -> Self {
         self.system_columns = append;
@@ -197,7 +200,7 @@ impl Batches {
             .collect();
         if scan.system_columns {
             columns.push(ArrowField::new("_recno", DataType::UInt32, false));
-            columns.push(ArrowField::new("_deleted", DataType::Boolean, false));
+            columns.push(ArrowField::new(DELETED_COLUMN, DataType::Boolean, false));
         }
         let row_filter = scan.row_filter.map(|f| {
             let columns: Vec<_> = f

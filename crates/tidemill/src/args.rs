@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use prost::Message;
 use prost_types::FileDescriptorSet;
 use tidemill_riegeli::FieldProjection;
-use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions};
+use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions, Verify};
 use tidemill_xbase::{Blank, CodePage, Deleted, Dialect, KeySettings, Table};
 
 /// Data that is stuck in old places, run, queried, moved and proven.
@@ -56,6 +56,9 @@ pub(crate) struct SqlArgs {
     /// Show the plan instead of the answer: which files are scanned, with which columns, filters and limits.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// How much memory sorts, groups and joins may take, as in 512M; those that need more write to temporary files. Default: no limit.
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) memory: Option<usize>,
     #[command(flatten)]
     pub(crate) making: MakingArgs,
 }
@@ -79,6 +82,16 @@ pub(crate) struct CopyArgs {
     /// Replace a destination that is there already.
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Go on with a copy into a table of a server that broke: as many rows of the source are passed over as the table has. A table
+    /// that is made (--create) is then filled under its own name.
+    #[arg(long, conflicts_with = "overwrite")]
+    pub(crate) resume: bool,
+    /// Copy columns too whose values may lose something by their new type, such as microseconds in an xBase table.
+    #[arg(long)]
+    pub(crate) lossy: bool,
+    /// How the copy is compared with what was read: by counting its rows, or by a checksum of each column, for which it is read again.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) verify: VerifyCopyArg,
     /// How a Riegeli file is written, as the C++ library's option string has it, e.g. zstd:3,chunk_size:1M.
     #[arg(long, value_name = "OPTIONS", default_value = "zstd")]
     pub(crate) riegeli: String,
@@ -209,6 +222,9 @@ pub(crate) struct TourArgs {
     /// Where the books, the copies and the report go.
     #[arg(long, default_value = "tidemill-tour")]
     pub(crate) out: PathBuf,
+    /// For how long the books are tested under load; 0 leaves that out. Tables of your own are not tested.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) load_test: u32,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
 }
@@ -424,6 +440,41 @@ impl From<DeletedArg> for Deleted {
             DeletedArg::Only => Self::Only,
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerifyCopyArg {
+    #[default]
+    Counts,
+    Full,
+}
+
+impl From<VerifyCopyArg> for Verify {
+    fn from(arg: VerifyCopyArg) -> Self {
+        match arg {
+            VerifyCopyArg::Counts => Self::Counts,
+            VerifyCopyArg::Full => Self::Full,
+        }
+    }
+}
+
+/// A number of bytes, perhaps in units of 2^10 (K), 2^20 (M), 2^30 (G).
+fn bytes(text: &str) -> Result<usize, String> {
+    let text = text.trim().to_ascii_uppercase();
+    let digits = text.trim_end_matches(['K', 'M', 'G']);
+    let unit = match &text[digits.len()..] {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return Err("expected a number with K, M or G behind it".to_owned()),
+    };
+    let number: usize = digits
+        .parse()
+        .map_err(|_| "expected a number of bytes, as in 512M".to_owned())?;
+    number
+        .checked_mul(unit)
+        .ok_or_else(|| "more bytes than there are".to_owned())
 }
 
 fn name_and_place(text: &str) -> Result<(String, String), String> {

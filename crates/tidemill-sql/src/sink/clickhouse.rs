@@ -61,6 +61,8 @@ pub(crate) enum IfThere {
     Replace,
     /// Rows are added to it.
     Add,
+    /// Rows are added to it, and one that is made is filled under its own name, so that another copy can go on with it.
+    GoOn,
 }
 
 struct Draft {
@@ -83,7 +85,11 @@ impl ClickHouseSink {
     ) -> Result<Self> {
         let mut table = ServerTable::connect(url, clients).await?;
         let mut draft = None;
-        if !options.create || (there == IfThere::Add && table.exists().await?) {
+        let adds = matches!(there, IfThere::Add | IfThere::GoOn);
+        if !options.create || (adds && table.exists().await?) {
+            table = table.found().await?;
+        } else if there == IfThere::GoOn {
+            make_table(&table, &table.name(), schema, options).await?;
             table = table.found().await?;
         } else {
             draft = Some(Draft::make(&table, schema, options, there).await?);
@@ -155,28 +161,8 @@ impl Draft {
                 place: table.place().to_owned(),
             });
         }
-        let hello = table
-            .client()
-            .server()
-            .await
-            .map_err(Error::clickhouse(table.place()))?;
-        let mut columns = Vec::new();
-        for field in schema.fields() {
-            let data_type = column_type(field, &hello).map_err(Error::clickhouse(table.place()))?;
-            columns.push(format!("{} {data_type}", sql_text::name(field.name())));
-        }
-        let order = match options.engine.contains("MergeTree") {
-            true => format!(" ORDER BY {}", options.order_by),
-            false => String::new(),
-        };
         let name = table.sibling(&format!("{}_{}", table.table(), Uuid::new_v4().simple()));
-        table
-            .execute(&format!(
-                "CREATE TABLE {name} ({}) ENGINE = {}{order}",
-                columns.join(", "),
-                options.engine
-            ))
-            .await?;
+        make_table(table, &name, schema, options).await?;
         Ok(Self {
             name,
             replaces,
@@ -209,6 +195,27 @@ impl Draft {
     async fn drop(&self, table: &ServerTable) {
         let _ = table.execute(&format!("DROP TABLE IF EXISTS {}", self.name)).await;
     }
+}
+
+/// Makes a table of this name, with columns for rows of this schema.
+async fn make_table(table: &ServerTable, name: &str, schema: &SchemaRef, options: &TableOptions) -> Result<()> {
+    let hello = table
+        .client()
+        .server()
+        .await
+        .map_err(Error::clickhouse(table.place()))?;
+    let mut columns = Vec::new();
+    for field in schema.fields() {
+        let data_type = column_type(field, &hello).map_err(Error::clickhouse(table.place()))?;
+        columns.push(format!("{} {data_type}", sql_text::name(field.name())));
+    }
+    let order = match options.engine.contains("MergeTree") {
+        true => format!(" ORDER BY {}", options.order_by),
+        false => String::new(),
+    };
+    let columns = columns.join(", ");
+    let made = format!("CREATE TABLE {name} ({columns}) ENGINE = {}{order}", options.engine);
+    table.execute(&made).await
 }
 
 /// Whether an engine keeps each row: others merge rows of one key, or keep none.

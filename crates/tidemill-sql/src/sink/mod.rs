@@ -13,11 +13,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::cast::AsArray;
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use tidemill_riegeli::array_record::ArrayRecordWriterOptions;
 use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
-use tidemill_xbase::{CivilDate, CodePage, CreateOptions, Dialect, FieldSpec, TableWriter};
+use tidemill_xbase::{CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter};
 
 pub use self::clickhouse::TableOptions;
 pub(crate) use self::clickhouse::{ClickHouseSink, IfThere};
@@ -117,8 +118,9 @@ pub(crate) fn file_sink(
             let mut create = CreateOptions::new(CivilDate::today());
             create.codepage = options.codepage;
             create.format = options.dialect;
-            let writer = TableWriter::create(path, &FieldSpec::from_schema(schema)?, &create)?;
-            return Ok(Box::new(XbaseSink(writer)));
+            let (fields, mark) = without_mark(schema);
+            let writer = TableWriter::create(path, &FieldSpec::from_schema(&fields)?, &create)?;
+            return Ok(Box::new(XbaseSink { writer, mark }));
         }
         Format::Riegeli => {
             create()?;
@@ -184,15 +186,32 @@ impl Sink for Durable {
     }
 }
 
-struct XbaseSink(TableWriter);
+/// The columns of an xBase table, and where the column stands that marks deleted records, if there is one.
+pub(crate) fn without_mark(schema: &Schema) -> (Schema, Option<usize>) {
+    let is_mark = |field: &Field| field.name() == DELETED_COLUMN && *field.data_type() == DataType::Boolean;
+    let fields = schema.fields();
+    let mark = fields.iter().position(|field| is_mark(field));
+    let others = fields.iter().filter(|field| !is_mark(field)).cloned();
+    (Schema::new(others.collect::<Fields>()), mark)
+}
+
+struct XbaseSink {
+    writer: TableWriter,
+    mark: Option<usize>,
+}
 
 impl Sink for XbaseSink {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        Ok(self.0.write(batch, None)?)
+        let Some(mark) = self.mark else {
+            return Ok(self.writer.write(batch, None)?);
+        };
+        let mut batch = batch.clone();
+        let marks = batch.remove_column(mark);
+        Ok(self.writer.write(&batch, Some(marks.as_boolean()))?)
     }
 
     fn finish(self: Box<Self>) -> Result<()> {
-        self.0.finish()?;
+        self.writer.finish()?;
         Ok(())
     }
 }

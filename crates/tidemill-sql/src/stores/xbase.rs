@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
-use tidemill_xbase::{Deleted, RowFilter, Scan, Table};
+use tidemill_xbase::{DELETED_COLUMN, Deleted, RowFilter, Scan, Table};
 
 use super::Reading;
 use crate::Result;
@@ -23,10 +23,14 @@ pub(super) fn open(
     let mut engines = Vec::new();
     for part in location.parts() {
         let table = Arc::new(Table::open(part.file()?, options.xbase_options())?);
+        let schema = match options.has_blanks() {
+            true => blanks::marked(&table),
+            false => table.schema(),
+        };
         engines.push(XbaseEngine {
-            schema: match options.has_blanks() {
-                true => blanks::marked(&table),
-                false => table.schema(),
+            schema: match options.marks_deleted() {
+                true => with_marks(&schema),
+                false => schema,
             },
             has_blanks: options.has_blanks(),
             table,
@@ -37,8 +41,18 @@ pub(super) fn open(
     Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
+fn with_marks(schema: &Schema) -> SchemaRef {
+    let mark = Field::new(DELETED_COLUMN, DataType::Boolean, false);
+    let fields = schema.fields().iter().cloned().chain([Arc::new(mark)]);
+    Arc::new(Schema::new_with_metadata(
+        fields.collect::<Fields>(),
+        schema.metadata().clone(),
+    ))
+}
+
 struct XbaseEngine {
     table: Arc<Table>,
+    /// The table's fields, and perhaps the marks of deleted records.
     schema: SchemaRef,
     /// Whether a blank date is a value.
     has_blanks: bool,
@@ -77,8 +91,18 @@ impl Engine for XbaseEngine {
         let records = u64::from(self.table.record_count());
         let start_of = |part: usize| u32::try_from(records * part as u64 / parts as u64).unwrap_or(u32::MAX);
         let projected = Arc::new(self.schema.project(&request.projection)?);
+        let mark = self.table.fields().len();
+        let fields: Vec<usize> = request
+            .projection
+            .iter()
+            .copied()
+            .filter(|column| *column != mark)
+            .collect();
+        let place_of_mark = request.projection.iter().position(|column| *column == mark);
+        let field_count = fields.len();
         let mut scan = Scan::default()
-            .projection(request.projection)
+            .projection(fields)
+            .system_columns(place_of_mark.is_some())
             .deleted(self.deleted)
             .records(start_of(part)..start_of(part + 1))
             .batch_rows(request.batch_rows);
@@ -97,9 +121,18 @@ impl Engine for XbaseEngine {
         let (table, damage) = (Arc::clone(&self.table), self.damage.clone());
         let say_damage = move |_: &_| damage.add(&table.path().display().to_string(), table.damage());
         let reading = Reading { batches, say_damage };
+        let reading: Batches = match place_of_mark {
+            // Behind the fields stand the record's number and its mark.
+            Some(place) => Box::new(reading.map(move |batch| {
+                let mut columns: Vec<usize> = (0..field_count).collect();
+                columns.insert(place, field_count + 1);
+                Ok(batch?.project(&columns)?)
+            })),
+            None => Box::new(reading),
+        };
         Ok(match self.has_blanks {
             true => Box::new(reading.map(move |batch| Ok(blanks::filled(&batch?, &projected)?))),
-            false => Box::new(reading),
+            false => reading,
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions, TableOptions};
+use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions, TableOptions, Verify};
 use tidemill_testkit::ClickHouse;
 
 use crate::destination;
@@ -329,6 +329,62 @@ async fn tables_are_made_filled_and_replaced() {
         .expect_err("no such column");
     assert!(wrong.to_string().contains("idd"), "{wrong}");
     assert_eq!(answer(&session, "SELECT * FROM db.people ORDER BY id").await, expected);
+}
+
+#[tokio::test]
+async fn copies_are_compared_by_checksums_and_gone_on_with() {
+    let Some(server) = ClickHouse::need() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = session(&server, folder.path());
+    let lines = |rows: std::ops::RangeInclusive<u32>| {
+        rows.fold("id,name,at\n".to_owned(), |text, id| {
+            text + &format!("{id},n{},2024-02-29T01:02:{:02}\n", id % 7, id % 60)
+        })
+    };
+    let file = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        Location::existing(&path).expect("a table")
+    };
+    let whole = file("whole.csv", lines(1..=30_000));
+    let begun = file("begun.csv", lines(1..=11_000));
+    let other = file("other.csv", lines(2..=11_001));
+    let there = table(&session, "db.steps");
+    let full = CopyOptions {
+        verify: Verify::Full,
+        ..making()
+    };
+    let resumed = CopyOptions {
+        resume: true,
+        ..full.clone()
+    };
+    // A table that is not there is begun under its own name, and one that is whole needs nothing.
+    for (source, rows) in [(&begun, 11_000), (&whole, 19_000), (&whole, 0)] {
+        let copied = session.copy(source, &there, &resumed, |_| {}).await.expect("copied");
+        assert_eq!((copied.rows, copied.compared_columns), (rows, Some(3)));
+    }
+    assert_eq!(
+        answer(&session, "SELECT COUNT(*) AS n FROM db.steps").await,
+        "n\n30000\n"
+    );
+    let shorter = session.copy(&begun, &there, &resumed, |_| {}).await;
+    assert!(matches!(shorter, Err(Error::RowCount { .. })), "{shorter:?}");
+
+    server.query("DROP TABLE steps").expect("dropped");
+    session.copy(&other, &there, &full, |_| {}).await.expect("copied");
+    let different = session.copy(&whole, &there, &resumed, |_| {}).await;
+    assert!(matches!(different, Err(Error::Checksum { .. })), "{different:?}");
+    assert_eq!(
+        answer(&session, "SELECT COUNT(*) AS n FROM db.steps").await,
+        "n\n11000\n"
+    );
+    // Rows that were there before are no part of a copy that adds some.
+    let adding = CopyOptions {
+        verify: Verify::Full,
+        ..CopyOptions::default()
+    };
+    let copied = session.copy(&begun, &there, &adding, |_| {}).await.expect("added");
+    assert_eq!((copied.rows, copied.compared_columns), (11_000, Some(3)));
 }
 
 #[tokio::test]

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions};
+use arrow_array::{ArrayRef, Int64Array, TimestampMicrosecondArray};
+use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions, Verify};
 
 use crate::destination;
 
@@ -150,4 +152,155 @@ fn leftovers(folder: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+fn in_full() -> CopyOptions {
+    CopyOptions {
+        verify: Verify::Full,
+        ..CopyOptions::default()
+    }
+}
+
+#[tokio::test]
+async fn every_column_is_compared_by_its_checksum() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = session(folder.path());
+    let source = source(folder.path());
+    for extension in ["parquet", "arrow", "riegeli", "native"] {
+        let copy = folder.path().join("copy").with_extension(extension);
+        let copied = session
+            .copy(&source, &destination(&copy), &in_full(), |_| {})
+            .await
+            .unwrap_or_else(|error| panic!("{extension}: {error}"));
+        assert_eq!(copied.compared_columns, Some(3), "{extension}");
+        // A copy of records is compared by their bytes.
+        if extension == "riegeli" {
+            let again = folder.path().join("again.riegeli");
+            let from = Location::existing(&copy).expect("a location");
+            let copied = session.copy(&from, &destination(&again), &in_full(), |_| {}).await;
+            assert_eq!(copied.expect("copied").compared_columns, Some(0));
+        }
+    }
+    // A NULL text is an empty one in an xBase table, and checksums say so.
+    let table = folder.path().join("copy.dbf");
+    let error = session.copy(&source, &destination(&table), &in_full(), |_| {}).await;
+    let error = error.expect_err("refused");
+    assert!(
+        matches!(&error, Error::Checksum { column, .. } if column == "NAME"),
+        "{error}"
+    );
+    assert!(!table.exists());
+    let error = session
+        .copy(
+            &source,
+            &destination(&folder.path().join("copy.csv")),
+            &in_full(),
+            |_| {},
+        )
+        .await;
+    assert!(matches!(error, Err(Error::Unsupported { .. })));
+}
+
+#[tokio::test]
+async fn what_a_type_would_lose_is_told_first_and_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = session(folder.path());
+    let times = arrow_array::RecordBatch::try_from_iter([
+        ("id", Arc::new(Int64Array::from(vec![1])) as ArrayRef),
+        (
+            "at",
+            Arc::new(TimestampMicrosecondArray::from(vec![1_767_323_045_678_901])),
+        ),
+    ]);
+    let times = times.expect("columns");
+    let source = folder.path().join("times.arrow");
+    let file = fs::File::create(&source).expect("made");
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &times.schema()).expect("begun");
+    writer.write(&times).expect("written");
+    writer.finish().expect("finished");
+    let source = Location::existing(&source).expect("a location");
+    let table = destination(&folder.path().join("times.dbf"));
+    let options = CopyOptions::default();
+    let copy = session.plan_copy(&source, &table, &options).await.expect("planned");
+    let lost: Vec<_> = copy.columns().iter().map(|column| column.loss.is_some()).collect();
+    assert_eq!(lost, [false, true]);
+    let error = copy.run(|_| {}).await.expect_err("refused");
+    let said = error.to_string();
+    assert!(
+        matches!(error, Error::Lossy { .. }) && said.contains("at: ") && said.contains("--lossy"),
+        "{said}"
+    );
+    assert_eq!(leftovers(folder.path()), ["times.arrow"]);
+    let options = CopyOptions {
+        lossy: true,
+        verify: Verify::Full,
+        ..CopyOptions::default()
+    };
+    let copied = session.copy(&source, &table, &options, |_| {}).await.expect("copied");
+    assert_eq!((copied.rows, copied.compared_columns), (1, Some(1)));
+}
+
+#[tokio::test]
+async fn deleted_records_keep_their_marks() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for statement in [
+        "CREATE TABLE t (ID Integer, NAME Char(5))",
+        "INSERT INTO t VALUES (1, 'a')",
+        "INSERT INTO t VALUES (2, 'b')",
+        "INSERT INTO t VALUES (3, 'c')",
+        "DELETE FROM t WHERE id = 2",
+    ] {
+        session
+            .query(statement)
+            .await
+            .expect("done")
+            .collect()
+            .await
+            .expect("done");
+    }
+    let count = async |session: &Session, sql: &str| {
+        let batches = session
+            .query(sql)
+            .await
+            .expect("planned")
+            .collect()
+            .await
+            .expect("answered");
+        arrow_cast::display::array_value_to_string(batches[0].column(0), 0).expect("a number")
+    };
+    let with_deleted = Session::new(
+        SessionOptions::default()
+            .dir(folder.path())
+            .deleted(tidemill_xbase::Deleted::Include),
+    );
+    let table = Location::existing(&folder.path().join("t.dbf")).expect("a location");
+    let parquet = folder.path().join("t.parquet");
+    let again = folder.path().join("again.dbf");
+    with_deleted
+        .copy(&table, &destination(&parquet), &in_full(), |_| {})
+        .await
+        .expect("copied");
+    assert_eq!(
+        count(&session, "SELECT COUNT(*) FROM \"t.parquet\" WHERE _deleted").await,
+        "1"
+    );
+    let from = Location::existing(&parquet).expect("a location");
+    session
+        .copy(&from, &destination(&again), &in_full(), |_| {})
+        .await
+        .expect("copied");
+    assert_eq!(count(&session, "SELECT COUNT(*) FROM again").await, "2");
+    assert_eq!(count(&with_deleted, "SELECT COUNT(*) FROM again").await, "3");
+    // Without them a copy has neither the records nor the column.
+    let without = folder.path().join("without.parquet");
+    session
+        .copy(&table, &destination(&without), &in_full(), |_| {})
+        .await
+        .expect("copied");
+    let schema = session
+        .schema(&Location::existing(&without).expect("a location"))
+        .await
+        .expect("a schema");
+    assert_eq!(schema.fields().len(), 2);
 }

@@ -142,3 +142,28 @@ async fn a_file_without_its_format_in_the_name_is_refused_with_the_known_ones() 
     };
     assert!(error.contains("letter.txt") && error.contains(".dbf"), "{error}");
 }
+
+#[tokio::test]
+async fn statements_that_need_more_memory_than_they_have_write_to_files() {
+    let folder = folder();
+    let mut numbers = String::from("n,t\n");
+    for n in 0..300_000_u64 {
+        // Every number once, in no order.
+        let n = n * 7_919 % 300_000;
+        numbers += &format!("{n},text of number {n}\n");
+    }
+    fs::write(folder.path().join("numbers.csv"), numbers).expect("written");
+    let bounded = |bytes| Session::new(SessionOptions::default().dir(folder.path()).threads(1).memory(bytes));
+    let sorted = "SELECT n, t FROM numbers ORDER BY t DESC, n";
+    let grouped = "SELECT t, COUNT(*) AS c FROM numbers GROUP BY t ORDER BY t LIMIT 5";
+    for sql in [sorted, grouped] {
+        let free = csv(&session(folder.path()), sql).await;
+        assert_eq!(csv(&bounded(12 << 20), sql).await, free, "{sql}");
+        let batches = match bounded(64 << 10).query(sql).await {
+            Ok(answer) => answer.collect().await,
+            Err(error) => Err(error),
+        };
+        let error = batches.expect_err("too little memory").to_string();
+        assert!(error.contains("Resources exhausted"), "{error}");
+    }
+}

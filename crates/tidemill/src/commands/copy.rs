@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, FileOptions, Location, Names, ServerUrl, Session, without_passwords};
+use comfy_table::{ContentArrangement, Table, presets};
+use tidemill_sql::{
+    Copied, CopyOptions, FileOptions, Location, MappedColumn, Names, ServerUrl, Session, without_passwords,
+};
 
 use crate::Outcome;
 use crate::args::CopyArgs;
@@ -29,21 +32,20 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
             dialect: args.to_dialect.into(),
         },
         table: args.making.options(),
+        lossy: args.lossy,
+        verify: args.verify.into(),
+        resume: args.resume,
     };
     if is_query(&args.source) {
         let started = Instant::now();
         let destination = Location::destination(&args.destination)?;
         let mut progress = CopyProgress::new("answer", 0);
-        let copied = session
-            .copy_query(&args.source, &destination, &options, |now| progress.update(now))
-            .await?;
+        let copy = session.plan_copy_query(&args.source, &destination, &options).await?;
+        show_columns(copy.columns());
+        let copied = copy.run(|now| progress.update(now)).await?;
         progress.finish();
         report_damage(&session);
-        report(
-            "answer",
-            &destination,
-            summary(copied.rows, 0, copied.bytes, started.elapsed()),
-        );
+        report("answer", &destination, &copied, started);
         return Ok(Outcome::Done);
     }
     let database = ServerUrl::new(&args.source).filter(|url| !url.names_table());
@@ -122,20 +124,41 @@ async fn copy_table(
     let source_bytes = source.bytes()?.unwrap_or_default();
     let name = source.to_string();
     let mut progress = CopyProgress::new(&name, source_bytes);
-    let copied = session
-        .copy(source, destination, options, |now| progress.update(now))
-        .await?;
+    let copy = session.plan_copy(source, destination, options).await?;
+    show_columns(copy.columns());
+    let copied = copy.run(|now| progress.update(now)).await?;
     progress.finish();
-    report(
-        &name,
-        destination,
-        summary(copied.rows, copied.source_bytes, copied.bytes, started.elapsed()),
-    );
+    report(&name, destination, &copied, started);
     Ok(())
 }
 
-fn report(source: &str, destination: &Location, summary: String) {
-    eprintln!("{source} → {destination}: {summary}");
+/// Which types the columns get, and what their values lose by it.
+fn show_columns(columns: &[MappedColumn]) {
+    if columns.is_empty() {
+        return;
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["column", "type", "becomes", "loses"]);
+    for column in columns {
+        let loss = column.loss.unwrap_or_default();
+        table.add_row([&column.name, &column.from.to_string(), &column.to, loss]);
+    }
+    for line in table.lines() {
+        eprintln!("{}", line.trim_end());
+    }
+}
+
+fn report(source: &str, destination: &Location, copied: &Copied, started: Instant) {
+    let summary = summary(copied.rows, copied.source_bytes, copied.bytes, started.elapsed());
+    let compared = match copied.compared_columns {
+        None => String::new(),
+        Some(0) => "; the checksum agrees".to_owned(),
+        Some(1) => "; the checksum of 1 column agrees".to_owned(),
+        Some(columns) => format!("; the checksums of {columns} columns agree"),
+    };
+    eprintln!("{source} → {destination}: {summary}{compared}");
 }
 
 /// Whether the source is a statement rather than a place.

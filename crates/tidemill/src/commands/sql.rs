@@ -18,7 +18,11 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
             .read_to_string(&mut statement)
             .context("cannot read the statement from standard input")?;
     }
-    let session = Session::new(args.tables.options().making(args.making.options()));
+    let mut options = args.tables.options().making(args.making.options());
+    if let Some(bytes) = args.memory {
+        options = options.memory(bytes);
+    }
+    let session = Session::new(options);
     if args.explain {
         io::stdout().write_all(session.explain(&statement).await?.as_bytes())?;
         return Ok(Outcome::Done);

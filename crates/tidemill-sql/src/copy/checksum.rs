@@ -1,0 +1,360 @@
+//! Checksums of columns, by which what was read is compared with what a reader finds in the copy.
+//!
+//! A column's checksum is the sum of its values' hashes (64 bits, modulo 2^64), and rows have one more, of all their values
+//! together. Sums do not depend on the order in which a store gives its rows, and those of two parts of a table add up to that of
+//! the whole. They tell damage and mistakes, not a forger.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::ops::Sub;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use datafusion::common::hash_utils::{QualityRandomState, create_hashes};
+
+use crate::{Error, Result};
+
+/// The same for every process, so that checksums of two runs can be compared.
+const SEED: u64 = 0;
+
+/// Where the columns of a copy are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// Where they were.
+    Same,
+    /// Where they were, but for this one, which comes last.
+    LastIs(usize),
+    /// Anywhere, under their names in any case.
+    ByName,
+}
+
+/// The checksum of records, of their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RecordSum {
+    records: u64,
+    sum: Sum,
+}
+
+impl RecordSum {
+    pub(crate) fn add(&mut self, record: &[u8]) {
+        self.records += 1;
+        self.sum.add(&[QualityRandomState::with_seed(SEED).hash_one(record)]);
+    }
+
+    /// How many records there are.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Compares what was written with what is found.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RowCount`], [`Error::Checksum`].
+    pub(crate) fn compare(&self, found: &Self, place: &str) -> Result<()> {
+        self.compare_counts(found.records, place)?;
+        match self.sum == found.sum {
+            true => Ok(()),
+            false => Err(Error::Checksum {
+                place: place.to_owned(),
+                column: "(whole records)".to_owned(),
+                written: self.sum.to_string(),
+                found: found.sum.to_string(),
+            }),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::RowCount`].
+    pub(crate) fn compare_counts(&self, found: u64, place: &str) -> Result<()> {
+        match self.records == found {
+            true => Ok(()),
+            false => Err(Error::RowCount {
+                place: place.to_owned(),
+                written: self.records,
+                found,
+            }),
+        }
+    }
+}
+
+/// The checksums of some columns of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Checksums {
+    columns: Vec<Column>,
+    rows: Sum,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    /// Where the column is among those that were read, and among those of the copy.
+    place: usize,
+    name: String,
+    /// The type that its values are hashed in.
+    data_type: DataType,
+    sum: Sum,
+    nulls: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum(u64);
+
+impl Sum {
+    fn add(&mut self, hashes: &[u64]) {
+        self.0 = hashes.iter().fold(self.0, |sum, hash| sum.wrapping_add(*hash));
+    }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl Sub for Sum {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.wrapping_sub(other.0))
+    }
+}
+
+impl Checksums {
+    /// Of no rows yet, for those columns of a schema that `is_kept` says.
+    pub(crate) fn new(schema: &SchemaRef, is_kept: impl Fn(usize) -> bool) -> Self {
+        let fields = schema.fields().iter().enumerate();
+        let columns = fields
+            .filter(|(place, _)| is_kept(*place))
+            .map(|(place, field)| Column {
+                place,
+                name: field.name().clone(),
+                data_type: plain(field.data_type()),
+                sum: Sum::default(),
+                nulls: 0,
+            });
+        Self {
+            columns: columns.collect(),
+            rows: Sum::default(),
+        }
+    }
+
+    /// The same columns, of no rows yet, in a copy that may have them at other places.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] when a column is not there.
+    pub(crate) fn of_copy(&self, found: &SchemaRef, places: Places, place: &str) -> Result<Self> {
+        let mut copy = self.clone();
+        copy.rows = Sum::default();
+        for column in &mut copy.columns {
+            (column.sum, column.nulls) = (Sum::default(), 0);
+            if let Places::LastIs(last) = places {
+                column.place = match column.place.cmp(&last) {
+                    Ordering::Less => column.place,
+                    Ordering::Equal => found.fields().len().saturating_sub(1),
+                    Ordering::Greater => column.place - 1,
+                };
+            }
+            if places == Places::ByName {
+                let is_it = |name: &str| name.eq_ignore_ascii_case(&column.name);
+                let exact = found.index_of(&column.name).ok();
+                let place_found = exact.or_else(|| found.fields().iter().position(|field| is_it(field.name())));
+                column.place = place_found.ok_or_else(|| Error::Unsupported {
+                    what: format!("{place}: a copy without column {}, compared by checksums", column.name),
+                    hint: "compare by counts".to_owned(),
+                })?;
+            }
+        }
+        Ok(copy)
+    }
+
+    /// Adds the rows of a batch.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Checksum`] for a column whose values cannot be those that were written.
+    pub(crate) fn add(&mut self, batch: &RecordBatch, place: &str) -> Result<()> {
+        let state = QualityRandomState::with_seed(SEED);
+        let mut hashes = vec![0; batch.num_rows()];
+        let mut compared = Vec::with_capacity(self.columns.len());
+        for column in &mut self.columns {
+            let found = batch.columns().get(column.place);
+            let array = found.and_then(|found| converted(found, &column.data_type));
+            let array = array.ok_or_else(|| Error::Checksum {
+                place: place.to_owned(),
+                column: column.name.clone(),
+                written: column.data_type.to_string(),
+                found: found.map_or_else(|| "no column".to_owned(), |found| found.data_type().to_string()),
+            })?;
+            column.nulls += array.logical_null_count() as u64;
+            hashes.fill(0);
+            create_hashes([&array], &state, &mut hashes)?;
+            column.sum.add(&hashes);
+            compared.push(array);
+        }
+        hashes.fill(0);
+        create_hashes(&compared, &state, &mut hashes)?;
+        // Hashes of several columns are a sum of theirs: without this, values that changed rows would add up to the same.
+        for hash in &mut hashes {
+            *hash = state.hash_one(*hash);
+        }
+        self.rows.add(&hashes);
+        Ok(())
+    }
+
+    /// What came to the same columns since `before`.
+    pub(crate) fn since(mut self, before: &Self) -> Self {
+        for (column, before) in self.columns.iter_mut().zip(&before.columns) {
+            column.sum = column.sum - before.sum;
+            column.nulls = column.nulls.wrapping_sub(before.nulls);
+        }
+        self.rows = self.rows - before.rows;
+        self
+    }
+
+    /// Compares what was written with what is found at `place`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Checksum`] with the first column that differs.
+    pub(crate) fn compare(&self, found: &Self, place: &str) -> Result<()> {
+        let differs = |column: &str, written: String, found: String| Error::Checksum {
+            place: place.to_owned(),
+            column: column.to_owned(),
+            written,
+            found,
+        };
+        for (written, found) in self.columns.iter().zip(&found.columns) {
+            if written.nulls != found.nulls {
+                let nulls = |count: u64| format!("{count} NULLs");
+                return Err(differs(&written.name, nulls(written.nulls), nulls(found.nulls)));
+            }
+            if written.sum != found.sum {
+                return Err(differs(&written.name, written.sum.to_string(), found.sum.to_string()));
+            }
+        }
+        if self.rows != found.rows {
+            return Err(differs("(whole rows)", self.rows.to_string(), found.rows.to_string()));
+        }
+        Ok(())
+    }
+
+    /// How many columns are compared.
+    pub(crate) fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+}
+
+/// The type of the values, however they are laid out.
+fn plain(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => plain(values),
+        DataType::RunEndEncoded(_, values) => plain(values.data_type()),
+        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
+        other => other.clone(),
+    }
+}
+
+/// The same values in another type; `None` where one of them is none of it.
+fn converted(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
+    let from = array.data_type();
+    if from == to {
+        return Some(Arc::clone(array));
+    }
+    let strict = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    let cast = |array: &ArrayRef, to: &DataType| cast_with_options(array, to, &strict).ok();
+    match (from, to) {
+        // A time without a zone was written as the instant that it is in universal time.
+        (DataType::Timestamp(unit, Some(_)), DataType::Timestamp(_, None)) => {
+            cast(&cast(array, &in_universal_time(*unit))?, to)
+        }
+        _ => cast(array, to),
+    }
+}
+
+fn in_universal_time(unit: TimeUnit) -> DataType {
+    DataType::Timestamp(unit, Some("UTC".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::Int32Type;
+    use arrow_array::{DictionaryArray, Int64Array, StringArray, TimestampMicrosecondArray, TimestampMillisecondArray};
+
+    use super::*;
+
+    fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+    }
+
+    fn people(ids: &[Option<i64>], names: &[Option<&str>]) -> RecordBatch {
+        batch(vec![
+            ("id", Arc::new(Int64Array::from(ids.to_vec()))),
+            ("name", Arc::new(StringArray::from(names.to_vec()))),
+        ])
+    }
+
+    fn sums(batches: &[RecordBatch]) -> Checksums {
+        let mut sums = Checksums::new(&batches[0].schema(), |_| true);
+        for batch in batches {
+            sums.add(batch, "t").unwrap();
+        }
+        sums
+    }
+
+    #[test]
+    fn order_and_batches_do_not_matter_and_parts_add_up() {
+        let whole = people(&[Some(1), Some(2), None], &[Some("a"), Some("b"), None]);
+        let turned = people(&[None, Some(2), Some(1)], &[None, Some("b"), Some("a")]);
+        let (first, rest) = (whole.slice(0, 1), whole.slice(1, 2));
+        let expected = sums(&[whole]);
+        expected.compare(&sums(&[turned]), "t").unwrap();
+        expected.compare(&sums(&[rest.clone(), first.clone()]), "t").unwrap();
+        sums(std::slice::from_ref(&rest))
+            .compare(&expected.since(&sums(&[first])), "t")
+            .unwrap();
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let written = sums(&[people(&[Some(1), Some(2)], &[Some("a"), Some("b")])]);
+        for (found, said) in [
+            (people(&[Some(1), Some(3)], &[Some("a"), Some("b")]), "column id"),
+            (people(&[Some(1), Some(2)], &[Some("a"), None]), "column name"),
+            (people(&[Some(1), Some(2)], &[Some("a"), Some("b ")]), "column name"),
+            (people(&[Some(2), Some(1)], &[Some("a"), Some("b")]), "(whole rows)"),
+        ] {
+            let error = written.compare(&sums(&[found]), "t.dbf").unwrap_err().to_string();
+            assert!(error.starts_with("t.dbf") && error.contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn values_are_compared_whatever_their_layout() {
+        let plain = batch(vec![
+            ("t", Arc::new(StringArray::from(vec!["x", "y", "x"]))),
+            ("at", Arc::new(TimestampMillisecondArray::from(vec![1, 2, 3]))),
+        ]);
+        let other = batch(vec![
+            ("t", Arc::new(DictionaryArray::<Int32Type>::from_iter(["x", "y", "x"]))),
+            (
+                "at",
+                Arc::new(TimestampMicrosecondArray::from(vec![1000, 2000, 3000]).with_timezone("Europe/Oslo")),
+            ),
+        ]);
+        let written = sums(std::slice::from_ref(&plain));
+        let mut found = written.of_copy(&other.schema(), Places::ByName, "t").unwrap();
+        found.add(&other, "t").unwrap();
+        written.compare(&found, "t").unwrap();
+        let without = batch(vec![("t", Arc::new(StringArray::from(vec!["x"])))]);
+        assert!(written.of_copy(&without.schema(), Places::ByName, "t").is_err());
+    }
+}

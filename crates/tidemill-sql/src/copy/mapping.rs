@@ -1,0 +1,189 @@
+//! Which type each column of a copy gets, and what its values lose by it.
+
+use std::fmt;
+
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use tidemill_clickhouse::arrow_type;
+use tidemill_xbase::FieldSpec;
+
+use crate::location::Format;
+use crate::sink::without_mark;
+use crate::{Error, Result};
+
+/// A column on its way into a copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MappedColumn {
+    /// Its name at the source.
+    pub name: String,
+    /// Its type at the source.
+    pub from: DataType,
+    /// Its type in the copy, as the copy's format says it; an xBase field with its name.
+    pub to: String,
+    /// What a value may lose; `None` where every value is kept or refused.
+    pub loss: Option<&'static str>,
+}
+
+impl fmt::Display for MappedColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} → {}", self.name, self.from, self.to)?;
+        match self.loss {
+            Some(loss) => write!(f, " ({loss})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The columns of a file that is made.
+///
+/// # Errors
+///
+/// What the format has no type for.
+pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColumn>> {
+    let fields = || schema.fields().iter();
+    Ok(match format {
+        Format::Xbase => {
+            let (columns, mark) = without_mark(schema);
+            let mut specs = FieldSpec::from_schema(&columns)?.into_iter();
+            let mapped = fields().enumerate().map(|(place, field)| {
+                let to = match mark {
+                    Some(mark) if mark == place => "the mark of deleted records".to_owned(),
+                    _ => specs.next().as_ref().map(of_xbase).unwrap_or_default(),
+                };
+                mapped(field, to, cut_to_milliseconds(field).or(without_zone(field)))
+            });
+            mapped.collect()
+        }
+        Format::Csv => fields()
+            .map(|field| mapped(field, "text".to_owned(), cut_to_milliseconds(field)))
+            .collect(),
+        Format::JsonLines => fields()
+            .map(|field| mapped(field, "JSON".to_owned(), cut_to_milliseconds(field)))
+            .collect(),
+        Format::Native => of_new_table(schema, Format::ClickHouse)?,
+        _ => fields()
+            .map(|field| mapped(field, field.data_type().to_string(), None))
+            .collect(),
+    })
+}
+
+/// The columns of a table of a server that is made.
+///
+/// # Errors
+///
+/// [`Error::ClickHouse`] for a type that it has not.
+pub(super) fn of_new_table(schema: &Schema, format: Format) -> Result<Vec<MappedColumn>> {
+    let mut columns = Vec::with_capacity(schema.fields().len());
+    for field in schema.fields() {
+        let to = match format {
+            Format::ClickHouse => {
+                let data_type = arrow_type::data_type(field).map_err(Error::clickhouse(field.name()))?;
+                data_type.to_string()
+            }
+            _ => field.data_type().to_string(),
+        };
+        columns.push(mapped(field, to, None));
+    }
+    Ok(columns)
+}
+
+/// Columns that go into those of the same names of a table that is there, whose values are all converted back before they are sent.
+pub(super) fn into_table(schema: &Schema, table: &Schema) -> Vec<MappedColumn> {
+    let columns = schema.fields().iter().map(|field| {
+        let mut known = table.fields().iter();
+        let to = known.find(|known| known.name().eq_ignore_ascii_case(field.name()));
+        let to = to.map_or_else(|| "no column".to_owned(), |to| to.data_type().to_string());
+        mapped(field, to, None)
+    });
+    columns.collect()
+}
+
+fn mapped(field: &Field, to: String, loss: Option<&'static str>) -> MappedColumn {
+    MappedColumn {
+        name: field.name().clone(),
+        from: field.data_type().clone(),
+        to,
+        loss,
+    }
+}
+
+/// A field as its table's structure is commonly written.
+fn of_xbase(spec: &FieldSpec) -> String {
+    let FieldSpec { name, letter, .. } = spec;
+    match letter {
+        'C' | 'V' | 'Q' => format!("{name} {letter}({})", spec.width),
+        'N' | 'F' if spec.decimals == 0 => format!("{name} {letter}({})", spec.width),
+        'N' | 'F' => format!("{name} {letter}({},{})", spec.width, spec.decimals),
+        _ => format!("{name} {letter}"),
+    }
+}
+
+/// For formats that hold milliseconds.
+fn cut_to_milliseconds(field: &Field) -> Option<&'static str> {
+    let is_finer = matches!(
+        field.data_type(),
+        DataType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, _) | DataType::Time64(_)
+    );
+    is_finer.then_some("what is finer than a millisecond is cut")
+}
+
+/// For formats that have no zones.
+fn without_zone(field: &Field) -> Option<&'static str> {
+    let is_zoned = matches!(field.data_type(), DataType::Timestamp(_, Some(zone)) if !is_universal(zone));
+    is_zoned.then_some("the zone is left out")
+}
+
+fn is_universal(zone: &str) -> bool {
+    matches!(zone, "UTC" | "Etc/UTC" | "Z" | "+00:00")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        Schema::new(vec![
+            Field::new("id", DataType::Int64, true),
+            Field::new("at", DataType::Timestamp(TimeUnit::Nanosecond, None), true),
+            Field::new(
+                "seen",
+                DataType::Timestamp(TimeUnit::Second, Some("Asia/Tokyo".into())),
+                true,
+            ),
+            Field::new("a_long_name", DataType::Decimal128(9, 2), true),
+        ])
+    }
+
+    #[test]
+    fn what_is_lost_is_said() {
+        let told = |format| -> Vec<String> {
+            of_file(&schema(), format)
+                .unwrap()
+                .iter()
+                .map(ToString::to_string)
+                .collect()
+        };
+        assert_eq!(
+            told(Format::Xbase),
+            [
+                "id: Int64 → ID N(20)",
+                "at: Timestamp(ns) → AT T (what is finer than a millisecond is cut)",
+                "seen: Timestamp(s, \"Asia/Tokyo\") → SEEN T (the zone is left out)",
+                "a_long_name: Decimal128(9, 2) → A_LONG_NAM N(11,2)",
+            ]
+        );
+        assert!(told(Format::Csv)[1].ends_with("is cut)"));
+        assert_eq!(told(Format::Native)[1], "at: Timestamp(ns) → Nullable(DateTime64(9))");
+        assert!(
+            told(Format::Parquet)
+                .iter()
+                .all(|line| !line.ends_with(')') || line.contains("Decimal") || line.contains("Timestamp"))
+        );
+    }
+
+    #[test]
+    fn types_that_a_format_has_not_are_refused() {
+        let list = Field::new_list("l", Field::new("item", DataType::Int8, true), true);
+        assert!(of_file(&Schema::new(vec![list]), Format::Xbase).is_err());
+    }
+}
