@@ -4,6 +4,7 @@
 //! tables, value by value.
 
 mod books;
+mod load_test;
 mod questions;
 mod report;
 
@@ -87,6 +88,13 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
         agree &= ask_again(&over_server, "clickhouse", &questions, &mut answers, &mut report).await?;
     }
 
+    if args.dir.is_none() && args.load_test > 0 {
+        heading("The books under load");
+        let tested = Instant::now();
+        report.load_test = load_test::run(&session, &dir, &args.out, args.load_test).await?;
+        report.times.push(("test under load".to_owned(), tested.elapsed()));
+    }
+
     report.agree = agree;
     report.total = started.elapsed();
     let page = args.out.join("report.html");
@@ -115,6 +123,8 @@ struct Report {
     times: Vec<(String, Duration)>,
     /// Folders and the bytes of the files in them.
     sizes: Vec<(String, u64)>,
+    /// The picture of the load test, as SVG; empty without one.
+    load_test: String,
     agree: bool,
     total: Duration,
 }

@@ -27,6 +27,10 @@ pub(super) fn page(report: &Report, questions: &[Question], answers: &[Asked]) -
         .collect::<Vec<_>>();
     body += &chart("Time of each step", "s", &times);
 
+    if !report.load_test.is_empty() {
+        let _ = writeln!(body, "<h2>The books under load</h2>\n{}", report.load_test);
+    }
+
     body += "<h2>Questions and answers</h2>\n";
     for (question, answer) in questions.iter().zip(answers) {
         let _ = writeln!(body, "<h3>{}</h3>", escape(&question.title));

@@ -9,13 +9,17 @@ use crate::run::Folder;
 #[test]
 fn the_tour_of_the_books_ends_with_equal_answers_and_a_report() {
     let folder = Folder::with(&[]);
-    let shown = folder.run(&["tour", "--out", "out"]).done();
+    let shown = folder.run(&["tour", "--out", "out", "--load-test", "1"]).done();
     assert!(shown.contains("All 5 answers agree in all formats."), "{shown}");
+    assert!(
+        shown.contains("$ tidemill bench run out/load_test.rn xbase:out/books"),
+        "{shown}"
+    );
     assert!(!shown.contains("ANOTHER ANSWER"), "{shown}");
     assert_eq!(shown.matches("same answer").count(), 10, "{shown}");
     assert!(shown.contains("$ tidemill sql --dir out/books \"SELECT"), "{shown}");
     let page = fs::read_to_string(folder.file("out/report.html")).expect("a report");
-    assert_eq!(page.matches("<svg").count(), 2);
+    assert_eq!(page.matches("<svg").count(), 3, "sizes, times and the load test");
     assert_eq!(page.matches("the same answer").count(), 10);
     assert!(
         !page.contains("src=") && !page.contains("href="),
@@ -30,8 +34,8 @@ fn the_tour_of_the_books_ends_with_equal_answers_and_a_report() {
 #[test]
 fn the_books_are_the_same_every_time() {
     let folder = Folder::with(&[]);
-    folder.run(&["tour", "--out", "one"]).done();
-    folder.run(&["tour", "--out", "two"]).done();
+    folder.run(&["tour", "--out", "one", "--load-test", "0"]).done();
+    folder.run(&["tour", "--out", "two", "--load-test", "0"]).done();
     for name in [
         "CUSTOMERS.DBF",
         "LINES.DBF",
@@ -60,7 +64,9 @@ fn the_tour_goes_on_to_a_server_when_there_is_one() {
     let folder = Folder::with(&[]);
     let url = format!("clickhouse://default:@{}/default", server.native());
     for _ in 0..2 {
-        let shown = folder.run(&["tour", "--out", "out", "--clickhouse", &url]).done();
+        let shown = folder
+            .run(&["tour", "--out", "out", "--load-test", "0", "--clickhouse", &url])
+            .done();
         assert!(shown.contains("All 5 answers agree in all formats."), "{shown}");
         assert_eq!(shown.matches("same answer").count(), 15, "{shown}");
         assert!(shown.contains(" --create --overwrite"), "{shown}");
