@@ -1,0 +1,1 @@
+//! Cassandra: tables as Arrow columns over the `scylla` driver, and the connection that load tests use.
