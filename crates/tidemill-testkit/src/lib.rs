@@ -26,6 +26,7 @@ mod corpus;
 mod error;
 mod installation;
 mod need;
+mod no_storage;
 mod process;
 mod python;
 
@@ -36,4 +37,5 @@ pub use corpus::{corpus, corpus_bytes};
 pub use error::ServerError;
 pub use installation::{Installation, Server, cache_folder, java};
 pub use need::{NOT_RUN_ENV, need};
+pub use no_storage::{NoStorage, Reply};
 pub use python::Python;
