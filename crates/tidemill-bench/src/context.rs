@@ -2,6 +2,7 @@
 //!
 //! Every worker has one, on its own session. It retries, validates and records; what a statement means is the target's.
 
+mod direct;
 mod failure;
 mod options;
 mod presets;
@@ -46,8 +47,9 @@ pub struct Context {
     data: Value,
 }
 
+/// A prepared statement: the session's number for it, and the recorder's.
 #[derive(Debug, Clone, Copy)]
-struct Statement {
+pub(crate) struct Statement {
     number: usize,
     id: StatementId,
 }

@@ -6,6 +6,7 @@
 mod chooser;
 mod crew;
 mod cycles;
+mod direct;
 mod interrupt;
 mod pace;
 mod setup;

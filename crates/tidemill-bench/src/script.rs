@@ -4,6 +4,7 @@
 //! count references to the same memory. [`Limits`] stop a script that never ends.
 
 mod call;
+mod compiled;
 mod data;
 mod fs;
 mod generate;
@@ -26,6 +27,7 @@ use rune::termcolor::Buffer;
 use rune::{Diagnostics, Hash, Module, Options, Source, Sources, Unit, Vm};
 
 pub use call::Called;
+pub(crate) use compiled::Compiled;
 pub use data::Data;
 pub use limits::Limits;
 pub use search_path::find_workload;

@@ -4,15 +4,18 @@ mod arrow_rows;
 pub mod clickhouse;
 pub mod cql;
 pub mod embedded;
-mod named;
+mod parameters;
 
-use std::time::Duration;
+use std::task::Context;
+use std::time::{Duration, Instant};
 
 use rune::Value;
 
 use crate::args::ConnectionArgs;
 use crate::context::Failure;
 use crate::error::Result;
+
+pub use parameters::Parameters;
 
 /// A kind of store, and how one of it is reached. Workers share it; each makes its own session.
 #[expect(
@@ -68,6 +71,30 @@ pub trait Session {
     /// What the store says, and parameters that do not fit.
     async fn execute_prepared(&self, statement: usize, parameters: &Value, rows: Wanted) -> Result<Answer, Failure>;
 
+    /// Gets ready for an owner who polls it: from now on [`Session::poll`] is called whenever its waker is woken. Requests may cost less
+    /// then.
+    async fn attend(&self) {}
+
+    /// Begins a prepared statement whose rows nobody wants to see, without waiting. `cycle` says whose it is.
+    #[expect(unused_variables, reason = "the names of what targets get")]
+    fn begin(&self, statement: usize, parameters: Parameters<'_>, cycle: u32, now: Instant) -> Begun {
+        Begun::Not
+    }
+
+    /// Does what can be done without waiting, and puts the requests of [`Session::begin`] that have ended behind `ended`. Wakes the owner
+    /// when there is more.
+    #[expect(unused_variables, reason = "the names of what targets get")]
+    fn poll(&self, context: &mut Context<'_>, ended: &mut Vec<(u32, Ended)>) {}
+
+    /// Does the rest of a request that was begun and is not finished.
+    ///
+    /// # Errors
+    /// As [`Session::execute_prepared`].
+    #[expect(unused_variables, reason = "the names of what targets get")]
+    async fn finish(&self, statement: usize, parameters: &Value, rest: Rest) -> Result<Answer, Failure> {
+        self.execute_prepared(statement, parameters, Wanted::Count).await
+    }
+
     /// Runs prepared statements as one.
     ///
     /// # Errors
@@ -102,6 +129,35 @@ pub struct Answer {
     pub rows: u64,
     /// The rows that were [`Wanted`], each an object.
     pub values: rune::alloc::Vec<Value>,
+}
+
+/// How a request began.
+#[derive(Debug)]
+pub enum Begun {
+    /// Its end comes with [`Session::poll`].
+    Sent,
+    /// It is over: the number of rows.
+    Ended(Result<u64, Failure>),
+    /// It was not begun: [`Session::execute_prepared`] can do it.
+    Not,
+}
+
+/// What came of a request that was begun.
+#[derive(Debug)]
+pub enum Ended {
+    /// It is over: the number of rows.
+    Over(Result<u64, Failure>),
+    /// [`Session::finish`] has to do the rest.
+    Unfinished(Rest),
+}
+
+/// What is left of a request.
+#[derive(Debug, Default)]
+pub struct Rest {
+    /// How many rows there were.
+    pub rows: u64,
+    /// Where the next page begins. `None` is from the start, again.
+    pub paging_state: Option<Box<[u8]>>,
 }
 
 /// What a statement has of its own. What is not given is as the command line has it.
@@ -200,6 +256,23 @@ macro_rules! targets {
 
             async fn execute_prepared(&self, statement: usize, parameters: &Value, rows: Wanted) -> Result<Answer, Failure> {
                 match self { $(Self::$variant(session) => session.execute_prepared(statement, parameters, rows).await,)+ }
+            }
+
+            async fn attend(&self) {
+                match self { $(Self::$variant(session) => session.attend().await,)+ }
+            }
+
+            #[inline]
+            fn begin(&self, statement: usize, parameters: Parameters<'_>, cycle: u32, now: Instant) -> Begun {
+                match self { $(Self::$variant(session) => session.begin(statement, parameters, cycle, now),)+ }
+            }
+
+            fn poll(&self, context: &mut Context<'_>, ended: &mut Vec<(u32, Ended)>) {
+                match self { $(Self::$variant(session) => session.poll(context, ended),)+ }
+            }
+
+            async fn finish(&self, statement: usize, parameters: &Value, rest: Rest) -> Result<Answer, Failure> {
+                match self { $(Self::$variant(session) => session.finish(statement, parameters, rest).await,)+ }
             }
 
             async fn batch(&self, kind: BatchKind, statements: &[(usize, Value)]) -> Result<Answer, Failure> {

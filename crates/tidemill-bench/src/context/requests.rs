@@ -22,18 +22,33 @@ impl Context {
     ) -> Result<Answer, Failure> {
         let sent = Instant::now();
         self.recorder.borrow_mut().request_started(sent);
+        let first = attempt().await;
+        self.settle(statement, expected, sent, first, attempt).await
+    }
+
+    /// Goes on from the answer to the first attempt.
+    pub(super) async fn settle(
+        &self,
+        statement: StatementId,
+        expected: Option<&Expected>,
+        sent: Instant,
+        mut answer: Result<Answer, Failure>,
+        attempt: impl AsyncFn() -> Result<Answer, Failure>,
+    ) -> Result<Answer, Failure> {
         let mut retries = 0;
         let answer = loop {
-            let answer = attempt().await.and_then(|answer| match expected {
+            let checked = answer.and_then(|answer| match expected {
                 Some(expected) => expected.check(expected.found(&answer)).map(|()| answer),
                 None => Ok(answer),
             });
-            match answer {
+            match checked {
                 Err(failure) if retries < self.policy.retries && self.retries(failure.kind) => {
                     retries += 1;
-                    sleep(self.policy.delay.before(retries, rand::random())).await;
+                    // Few requests come here, and all are moved with what they wait for.
+                    Box::pin(sleep(self.policy.delay.before(retries, rand::random()))).await;
+                    answer = attempt().await;
                 }
-                answer => break answer,
+                checked => break checked,
             }
         };
         let outcome = answer.as_ref().map(|_| ()).map_err(|failure| failure.kind.name());
@@ -49,7 +64,7 @@ impl Context {
         }
     }
 
-    fn retries(&self, kind: FailureKind) -> bool {
+    pub(super) fn retries(&self, kind: FailureKind) -> bool {
         match kind {
             FailureKind::Validation => self.policy.validation == Validation::Retry,
             kind => kind.is_retried() || self.policy.on_all_errors,
@@ -63,7 +78,7 @@ impl Context {
             .map_err(|failure| failure.about(text))
     }
 
-    async fn execute_statement(
+    pub(super) async fn execute_statement(
         &self,
         key: &str,
         parameters: &Value,

@@ -1,7 +1,9 @@
 //! One thread of a run.
 
 use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::{self, Poll};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
@@ -11,6 +13,7 @@ use tokio::sync::Mutex;
 use tokio::task::{unconstrained, yield_now};
 use tokio::time::{sleep, sleep_until};
 
+use super::direct::{Direct, DirectFunction};
 use super::setup::{function_error, memory};
 use super::timer::Timer;
 use super::{Chooser, Cycles, Interrupt, Pace, Prepared, Schedule};
@@ -19,6 +22,7 @@ use crate::context::{Context, Failure, FailureKind, Validation};
 use crate::error::{Error, Result};
 use crate::script::{Called, Function, Program};
 use crate::stats::{Chunk, FunctionId, Recorder};
+use crate::target::{AnySession, Session as _};
 
 /// What all workers do for a while.
 #[derive(Debug, Clone)]
@@ -41,11 +45,14 @@ pub struct Phase {
 pub(super) struct Worker {
     number: usize,
     workers: usize,
-    program: Program,
-    chooser: Chooser,
+    pub(super) program: Program,
+    pub(super) chooser: Chooser,
     policy: crate::context::Policy,
     recorder: Rc<RefCell<Recorder>>,
+    session: Rc<AnySession>,
     context: Value,
+    /// The functions, when all of them can do without a machine.
+    direct: Cell<Option<Vec<DirectFunction>>>,
 }
 
 /// How a phase ended for a worker.
@@ -58,39 +65,43 @@ pub(super) struct Ending {
 }
 
 /// What the slots of a worker share while a phase goes.
-struct Going<'a> {
-    phase: &'a Phase,
-    end: Option<Instant>,
+pub(super) struct Going<'a> {
+    pub(super) phase: &'a Phase,
+    pub(super) end: Option<Instant>,
     schedule: Option<Mutex<(Schedule, Timer)>>,
-    is_stopping: Cell<bool>,
-    running: Cell<usize>,
+    pub(super) is_stopping: Cell<bool>,
+    pub(super) running: Cell<usize>,
     in_sample: Cell<u64>,
-    turn: Cell<Instant>,
-    ending: RefCell<Ending>,
+    pub(super) turn: Cell<Instant>,
+    pub(super) ending: RefCell<Ending>,
     send: &'a dyn Fn(Chunk),
 }
 
 /// How long slots run on when nothing makes them wait. Then samples, Ctrl-C and connections have a turn.
-const TURN: Duration = Duration::from_millis(1);
+pub(super) const TURN: Duration = Duration::from_millis(1);
 
 impl Worker {
     /// Connects and prepares what the setup prepared.
     pub(super) async fn new(number: usize, workers: usize, prepared: &Prepared, chooser: Chooser) -> Result<Self> {
         let session = Rc::new(prepared.target.connect().await?);
         let recorder = Rc::new(RefCell::new(Recorder::new(&chooser.names(), Instant::now())));
-        let context = Context::for_worker(session, Rc::clone(&recorder), &prepared.setup)
+        let context = Context::for_worker(Rc::clone(&session), Rc::clone(&recorder), &prepared.setup)
             .await
             .map_err(|failure| Error::Function {
                 function: "prepare".to_owned(),
                 what: failure.to_string(),
             })?;
+        session.attend().await;
+        let program = prepared.program.unshare()?;
         Ok(Self {
             number,
             workers,
-            program: prepared.program.unshare()?,
+            direct: Cell::new(direct_functions(&program, &chooser, &context)),
+            program,
             chooser,
             policy: prepared.setup.policy(),
             recorder,
+            session,
             context: Value::new(context).map_err(memory)?,
         })
     }
@@ -133,7 +144,37 @@ impl Worker {
     }
 
     async fn drive(&self, going: &Going<'_>, interrupt: &mut Interrupt) {
+        if let (Some(mut functions), Ok(context)) = (self.direct.take(), self.context.borrow_ref::<Context>()) {
+            let schedule = match &going.schedule {
+                Some(schedule) => Some(schedule.lock().await),
+                None => None,
+            };
+            let mut direct = Direct::new(self, going, &context, &mut functions, schedule);
+            self.watch(going, interrupt, |task| direct.poll(task).map(|()| false))
+                .await;
+            drop(direct);
+            self.direct.set(Some(functions));
+            return;
+        }
         let mut slots: FuturesUnordered<_> = (0..going.phase.concurrency).map(|_| self.slot(going)).collect();
+        let work = |task: &mut task::Context<'_>| {
+            let slot = slots.poll_next_unpin(task);
+            if slot.is_pending() {
+                // What the slots asked is written, and those that are answered are woken. No cycle began a request by itself.
+                self.session.poll(task, &mut Vec::new());
+            }
+            slot.map(|slot| slot.is_some())
+        };
+        self.watch(going, interrupt, work).await;
+    }
+
+    /// Polls `work`, and takes samples. `work` says whether there is more of it each time that something has come to its end.
+    async fn watch(
+        &self,
+        going: &Going<'_>,
+        interrupt: &mut Interrupt,
+        mut work: impl FnMut(&mut task::Context<'_>) -> Poll<bool>,
+    ) {
         let every = match going.phase.sampling {
             Some(Extent::Time(every)) if !every.is_zero() => Some(every),
             _ => None,
@@ -157,7 +198,7 @@ impl Worker {
                         next_sample = Some(at + every);
                     }
                 }
-                slot = slots.next() => if slot.is_none() { return },
+                is_more = poll_fn(&mut work) => if !is_more { return },
             }
             if going.is_stopping.get() && going.running.get() == 0 {
                 return;
@@ -176,17 +217,7 @@ impl Worker {
             going.running.set(going.running.get() + 1);
             let called = self.cycle(&mut machine, function, cycle).await;
             let ended = Instant::now();
-            going.running.set(going.running.get() - 1);
-            let outcome = called.as_ref().copied().map_err(outcome);
-            let id = FunctionId(number);
-            self.recorder.borrow_mut().cycle(id, scheduled, started, ended, outcome);
-            if let Err(called) = called
-                && !self.goes_on(&called)
-            {
-                going.fail(function_error(&function.name, called));
-                return;
-            }
-            going.count(&self.recorder);
+            self.end(going, number, (scheduled, started, ended), called);
             if ended.duration_since(going.turn.get()) >= TURN {
                 going.turn.set(ended);
                 yield_now().await;
@@ -194,8 +225,30 @@ impl Worker {
         }
     }
 
+    /// Records a cycle: when it was due, when it began, and when it ended.
+    #[inline]
+    pub(super) fn end(
+        &self,
+        going: &Going<'_>,
+        function: usize,
+        (scheduled, started, ended): (Instant, Instant, Instant),
+        called: Result<(), Called>,
+    ) {
+        going.running.set(going.running.get() - 1);
+        let outcome = called.as_ref().copied().map_err(outcome);
+        let id = FunctionId(function);
+        self.recorder.borrow_mut().cycle(id, scheduled, started, ended, outcome);
+        if let Err(called) = called
+            && !self.goes_on(&called)
+        {
+            let name = self.chooser.function(function).map_or("", |function| &function.name);
+            return going.fail(function_error(name, called));
+        }
+        going.count(&self.recorder);
+    }
+
     /// Calls the function; again, when it signals a failure and such cycles are to be tried again.
-    async fn cycle(&self, machine: &mut rune::Vm, function: &Function, cycle: i64) -> Result<(), Called> {
+    pub(super) async fn cycle(&self, machine: &mut rune::Vm, function: &Function, cycle: i64) -> Result<(), Called> {
         let mut retries = 0;
         loop {
             let called = self
@@ -227,6 +280,19 @@ impl Worker {
             Called::Returned(_) | Called::Stopped(_) => false,
         }
     }
+}
+
+/// The functions without a machine, when that is possible for all, and their statements were prepared.
+fn direct_functions(program: &Program, chooser: &Chooser, context: &Context) -> Option<Vec<DirectFunction>> {
+    let functions = (0..).map_while(|number| chooser.function(number)).map(|function| {
+        let compiled = program.compile(function)?;
+        let statement = match compiled.key() {
+            Some(key) => Some(context.prepared(key)?),
+            None => None,
+        };
+        Some(DirectFunction { compiled, statement })
+    });
+    functions.collect()
 }
 
 /// The kind of error that a report counts.
@@ -263,7 +329,7 @@ impl Going<'_> {
         }
         let now = Instant::now();
         if now < due {
-            if let Err(error) = timer.until(due).await {
+            if let Err(error) = poll_fn(|task| timer.poll_until(task, due)).await {
                 self.fail(Error::Output(error));
                 return None;
             }
@@ -291,7 +357,7 @@ impl Going<'_> {
         (self.send)(recorder.borrow_mut().take(Instant::now()));
     }
 
-    fn fail(&self, error: Error) {
+    pub(super) fn fail(&self, error: Error) {
         self.is_stopping.set(true);
         self.ending.borrow_mut().error.get_or_insert(error);
     }

@@ -16,7 +16,7 @@ use rune::Value;
 use tidemill_clickhouse::client::{Client, Options, QueryStream, Request};
 use tidemill_clickhouse::{Error as ServerError, Revision};
 
-use super::{About, Answer, BatchKind, Session, StatementOptions, Target, Wanted, arrow_rows, named};
+use super::{About, Answer, BatchKind, Parameters, Session, StatementOptions, Target, Wanted, arrow_rows};
 use crate::args::{Compression, ConnectionArgs};
 use crate::context::{Failure, FailureKind};
 use crate::error::{Error, Result};
@@ -213,7 +213,7 @@ impl Session for ClickHouseSession {
                 }
                 Statement::Server { text, names } => {
                     let mut request = Some(self.client.query(text.as_str()));
-                    named::for_each(parameters, names.iter(), |at, value| {
+                    Parameters::Value(parameters).for_each(names.iter(), |at, value| {
                         let text = literal::parameter(value, &names[at])?;
                         request = request
                             .take()

@@ -1,19 +1,23 @@
 //! Cassandra and what speaks its protocol: `host[:port]` or `cql://host[:port]`.
 //!
-//! A session of the `scylla` driver for each worker, on the worker's own thread: a request and its answer never change threads.
+//! A session of the `scylla` driver for each worker, on the worker's own thread: a request and its answer never change threads. Prepared
+//! statements whose rows nobody wants to see go past the driver (`fast.rs`) where neither a password nor encryption, compression or
+//! speculative execution is asked for.
 
 mod bind;
 mod duration;
+mod fast;
 mod rows;
 mod tls;
 mod varint;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::Context;
+use std::time::{Duration, Instant};
 
 use rune::Value;
 use scylla::client::PoolSize;
@@ -28,24 +32,38 @@ use scylla::response::PagingState;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
+use tidemill_cql::connection::{ConnectionsOptions, Execute, ExecuteDefaults};
 
-use super::{About, Answer, BatchKind, Session, StatementOptions, Target, Wanted};
+use super::{About, Answer, BatchKind, Begun, Ended, Parameters, Rest, Session, StatementOptions, Target, Wanted};
 use crate::args::{Compression, ConnectionArgs};
 use crate::context::{Failure, FailureKind};
 use crate::error::{Error, Result};
+use fast::FastLane;
 
 /// A cluster.
 pub struct Cql {
     builder: SessionBuilder,
     addresses: String,
     page_size: i32,
+    defaults: ExecuteDefaults,
+    /// What requests without the driver are made with, where the options allow them.
+    fast: Option<ConnectionsOptions>,
 }
 
 /// A session with a cluster.
 pub struct CqlSession {
     driver: Driver,
     page_size: i32,
-    statements: RefCell<Vec<Rc<PreparedStatement>>>,
+    statements: RefCell<Vec<Rc<Prepared>>>,
+    defaults: ExecuteDefaults,
+    fast_options: Option<ConnectionsOptions>,
+    /// The way past the driver, once somebody polls.
+    fast: OnceCell<FastLane>,
+}
+
+struct Prepared {
+    statement: PreparedStatement,
+    execute: Execute,
 }
 
 impl Target for Cql {
@@ -80,10 +98,25 @@ impl Target for Cql {
             };
             Arc::new(policy) as Arc<_>
         });
+        let defaults = ExecuteDefaults {
+            consistency: consistency(&options.consistency).map_err(misuse)?,
+            serial_consistency: Some(serial_consistency(&options.serial_consistency).map_err(misuse)?),
+            timeout: options.request_timeout,
+        };
+        let policy = balancing.build();
+        let needs_driver = options.ssl
+            || !options.user.is_empty()
+            || options.compression.is_some()
+            || options.speculate_after.is_some();
+        let fast = (!needs_driver).then(|| ConnectionsOptions {
+            per_node: options.connections.get(),
+            connect_timeout: options.request_timeout,
+            policy: Arc::clone(&policy),
+        });
         let profile = ExecutionProfile::builder()
-            .consistency(consistency(&options.consistency).map_err(misuse)?)
-            .serial_consistency(Some(serial_consistency(&options.serial_consistency).map_err(misuse)?))
-            .load_balancing_policy(balancing.build())
+            .consistency(defaults.consistency)
+            .serial_consistency(defaults.serial_consistency)
+            .load_balancing_policy(policy)
             .speculative_execution_policy(speculative)
             .request_timeout(Some(options.request_timeout))
             .build();
@@ -109,6 +142,8 @@ impl Target for Cql {
             builder,
             addresses: options.addresses.join(" "),
             page_size,
+            defaults,
+            fast,
         }))
     }
 
@@ -121,21 +156,25 @@ impl Target for Cql {
             driver,
             page_size: self.page_size,
             statements: RefCell::default(),
+            defaults: self.defaults,
+            fast_options: self.fast.clone(),
+            fast: OnceCell::new(),
         })
     }
 }
 
 impl CqlSession {
-    fn statement(&self, number: usize) -> Result<Rc<PreparedStatement>, Failure> {
+    fn statement(&self, number: usize) -> Result<Rc<Prepared>, Failure> {
         let statements = self.statements.borrow();
         let statement = statements.get(number).cloned();
         statement.ok_or_else(|| Failure::new(FailureKind::Misuse, format!("there is no statement {number}")))
     }
 
-    /// Reads all pages. `page` asks for one.
+    /// Reads all pages from one on. `page` asks for one.
     async fn pages(
         &self,
         wanted: Wanted,
+        mut state: PagingState,
         page: impl AsyncFn(
             PagingState,
         ) -> Result<
@@ -147,7 +186,6 @@ impl CqlSession {
         >,
     ) -> Result<Answer, Failure> {
         let mut answer = Answer::default();
-        let mut state = PagingState::start();
         loop {
             let (result, next) = page(state).await.map_err(failure)?;
             if result.is_rows() {
@@ -158,6 +196,23 @@ impl CqlSession {
                 ControlFlow::Continue(next) => state = next,
             }
         }
+    }
+
+    async fn by_driver(
+        &self,
+        statement: usize,
+        parameters: &Value,
+        rows: Wanted,
+        start: PagingState,
+    ) -> Result<Answer, Failure> {
+        let prepared = self.statement(statement)?;
+        let page = async |state| {
+            let parameters = bind::Row(Parameters::Value(parameters));
+            self.driver
+                .execute_single_page(&prepared.statement, parameters, state)
+                .await
+        };
+        self.pages(rows, start, page).await
     }
 }
 
@@ -183,23 +238,73 @@ impl Session for CqlSession {
         }
         let prepared = self.driver.prepare(statement).await.map_err(prepare_failure)?;
         let mut statements = self.statements.borrow_mut();
-        statements.push(Rc::new(prepared));
+        statements.push(Rc::new(Prepared {
+            execute: Execute::new(&prepared, self.defaults),
+            statement: prepared,
+        }));
         Ok(statements.len() - 1)
     }
 
     async fn execute(&self, text: &str, rows: Wanted) -> Result<Answer, Failure> {
         let statement = Statement::new(text).with_page_size(self.page_size);
         let page = async |state| self.driver.query_single_page(statement.clone(), (), state).await;
-        self.pages(rows, page).await
+        // The driver's futures are large, and are moved with those that wait for them.
+        Box::pin(self.pages(rows, PagingState::start(), page)).await
     }
 
     async fn execute_prepared(&self, statement: usize, parameters: &Value, rows: Wanted) -> Result<Answer, Failure> {
-        let statement = self.statement(statement)?;
-        let page = async |state| {
-            let parameters = bind::Row(parameters);
-            self.driver.execute_single_page(&statement, parameters, state).await
+        if rows == Wanted::Count
+            && let Some(lane) = self.fast.get()
+        {
+            let prepared = self.statement(statement)?;
+            if let Some(answering) = lane.ask(&prepared.execute, Parameters::Value(parameters), Instant::now())? {
+                return match answering.await {
+                    Ended::Over(rows) => rows.map(|rows| Answer {
+                        rows,
+                        ..Answer::default()
+                    }),
+                    Ended::Unfinished(rest) => Box::pin(self.finish(statement, parameters, rest)).await,
+                };
+            }
+        }
+        Box::pin(self.by_driver(statement, parameters, rows, PagingState::start())).await
+    }
+
+    async fn attend(&self) {
+        let Some(options) = self.fast_options.clone() else {
+            return;
         };
-        self.pages(rows, page).await
+        if let Some(lane) = FastLane::open(self.driver.get_cluster_state(), options).await {
+            // Whoever polls a session does so once.
+            let _ = self.fast.set(lane);
+        }
+    }
+
+    #[inline]
+    fn begin(&self, statement: usize, parameters: Parameters<'_>, cycle: u32, now: Instant) -> Begun {
+        let Some(lane) = self.fast.get() else {
+            return Begun::Not;
+        };
+        match self.statements.borrow().get(statement) {
+            Some(prepared) => lane.begin(&prepared.execute, parameters, cycle, now),
+            None => Begun::Not,
+        }
+    }
+
+    fn poll(&self, context: &mut Context<'_>, ended: &mut Vec<(u32, Ended)>) {
+        if let Some(lane) = self.fast.get() {
+            lane.poll(context, || self.driver.get_cluster_state(), ended);
+        }
+    }
+
+    async fn finish(&self, statement: usize, parameters: &Value, rest: Rest) -> Result<Answer, Failure> {
+        let state = match rest.paging_state {
+            Some(state) => PagingState::new_from_raw_bytes(state.as_ref()),
+            None => PagingState::start(),
+        };
+        let mut answer = self.by_driver(statement, parameters, Wanted::Count, state).await?;
+        answer.rows += rest.rows;
+        Ok(answer)
     }
 
     async fn batch(&self, kind: BatchKind, statements: &[(usize, Value)]) -> Result<Answer, Failure> {
@@ -209,9 +314,10 @@ impl Session for CqlSession {
             BatchKind::Counter => BatchType::Counter,
         });
         for (number, _) in statements {
-            batch.append_statement(PreparedStatement::clone(&*self.statement(*number)?));
+            batch.append_statement(self.statement(*number)?.statement.clone());
         }
-        let parameters: Vec<bind::Row<'_>> = statements.iter().map(|(_, parameters)| bind::Row(parameters)).collect();
+        let parameters = statements.iter().map(|(_, parameters)| Parameters::Value(parameters));
+        let parameters: Vec<bind::Row<'_>> = parameters.map(bind::Row).collect();
         self.driver.batch(&batch, parameters).await.map_err(failure)?;
         Ok(Answer {
             rows: statements.len() as u64,
@@ -304,15 +410,19 @@ fn attempt_kind(attempt: &RequestAttemptError) -> FailureKind {
         RequestAttemptError::SerializationError(_) | RequestAttemptError::CqlRequestSerialization(_) => {
             FailureKind::Parameters
         }
-        RequestAttemptError::DbError(error, _) => match error {
-            DbError::ReadTimeout { .. } | DbError::WriteTimeout { .. } => FailureKind::Timeout,
-            DbError::Overloaded | DbError::RateLimitReached { .. } => FailureKind::Overloaded,
-            DbError::Unavailable { .. }
-            | DbError::ReadFailure { .. }
-            | DbError::WriteFailure { .. }
-            | DbError::IsBootstrapping => FailureKind::Unavailable,
-            _ => FailureKind::Refused,
-        },
+        RequestAttemptError::DbError(error, _) => server_kind(error),
+        _ => FailureKind::Refused,
+    }
+}
+
+fn server_kind(error: &DbError) -> FailureKind {
+    match error {
+        DbError::ReadTimeout { .. } | DbError::WriteTimeout { .. } => FailureKind::Timeout,
+        DbError::Overloaded | DbError::RateLimitReached { .. } => FailureKind::Overloaded,
+        DbError::Unavailable { .. }
+        | DbError::ReadFailure { .. }
+        | DbError::WriteFailure { .. }
+        | DbError::IsBootstrapping => FailureKind::Unavailable,
         _ => FailureKind::Refused,
     }
 }

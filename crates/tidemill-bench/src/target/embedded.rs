@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use rune::Value;
 use rune::runtime::Bytes;
@@ -16,7 +17,7 @@ use tidemill_ads::sql::{
 };
 use tidemill_ads::{Connection, Durability, ErrorCode, Settings};
 
-use super::{About, Answer, BatchKind, Session, StatementOptions, Target, Wanted, arrow_rows, named};
+use super::{About, Answer, BatchKind, Begun, Parameters, Session, StatementOptions, Target, Wanted, arrow_rows};
 use crate::args::ConnectionArgs;
 use crate::context::{Failure, FailureKind};
 use crate::error::{Error, Result};
@@ -166,13 +167,13 @@ impl EmbeddedSession {
             })
     }
 
-    fn run_prepared(&self, statement: usize, parameters: &Value, wanted: Wanted) -> Result<Answer, Failure> {
+    fn run_prepared(&self, statement: usize, parameters: Parameters<'_>, wanted: Wanted) -> Result<Answer, Failure> {
         let statements = self.statements.borrow();
         let statement = statements
             .get(statement)
             .ok_or_else(|| Failure::new(FailureKind::Misuse, format!("there is no statement {statement}")))?;
         let mut values = Vec::with_capacity(statement.names.len());
-        named::for_each(parameters, statement.names.iter(), |at, value| {
+        parameters.for_each(statement.names.iter(), |at, value| {
             values.push(match value {
                 Some(value) => bind(value, &statement.names[at])?,
                 None => SqlValue::Null,
@@ -207,7 +208,12 @@ impl Session for EmbeddedSession {
     }
 
     async fn execute_prepared(&self, statement: usize, parameters: &Value, rows: Wanted) -> Result<Answer, Failure> {
-        self.run_prepared(statement, parameters, rows)
+        self.run_prepared(statement, Parameters::Value(parameters), rows)
+    }
+
+    fn begin(&self, statement: usize, parameters: Parameters<'_>, _cycle: u32, _now: Instant) -> Begun {
+        let answer = self.run_prepared(statement, parameters, Wanted::Count);
+        Begun::Ended(answer.map(|answer| answer.rows))
     }
 
     async fn batch(&self, kind: BatchKind, statements: &[(usize, Value)]) -> Result<Answer, Failure> {
@@ -217,7 +223,9 @@ impl Session for EmbeddedSession {
         let mut answer = Answer::default();
         let mut all = || {
             for (statement, parameters) in statements {
-                answer.rows += self.run_prepared(*statement, parameters, Wanted::Count)?.rows;
+                answer.rows += self
+                    .run_prepared(*statement, Parameters::Value(parameters), Wanted::Count)?
+                    .rows;
             }
             Ok(())
         };

@@ -6,7 +6,7 @@ use rune::Value;
 use rune::runtime::{Bytes, TypeValue};
 use tidemill_clickhouse::sql_text;
 
-use super::super::named;
+use super::super::Parameters;
 use crate::context::{Failure, FailureKind};
 use crate::script::Uuid;
 
@@ -14,7 +14,7 @@ use crate::script::Uuid;
 pub(super) fn fill(pieces: &[String], parameters: &Value) -> Result<String, Failure> {
     let marks = pieces.len().saturating_sub(1);
     let mut text = pieces.first().cloned().unwrap_or_default();
-    named::for_each(parameters, (0..marks).map(|_| "?"), |at, value| {
+    Parameters::Value(parameters).for_each((0..marks).map(|_| "?"), |at, value| {
         write(value, &mut text)?;
         text.push_str(&pieces[at + 1]);
         Ok(())

@@ -26,20 +26,20 @@ use std::net::IpAddr;
 use chrono::{DateTime, NaiveDate, NaiveTime};
 use rune::Value;
 use rune::runtime::{Bytes, Object, TypeValue};
-use scylla::frame::response::result::{CollectionType, ColumnType, NativeType};
+use scylla::frame::response::result::{CollectionType, ColumnSpec, ColumnType, NativeType};
 use scylla::serialize::SerializationError;
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::value::SerializeValue as _;
 use scylla::serialize::writers::{CellValueBuilder, CellWriter, RowWriter};
 use scylla::value::CqlDuration;
 
-use super::super::named;
+use super::super::Parameters;
 use super::{duration, varint};
 use crate::context::{Failure, FailureKind};
 use crate::script::Uuid;
 
 /// The parameters of a statement.
-pub(super) struct Row<'a>(pub(super) &'a Value);
+pub(super) struct Row<'a>(pub(super) Parameters<'a>);
 
 impl SerializeRow for Row<'_> {
     fn serialize(
@@ -47,30 +47,34 @@ impl SerializeRow for Row<'_> {
         context: &RowSerializationContext<'_>,
         writer: &mut RowWriter<'_>,
     ) -> Result<(), SerializationError> {
-        let columns = context.columns();
-        let write = |at: usize, value: Option<&Value>| {
-            let cell = writer.make_cell_writer();
-            match value {
-                Some(value) => write(value, columns[at].typ(), cell).map_err(|failure| Failure {
-                    message: format!("parameter {}: {}", columns[at].name(), failure.message),
-                    ..failure
-                }),
-                None => {
-                    cell.set_unset();
-                    Ok(())
-                }
-            }
-        };
-        named::for_each(self.0, columns.iter().map(|column| column.name()), write).map_err(SerializationError::new)
+        write_row(self.0, context.columns(), writer).map_err(SerializationError::new)
     }
 
     fn is_empty(&self) -> bool {
-        self.0.into_unit().is_ok()
-            || self
-                .0
-                .borrow_ref::<rune::runtime::Vec>()
-                .is_ok_and(|list| list.is_empty())
+        self.0.is_empty()
     }
+}
+
+/// Writes the parameters, each with its length in front.
+#[inline]
+pub(super) fn write_row(
+    parameters: Parameters<'_>,
+    columns: &[ColumnSpec<'_>],
+    writer: &mut RowWriter<'_>,
+) -> Result<(), Failure> {
+    parameters.for_each(columns.iter().map(|column| column.name()), |at, value| {
+        let cell = writer.make_cell_writer();
+        match value {
+            Some(value) => write(value, columns[at].typ(), cell).map_err(|failure| Failure {
+                message: format!("parameter {}: {}", columns[at].name(), failure.message),
+                ..failure
+            }),
+            None => {
+                cell.set_unset();
+                Ok(())
+            }
+        }
+    })
 }
 
 fn misfit(value: &Value, typ: &ColumnType<'_>) -> Failure {
@@ -112,6 +116,10 @@ fn name(typ: &ColumnType<'_>) -> String {
 
 /// Writes one value, with its length in front.
 fn write(value: &Value, typ: &ColumnType<'_>, cell: CellWriter<'_>) -> Result<(), Failure> {
+    // What most statements have, without a look at what else it might be.
+    if let (ColumnType::Native(NativeType::BigInt), Ok(number)) = (typ, value.as_signed()) {
+        return bytes(&number.to_be_bytes(), cell);
+    }
     if value.into_unit().is_ok() {
         cell.set_null();
         return Ok(());
@@ -330,12 +338,13 @@ fn unsigned_vint(number: u64) -> Vec<u8> {
     bytes
 }
 
+fn bytes(bytes: &[u8], cell: CellWriter<'_>) -> Result<(), Failure> {
+    let too_long = |_| Failure::new(FailureKind::Parameters, "a value has more than 2^31 bytes");
+    cell.set_value(bytes).map(drop).map_err(too_long)
+}
+
 fn native_value(value: &Value, native: &NativeType, typ: &ColumnType<'_>, cell: CellWriter<'_>) -> Result<(), Failure> {
     let no = || misfit(value, typ);
-    let bytes = |bytes: &[u8], cell: CellWriter<'_>| {
-        let too_long = |_| Failure::new(FailureKind::Parameters, "a value has more than 2^31 bytes");
-        cell.set_value(bytes).map(drop).map_err(too_long)
-    };
     let integer = || value.as_integer::<i64>().map_err(|_| no());
     let number = || {
         value
