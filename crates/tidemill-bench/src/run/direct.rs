@@ -94,10 +94,7 @@ impl<'a> Direct<'a> {
                 self.end_request(place, now, ended);
             }
             self.ended = ended;
-            while let Poll::Ready(Some((place, called))) = self.rest.poll_next_unpin(task) {
-                self.end(place, Instant::now(), called);
-                has_moved = true;
-            }
+            has_moved |= self.end_rest(task);
             for begun in 1..=BATCH {
                 match self.begin(task, now) {
                     Some(after) => now = after,
@@ -140,6 +137,8 @@ impl<'a> Direct<'a> {
         let DirectFunction { compiled, statement } = &mut self.functions[function];
         let Some(parameters) = compiled.evaluate(number) else {
             self.leave_to_machine(place, cycle);
+            // What is wrong ends the run before the next cycle begins.
+            self.end_rest(task);
             return Some(started);
         };
         let Some(statement) = *statement else {
@@ -236,6 +235,16 @@ impl<'a> Direct<'a> {
                 }));
             }
         }
+    }
+
+    /// Ends what has ended of the rest. Says whether something has.
+    fn end_rest(&mut self, task: &mut task::Context<'_>) -> bool {
+        let mut has_ended = false;
+        while let Poll::Ready(Some((place, called))) = self.rest.poll_next_unpin(task) {
+            self.end(place, Instant::now(), called);
+            has_ended = true;
+        }
+        has_ended
     }
 
     /// Makes a request that cannot be begun.

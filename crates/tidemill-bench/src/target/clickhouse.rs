@@ -160,7 +160,8 @@ impl ClickHouseSession {
         timeout: std::time::Duration,
         work: impl Future<Output = Result<Answer, Failure>>,
     ) -> Result<Answer, Failure> {
-        match tokio::time::timeout(timeout, work).await {
+        // It is large, and would be moved with all that wait for it.
+        match tokio::time::timeout(timeout, Box::pin(work)).await {
             Ok(answer) => answer,
             Err(_) => Err(Failure::new(
                 FailureKind::Timeout,

@@ -34,7 +34,7 @@ fn data(parameters: Parameters<'_>) -> Data {
 
 const CYCLES: [i64; 8] = [0, 1, -1, 41, 76, 1_000_003, i64::MAX, i64::MIN];
 
-const EXPRESSIONS: [&str; 38] = [
+const EXPRESSIONS: [&str; 40] = [
     "i",
     "i + 1",
     "i - 1",
@@ -73,6 +73,8 @@ const EXPRESSIONS: [&str; 38] = [
     "latte::is_none(i)",
     "latte::target()",
     "sum(i, twice(3))",
+    "Some(i)",
+    "None",
 ];
 
 #[test]
@@ -106,6 +108,7 @@ fn knows_the_common_shapes() {
     for (body, key, is_heeded) in [
         ("", None, false),
         ("Ok(())", None, false),
+        ("i / 3", None, false),
         ("ctx.execute_prepared(KEY, [i]).await?", Some("key"), true),
         ("ctx.execute_prepared(KEY, [i]).await?;", Some("key"), true),
         ("ctx.execute_prepared(KEY, [i]).await", Some("key"), true),

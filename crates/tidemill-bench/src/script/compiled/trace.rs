@@ -4,7 +4,7 @@
 //! walked where they are called.
 
 use rune::alloc::String as RuneString;
-use rune::{Hash, Value};
+use rune::{Hash, ItemBuf, Value};
 
 use super::instructions::{Call, Constant, Instruction, Instructions, UnitFunction, Variant};
 use super::{CYCLE, MOST_ARGUMENTS, Operation, Request};
@@ -32,7 +32,7 @@ enum Known {
     Unit,
     List(Vec<Known>),
     Object(Vec<String>, Vec<Known>),
-    /// `Ok(())`.
+    /// `Ok(…)`.
     Good,
     /// What came of the request.
     Answer,
@@ -185,7 +185,13 @@ impl<'a> Trace<'a> {
     }
 
     fn call(&mut self, hash: Hash, arguments: &[Known]) -> Option<Known> {
-        let pure = PURE.iter().any(|path| Hash::type_hash(["latte", path]) == hash);
+        let is = |name: &str, path: &[&str]| {
+            ItemBuf::with_crate_item(name, path).is_ok_and(|item| Hash::type_hash(&item) == hash)
+        };
+        if let ([Known::Unit | Known::Register(_)], true) = (arguments, is("std", &OK)) {
+            return Some(Known::Good);
+        }
+        let pure = PURE.iter().any(|function| is("latte", &[function])) || OPTIONS.iter().any(|path| is("std", path));
         let arguments = registers(arguments)?;
         if !pure || arguments.len() > MOST_ARGUMENTS {
             return None;
@@ -294,5 +300,9 @@ const PURE: [&str; 13] = [
     "uuid",
     "target",
 ];
+/// What makes `Ok(…)`.
+const OK: [&str; 3] = ["result", "Result", "Ok"];
+/// What makes options.
+const OPTIONS: [[&str; 3]; 2] = [["option", "Option", "Some"], ["option", "Option", "None"]];
 /// Methods of numbers of which the same is true.
 const PURE_METHODS: [&str; 5] = ["clamp", "to_f32", "to_i16", "to_i32", "to_i8"];
