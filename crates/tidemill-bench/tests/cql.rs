@@ -7,7 +7,7 @@ mod common;
 use std::fmt::Write as _;
 
 use common::Bench;
-use tidemill_testkit::Cassandra;
+use tidemill_testkit::{Cassandra, NoStorage, Reply};
 
 /// One test, since a node takes a while to start; each part is a function.
 #[test]
@@ -19,6 +19,8 @@ fn a_real_cassandra() {
     values_that_do_not_fit_are_named(&address);
     pages_batches_and_options(&address);
     bundled_workloads_run(&address);
+    failures_are_counted_alike(&node);
+    a_server_comes_back(&node);
     the_node_goes_away(node);
 }
 
@@ -325,6 +327,94 @@ fn bundled_workloads_run(address: &str) {
         bench.results("r.json")[0]["statements"]["read"]["requests"],
         bench.results("r.json")[0]["statements"]["read"]["rows"]
     );
+}
+
+/// Inserts that no server stores: `run` needs no machine, `machine` does.
+fn unstored(node: &Cassandra) -> (NoStorage, Bench) {
+    let endpoint = NoStorage::start(node.native(), "shape.unstored").unwrap();
+    let bench = Bench::new(endpoint.address().to_string());
+    bench.write(
+        "w.rn",
+        "pub async fn schema(ctx) { ctx.execute(\"CREATE TABLE IF NOT EXISTS shape.unstored (a bigint PRIMARY KEY)\").await?; }
+         pub async fn prepare(ctx) {
+             ctx.prepare_with(\"i\", \"INSERT INTO shape.unstored (a) VALUES (?)\", #{timeout: \"500ms\"}).await?;
+         }
+         pub async fn run(ctx, i) { ctx.execute_prepared(\"i\", [i]).await?; }
+         pub async fn machine(ctx, i) { if i >= 0 { ctx.execute_prepared(\"i\", [i]).await?; } }",
+    );
+    bench.run(&["schema", "w.rn"]).good();
+    (endpoint, bench)
+}
+
+/// What a server does wrong is retried and counted in the same way, whether a machine runs the function or not.
+fn failures_are_counted_alike(node: &Cassandra) {
+    let (endpoint, bench) = unstored(node);
+    for function in ["run", "machine"] {
+        let run = |cycles: &str, retries: &str| {
+            let line = ["run", "w.rn", "-w", "0", "-f", function, "-d", cycles, "-o", "r.json"];
+            let retries = ["--retries", retries, "--retry-delay", "1ms"];
+            let before = endpoint.answered();
+            let ran = bench.run(&[line.as_slice(), &retries].concat());
+            (ran, endpoint.answered() - before)
+        };
+        endpoint.reply(Reply::Void);
+        let (ran, answered) = run("20000", "0");
+        ran.good();
+        assert_eq!(answered, 20_000, "{function}");
+        assert_eq!(bench.results("r.json")[0]["statements"]["i"]["requests"], 20_000);
+
+        // Too much to do, as the server says.
+        endpoint.reply(Reply::Error(0x1001));
+        let (ran, answered) = run("10", "2");
+        assert_eq!((ran.code, answered), (Some(1), 30), "{function}: {}", ran.err);
+        let results = &bench.results("r.json")[0];
+        assert_eq!(results["cycle_errors"]["overloaded"], 10);
+        assert_eq!(results["statements"]["i"]["requests"], 10);
+        assert_eq!(results["statements"]["i"]["retries"], 20);
+
+        endpoint.reply(Reply::Silence);
+        let (ran, answered) = run("7", "1");
+        assert_eq!((ran.code, answered), (Some(1), 14), "{function}: {}", ran.err);
+        let results = &bench.results("r.json")[0];
+        assert_eq!(results["cycle_errors"]["timeout"], 7);
+        assert!(results["elapsed_s"].as_f64().unwrap() >= 1.0);
+
+        // An invalid statement ends the run.
+        endpoint.reply(Reply::Error(0x2200));
+        run("1", "3").0.fails(2, "refused: Database returned an error");
+    }
+}
+
+/// A server that goes away and comes back is found again.
+fn a_server_comes_back(node: &Cassandra) {
+    let (endpoint, bench) = unstored(node);
+    for function in ["run", "machine"] {
+        let line = [
+            "run", "w.rn", "-d", "6s", "-r", "500", "-w", "0", "-s", "500ms", "-f", function, "-o", "r.json",
+        ];
+        let begin = endpoint.answered();
+        let running = bench
+            .command(&line)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        while endpoint.answered() < begin + 500 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        endpoint.go_down();
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        endpoint.come_back();
+        let ran = common::Ran::from(running.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(1), "{function}: {}", ran.err);
+        let results = &bench.results("r.json")[0];
+        let errors = results["cycle_errors"]["connection"].as_u64().unwrap();
+        let answered = endpoint.answered() - begin;
+        assert!(
+            errors > 0 && answered > 1_200,
+            "{function}: {errors} errors, {answered} answers"
+        );
+    }
 }
 
 /// A node that dies in mid-run is counted, and the run goes on to its end.

@@ -83,7 +83,7 @@ impl<T: Copy> Connections<T> {
             values: Vec::new(),
             cluster,
         };
-        connections.follow_cluster();
+        connections.connect_to_new();
         std::future::poll_fn(|context| {
             let mut is_connecting = false;
             for node in &mut connections.nodes {
@@ -164,43 +164,48 @@ impl<T: Copy> Connections<T> {
                 }
             }
         }
-        if !Arc::ptr_eq(&self.cluster, &cluster) {
-            self.cluster = cluster;
-            let known: Vec<Uuid> = self.follow_cluster();
-            for mut gone in self.nodes.extract_if(.., |node| !known.contains(&node.host_id)) {
-                for link in &mut gone.links {
-                    if let Link::Up(connection) = link {
-                        let error = io::Error::other("the node left the cluster");
-                        *link = broken(connection, &error, outcomes);
-                    }
+        if Arc::ptr_eq(&self.cluster, &cluster) {
+            return;
+        }
+        self.cluster = cluster;
+        let known = addresses(&self.cluster);
+        let error = io::Error::other("the node left the cluster, or has another address");
+        for mut gone in self
+            .nodes
+            .extract_if(.., |node| !known.contains(&(node.host_id, node.address)))
+        {
+            for link in &mut gone.links {
+                if let Link::Up(connection) = link {
+                    *link = broken(connection, &error, outcomes);
                 }
             }
         }
+        self.connect_to_new();
     }
 
-    /// Begins to connect to nodes that are new. Gives all that there are.
-    fn follow_cluster(&mut self) -> Vec<Uuid> {
-        let nodes = self.cluster.get_nodes_info().iter().filter(|node| node.is_enabled());
-        for node in nodes.clone() {
-            let address = SocketAddr::new(node.address.ip(), node.address.port());
-            let known = self
-                .nodes
-                .iter()
-                .any(|known| known.host_id == node.host_id && known.address == address);
-            if !known {
-                self.nodes.retain(|known| known.host_id != node.host_id);
-                let limit = self.options.connect_timeout;
-                let links = (0..self.options.per_node).map(|_| connect(address, FIRST_DELAY, limit));
-                self.nodes.push(Node {
-                    host_id: node.host_id,
-                    address,
-                    links: links.collect(),
-                    turn: 0,
-                });
+    /// Begins to connect to the nodes that are not yet known.
+    fn connect_to_new(&mut self) {
+        for (host_id, address) in addresses(&self.cluster) {
+            if self.nodes.iter().any(|node| node.host_id == host_id) {
+                continue;
             }
+            let limit = self.options.connect_timeout;
+            let links = (0..self.options.per_node).map(|_| connect(address, FIRST_DELAY, limit));
+            self.nodes.push(Node {
+                host_id,
+                address,
+                links: links.collect(),
+                turn: 0,
+            });
         }
-        nodes.map(|node| node.host_id).collect()
     }
+}
+
+/// The nodes that the driver connects to.
+fn addresses(cluster: &ClusterState) -> Vec<(Uuid, SocketAddr)> {
+    let nodes = cluster.get_nodes_info().iter().filter(|node| node.is_enabled());
+    let address = |node: &Arc<scylla::cluster::Node>| SocketAddr::new(node.address.ip(), node.address.port());
+    nodes.map(|node| (node.host_id, address(node))).collect()
 }
 
 impl<T: Copy> Node<T> {
