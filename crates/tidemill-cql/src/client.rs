@@ -1,0 +1,175 @@
+//! A client of a cluster.
+
+use std::fmt;
+use std::sync::Arc;
+
+use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::policies::load_balancing::DefaultPolicy;
+use scylla::response::query_result::QueryRowsResult;
+use scylla::serialize::row::SerializeRow;
+use scylla::statement::unprepared::Statement;
+
+use crate::error::{Error, Result, with_causes};
+use crate::options::Options;
+use crate::table::Table;
+use crate::tls;
+
+/// Connections to a cluster. Clones share them.
+#[derive(Clone)]
+pub struct Client {
+    pub(crate) session: Arc<Session>,
+    pub(crate) options: Arc<Options>,
+}
+
+impl Client {
+    /// Connects to the first node that answers, and finds the others by it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Connect`] when no node answers or none lets the user in; [`Error::Tls`].
+    pub async fn connect(options: Options) -> Result<Self> {
+        let mut balancing = DefaultPolicy::builder().token_aware(true);
+        if let Some(datacenter) = &options.datacenter {
+            balancing = balancing.prefer_datacenter(datacenter.clone()).permit_dc_failover(true);
+        }
+        let profile = ExecutionProfile::builder()
+            .consistency(options.consistency)
+            .load_balancing_policy(balancing.build())
+            .request_timeout(Some(options.timeout))
+            .build();
+        let mut builder = SessionBuilder::new()
+            .known_nodes(&options.hosts)
+            .connection_timeout(options.timeout)
+            // Tables are looked up when they are asked for: a cluster may have thousands.
+            .fetch_schema_metadata(false)
+            .default_execution_profile_handle(profile.into_handle());
+        if let Some(user) = &options.user {
+            builder = builder.user(user, &options.password);
+        }
+        if let Some(options) = &options.tls {
+            builder = builder.tls_context(Some(tls::config(options)?));
+        }
+        let session = builder.build().await.map_err(|error| Error::Connect {
+            hosts: options.hosts.join(","),
+            what: with_causes(&error),
+        })?;
+        Ok(Self {
+            session: Arc::new(session),
+            options: Arc::new(options),
+        })
+    }
+
+    /// The table or view of this name, or the only one whose name differs from it in case.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for a keyspace or a table that is not there, [`Error::Request`].
+    pub async fn table(&self, keyspace: &str, table: &str) -> Result<Table> {
+        Table::find(self, keyspace, table).await
+    }
+
+    /// The names of a keyspace's tables and views, in order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::table`].
+    pub async fn tables(&self, keyspace: &str) -> Result<Vec<String>> {
+        let keyspace = self.keyspace(keyspace).await?;
+        let mut names = Vec::new();
+        for (relation, column) in [("tables", "table_name"), ("views", "view_name")] {
+            let text = format!("SELECT {column} FROM system_schema.{relation} WHERE keyspace_name = ?");
+            names.extend(self.texts(&text, (&keyspace,)).await?);
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The keyspace of this name, or the only one whose name differs from it in case.
+    pub(crate) async fn keyspace(&self, name: &str) -> Result<String> {
+        let names = self
+            .texts("SELECT keyspace_name FROM system_schema.keyspaces", ())
+            .await?;
+        pick(name, names).map_err(|hint| Error::NotFound {
+            kind: "keyspace",
+            name: name.to_owned(),
+            hint: format!("the cluster has {hint}"),
+        })
+    }
+
+    /// Runs a statement that answers no rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`].
+    pub async fn execute(&self, cql: &str) -> Result<()> {
+        let executed = self.session.query_unpaged(cql, ()).await;
+        executed.map(drop).map_err(request(cql, "executing"))
+    }
+
+    /// Creates a table by its text, and waits until all nodes know of it.
+    pub(crate) async fn change_schema(&self, place: &str, doing: &str, cql: &str) -> Result<()> {
+        let changed = self.session.query_unpaged(cql, ()).await;
+        changed.map_err(request(place, doing))?;
+        let agreed = self.session.await_schema_agreement().await;
+        agreed.map(drop).map_err(request(place, doing))
+    }
+
+    /// The rows of a system table.
+    pub(crate) async fn system_rows(&self, cql: &str, values: impl SerializeRow) -> Result<QueryRowsResult> {
+        let mut statement = Statement::new(cql);
+        statement.set_is_idempotent(true);
+        let answer = self.session.query_unpaged(statement, values).await;
+        let rows = answer.map_err(request(cql, "reading"))?.into_rows_result();
+        rows.map_err(request(cql, "reading"))
+    }
+
+    async fn texts(&self, cql: &str, values: impl SerializeRow) -> Result<Vec<String>> {
+        let rows = self.system_rows(cql, values).await?;
+        let texts = rows.rows::<(String,)>().map_err(request(cql, "reading"))?;
+        texts
+            .map(|row| row.map(|(text,)| text).map_err(request(cql, "reading")))
+            .collect()
+    }
+}
+
+/// The name that is there, or the only one that differs in case; else the names that are there, for an error.
+pub(crate) fn pick(name: &str, names: Vec<String>) -> Result<String, String> {
+    const NAMED: usize = 12;
+    if names.iter().any(|known| known == name) {
+        return Ok(name.to_owned());
+    }
+    let mut fitting = names.iter().filter(|known| known.to_lowercase() == name.to_lowercase());
+    if let (Some(only), None) = (fitting.next(), fitting.next()) {
+        return Ok(only.clone());
+    }
+    let more = names.len().saturating_sub(NAMED);
+    let mut hint = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        hint += &format!(" and {more} more");
+    }
+    Err(if hint.is_empty() { "none".to_owned() } else { hint })
+}
+
+/// What becomes of the driver's error while `doing` something at `place`.
+pub(crate) fn request<E: std::error::Error + 'static>(place: &str, doing: &str) -> impl FnOnce(E) -> Error {
+    let (place, doing) = (place.to_owned(), doing.to_owned());
+    move |error| failed(&place, &doing, &error)
+}
+
+pub(crate) fn failed(place: &str, doing: &str, error: &dyn std::error::Error) -> Error {
+    Error::Request {
+        place: place.to_owned(),
+        doing: doing.to_owned(),
+        what: with_causes(error),
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
