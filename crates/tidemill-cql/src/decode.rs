@@ -18,10 +18,33 @@ use arrow_schema::{DataType, FieldRef, Fields};
 use scylla::frame::response::result::{CollectionType, ColumnType, NativeType};
 use uuid::Uuid;
 
-use crate::arrow_type;
 use crate::decimal;
 use crate::error::{Misfit, Result};
-use crate::vint;
+use crate::{arrow_type, cql_text, vint};
+
+/// The array of a column's cells: the bytes of a value each, without their length; `None` is NULL.
+///
+/// # Errors
+///
+/// [`Error::Corrupt`](crate::Error::Corrupt) for bytes that are no value of the type.
+///
+/// ```
+/// use arrow_array::cast::AsArray;
+/// use arrow_array::types::Int32Type;
+/// use tidemill_cql::{ColumnType, NativeType, array_of_cells};
+///
+/// let array = array_of_cells(&ColumnType::Native(NativeType::Int), [Some(&[0, 0, 1, 0][..]), None])?;
+/// assert_eq!(array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(256), None]);
+/// # Ok::<(), tidemill_cql::Error>(())
+/// ```
+pub fn array_of_cells<'a>(typ: &ColumnType<'_>, cells: impl IntoIterator<Item = Option<&'a [u8]>>) -> Result<ArrayRef> {
+    let mut column = Column::new(typ, 0);
+    for (row, cell) in cells.into_iter().enumerate() {
+        let appended = column.append(cell);
+        appended.map_err(|misfit| misfit.read(&format!("cell {row}"), &cql_text::type_name(typ)))?;
+    }
+    column.finish()
+}
 
 /// Takes the cells of a column and makes an array of them.
 ///

@@ -20,7 +20,7 @@ use scylla::serialize::writers::{CellOverflowError, CellWriter};
 use uuid::Uuid;
 
 use crate::decimal;
-use crate::error::Misfit;
+use crate::error::{Misfit, Result};
 use crate::{cql_text, vint};
 
 /// Whether values of an Arrow type can be values of a CQL type. Some of them may not be: text that is no UUID, a number that is
@@ -104,6 +104,30 @@ fn is_bytes(data_type: &DataType) -> bool {
         data_type,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_)
     )
+}
+
+/// The cells of an array's values, as [`array_of_cells`](crate::array_of_cells) takes them.
+///
+/// # Errors
+///
+/// [`Error::Value`](crate::Error::Value) for a value that the type can't hold.
+pub fn cells_of_array(typ: &ColumnType<'_>, array: &ArrayRef) -> Result<Vec<Option<Vec<u8>>>> {
+    let name = cql_text::type_name(typ);
+    let failed = |row: usize| {
+        let name = &name;
+        move |misfit: Misfit| misfit.written("an array", row as u64 + 1, name)
+    };
+    let encoder = Encoder::new(typ, array).map_err(failed(0))?;
+    let mut cells = Vec::with_capacity(array.len());
+    for row in 0..array.len() {
+        let mut cell = Vec::new();
+        if !encoder.is_null(row) {
+            let written = encoder.write(row, CellWriter::new_without_size(&mut cell));
+            written.map_err(failed(row))?;
+        }
+        cells.push((!encoder.is_null(row)).then_some(cell));
+    }
+    Ok(cells)
 }
 
 /// Writes the values of one column.

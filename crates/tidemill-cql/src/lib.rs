@@ -38,7 +38,8 @@ pub mod tls;
 mod vint;
 
 pub use client::Client;
-pub use encode::accepts;
+pub use decode::array_of_cells;
+pub use encode::{accepts, cells_of_array};
 pub use error::{Error, Result};
 pub use insert::Insert;
 pub use options::{Options, Path, TlsOptions};

@@ -103,11 +103,17 @@ impl Options {
             .map(|(_, rest)| rest)
             .ok_or_else(|| wrong("expected cql://host/keyspace/table".to_owned()))?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        // A password may have a slash, which then stands before the last @ of the hosts.
-        let (who, place) = place
-            .rsplit_once('@')
-            .map_or((None, place), |(who, place)| (Some(who), place));
-        let (hosts, path) = place.split_once('/').unwrap_or((place, ""));
+        let (authority, path) = place.split_once('/').unwrap_or((place, ""));
+        if path.contains('@') {
+            // What is in front of it may be a password.
+            return Err(wrong(
+                "expected cql://user:password@host/keyspace/table; a / or @ in a name is %2F or %40".to_owned(),
+            ));
+        }
+        let (who, hosts) = match authority.rsplit_once('@') {
+            Some((who, hosts)) => (Some(who), hosts),
+            None => (None, authority),
+        };
         if hosts.is_empty() || hosts.split(',').any(str::is_empty) {
             return Err(wrong(format!(
                 "expected cql://host/keyspace/table, found the hosts {hosts:?}"
@@ -291,6 +297,7 @@ mod tests {
             ("cql:///k/t", "hosts"),
             ("cql://h,,i/k/t", "hosts"),
             ("cql://h/k/t/u", "\"u\""),
+            ("cql://u:sec/ret@h/k", "%2F"),
             ("cql://h/k?pagesize=1", "page_size"),
             ("cql://h/k?page_size=0", "page_size"),
             ("cql://h/k?consistency=most", "local_quorum"),

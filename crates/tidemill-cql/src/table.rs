@@ -162,7 +162,7 @@ impl Table {
     /// # Errors
     ///
     /// [`Error::Request`].
-    pub async fn drop_table(self) -> Result<()> {
+    pub async fn drop_table(&self) -> Result<()> {
         let cql = format!("DROP TABLE IF EXISTS {}", self.text());
         self.client
             .change_schema(&self.place(), "dropping the table", &cql)

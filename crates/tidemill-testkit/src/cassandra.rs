@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::{
+    clickhouse::ServerPem,
     error::ServerError,
     installation::{Installation, Server, java},
     need::need,
@@ -37,6 +38,19 @@ impl Cassandra {
         Some(Self::start(&installation).unwrap_or_else(|error| error.fail()))
     }
 
+    /// A node that lets in users by their passwords only (`cassandra` with the password `cassandra`, soon after it is up), over
+    /// connections that may be encrypted. Otherwise as [`Cassandra::need`].
+    ///
+    /// # Panics
+    ///
+    /// When it is installed and does not start.
+    #[must_use]
+    #[track_caller]
+    pub fn need_guarded(pem: &ServerPem) -> Option<Self> {
+        let installation = need(Server::Cassandra)?;
+        Some(Self::start_with(&installation, &guard(pem)).unwrap_or_else(|error| error.fail()))
+    }
+
     /// Starts a node and waits until it speaks CQL, which takes 10 s of processor time or so.
     ///
     /// # Errors
@@ -44,10 +58,15 @@ impl Cassandra {
     /// [`ServerError::Java`] when nothing can run it, [`ServerError::Io`] when it cannot be started,
     /// [`ServerError::Ended`] or [`ServerError::Silent`] when it does not come up within four minutes.
     pub fn start(installation: &Installation) -> Result<Self, ServerError> {
+        Self::start_with(installation, "")
+    }
+
+    fn start_with(installation: &Installation, more: &str) -> Result<Self, ServerError> {
         let folder = run_folder("cassandra")?;
         let [native, storage, storage_tls] = free_ports()?;
         let yaml = folder.path().join("cassandra.yaml");
-        write(yaml.clone(), &config(folder.path(), native, storage, storage_tls))?;
+        let settings = config(folder.path(), native, storage, storage_tls);
+        write(yaml.clone(), &format!("{settings}{more}"))?;
         write(folder.path().join("logback.xml"), LOGBACK)?;
         let mut command = Command::new(java().ok_or(ServerError::Java)?);
         command
@@ -148,9 +167,36 @@ read_request_timeout: 10s
     )
 }
 
+/// Passwords, and TLS for those who begin with it.
+fn guard(pem: &ServerPem) -> String {
+    // Text in a YAML block goes by its indentation.
+    let block = |text: &str| text.trim().replace('\n', "\n        ");
+    let trusted = pem.client_authority.as_ref().unwrap_or(&pem.certificate);
+    format!(
+        "authenticator: PasswordAuthenticator
+client_encryption_options:
+  enabled: true
+  optional: true
+  require_client_auth: {}
+  ssl_context_factory:
+    class_name: org.apache.cassandra.security.PEMBasedSslContextFactory
+    parameters:
+      private_key: |
+        {}
+        {}
+      trusted_certificates: |
+        {}
+",
+        pem.client_authority.is_some(),
+        block(&pem.key),
+        block(&pem.certificate),
+        block(trusted),
+    )
+}
+
 /// The three openings without which 5.0 does not start on Java 17 (its own scripts pass many more), a small heap, and no
 /// waiting for other nodes.
-const JVM: [&str; 9] = [
+const JVM: [&str; 10] = [
     "-Xms512m",
     "-Xmx512m",
     "-XX:+UseSerialGC",
@@ -159,6 +205,7 @@ const JVM: [&str; 9] = [
     "--add-opens=java.base/java.io=ALL-UNNAMED",
     "-Dcassandra.skip_wait_for_gossip_to_settle=0",
     "-Dcassandra.ring_delay_ms=100",
+    "-Dcassandra.superuser_setup_delay_ms=0",
     "-Djava.net.preferIPv4Stack=true",
 ];
 
