@@ -14,7 +14,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use tidemill_cql::arrow_type::CQL_TYPE;
+use tidemill_cql::arrow_type::{CQL_TYPE, column_type};
 use tidemill_cql::{Client, Insert, Options, Role, Rows, Scan, Table};
 use tidemill_testkit::Cassandra;
 
@@ -100,6 +100,7 @@ async fn tables_are_read_and_filled() {
         .build()
         .await
         .unwrap();
+    types_are_as_the_page_says(&client).await;
     every_type_comes_and_goes(&client, &driver).await;
     types_that_grew_and_empty_values_are_read(&client).await;
     counters_are_added(&client, &driver).await;
@@ -107,6 +108,44 @@ async fn tables_are_read_and_filled() {
     values_that_do_not_fit_are_named(&client).await;
     pages_and_parts_are_whole(&node, &client).await;
     what_is_missing_is_named(&node, &client).await;
+}
+
+/// `docs/cql.md` against a node on which each type is declared.
+async fn types_are_as_the_page_says(client: &Client) {
+    let page = include_str!("../../../docs/cql.md");
+    let mut types = 0;
+    for line in page.split("## Types").nth(1).unwrap().lines() {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let cell = |at: usize| {
+            cells
+                .get(at)
+                .and_then(|cell| cell.trim_start_matches("| ").strip_prefix('`')?.split_once('`'))
+        };
+        let (Some((cql, _)), Some((arrow, _))) = (cell(0), cell(1)) else {
+            continue;
+        };
+        types += 1;
+        let key = if cql == "counter" {
+            "id int PRIMARY KEY"
+        } else {
+            "id int PRIMARY KEY, other int"
+        };
+        run(client, &[&format!("CREATE TABLE ks.page{types} ({key}, x {cql})")]).await;
+        let declared = table(client, &format!("page{types}")).await;
+        let schema = declared.schema();
+        let field = schema.field_with_name("x").unwrap();
+        let found = field.data_type().to_string();
+        assert!(
+            found == arrow || found.starts_with(&format!("{arrow}(")),
+            "{cql}: {found}"
+        );
+        let expected = if cql == "counter" { "bigint" } else { cql };
+        assert_eq!(column_type(field).unwrap(), expected);
+        // The schema spells tuples as frozen, which they always are.
+        let spelled = field.metadata()[CQL_TYPE].replace("frozen<tuple<int, text>>", "tuple<int, text>");
+        assert_eq!(spelled, cql);
+    }
+    assert_eq!(types, 25);
 }
 
 async fn every_type_comes_and_goes(client: &Client, driver: &Session) {

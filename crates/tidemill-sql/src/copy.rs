@@ -31,7 +31,7 @@ use crate::location::{Format, Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::{Answer, Session};
-use crate::sink::{ClickHouseSink, FileOptions, IfThere, Sink, TableOptions, file_sink};
+use crate::sink::{FileOptions, IfThere, Sink, TableOptions, TableSink, file_sink};
 use crate::{Error, Result};
 
 /// The settings of a copy.
@@ -372,6 +372,12 @@ impl Writing<'_> {
                 (false, true) => IfThere::Replace,
                 (false, false) => IfThere::Refuse,
             };
+            if self.options.resume && self.destination.format != Format::ClickHouse {
+                return Err(Error::Unsupported {
+                    what: format!("{}: going on with a table whose rows have another order", self.destination),
+                    hint: "copy again without --create: rows of the same key take each other's place".to_owned(),
+                });
+            }
             let adds = self.options.resume || !self.options.table.create;
             // What the table holds before is no part of the copy.
             let before = match &sums {
@@ -382,7 +388,7 @@ impl Writing<'_> {
                 answer = self.rest(answer, before.as_ref(), sums.as_ref()).await?;
             }
             let (clients, making) = (&self.session.clients, &self.options.table);
-            let sink = ClickHouseSink::begin(url, clients, &schema, &[], making, there).await?;
+            let sink = TableSink::begin(url, clients, &schema, &[], making, there).await?;
             let rows = insert(answer, sink, |batch, rows| step(batch, rows, &mut sums)).await?;
             if let Some(sums) = &sums {
                 let (mut found_rows, mut found) = self.found(self.destination, sums).await?;
@@ -542,7 +548,7 @@ impl Writing<'_> {
 /// Puts an answer into a table of a server. `progress` is called with each batch and the number of rows with it.
 pub(crate) async fn insert(
     mut answer: Answer,
-    mut sink: ClickHouseSink,
+    mut sink: TableSink,
     mut progress: impl FnMut(&RecordBatch, u64) -> Result<()>,
 ) -> Result<u64> {
     let mut rows = 0;

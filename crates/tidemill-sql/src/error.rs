@@ -106,6 +106,15 @@ pub enum Error {
         #[source]
         source: Box<tidemill_clickhouse::Error>,
     },
+    /// A table of a Cassandra cluster could not be read or written.
+    #[error("{place}: {source}")]
+    Cassandra {
+        /// The URL of the table without its password.
+        place: String,
+        /// What was wrong.
+        #[source]
+        source: Box<tidemill_cql::Error>,
+    },
     /// Planning or execution failed in the query engine.
     #[error("{}", own(.0).map_or_else(|| .0.strip_backtrace(), ToString::to_string))]
     Engine(Box<DataFusionError>),
@@ -130,6 +139,14 @@ impl Error {
     pub(crate) fn clickhouse(place: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {
         let place = place.to_string();
         move |source| Self::ClickHouse {
+            place,
+            source: Box::new(source),
+        }
+    }
+
+    pub(crate) fn cassandra(place: impl std::fmt::Display) -> impl FnOnce(tidemill_cql::Error) -> Self {
+        let place = place.to_string();
+        move |source| Self::Cassandra {
             place,
             source: Box::new(source),
         }

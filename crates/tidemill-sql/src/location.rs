@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tidemill_riegeli::{FileSource, SharedSource};
 use url::Url;
 
-use crate::server_url::ServerUrl;
+use crate::server_url::{ServerKind, ServerUrl};
 use crate::stores::object::Object;
 use crate::{Error, Result};
 
@@ -37,6 +37,8 @@ pub enum Format {
     JsonLines,
     /// A table of a ClickHouse server (`clickhouse://`).
     ClickHouse,
+    /// A table of a Cassandra cluster (`cql://`).
+    Cassandra,
 }
 
 impl Format {
@@ -93,6 +95,7 @@ impl fmt::Display for Format {
             Self::Csv => "csv",
             Self::JsonLines => "jsonl",
             Self::ClickHouse => "clickhouse",
+            Self::Cassandra => "cassandra",
         })
     }
 }
@@ -213,12 +216,21 @@ impl Location {
         if !url.names_table() {
             return Err(Error::Unsupported {
                 what: format!("{url}: a server or a database as a table"),
-                hint: "name the table behind the database, as in clickhouse://host/database/table".to_owned(),
+                hint: match url.kind() {
+                    ServerKind::ClickHouse => {
+                        "name the table behind the database, as in clickhouse://host/database/table"
+                    }
+                    ServerKind::Cassandra => "name the table behind the keyspace, as in cql://host/keyspace/table",
+                }
+                .to_owned(),
             });
         }
         Ok(Self {
+            format: match url.kind() {
+                ServerKind::ClickHouse => Format::ClickHouse,
+                ServerKind::Cassandra => Format::Cassandra,
+            },
             place: Place::Server(url),
-            format: Format::ClickHouse,
         })
     }
 

@@ -9,7 +9,7 @@
 //! and `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must be there.
 //! `-` is standard input.
 //!
-//! `clickhouse://host/database/table` is a table of a server. Where `--dir` or `--attach` names a database, its tables are known
+//! `clickhouse://host/database/table` and `cql://host/keyspace/table` are tables of servers. Where `--dir` or `--attach` names a database, its tables are known
 //! by their names alone, and as `name.table`.
 
 use std::path::{Component, Path, PathBuf};
@@ -206,7 +206,7 @@ impl Names {
             return Err(Error::Unsupported {
                 what: format!("{}: a store of the kind {scheme}://", without_passwords(text)),
                 hint: format!(
-                    "tables are read from files, from clickhouse, and from {}",
+                    "tables are read from files, from clickhouse and cql, and from {}",
                     OBJECT_STORES.join(", ")
                 ),
             });

@@ -2,19 +2,35 @@
 
 use std::fmt;
 
-/// Where a server is, who asks it, and how: `clickhouse://user:password@host:9000/database/table?compression=lz4`.
+/// Where a server is, who asks it, and how: `clickhouse://user:password@host:9000/database/table?compression=lz4`,
+/// `cql://user:password@host:9042/keyspace/table?dc=east`.
 ///
 /// Shown without the password, by [`fmt::Display`] and [`fmt::Debug`] alike.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerUrl(String);
 
+/// The kinds of servers that have tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerKind {
+    /// `clickhouse://`
+    ClickHouse,
+    /// `cql://`
+    Cassandra,
+}
+
 impl ServerUrl {
     /// The URL of a server that has tables; `None` for any other text.
     pub fn new(text: &str) -> Option<Self> {
         let (scheme, _) = text.split_once("://")?;
-        scheme
-            .eq_ignore_ascii_case(CLICKHOUSE)
-            .then(|| Self(format!("{CLICKHOUSE}{}", &text[scheme.len()..])))
+        let known = SCHEMES.iter().find(|(known, _)| scheme.eq_ignore_ascii_case(known));
+        known.map(|(known, _)| Self(format!("{known}{}", &text[scheme.len()..])))
+    }
+
+    /// What speaks there.
+    pub(crate) fn kind(&self) -> ServerKind {
+        let scheme = self.0.split_once("://").map_or("", |(scheme, _)| scheme);
+        let known = SCHEMES.iter().find(|(known, _)| *known == scheme);
+        known.map_or(ServerKind::ClickHouse, |(_, kind)| *kind)
     }
 
     /// The URL of a table in this URL's database.
@@ -128,7 +144,7 @@ fn without_password_parameters(text: &str) -> String {
     shown
 }
 
-const CLICKHOUSE: &str = "clickhouse";
+const SCHEMES: [(&str, ServerKind); 2] = [("clickhouse", ServerKind::ClickHouse), ("cql", ServerKind::Cassandra)];
 const HIDDEN: &str = "***";
 
 #[cfg(test)]
@@ -170,6 +186,11 @@ mod tests {
         assert_eq!(table.last_part(), "a%2Fb");
         assert_eq!(table.client(), url.client());
         assert_eq!(url.client(), "clickhouse://u:p@h:9000/shop?secure=1");
+        assert_eq!(url.kind(), ServerKind::ClickHouse);
+        assert_eq!(
+            ServerUrl::new("CQL://h/k").map(|url| url.kind()),
+            Some(ServerKind::Cassandra)
+        );
         assert!(ServerUrl::new("http://h/d/t").is_none());
     }
 }

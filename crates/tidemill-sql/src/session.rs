@@ -32,8 +32,8 @@ use crate::options::SessionOptions;
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
 use crate::server_url::{ServerUrl, without_passwords};
-use crate::sink::{ClickHouseSink, IfThere};
-use crate::stores::clickhouse::Clients;
+use crate::sink::{IfThere, TableSink};
+use crate::stores::Clients;
 use crate::{Error, Result, ads, blanks, dialect, faults, lowering, stores};
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
@@ -235,7 +235,7 @@ impl Session {
         if making.create && !columns.is_empty() {
             answer = answer.named(&columns)?;
         }
-        let sink = ClickHouseSink::begin(url, &self.clients, &answer.schema(), &columns, making, IfThere::Add).await?;
+        let sink = TableSink::begin(url, &self.clients, &answer.schema(), &columns, making, IfThere::Add).await?;
         // Columns go by their places, whatever the query calls them.
         let answer = answer.named(&sink.columns())?;
         let rows = copy::insert(answer, sink, |_, _| Ok(())).await?;
@@ -381,9 +381,9 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::ClickHouse`] when the server can't be asked.
+    /// [`Error::ClickHouse`] and [`Error::Cassandra`] when the server can't be asked.
     pub async fn tables_of(&self, database: &ServerUrl) -> Result<Vec<Location>> {
-        stores::clickhouse::tables_of(database, &self.clients).await
+        stores::tables_of(database, &self.clients).await
     }
 
     async fn open(&self, location: &Location) -> Result<Arc<dyn TableProvider>> {

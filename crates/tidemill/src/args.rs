@@ -65,7 +65,7 @@ pub(crate) struct SqlArgs {
 
 /// Copy a table, a folder of tables or an answer into another format or to a server.
 ///
-/// The destination's extension tells the format; clickhouse://host/database/table is a table of a server. Rows are counted again
+/// The destination's extension tells the format; clickhouse://host/database/table and cql://host/keyspace/table are tables of servers. Rows are counted again
 /// in what was made before it takes its name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArgs {
@@ -242,6 +242,9 @@ pub(crate) struct MakingArgs {
     #[arg(long, value_name = "KEY", default_value = "tuple()", requires = "create", hide_default_value = true,
         help_heading = MAKING)]
     pub(crate) order_by: String,
+    /// The primary key of a Cassandra table that is made, e.g. "id" or "(city, year), at".
+    #[arg(long, value_name = "KEY", requires = "create", help_heading = MAKING)]
+    pub(crate) primary_key: Option<String>,
 }
 
 const MAKING: &str = "Tables of servers";
@@ -252,6 +255,7 @@ impl MakingArgs {
             create: self.create,
             engine: self.engine.clone(),
             order_by: self.order_by.clone(),
+            primary_key: self.primary_key.clone(),
         }
     }
 }
@@ -259,7 +263,7 @@ impl MakingArgs {
 /// How tables are found and read.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TableArgs {
-    /// The folder, or the database (clickhouse://host/database), whose tables may be named by their names alone.
+    /// The folder, or the database (clickhouse://host/database, cql://host/keyspace), whose tables may be named by their names alone.
     #[arg(long = "dir", value_name = "DIR", id = "tables_dir", help_heading = TABLES)]
     pub(crate) dir: Option<PathBuf>,
     /// Give a table a name of its own, or a database, whose tables are then NAME.table.
@@ -486,7 +490,7 @@ fn name_and_place(text: &str) -> Result<(String, String), String> {
 
 fn database(text: &str) -> Result<ServerUrl, String> {
     match ServerUrl::new(text) {
-        Some(url) if !url.names_table() => Ok(url),
+        Some(url) if !url.names_table() && url.to_string().starts_with("clickhouse:") => Ok(url),
         _ => Err("expected clickhouse://host/database".to_owned()),
     }
 }

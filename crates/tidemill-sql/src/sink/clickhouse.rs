@@ -3,46 +3,21 @@
 //! A table that is made is filled under a name of its own and renamed when it is whole, so that nobody sees a part of it, and
 //! nothing is left of one that failed. Its rows are counted first where the engine keeps each. Into a table that is there rows are inserted as they come: what was inserted before an
 //! error stays.
-//!
-//! The server tells the columns that it expects. A column of another type is converted when every value of it comes back the same;
-//! else the value that doesn't is an error, with its row.
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::display::array_value_to_string;
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, SchemaRef};
 use tidemill_clickhouse::client::Insert;
 use tidemill_clickhouse::packet::server::ServerHello;
 use tidemill_clickhouse::{DataType, arrow_type, sql_text};
 use uuid::Uuid;
 
+use super::fitting::fitted;
+use super::table::{IfThere, TableOptions};
 use crate::server_url::ServerUrl;
 use crate::stores::clickhouse::{Clients, ServerTable};
 use crate::{Error, Result};
-
-/// How a table of a server is made, where it is not there.
-#[derive(Clone, Debug)]
-pub struct TableOptions {
-    /// Whether a table is made. Default: no, it must be there, and rows are added to it.
-    pub create: bool,
-    /// The engine of a ClickHouse table, as behind ENGINE. Default: `MergeTree`.
-    pub engine: String,
-    /// The order key of a ClickHouse table, as behind ORDER BY, for the engines of the MergeTree family. Default: `tuple()`,
-    /// which leaves rows in the order in which they come.
-    pub order_by: String,
-}
-
-impl Default for TableOptions {
-    fn default() -> Self {
-        Self {
-            create: false,
-            engine: "MergeTree".to_owned(),
-            order_by: "tuple()".to_owned(),
-        }
-    }
-}
 
 pub(crate) struct ClickHouseSink {
     table: ServerTable,
@@ -50,19 +25,6 @@ pub(crate) struct ClickHouseSink {
     /// The name of the table in the making, and whether it replaces another.
     draft: Option<Draft>,
     rows: u64,
-}
-
-/// What becomes of a table that was to be made and is there.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum IfThere {
-    /// It stays as it is, and the sink is an error.
-    Refuse,
-    /// The new one takes its place.
-    Replace,
-    /// Rows are added to it.
-    Add,
-    /// Rows are added to it, and one that is made is filled under its own name, so that another copy can go on with it.
-    GoOn,
 }
 
 struct Draft {
@@ -247,120 +209,5 @@ fn known_type(data_type: DataType, version: (u64, u64)) -> DataType {
         DataType::DateTime64(_, zone) if version < DATE_TIME_64 => DataType::DateTime(zone.or(Some("UTC".into()))),
         DataType::DateTime64(precision, None) => DataType::DateTime64(precision, Some("UTC".into())),
         other => other,
-    }
-}
-
-/// The batch with the columns that are expected, whose rows are behind `before` others.
-fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, before: u64) -> Result<RecordBatch> {
-    let found = batch.schema();
-    if let Some(surplus) = found
-        .fields()
-        .iter()
-        .find(|field| column_of(expected, field.name()).is_none())
-    {
-        return Err(unfit(place, surplus.name(), "the table has no such column"));
-    }
-    let mut columns = Vec::with_capacity(expected.fields().len());
-    for field in expected.fields() {
-        let column = column_of(&found, field.name()).ok_or_else(|| {
-            unfit(
-                place,
-                field.name(),
-                "the rows have no such column; name the columns to insert",
-            )
-        })?;
-        columns.push(converted(batch.column(column), field, place, before)?);
-    }
-    // The values decide whether a column may be null, not the source's schema.
-    let fields: Vec<Field> = expected
-        .fields()
-        .iter()
-        .zip(&columns)
-        .map(|(field, column)| {
-            field
-                .as_ref()
-                .clone()
-                .with_nullable(column.null_count() > 0 || field.is_nullable())
-        })
-        .collect();
-    Ok(RecordBatch::try_new(
-        Arc::new(arrow_schema::Schema::new(fields)),
-        columns,
-    )?)
-}
-
-/// The column of this name, in any case where none is spelled so.
-fn column_of(schema: &SchemaRef, name: &str) -> Option<usize> {
-    schema.index_of(name).ok().or_else(|| {
-        let mut fitting = schema
-            .fields()
-            .iter()
-            .enumerate()
-            .filter(|(_, field)| field.name().eq_ignore_ascii_case(name));
-        match (fitting.next(), fitting.next()) {
-            (Some((index, _)), None) => Some(index),
-            _ => None,
-        }
-    })
-}
-
-fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Result<ArrayRef> {
-    let (from, to) = (column.data_type(), field.data_type());
-    if from == to {
-        return Ok(Arc::clone(column));
-    }
-    let strict = CastOptions {
-        safe: false,
-        ..CastOptions::default()
-    };
-    let from_instants = as_instants(column, to)?;
-    let there = cast_with_options(&from_instants, to, &strict).map_err(|error| unfit(place, field.name(), error))?;
-    // Text is read, not converted: "007" is a number too.
-    if from.is_string() {
-        return Ok(there);
-    }
-    let back = cast_with_options(&there, from_instants.data_type(), &strict);
-    let back = back.map_err(|error| unfit(place, field.name(), error))?;
-    if back.to_data() == from_instants.to_data() {
-        return Ok(there);
-    }
-    let changed = (0..column.len()).find(|&row| {
-        let (a, b) = (column.slice(row, 1), back.slice(row, 1));
-        a.to_data() != b.to_data() && as_text(&a) != as_text(&b)
-    });
-    match changed {
-        None => Ok(there),
-        Some(row) => Err(unfit(
-            place,
-            field.name(),
-            format!(
-                "row {}: {} does not fit {to}, which would keep {}",
-                before + row as u64 + 1,
-                as_text(&column.slice(row, 1)),
-                as_text(&back.slice(row, 1)),
-            ),
-        )),
-    }
-}
-
-/// Times without a zone are the instants that they would be in universal time, whatever the zone of the column they go to.
-fn as_instants(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
-    let zoned = |unit: &TimeUnit| ArrowType::Timestamp(*unit, Some("UTC".into()));
-    match (column.data_type(), to) {
-        (ArrowType::Timestamp(unit, None), ArrowType::Timestamp(_, Some(_))) => {
-            Ok(arrow_cast::cast(column, &zoned(unit))?)
-        }
-        _ => Ok(Arc::clone(column)),
-    }
-}
-
-fn as_text(value: &ArrayRef) -> String {
-    array_value_to_string(value, 0).unwrap_or_else(|error| error.to_string())
-}
-
-fn unfit(place: &str, column: &str, why: impl std::fmt::Display) -> Error {
-    Error::Unsupported {
-        what: format!("{place}: column {column}: {why}: this insert"),
-        hint: "give the columns the types and names of the table with a SELECT".to_owned(),
     }
 }

@@ -3,10 +3,13 @@
 //! A [`Sink`] takes batches of one schema and makes a file or a stream of them. Streams (standard output) take the
 //! formats of [`StreamFormat`]; files take these and the ones that need a file of their own ([`file_sink`]).
 
+mod cassandra;
 mod clickhouse;
+mod fitting;
 mod json;
 mod native;
 mod parquet;
+mod table;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -20,8 +23,8 @@ use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter};
 
-pub use self::clickhouse::TableOptions;
-pub(crate) use self::clickhouse::{ClickHouseSink, IfThere};
+pub use self::table::TableOptions;
+pub(crate) use self::table::{IfThere, TableSink};
 use crate::location::Format;
 use crate::{Error, Result};
 
@@ -130,7 +133,7 @@ pub(crate) fn file_sink(
                 options.riegeli.clone(),
             )?))
         }
-        Format::ClickHouse | Format::TfRecord | Format::ArrayRecord => {
+        Format::ClickHouse | Format::Cassandra | Format::TfRecord | Format::ArrayRecord => {
             return Err(Error::Unsupported {
                 what: format!("{}: writing rows as {format}", path.display()),
                 hint: "copy to a .riegeli file first, and its records from there".to_owned(),

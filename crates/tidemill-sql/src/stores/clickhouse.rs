@@ -12,22 +12,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
+use datafusion::common::Result as EngineResult;
 use datafusion::datasource::TableType;
-use datafusion::datasource::source::{DataSource, DataSourceExec};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::SchedulingType;
-use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
-use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
+use datafusion::physical_plan::ExecutionPlan;
 use tidemill_clickhouse::arrow_type::{self, StringType};
 use tidemill_clickhouse::client::{Client, Options};
 use tidemill_clickhouse::{Block, DataType, sql_text};
@@ -35,6 +29,7 @@ use tokio::sync::mpsc::Sender;
 
 use self::condition::{Columns, Condition};
 use super::decimals::{widen, widened};
+use super::server_scan::{ServerRead, ServerScan, uncounted};
 use crate::location::{Location, Place};
 use crate::server_url::ServerUrl;
 use crate::{Error, Result};
@@ -91,16 +86,12 @@ fn has_json(data_type: &DataType) -> bool {
     }
 }
 
-/// The tables of a database, in the order of their names.
-pub(crate) async fn tables_of(database: &ServerUrl, clients: &Clients) -> Result<Vec<Location>> {
-    let names = ServerTable::connect(database, clients).await?.siblings().await?;
-    names
-        .iter()
-        .map(|name| Location::server(database.with_table(name)))
-        .collect()
+/// The names of a database's tables, in order.
+pub(super) async fn tables_of(database: &ServerUrl, clients: &Clients) -> Result<Vec<String>> {
+    ServerTable::connect(database, clients).await?.siblings().await
 }
 
-/// The clients of a session, by server and user: what one statement connected to, the next uses.
+/// The clients of a session, by server and user.
 #[derive(Debug, Default)]
 pub(crate) struct Clients(tokio::sync::Mutex<HashMap<String, Client>>);
 
@@ -322,7 +313,7 @@ impl TableProvider for ClickHouseTable {
                 .any(|field| self.columns.is(field.name(), has_json)),
             projected,
         };
-        Ok(DataSourceExec::from_data_source(scan))
+        Ok(DataSourceExec::from_data_source(ServerScan(scan)))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> EngineResult<Vec<TableProviderFilterPushDown>> {
@@ -357,8 +348,24 @@ impl ClickHouseScan {
             hint: "make a view of it that casts its columns".to_owned(),
         })
     }
+}
 
-    /// Sends batches until there are no more, or nobody wants them.
+#[async_trait::async_trait]
+impl ServerRead for ClickHouseScan {
+    const NAME: &'static str = "ClickHouseScan";
+
+    fn place(&self) -> &str {
+        &self.table.place
+    }
+
+    fn query(&self) -> String {
+        self.query.clone()
+    }
+
+    fn schema(&self) -> &SchemaRef {
+        &self.projected
+    }
+
     async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
         let failed = || Error::clickhouse(&self.table.place);
         if self.projected.fields().is_empty() {
@@ -381,87 +388,6 @@ impl ClickHouseScan {
             }
         }
         Ok(())
-    }
-}
-
-/// So many rows without columns.
-fn uncounted(schema: &SchemaRef, count: u64) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send {
-    // Whoever counts them makes a value for each row of a batch.
-    const ROWS: u64 = 1 << 20;
-    let schema = Arc::clone(schema);
-    (0..count.div_ceil(ROWS)).map(move |batch| {
-        let rows = (count - batch * ROWS).min(ROWS);
-        let options = RecordBatchOptions::new().with_row_count(usize::try_from(rows).ok());
-        RecordBatch::try_new_with_options(Arc::clone(&schema), Vec::new(), &options)
-    })
-}
-
-impl DataSource for ClickHouseScan {
-    fn open(&self, _partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
-        const BATCHES_IN_FLIGHT: usize = 2;
-        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.projected), BATCHES_IN_FLIGHT);
-        let (sender, scan) = (stream.tx(), self.clone());
-        stream.spawn(async move {
-            let run = scan.run(&sender).await;
-            run.map_err(|error| DataFusionError::External(Box::new(error)))
-        });
-        Ok(stream.build())
-    }
-
-    fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match kind {
-            DisplayFormatType::Default | DisplayFormatType::Verbose => {
-                write!(f, "ClickHouseScan: server={}, query={}", self.table.place, self.query)
-            }
-            DisplayFormatType::TreeRender => {
-                writeln!(f, "scan=ClickHouseScan")?;
-                writeln!(f, "query={}", self.query)
-            }
-        }
-    }
-
-    fn output_partitioning(&self) -> Partitioning {
-        Partitioning::UnknownPartitioning(1)
-    }
-
-    fn eq_properties(&self) -> EquivalenceProperties {
-        EquivalenceProperties::new(Arc::clone(&self.projected))
-    }
-
-    /// The channel to the reading task yields to other tasks by itself.
-    fn scheduling_type(&self) -> SchedulingType {
-        SchedulingType::Cooperative
-    }
-
-    fn partition_statistics(&self, _partition: Option<usize>) -> EngineResult<Arc<Statistics>> {
-        Ok(Arc::new(Statistics::new_unknown(&self.projected)))
-    }
-
-    fn with_fetch(&self, _limit: Option<usize>) -> Option<Arc<dyn DataSource>> {
-        None
-    }
-
-    fn fetch(&self) -> Option<usize> {
-        None
-    }
-
-    fn try_swapping_with_projection(&self, _projection: &ProjectionExprs) -> EngineResult<Option<Arc<dyn DataSource>>> {
-        Ok(None)
-    }
-
-    fn apply_expressions(
-        &self,
-        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> EngineResult<TreeNodeRecursion>,
-    ) -> EngineResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-}
-
-impl fmt::Debug for ClickHouseScan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClickHouseScan")
-            .field("query", &self.query)
-            .finish_non_exhaustive()
     }
 }
 
@@ -507,15 +433,5 @@ mod tests {
             }
         }
         assert!(!has_json(&"Enum8('JSON' = 1)".parse().expect("a type")));
-    }
-
-    #[test]
-    fn counted_rows_come_in_batches_that_no_count_makes_large() {
-        let schema = Arc::new(Schema::empty());
-        let rows = |count| uncounted(&schema, count).map(|batch| batch.expect("rows").num_rows() as u64);
-        for count in [0, 1, 1 << 20, (1 << 20) + 1, 5 << 20] {
-            assert_eq!(rows(count).sum::<u64>(), count);
-        }
-        assert_eq!(rows(u64::MAX).next(), Some(1 << 20));
     }
 }

@@ -1,11 +1,13 @@
 //! One module a store: from a [`Location`] to a table that the planner can scan.
 
+pub(crate) mod cassandra;
 pub(crate) mod clickhouse;
 mod decimals;
 mod files;
 mod native;
 pub(crate) mod object;
 mod riegeli;
+mod server_scan;
 mod tfrecord;
 mod xbase;
 
@@ -18,6 +20,7 @@ use datafusion::execution::SessionState;
 use crate::damage::DamageLog;
 use crate::location::{Format, Location, Place};
 use crate::options::SessionOptions;
+use crate::server_url::{ServerKind, ServerUrl};
 use crate::{Error, Result};
 
 /// Opens the table at `location`.
@@ -25,7 +28,7 @@ pub(crate) async fn open(
     location: &Location,
     options: &SessionOptions,
     damage: &DamageLog,
-    clients: &clickhouse::Clients,
+    clients: &Clients,
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
     if location.place == Place::StandardInput {
@@ -39,9 +42,29 @@ pub(crate) async fn open(
         Format::Riegeli | Format::ArrayRecord => riegeli::open(location, options, damage).await,
         Format::TfRecord => tfrecord::open(location),
         Format::Native => native::open(location),
-        Format::ClickHouse => clickhouse::open(location, clients).await,
+        Format::ClickHouse => clickhouse::open(location, &clients.clickhouse).await,
+        Format::Cassandra => cassandra::open(location, &clients.cassandra).await,
         Format::Parquet | Format::Arrow | Format::Csv | Format::JsonLines => files::open(location, state).await,
     }
+}
+
+/// The clients of a session, by server and user: what one statement connected to, the next uses.
+#[derive(Debug, Default)]
+pub(crate) struct Clients {
+    pub(crate) clickhouse: clickhouse::Clients,
+    pub(crate) cassandra: cassandra::Clients,
+}
+
+/// The tables of a database or keyspace, in the order of their names.
+pub(crate) async fn tables_of(database: &ServerUrl, clients: &Clients) -> Result<Vec<Location>> {
+    let names = match database.kind() {
+        ServerKind::ClickHouse => clickhouse::tables_of(database, &clients.clickhouse).await?,
+        ServerKind::Cassandra => cassandra::tables_of(database, &clients.cassandra).await?,
+    };
+    names
+        .iter()
+        .map(|name| Location::server(database.with_table(name)))
+        .collect()
 }
 
 /// A scan that says what it left out when it ends, wherever that is.

@@ -1,6 +1,7 @@
 //! The tests of this crate's public interface: one program, because each program links DataFusion anew.
 
 mod ads;
+mod cassandra;
 mod clickhouse;
 mod copies;
 mod lanes;

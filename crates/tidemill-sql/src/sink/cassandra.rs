@@ -1,0 +1,199 @@
+//! A table of a Cassandra cluster, filled and, when asked, made.
+//!
+//! Cassandra renames no table, so one that is made has its name from the start, and is removed again when its rows do not all
+//! come. They are counted first: rows of one key would be one row. Into a table that is there rows are inserted as they come;
+//! what was inserted before an error stays, and rows whose key was there already took its place. A table that is there is not
+//! replaced by a new one, since there would be a time without either.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema, SchemaRef};
+use tidemill_cql::{Insert, Rows, Scan, Table, accepts, arrow_type};
+
+use super::fitting::{column_of, fitted, unfit};
+use super::table::{IfThere, TableOptions};
+use crate::server_url::ServerUrl;
+use crate::stores::cassandra::{Clients, NamedTable};
+use crate::{Error, Result};
+
+pub(crate) struct CassandraSink {
+    insert: Insert,
+    /// The URL without its password.
+    place: String,
+    /// The columns that are filled, in the order of the insert, of the types in which the rows have them.
+    expected: SchemaRef,
+    /// The names of the columns in the order of the rows.
+    names: Vec<String>,
+    is_made: bool,
+}
+
+impl CassandraSink {
+    /// Begins to fill the table at `url`, as [`TableSink::begin`](super::TableSink::begin).
+    pub(crate) async fn begin(
+        url: &ServerUrl,
+        clients: &Clients,
+        schema: &SchemaRef,
+        columns: &[String],
+        options: &TableOptions,
+        there: IfThere,
+    ) -> Result<Self> {
+        let named = NamedTable::connect(url, clients).await?;
+        let found = named
+            .client
+            .tables(&named.keyspace)
+            .await
+            .map_err(Error::cassandra(&named.place))?;
+        let is_there = found.iter().any(|table| *table == named.table);
+        let (table, is_made) = if !options.create || (there == IfThere::Add && is_there) {
+            (named.find().await?, false)
+        } else {
+            (
+                Self::make(&named, schema, options, is_there.then_some(there)).await?,
+                true,
+            )
+        };
+        let table = Arc::new(table);
+        let begun = Self::fill(Arc::clone(&table), &named.place, schema, columns, there).await;
+        match begun {
+            Ok((insert, names)) => {
+                let expected = expected(&insert, schema, &names);
+                let insert = insert.into_new_table(is_made);
+                Ok(Self {
+                    insert,
+                    place: named.place,
+                    expected,
+                    names,
+                    is_made,
+                })
+            }
+            Err(error) => {
+                if is_made {
+                    drop_again(&table).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn make(
+        named: &NamedTable,
+        schema: &SchemaRef,
+        options: &TableOptions,
+        there: Option<IfThere>,
+    ) -> Result<Table> {
+        let place = &named.place;
+        match there {
+            Some(IfThere::Replace) => {
+                return Err(Error::Unsupported {
+                    what: format!("{place}: replacing a table of Cassandra, which can't rename the new one,"),
+                    hint: "DROP the old one there first".to_owned(),
+                });
+            }
+            Some(_) => return Err(Error::Exists { place: place.clone() }),
+            None => {}
+        }
+        let key = options.primary_key.as_deref().ok_or_else(|| Error::Unsupported {
+            what: format!("{place}: a table without a primary key"),
+            hint: "--primary-key names its columns, e.g. id or \"(city, year), at\"".to_owned(),
+        })?;
+        let made = named
+            .client
+            .create_table(&named.keyspace, &named.table, schema, key)
+            .await;
+        made.map_err(Error::cassandra(place))
+    }
+
+    /// The insert, and the names of the columns as the rows have them.
+    async fn fill(
+        table: Arc<Table>,
+        place: &str,
+        schema: &SchemaRef,
+        columns: &[String],
+        there: IfThere,
+    ) -> Result<(Insert, Vec<String>)> {
+        let known = table.schema();
+        let names: Vec<String> = match (columns.is_empty(), there) {
+            (false, _) => columns.to_vec(),
+            (true, IfThere::Add) => known.fields().iter().map(|field| field.name().clone()).collect(),
+            (true, _) => schema.fields().iter().map(|field| field.name().clone()).collect(),
+        };
+        let place_of = |name: &String| {
+            let by_cql = || table.columns().iter().position(|column| column.name == *name);
+            let found = column_of(&known, name).or_else(by_cql);
+            found.ok_or_else(|| unfit(place, name, "the table has no such column"))
+        };
+        let places = names.iter().map(place_of).collect::<Result<Vec<_>>>()?;
+        let insert = Insert::begin(table, &places).await.map_err(Error::cassandra(place))?;
+        let names = places.iter().map(|place| known.field(*place).name().clone()).collect();
+        Ok((insert, names))
+    }
+
+    /// The columns that are expected, in order.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    pub(crate) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let fitted = fitted(batch, &self.expected, &self.place, self.insert.rows())?;
+        self.insert.write(&fitted).await.map_err(Error::cassandra(&self.place))
+    }
+
+    /// Counts the rows of a table that was made.
+    pub(crate) async fn finish(self) -> Result<u64> {
+        let written = self.insert.rows();
+        if !self.is_made {
+            return Ok(written);
+        }
+        let counted = match Scan::new(Arc::clone(self.insert.table()), &[], Rows::All) {
+            Ok(scan) => scan.count().await,
+            Err(error) => Err(error),
+        };
+        let checked = match counted.map_err(Error::cassandra(&self.place)) {
+            Ok(found) if found == written => return Ok(written),
+            Ok(found) if found < written => Err(Error::Unsupported {
+                what: format!("{}: {written} rows with {found} different primary keys", self.place),
+                hint: "a key has one row: name columns that tell rows apart; the table was removed".to_owned(),
+            }),
+            Ok(found) => Err(Error::RowCount {
+                place: self.place.clone(),
+                written,
+                found,
+            }),
+            Err(error) => Err(error),
+        };
+        self.give_up().await;
+        checked
+    }
+
+    /// Leaves nothing of a table that was made.
+    pub(crate) async fn give_up(self) {
+        if self.is_made {
+            drop_again(self.insert.table()).await;
+        }
+    }
+}
+
+/// What went wrong before is what is told; a cluster that is gone keeps the table.
+async fn drop_again(table: &Table) {
+    let _ = table.drop_table().await;
+}
+
+/// The columns of the insert, each of the type in which the rows have it where its values can be taken from that.
+fn expected(insert: &Insert, schema: &SchemaRef, names: &[String]) -> SchemaRef {
+    let table = insert.table();
+    let known = table.schema();
+    let fields = insert.columns().iter().map(|place| {
+        let (field, column) = (known.field(*place), &table.columns()[*place]);
+        let found = names.iter().position(|name| name == field.name());
+        let found = found
+            .and_then(|place| schema.fields().get(place))
+            .map(|field| field.data_type());
+        let data_type = match found.filter(|data_type| accepts(&column.typ, data_type)) {
+            Some(data_type) => data_type.clone(),
+            None => arrow_type::data_type(&column.typ),
+        };
+        Field::new(field.name(), data_type, true)
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}

@@ -1,0 +1,128 @@
+//! Rows in the columns that a table of a server expects.
+//!
+//! The server tells the columns. A column of another type is converted when every value of it comes back the same; else the value
+//! that doesn't is an error, with its row.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::display::array_value_to_string;
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
+
+use crate::{Error, Result};
+
+/// The batch with the columns that are expected, whose rows are behind `before` others.
+pub(super) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, before: u64) -> Result<RecordBatch> {
+    let found = batch.schema();
+    if let Some(surplus) = found
+        .fields()
+        .iter()
+        .find(|field| column_of(expected, field.name()).is_none())
+    {
+        return Err(unfit(place, surplus.name(), "the table has no such column"));
+    }
+    let mut columns = Vec::with_capacity(expected.fields().len());
+    for field in expected.fields() {
+        let column = column_of(&found, field.name()).ok_or_else(|| {
+            unfit(
+                place,
+                field.name(),
+                "the rows have no such column; name the columns to insert",
+            )
+        })?;
+        columns.push(converted(batch.column(column), field, place, before)?);
+    }
+    // The values decide whether a column may be null, not the source's schema.
+    let fields: Vec<Field> = expected
+        .fields()
+        .iter()
+        .zip(&columns)
+        .map(|(field, column)| {
+            field
+                .as_ref()
+                .clone()
+                .with_nullable(column.null_count() > 0 || field.is_nullable())
+        })
+        .collect();
+    Ok(RecordBatch::try_new(
+        Arc::new(arrow_schema::Schema::new(fields)),
+        columns,
+    )?)
+}
+
+/// The column of this name, in any case where none is spelled so.
+pub(super) fn column_of(schema: &SchemaRef, name: &str) -> Option<usize> {
+    schema.index_of(name).ok().or_else(|| {
+        let mut fitting = schema
+            .fields()
+            .iter()
+            .enumerate()
+            .filter(|(_, field)| field.name().eq_ignore_ascii_case(name));
+        match (fitting.next(), fitting.next()) {
+            (Some((index, _)), None) => Some(index),
+            _ => None,
+        }
+    })
+}
+
+fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Result<ArrayRef> {
+    let (from, to) = (column.data_type(), field.data_type());
+    if from == to {
+        return Ok(Arc::clone(column));
+    }
+    let strict = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    let from_instants = as_instants(column, to)?;
+    let there = cast_with_options(&from_instants, to, &strict).map_err(|error| unfit(place, field.name(), error))?;
+    // Text is read, not converted: "007" is a number too.
+    if from.is_string() {
+        return Ok(there);
+    }
+    let back = cast_with_options(&there, from_instants.data_type(), &strict);
+    let back = back.map_err(|error| unfit(place, field.name(), error))?;
+    if back.to_data() == from_instants.to_data() {
+        return Ok(there);
+    }
+    let changed = (0..column.len()).find(|&row| {
+        let (a, b) = (column.slice(row, 1), back.slice(row, 1));
+        a.to_data() != b.to_data() && as_text(&a) != as_text(&b)
+    });
+    match changed {
+        None => Ok(there),
+        Some(row) => Err(unfit(
+            place,
+            field.name(),
+            format!(
+                "row {}: {} does not fit {to}, which would keep {}",
+                before + row as u64 + 1,
+                as_text(&column.slice(row, 1)),
+                as_text(&back.slice(row, 1)),
+            ),
+        )),
+    }
+}
+
+/// Times without a zone are the instants that they would be in universal time, whatever the zone of the column they go to.
+fn as_instants(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
+    let zoned = |unit: &TimeUnit| ArrowType::Timestamp(*unit, Some("UTC".into()));
+    match (column.data_type(), to) {
+        (ArrowType::Timestamp(unit, None), ArrowType::Timestamp(_, Some(_))) => {
+            Ok(arrow_cast::cast(column, &zoned(unit))?)
+        }
+        _ => Ok(Arc::clone(column)),
+    }
+}
+
+fn as_text(value: &ArrayRef) -> String {
+    array_value_to_string(value, 0).unwrap_or_else(|error| error.to_string())
+}
+
+pub(super) fn unfit(place: &str, column: &str, why: impl std::fmt::Display) -> Error {
+    Error::Unsupported {
+        what: format!("{place}: column {column}: {why}: this insert"),
+        hint: "give the columns the types and names of the table with a SELECT".to_owned(),
+    }
+}

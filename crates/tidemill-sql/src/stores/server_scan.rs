@@ -1,0 +1,142 @@
+//! The scan of a table of a server: one task that asks it and sends what it answers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, SchemaRef};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
+use datafusion::datasource::source::DataSource;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::DisplayFormatType;
+use datafusion::physical_plan::execution_plan::SchedulingType;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use tokio::sync::mpsc::Sender;
+
+use crate::Result;
+
+/// What is asked of a server.
+#[async_trait::async_trait]
+pub(super) trait ServerRead: Clone + Send + Sync + 'static {
+    /// The name of the scan in EXPLAIN.
+    const NAME: &'static str;
+
+    /// The URL of the table, without its password.
+    fn place(&self) -> &str;
+
+    /// The text that the server is asked.
+    fn query(&self) -> String;
+
+    /// The columns of the batches.
+    fn schema(&self) -> &SchemaRef;
+
+    /// Sends batches until there are no more, or nobody wants them.
+    async fn run(&self, sender: &Sender<EngineResult<RecordBatch>>) -> Result<()>;
+}
+
+/// A scan, as the physical plan holds it.
+pub(super) struct ServerScan<R>(pub(super) R);
+
+impl<R: ServerRead> DataSource for ServerScan<R> {
+    fn open(&self, _partition: usize, _context: Arc<TaskContext>) -> EngineResult<SendableRecordBatchStream> {
+        const BATCHES_IN_FLIGHT: usize = 2;
+        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(self.0.schema()), BATCHES_IN_FLIGHT);
+        let (sender, scan) = (stream.tx(), self.0.clone());
+        stream.spawn(async move {
+            let run = scan.run(&sender).await;
+            run.map_err(|error| DataFusionError::External(Box::new(error)))
+        });
+        Ok(stream.build())
+    }
+
+    fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match kind {
+            DisplayFormatType::Default | DisplayFormatType::Verbose => {
+                write!(f, "{}: server={}, query={}", R::NAME, self.0.place(), self.0.query())
+            }
+            DisplayFormatType::TreeRender => {
+                writeln!(f, "scan={}", R::NAME)?;
+                writeln!(f, "query={}", self.0.query())
+            }
+        }
+    }
+
+    fn output_partitioning(&self) -> Partitioning {
+        Partitioning::UnknownPartitioning(1)
+    }
+
+    fn eq_properties(&self) -> EquivalenceProperties {
+        EquivalenceProperties::new(Arc::clone(self.0.schema()))
+    }
+
+    /// The channel to the reading task yields to other tasks by itself.
+    fn scheduling_type(&self) -> SchedulingType {
+        SchedulingType::Cooperative
+    }
+
+    fn partition_statistics(&self, _partition: Option<usize>) -> EngineResult<Arc<Statistics>> {
+        Ok(Arc::new(Statistics::new_unknown(self.0.schema())))
+    }
+
+    fn with_fetch(&self, _limit: Option<usize>) -> Option<Arc<dyn DataSource>> {
+        None
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        None
+    }
+
+    fn try_swapping_with_projection(&self, _projection: &ProjectionExprs) -> EngineResult<Option<Arc<dyn DataSource>>> {
+        Ok(None)
+    }
+
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> EngineResult<TreeNodeRecursion>,
+    ) -> EngineResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+}
+
+impl<R: ServerRead> fmt::Debug for ServerScan<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(R::NAME)
+            .field("query", &self.0.query())
+            .finish_non_exhaustive()
+    }
+}
+
+/// So many rows without columns.
+pub(super) fn uncounted(
+    schema: &SchemaRef,
+    count: u64,
+) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send {
+    // Whoever counts them makes a value for each row of a batch.
+    const ROWS: u64 = 1 << 20;
+    let schema = Arc::clone(schema);
+    (0..count.div_ceil(ROWS)).map(move |batch| {
+        let rows = (count - batch * ROWS).min(ROWS);
+        let options = RecordBatchOptions::new().with_row_count(usize::try_from(rows).ok());
+        RecordBatch::try_new_with_options(Arc::clone(&schema), Vec::new(), &options)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::Schema;
+
+    use super::*;
+
+    #[test]
+    fn counted_rows_come_in_batches_that_no_count_makes_large() {
+        let schema = Arc::new(Schema::empty());
+        let rows = |count| uncounted(&schema, count).map(|batch| batch.expect("rows").num_rows() as u64);
+        for count in [0, 1, 1 << 20, (1 << 20) + 1, 5 << 20] {
+            assert_eq!(rows(count).sum::<u64>(), count);
+        }
+        assert_eq!(rows(u64::MAX).next(), Some(1 << 20));
+    }
+}
