@@ -71,7 +71,7 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
 ///
 /// # Errors
 ///
-/// [`Error::ClickHouse`] for a type that it has not.
+/// [`Error::ClickHouse`], [`Error::Cassandra`] for a type that it has not.
 pub(super) fn of_new_table(schema: &Schema, format: Format) -> Result<Vec<MappedColumn>> {
     let mut columns = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
@@ -80,7 +80,7 @@ pub(super) fn of_new_table(schema: &Schema, format: Format) -> Result<Vec<Mapped
                 let data_type = arrow_type::data_type(field).map_err(Error::clickhouse(field.name()))?;
                 data_type.to_string()
             }
-            _ => field.data_type().to_string(),
+            _ => tidemill_cql::arrow_type::column_type(field).map_err(Error::cassandra(field.name()))?,
         };
         columns.push(mapped(field, to, None));
     }
