@@ -135,7 +135,7 @@ impl Insert {
             });
         }
         let groups = self.groups(&encoders, batch.num_rows())?;
-        let writes = groups.iter().map(|rows| self.write_group(&encoders, rows));
+        let writes: Vec<_> = groups.iter().map(|rows| self.write_group(&encoders, rows)).collect();
         let mut writes = futures::stream::iter(writes).buffer_unordered(self.in_flight);
         while let Some(written) = writes.next().await {
             written?;

@@ -374,7 +374,10 @@ impl Writing<'_> {
             };
             if self.options.resume && self.destination.format != Format::ClickHouse {
                 return Err(Error::Unsupported {
-                    what: format!("{}: going on with a table whose rows have another order", self.destination),
+                    what: format!(
+                        "{}: going on with a table whose rows have another order",
+                        self.destination
+                    ),
                     hint: "copy again without --create: rows of the same key take each other's place".to_owned(),
                 });
             }
