@@ -56,6 +56,12 @@ pub(crate) enum Seeds {
 /// Every target; `cargo xtask tidy` holds it against `fuzz/Cargo.toml`.
 pub(crate) const TARGETS: &[Target] = &[
     Target {
+        name: "cql_cells",
+        engine: "tidemill-cql",
+        corpus: "cql/cells",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "dbf",
         engine: "tidemill-xbase",
         corpus: "xbase",
