@@ -65,8 +65,8 @@ pub(crate) struct SqlArgs {
 
 /// Copy a table, a folder of tables or an answer into another format or to a server.
 ///
-/// The destination's extension tells the format; clickhouse://host/database/table and cql://host/keyspace/table are tables of servers. Rows are counted again
-/// in what was made before it takes its name.
+/// The destination's extension tells the format; clickhouse://host/database/table and cql://host/keyspace/table are tables of
+/// servers. Rows are counted again in what was made before it takes its name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArgs {
     /// A table, a folder of tables, or a SELECT statement.
@@ -263,7 +263,8 @@ impl MakingArgs {
 /// How tables are found and read.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TableArgs {
-    /// The folder, or the database (clickhouse://host/database, cql://host/keyspace), whose tables may be named by their names alone.
+    /// The folder, or the database (clickhouse://host/database, cql://host/keyspace), whose tables may be named by their names
+    /// alone.
     #[arg(long = "dir", value_name = "DIR", id = "tables_dir", help_heading = TABLES)]
     pub(crate) dir: Option<PathBuf>,
     /// Give a table a name of its own, or a database, whose tables are then NAME.table.

@@ -301,10 +301,11 @@ async fn tables_come_back_as_they_went() {
     // A key may not be NULL, which the node says, with the row's number.
     let null = error("db.none", &making("price")).await.to_string();
     assert!(null.contains("row 2"), "{null}");
+    let (none, by_id) = (table(&session, "db.none"), making("id"));
     let twice = session.copy_query(
         "SELECT 1 AS id, 'a' AS x UNION ALL SELECT 1, 'b' UNION ALL SELECT 2, 'c'",
-        &table(&session, "db.none"),
-        &making("id"),
+        &none,
+        &by_id,
         |_| {},
     );
     let twice = twice.await.expect_err("one row for a key").to_string();
