@@ -89,7 +89,7 @@ const CONDITIONS: &[(&str, &str)] = &[
     ("day = DATE '2024-01-03'", ""),
     ("part IN (1, 2, 2, 9) AND kind IN ('a', 'b')", "(6 times)"),
     ("(part = 1 OR part = 2) AND kind = 'a'", "(2 times)"),
-    ("part = 1 AND part = 2 AND kind = 'a'", "none: no row fits"),
+    ("part = 1 AND part = 2 AND kind = 'a'", "EmptyRelation"),
     (
         "part IN (1, 2, 3) AND part > 1 AND part <= 2 AND kind = 'a'",
         "part = 2 AND kind = 'a'",
