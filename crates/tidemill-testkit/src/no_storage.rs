@@ -23,7 +23,7 @@ pub struct NoStorage {
     shared: Arc<Shared>,
 }
 
-/// What an [`NoStorage`] says to the statements that it answers itself.
+/// What a [`NoStorage`] says to the statements that it answers itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reply {
     /// RESULT of the kind VOID.

@@ -38,10 +38,13 @@ pub(super) struct Direct<'a> {
     /// The places in `cycles` where none is under way.
     free: Vec<u32>,
     ended: Vec<(u32, Ended)>,
-    rest: FuturesUnordered<Pin<Box<dyn Future<Output = (u32, Result<(), Called>)> + 'a>>>,
+    rest: FuturesUnordered<Rest<'a>>,
     /// Whether there are no more cycles to begin.
     is_over: bool,
 }
+
+/// A cycle that goes on in a future: its place, and what came of it.
+type Rest<'a> = Pin<Box<dyn Future<Output = (u32, Result<(), Called>)> + 'a>>;
 
 /// A cycle that is under way.
 #[derive(Debug, Clone, Copy)]

@@ -81,7 +81,13 @@ impl<'a> Trace<'a> {
         for index in offset..offset + LONGEST {
             let at = |frame: &[Known], register: usize| frame.get(register).cloned();
             let run = |frame: &[Known], register: usize, count: usize| {
-                Some(frame.get(register..register.checked_add(count)?)?.to_vec())
+                // None of them are nowhere.
+                let registers = if count == 0 {
+                    0..0
+                } else {
+                    register..register.checked_add(count)?
+                };
+                Some(frame.get(registers)?.to_vec())
             };
             let (known, out) = match self.instructions.at(index)? {
                 Instruction::Allocate {} | Instruction::Drop {} => continue,
