@@ -200,6 +200,7 @@ pub struct About {
 macro_rules! targets {
     ($($variant:ident = $target:ty,)+) => {
         /// One of the targets.
+        #[expect(clippy::large_enum_variant, reason = "there is one for each thread")]
         #[derive(Debug)]
         #[non_exhaustive]
         pub enum AnyTarget {
@@ -207,7 +208,6 @@ macro_rules! targets {
         }
 
         /// A session of one of the targets.
-        #[expect(clippy::large_enum_variant, reason = "there is one for each thread")]
         #[derive(Debug)]
         #[non_exhaustive]
         pub enum AnySession {

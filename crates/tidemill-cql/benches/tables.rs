@@ -74,7 +74,7 @@ async fn fill(table: &Arc<Table>, width: i64) -> u64 {
                 "price",
                 Arc::new(ids.clone().map(|id| id as f64 / 4.0).collect::<Float64Array>()),
             ),
-            ("at", Arc::new(ids.collect::<TimestampMillisecondArray>())),
+            ("at", Arc::new(ids.map(Some).collect::<TimestampMillisecondArray>())),
         ];
         insert
             .write(&RecordBatch::try_from_iter(columns).unwrap())

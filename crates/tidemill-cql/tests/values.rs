@@ -1,6 +1,4 @@
 //! Values of random types: their bytes become Arrow values and the same bytes again; damaged ones are errors.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use arrow_array::{Array, ArrayRef};
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;

@@ -44,7 +44,7 @@ impl CassandraSink {
             .tables(&named.keyspace)
             .await
             .map_err(Error::cassandra(&named.place))?;
-        let is_there = found.iter().any(|table| *table == named.table);
+        let is_there = found.contains(&named.table);
         let (table, is_made) = if !options.create || (there == IfThere::Add && is_there) {
             (named.find().await?, false)
         } else {
