@@ -3,7 +3,7 @@
 //! No format writes counts down, so that one pass over the tree makes them; leaves are only asked for their number of
 //! keys. Afterwards the number of an entry and the entry of a number cost one step per level.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -21,7 +21,7 @@ static COUNTED: FileMemo<u32, Arc<Positions>> = FileMemo::new(64);
 pub(crate) struct Positions {
     total: u64,
     /// For each branch, the entries before each page below, and all entries at the end.
-    starts: HashMap<u32, Box<[u64]>>,
+    starts: BTreeMap<u32, Box<[u64]>>,
 }
 
 impl Positions {
@@ -46,7 +46,7 @@ impl Positions {
     pub(crate) fn count(tree: &Tree) -> Result<Self> {
         let mut positions = Self {
             total: 0,
-            starts: HashMap::new(),
+            starts: BTreeMap::new(),
         };
         positions.total = positions.visit(tree, tree.root, (&mut PageSet::new(tree), &mut PageRun::new()), 0)?;
         Ok(positions)
