@@ -78,7 +78,10 @@ fuzz_target!(|input: &[u8]| {
         return;
     };
     array.to_data().validate_full().expect("a sound array");
-    let written = cells_of_array(typ, &array).expect("what was decoded");
+    // Cassandra refuses durations whose parts have different signs, and so does the encoder.
+    let Ok(written) = cells_of_array(typ, &array) else {
+        return;
+    };
     let again = array_of_cells(typ, written.iter().map(Option::as_deref)).expect("what was written");
     let twice = cells_of_array(typ, &again).expect("what was decoded");
     assert_eq!(written, twice);
