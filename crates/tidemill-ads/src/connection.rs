@@ -1,6 +1,7 @@
 //! Connections: a folder, the work areas that are open in it, and how they follow one another.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tidemill_xbase::{Alteration, OpenMode, TableWriter};
 
@@ -8,7 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
 use crate::relation::Relation;
 use crate::settings::{Settings, today};
-use crate::sql::StatementTables;
+use crate::sql::{Analytical, StatementTables};
 use crate::transactions::Transactions;
 use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
 
@@ -26,6 +27,7 @@ pub struct Connection {
     relations: Vec<Relation>,
     pub(crate) statements: StatementTables,
     pub(crate) transactions: Transactions,
+    pub(crate) analytical: Option<Arc<dyn Analytical>>,
 }
 
 impl Connection {
@@ -47,7 +49,15 @@ impl Connection {
             relations: Vec::new(),
             statements: StatementTables::default(),
             transactions: Transactions::default(),
+            analytical: None,
         })
+    }
+
+    /// Gives joins, subqueries and windows to an engine. Default: none, they are refused.
+    pub fn set_analytical(&mut self, engine: Option<Arc<dyn Analytical>>) {
+        self.analytical = engine;
+        // They were bound for another engine, or for none.
+        self.statements.known.clear();
     }
 
     /// The folder.

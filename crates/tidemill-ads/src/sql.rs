@@ -40,7 +40,9 @@
 //! Joins, subqueries, windows and common table expressions need an [`Analytical`] engine; without one they are an error of
 //! [`Kind::NeedsAnalytical`]. There is no data dictionary: no constraints, defaults, triggers, users or rights.
 
+mod analytical;
 mod answer;
+mod append;
 mod arithmetic;
 mod bind;
 mod change;
@@ -73,15 +75,18 @@ mod value;
 mod vector;
 mod work;
 
+pub use analytical::{
+    Analytical, AnalyticalQuery, BLANK_IS_NULL, RECORD_COUNT, TableScan, TableSource, columns_with_blanks,
+};
 pub use answer::{Answer, ColumnDescription, Live, Rows};
 pub(crate) use connection_tables::StatementTables;
 pub use connection_tables::{ConnectionTables, StatementOptions};
 pub use error::{Error, Kind, Result};
 pub use functions::{function_names, is_volatile};
 pub use parser::parse;
-pub use prepared::{Prepared, Statements};
+pub use prepared::{Prepared, Statements, parameters};
 pub use scalar::{Scalar, ScalarColumn};
 pub use statement::*;
 pub use stream::{RowStream, Streamed};
-pub use tables::{Analytical, Clock, Snapshot, Tables};
+pub use tables::{Clock, Snapshot, Tables};
 pub use value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};

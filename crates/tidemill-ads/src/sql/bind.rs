@@ -47,7 +47,7 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    fn named(&mut self, name: &str) -> usize {
+    pub(super) fn named(&mut self, name: &str) -> usize {
         let name = name.to_ascii_uppercase();
         let known = self.names.iter().position(|known| *known == name);
         known.unwrap_or_else(|| {
@@ -56,7 +56,7 @@ impl Parameters {
         })
     }
 
-    fn variable(&mut self, name: &str) -> Option<usize> {
+    pub(super) fn variable(&mut self, name: &str) -> Option<usize> {
         let is_known = self.variables.iter().any(|known| known.eq_ignore_ascii_case(name));
         is_known.then(|| self.named(&format!("@@{name}")))
     }

@@ -100,11 +100,9 @@ impl Change {
                 Source::Values(rows.iter().map(row).collect::<Result<Vec<_>>>()?)
             }
             InsertSource::Select(select) => {
-                let query = Query::bind(select, tables, parameters)?;
-                let given = query.columns().len();
-                if given != columns.len() {
-                    let why = format!("{given} columns for {} columns", columns.len());
-                    return Err(Error::new(Kind::Value, why));
+                let query = Query::bind_any(select, tables, parameters)?;
+                if !matches!(query, Query::Analytical(_)) {
+                    check_count(query.columns().len(), columns.len())?;
                 }
                 Source::Query(query)
             }
@@ -304,7 +302,11 @@ impl Change {
                         let rows = rows.iter().map(|row| self.row(columns, row, session));
                         rows.collect::<Result<Vec<_>>>()?
                     }
-                    Source::Query(query) => self.queried(columns, &query.rows(tables, session)?)?,
+                    Source::Query(query) => {
+                        let rows = query.rows(tables, session)?;
+                        check_count(rows.columns.len(), columns.len())?;
+                        self.queried(columns, &rows)?
+                    }
                 };
                 self.append(&rows, *is_deleted, tables)
             }
@@ -572,6 +574,13 @@ fn open(name: &TableName, tables: &mut dyn Tables) -> Result<(Structure, Vec<Col
     let snapshot = tables.snapshot(name).map_err(|error| error.at(name.location.0))?;
     let columns = frames::columns(&snapshot);
     Ok((snapshot.structure(), columns))
+}
+
+fn check_count(given: usize, wanted: usize) -> Result<()> {
+    match given == wanted {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Value, format!("{given} columns for {wanted} columns"))),
+    }
 }
 
 pub(super) fn all_of(name: &TableName) -> Result<Select> {

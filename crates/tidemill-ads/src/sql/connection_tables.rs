@@ -17,6 +17,7 @@ use tidemill_xbase::{
     production_path,
 };
 
+use super::analytical::Analytical;
 use super::error::{Error, Kind, Result};
 use super::prepared::Statements;
 use super::statement::{Select, TableName};
@@ -595,6 +596,10 @@ impl Tables for ConnectionTables<'_> {
 
     fn last_autoincrement(&self) -> Option<i64> {
         self.connection.statements.last_autoincrement
+    }
+
+    fn analytical(&self) -> Option<Arc<dyn Analytical>> {
+        self.connection.analytical.clone()
     }
 
     fn view(&self, name: &TableName) -> Option<Select> {

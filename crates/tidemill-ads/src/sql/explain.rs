@@ -22,7 +22,6 @@ pub(super) fn rows(work: &Work, tables: &mut dyn Tables, session: &Session<'_>) 
     let mut lines = Vec::new();
     match work {
         Work::Select(query) => of_query(query, tables, session, &mut lines)?,
-        Work::Analytical(_) => lines.push(("lane", "analytical".to_owned())),
         Work::Explain(inner) => return rows(inner, tables, session),
         _ => lines.push(("lane", "direct".to_owned())),
     }
@@ -48,6 +47,10 @@ fn of_query(
 ) -> Result<()> {
     match query {
         Query::One(plan) => of_plan(plan, tables, session, lines),
+        Query::Analytical(_) => {
+            lines.push(("lane", "analytical".to_owned()));
+            Ok(())
+        }
         Query::Union { left, right, .. } => {
             lines.push(("lane", "direct, the rows of both parts in memory".to_owned()));
             of_query(left, tables, session, lines)?;

@@ -38,6 +38,28 @@ pub fn parse(text: &str) -> Result<Vec<Statement>> {
     statements.map_err(|error| error.within(text))
 }
 
+/// The expression of a text.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn parse_expression(text: &str) -> Result<Expr> {
+    let tokens = Tokens::of(text)?;
+    let mut parser = Parser {
+        grammar: Grammar::new(&Ads)
+            .with_recursion_limit(MAX_DEPTH)
+            .with_tokens_with_locations(tokens.tokens),
+        statics: tokens.statics,
+        starts: tokens.starts,
+        depth: 0,
+    };
+    let expression = parser.grammar.parse_expr().map_err(|error| parser.wrong(error));
+    match expression {
+        Ok(expression) if parser.is_end() => Ok(expression),
+        Ok(_) => Err(parser.unexpected("the end of the expression").within(text)),
+        Err(error) => Err(error.within(text)),
+    }
+}
+
 struct Parser {
     grammar: Grammar<'static>,
     statics: Vec<Location>,

@@ -72,6 +72,16 @@ impl Prepared {
         })
     }
 
+    /// One SELECT that was not written as a text.
+    pub(super) fn of_plan(plan: Plan) -> Self {
+        Self {
+            text: "".into(),
+            content: Content::One(Work::Select(Query::One(Box::new(plan)))),
+            names: Vec::new(),
+            parameters: Vec::new(),
+        }
+    }
+
     /// The parameters in the order in which values are given: `None` for `?`, the name in capitals for `:name`.
     pub fn parameters(&self) -> &[Option<String>] {
         &self.parameters
@@ -132,8 +142,17 @@ impl Prepared {
     }
 }
 
+/// The parameters of a text, in the order in which values are given: as [`Prepared::parameters`] names them.
+///
+/// # Errors
+/// [`Kind::Syntax`] for a text that cannot be taken apart.
+pub fn parameters(text: &str) -> Result<Vec<Option<String>>> {
+    let names = Tokens::of(text)?.parameters.into_iter();
+    Ok(names.map(|name| (!name.starts_with('?')).then_some(name)).collect())
+}
+
 /// What a connection says of itself, copied so that the tables can be changed meanwhile.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Facts {
     environment: tidemill_xbase::expression::Environment,
     clock: super::tables::Clock,

@@ -350,7 +350,7 @@ impl<'p> Interpreter<'p> {
                     start_at: None,
                 };
                 let mut parameters = self.parameters();
-                let query = super::select::Query::bind(&select, tables, &mut parameters)?;
+                let query = super::select::Query::bind_any(&select, tables, &mut parameters)?;
                 let values = self.values(&parameters.names)?;
                 let facts = Facts::of(tables);
                 let rows = query.rows(tables, &facts.session(&values))?;

@@ -29,7 +29,7 @@ use super::tables::{Snapshot, Tables};
 use super::value::{Type, Value};
 use super::vector::{Vector, data_type, into_type};
 
-pub(super) use plan::{Plan, Source, Top, only_select, system_rows, table_name};
+pub(super) use plan::{Item, Plan, Source, Top, only_select, system_rows, table_name};
 pub(super) use union::Query;
 
 /// The condition of the last run, which the next one can use when its parameters have the same values.
@@ -271,7 +271,7 @@ impl Plan {
     }
 
     /// Rows that are in memory, as a whole.
-    fn over_rows(&self, rows: &Rows, session: &Session<'_>) -> Result<Rows> {
+    pub(super) fn over_rows(&self, rows: &Rows, session: &Session<'_>) -> Result<Rows> {
         let mut vectors = Vec::with_capacity(self.columns.len());
         let count = rows.count();
         for index in 0..self.columns.len() {

@@ -7,7 +7,7 @@ use arrow_schema::{Schema, SchemaRef};
 use tidemill_xbase::Bitmap;
 
 use super::answer::{Answer, ColumnDescription, Rows};
-use super::error::Result;
+use super::error::{Error, Kind, Result};
 use super::expression::Expr;
 use super::frames::{Reader, ScannedFrame, Selection};
 use super::prepared::{Facts, Prepared};
@@ -72,7 +72,10 @@ impl Prepared {
                 structure.check(snapshot.structure(), name)?;
                 Ok(snapshot)
             });
-            let begun = snapshot.and_then(|snapshot| self.projection(plan, snapshot, tables, parameters));
+            let begun = snapshot.and_then(|snapshot| {
+                let facts = Facts::of(tables);
+                self.records(snapshot, facts, tables.shows_deleted(), parameters)
+            });
             return begun.map(Streamed::Rows).map_err(|error| error.within(self.text()));
         }
         Ok(match self.run_static(tables, parameters)? {
@@ -82,16 +85,22 @@ impl Prepared {
         })
     }
 
-    fn projection(
+    /// The rows of its plan, which keeps the records of a table.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub(super) fn records(
         self: &Arc<Self>,
-        plan: &Plan,
         snapshot: Arc<Snapshot>,
-        tables: &dyn Tables,
+        facts: Facts,
+        shows_deleted: bool,
         parameters: &[Value],
     ) -> Result<RowStream> {
-        let facts = Facts::of(tables);
+        let Some(plan) = self.plan() else {
+            return Err(Error::new(Kind::Unsupported, "This is not one SELECT"));
+        };
         let session = facts.session(parameters);
-        let selection = plan.selected(&snapshot, &session, tables.shows_deleted())?;
+        let selection = plan.selected(&snapshot, &session, shows_deleted)?;
         let columns = plan.descriptions(Some(&snapshot), &session);
         let schema = plan.schema(Some(&snapshot), &session);
         Ok(RowStream {
@@ -133,7 +142,7 @@ impl Plan {
 }
 
 impl RowStream {
-    fn of(rows: Rows) -> Self {
+    pub(super) fn of(rows: Rows) -> Self {
         let first = rows.batches.first();
         let schema = first.map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
         Self {

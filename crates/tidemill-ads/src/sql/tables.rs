@@ -7,6 +7,7 @@ use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{Columns, Field, FieldSpec, Table, TableEditor, TableOrder};
 
+use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::statement::{Select, TableName};
@@ -273,13 +274,4 @@ pub trait Tables {
     fn analytical(&self) -> Option<Arc<dyn Analytical>> {
         None
     }
-}
-
-/// An engine for what the direct lanes cannot do.
-pub trait Analytical {
-    /// Runs a query over the tables.
-    ///
-    /// # Errors
-    /// What the engine says.
-    fn run(&self, tables: &mut dyn Tables, query: &Select, parameters: &[Value]) -> Result<Rows>;
 }

@@ -17,8 +17,6 @@ use super::tables::Tables;
 #[derive(Debug)]
 pub(super) enum Work {
     Select(Query),
-    /// A query for the analytical engine.
-    Analytical(Box<Select>),
     /// `SELECT … INTO`, `CREATE TABLE … AS`.
     Into(TableName, Query),
     Change(Box<Change>),
@@ -60,7 +58,7 @@ impl Work {
             StatementKind::Delete(delete) => Self::Change(Box::new(Change::delete(delete, tables, parameters)?)),
             StatementKind::Merge(merge) => Self::Change(Box::new(Change::merge(merge, tables, parameters)?)),
             StatementKind::CreateTable(table) => match &table.select {
-                Some(select) => Self::Into(table.name.clone(), Query::bind(select, tables, parameters)?),
+                Some(select) => Self::Into(table.name.clone(), Query::bind_any(select, tables, parameters)?),
                 None => Self::CreateTable(table.clone()),
             },
             StatementKind::AlterTable { table, changes } => Self::AlterTable(table.clone(), changes.clone()),
@@ -69,7 +67,7 @@ impl Work {
             StatementKind::DropIndex { table, index } => Self::DropIndex(table.clone(), index.clone()),
             StatementKind::CreateView { name, select } => {
                 // A view that could not be asked is refused now.
-                Query::bind(select, tables, parameters)?;
+                Query::bind_any(select, tables, parameters)?;
                 Self::SetView(name.clone(), Some(select.clone()))
             }
             StatementKind::DropView(name) => Self::SetView(name.clone(), None),
@@ -95,14 +93,11 @@ impl Work {
     fn select(select: &Select, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
         let into = super::select::only_select(&select.query.body).and_then(|only| only.into.as_ref());
         let into = into.map(|into| table_name(&into.name));
-        match (Query::bind(select, tables, parameters), into) {
-            (Ok(query), Some(name)) => Ok(Self::Into(name, query)),
-            (Ok(query), None) => Ok(Self::Select(query)),
-            (Err(error), _) if *error.kind() == Kind::NeedsAnalytical && tables.analytical().is_some() => {
-                Ok(Self::Analytical(Box::new(select.clone())))
-            }
-            (Err(error), _) => Err(error),
-        }
+        let query = Query::bind_any(select, tables, parameters)?;
+        Ok(match into {
+            Some(name) => Self::Into(name, query),
+            None => Self::Select(query),
+        })
     }
 
     /// Whether statements that were bound before may mean something else afterwards.
@@ -126,13 +121,6 @@ impl Work {
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>, allows_live: bool) -> Result<Answer> {
         match self {
             Self::Select(query) => query.run(tables, session, allows_live),
-            Self::Analytical(select) => match tables.analytical() {
-                Some(engine) => engine.run(tables, select, session.parameters).map(Answer::Rows),
-                None => Err(Error::new(
-                    Kind::NeedsAnalytical,
-                    "This connection has no analytical engine",
-                )),
-            },
             Self::Into(name, query) => {
                 let rows = query.rows(tables, session)?;
                 fill(name, &rows, tables).map(Answer::Changed)

@@ -8,6 +8,7 @@ use sqlparser::ast::{self, OrderByKind, SetExpr, SetOperator, SetQuantifier};
 
 use super::plan::{Frame, only_select};
 use super::{Plan, batch_in};
+use crate::sql::analytical::Template;
 use crate::sql::answer::{Answer, Rows};
 use crate::sql::bind::Parameters;
 use crate::sql::error::{Error, Kind, Result};
@@ -31,9 +32,31 @@ pub(in crate::sql) enum Query {
         /// Columns by their place and whether they descend.
         order: Vec<(usize, bool)>,
     },
+    /// One for the analytical engine.
+    Analytical(Box<Template>),
 }
 
 impl Query {
+    /// Binds a query, which an analytical engine may answer where the connection has one.
+    ///
+    /// # Errors
+    /// As [`Query::bind`].
+    pub(in crate::sql) fn bind_any(
+        select: &Select,
+        tables: &mut dyn Tables,
+        parameters: &mut Parameters,
+    ) -> Result<Self> {
+        let known = parameters.names.len();
+        match Self::bind(select, tables, parameters) {
+            Err(error) if *error.kind() == Kind::NeedsAnalytical && tables.analytical().is_some() => {
+                parameters.names.truncate(known);
+                let template = Template::bind(select, tables, parameters)?;
+                Ok(Self::Analytical(Box::new(template)))
+            }
+            bound => bound,
+        }
+    }
+
     /// Binds a query.
     ///
     /// # Errors
@@ -118,9 +141,10 @@ impl Query {
         terms.iter().map(place).collect()
     }
 
-    /// The columns, as a query around this one sees them.
+    /// The columns, as a query around this one sees them. Those of an analytical query are not known before it runs.
     pub(in crate::sql) fn columns(&self) -> Vec<Column> {
         match self {
+            Self::Analytical(_) => Vec::new(),
             Self::One(plan) => {
                 let columns = match &plan.grouping {
                     None => plan.columns.clone(),
@@ -157,7 +181,7 @@ impl Query {
     ) -> Result<Answer> {
         match self {
             Self::One(plan) => plan.run(tables, session, allows_live),
-            Self::Union { .. } => self.rows(tables, session).map(Answer::Rows),
+            Self::Analytical(_) | Self::Union { .. } => self.rows(tables, session).map(Answer::Rows),
         }
     }
 
@@ -169,6 +193,13 @@ impl Query {
                 Answer::Rows(rows) => return Ok(rows),
                 _ => return Err(Error::new(Kind::Unsupported, "a query gave no rows")),
             },
+            Self::Analytical(template) => {
+                let Some(engine) = tables.analytical() else {
+                    let why = "This connection has no analytical engine";
+                    return Err(Error::new(Kind::NeedsAnalytical, why));
+                };
+                return engine.run(Arc::new(template.query(tables, session)?));
+            }
             Self::Union {
                 left,
                 right,

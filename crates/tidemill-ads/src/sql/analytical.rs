@@ -1,0 +1,536 @@
+//! Queries for an engine that joins: their text, and the tables that they name, as the connection sees them.
+//!
+//! The direct lanes hand over what they do not do: joins, subqueries, windows. The engine gets the text of the query, with the
+//! values of its parameters in it, and reads the tables through [`TableSource`]: the columns that it needs, of the records that a
+//! condition picks. So it sees what this connection has not yet committed, and indexes answer conditions as they do in the direct
+//! lanes.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Field as ArrowField, Schema, SchemaRef};
+use sqlparser::ast::{self, Query as SqlQuery, Visit as _, VisitMut};
+use tidemill_xbase::Table;
+
+use super::answer::{ColumnDescription, Rows};
+use super::bind::{Parameters, Scope};
+use super::error::{Error, Kind, Result};
+use super::evaluate::Session;
+use super::expression::{Column, Expr};
+use super::frames;
+use super::parser::parse_expression;
+use super::prepared::{Facts, Prepared};
+use super::select::{Compiled, Item, Plan, Query, Source, Top, columns_of, system_rows, table_name};
+use super::statement::{Select, TableName};
+use super::stream::RowStream;
+use super::tables::{Snapshot, Tables};
+use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, date_text, decimal_text, time_text, timestamp_text};
+use crate::FieldType;
+
+/// An engine for what the direct lanes cannot do.
+pub trait Analytical: fmt::Debug + Send + Sync {
+    /// Runs a query.
+    ///
+    /// # Errors
+    /// What the engine says.
+    fn run(&self, query: Arc<AnalyticalQuery>) -> Result<Rows>;
+}
+
+/// Tables that are lent for one query. Names are those that the query gives them, to the letter.
+pub trait TableSource: Send + Sync {
+    /// The columns of a table. The metadata of the schema says under [`RECORD_COUNT`] how many records there are, and that of a
+    /// field under [`BLANK_IS_NULL`] that it cannot hold NULL: the blank that it holds instead comes as NULL.
+    ///
+    /// # Errors
+    /// [`Kind::NoTable`] for a table that the query does not name.
+    fn schema(&self, table: &str) -> Result<SchemaRef>;
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// As [`TableSource::schema`], and what the condition or the table is found to be.
+    fn scan(&self, scan: &TableScan) -> Result<Box<dyn RecordBatchReader + Send>>;
+
+    /// Whether the program does not want the answer any more. Asked in the thread that runs the query. Default: it does.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// The key of a schema's metadata under which the number of records stands, in digits.
+pub const RECORD_COUNT: &str = "ads.records";
+/// The key of a field's metadata that says that a blank stands for NULL.
+pub const BLANK_IS_NULL: &str = "ads.blank";
+
+/// What is read of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TableScan {
+    /// The table, as the query names it.
+    pub table: String,
+    /// Its columns by their places in the schema, in the order in which they come.
+    pub columns: Vec<usize>,
+    /// A condition of ADS SQL over the table's columns, whose names stand in double quotes.
+    pub filter: Option<String>,
+    /// At most so many rows, of those that fulfil the condition.
+    pub limit: Option<usize>,
+}
+
+/// A query whose parameters are still open.
+#[derive(Debug)]
+pub(super) struct Template {
+    query: Box<SqlQuery>,
+    relations: Vec<TableName>,
+}
+
+impl Template {
+    /// Takes a query whose tables are there. What stands for a value becomes a placeholder with its number.
+    ///
+    /// # Errors
+    /// [`Kind::NoTable`].
+    pub(super) fn bind(select: &Select, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let mut query = select.query.clone();
+        if let ast::SetExpr::Select(only) = &mut *query.body {
+            // Where the rows go is not the engine's affair.
+            only.into = None;
+        }
+        if let Some(row) = select.start_at {
+            start_at(&mut query, row)?;
+        }
+        let relations = relations(&query);
+        let mut columns = Vec::new();
+        for relation in &relations {
+            if relation.system().is_none() && tables.view(relation).is_none() {
+                let snapshot = tables
+                    .snapshot(relation)
+                    .map_err(|error| error.at(relation.location.0))?;
+                columns.extend(snapshot.table().fields().iter().map(|field| field.name.clone()));
+            }
+        }
+        let mut binder = Binder { columns, parameters };
+        let _ = VisitMut::visit(&mut query, &mut binder);
+        Ok(Self { query, relations })
+    }
+
+    /// The query with the values of its parameters.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] for a number that has no digits; as [`Tables::snapshot`].
+    pub(super) fn query(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<AnalyticalQuery> {
+        let mut query = self.query.clone();
+        let mut filler = Filler(session.parameters);
+        if let ControlFlow::Break(error) = VisitMut::visit(&mut query, &mut filler) {
+            return Err(error);
+        }
+        let lent = self.relations.iter();
+        let lent = lent.map(|name| Ok((name.to_string(), Lent::of(name, tables)?)));
+        Ok(AnalyticalQuery {
+            text: query.to_string(),
+            tables: lent.collect::<Result<_>>()?,
+            facts: Facts::of(tables),
+            shows_deleted: tables.shows_deleted(),
+        })
+    }
+}
+
+/// A query for an [`Analytical`] engine, and the tables that it names, as they were when it began.
+#[derive(Debug)]
+pub struct AnalyticalQuery {
+    text: String,
+    tables: HashMap<String, Lent>,
+    facts: Facts,
+    shows_deleted: bool,
+}
+
+impl AnalyticalQuery {
+    /// The query in ADS SQL, without parameters.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn lent(&self, table: &str) -> Result<&Lent> {
+        let lent = self.tables.get(table);
+        lent.ok_or_else(|| Error::new(Kind::NoTable, format!("The query names no table {table}")))
+    }
+}
+
+impl TableSource for AnalyticalQuery {
+    fn schema(&self, table: &str) -> Result<SchemaRef> {
+        Ok(self.lent(table)?.schema())
+    }
+
+    fn scan(&self, scan: &TableScan) -> Result<Box<dyn RecordBatchReader + Send>> {
+        let lent = self.lent(&scan.table)?;
+        let plan = lent.plan(scan)?;
+        let rows = match lent {
+            Lent::Table(snapshot) => {
+                let facts = self.facts.clone();
+                Arc::new(Prepared::of_plan(plan)).records(Arc::clone(snapshot), facts, self.shows_deleted, &[])?
+            }
+            Lent::Rows(rows) => RowStream::of(plan.over_rows(rows, &self.facts.session(&[]))?),
+        };
+        Ok(Box::new(Reader(rows)))
+    }
+}
+
+/// A table of a query.
+#[derive(Debug)]
+enum Lent {
+    Table(Arc<Snapshot>),
+    /// What a view shows, or a table of `system`.
+    Rows(Rows),
+}
+
+impl Lent {
+    fn of(name: &TableName, tables: &mut dyn Tables) -> Result<Self> {
+        let at = |error: Error| error.at(name.location.0);
+        if let Some(system) = name.system() {
+            return system_rows(&system, tables).map(Self::Rows).map_err(at);
+        }
+        let Some(view) = tables.view(name) else {
+            return tables.snapshot(name).map(Self::Table).map_err(at);
+        };
+        let query = Query::bind_any(&view, tables, &mut Parameters::default())?;
+        let facts = Facts::of(tables);
+        query.rows(tables, &facts.session(&[])).map(Self::Rows)
+    }
+
+    fn schema(&self) -> SchemaRef {
+        match self {
+            Self::Table(snapshot) => {
+                let table = snapshot.table();
+                let mut schema = columns_with_blanks(table);
+                schema
+                    .metadata
+                    .insert(RECORD_COUNT.to_owned(), table.record_count().to_string());
+                Arc::new(schema)
+            }
+            Self::Rows(rows) => {
+                let columns = columns_of(rows).into_iter();
+                let fields = columns.map(|column| ArrowField::new(column.name, column.type_of.data_type(), true));
+                Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+            }
+        }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        match self {
+            Self::Table(snapshot) => frames::columns(snapshot),
+            Self::Rows(rows) => columns_of(rows),
+        }
+    }
+
+    /// The plan of a scan.
+    fn plan(&self, scan: &TableScan) -> Result<Plan> {
+        let columns = self.columns();
+        let items = scan.columns.iter().map(|place| match columns.get(*place) {
+            Some(column) => Ok(Item {
+                name: column.name.clone(),
+                expr: Expr::Column(*place),
+                field: Some(*place),
+            }),
+            None => {
+                let why = format!("{} has {} columns, and no column {place}", scan.table, columns.len());
+                Err(Error::new(Kind::NoColumn, why))
+            }
+        });
+        let items = items.collect::<Result<Vec<_>>>()?;
+        let selection = scan.filter.as_deref().map(|filter| {
+            let mut parameters = Parameters::default();
+            let mut scope = Scope::new(&columns, Vec::new(), &mut parameters);
+            let bound = scope.bind(&parse_expression(filter)?)?;
+            scope.condition(bound)
+        });
+        let limit = scan
+            .limit
+            .map(|limit| Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
+        Ok(Plan {
+            source: match self {
+                Self::Table(snapshot) => Source::Table(TableName::new(&scan.table), snapshot.structure()),
+                Self::Rows(_) => Source::System(scan.table.clone()),
+            },
+            selection: selection.transpose()?,
+            columns,
+            items,
+            grouping: None,
+            having: None,
+            is_distinct: false,
+            order: Vec::new(),
+            top: limit.map(|limit| Top::Rows(Expr::Value(limit))),
+            offset: None,
+            is_static: true,
+            compiled: Compiled::default(),
+        })
+    }
+}
+
+/// The columns of a table in statements: with [`BLANK_IS_NULL`] where a field cannot hold NULL.
+pub fn columns_with_blanks(table: &Table) -> Schema {
+    let (schema, fields) = (table.schema(), table.fields());
+    let columns = schema.fields().iter().zip(fields).map(|(column, field)| {
+        let mut column = column.as_ref().clone();
+        if !field.nullable {
+            column.metadata_mut().insert(BLANK_IS_NULL.to_owned(), "1".to_owned());
+        }
+        column
+    });
+    Schema::new_with_metadata(columns.collect::<Vec<_>>(), schema.metadata().clone())
+}
+
+/// The rows of a scan, as other libraries read them.
+struct Reader(RowStream);
+
+impl Iterator for Reader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.0.next()?;
+        Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+    }
+}
+
+impl RecordBatchReader for Reader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(self.0.schema())
+    }
+}
+
+/// The tables that a query names, each once; names of its own WITH queries are not among them.
+fn relations(query: &SqlQuery) -> Vec<TableName> {
+    let mut names = Names::default();
+    let _ = query.visit(&mut names);
+    let Names { mut relations, with } = names;
+    let is_with =
+        |name: &TableName| name.parts.len() == 1 && with.iter().any(|known| known.eq_ignore_ascii_case(name.last()));
+    relations.retain(|name| !is_with(name));
+    relations
+}
+
+#[derive(Default)]
+struct Names {
+    relations: Vec<TableName>,
+    with: Vec<String>,
+}
+
+impl ast::Visitor for Names {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &SqlQuery) -> ControlFlow<()> {
+        let with = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.with.extend(with.map(|with| with.alias.name.value.clone()));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<()> {
+        let name = table_name(relation);
+        if !self.relations.contains(&name) {
+            self.relations.push(name);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Makes placeholders of what stands for a value, and writes names in double quotes.
+struct Binder<'p> {
+    /// Of all tables of the folder: a variable of a script does not hide them.
+    columns: Vec<String>,
+    parameters: &'p mut Parameters,
+}
+
+impl Binder<'_> {
+    fn variable(&mut self, name: &str, column: &str) -> Option<usize> {
+        let is_column = self.columns.iter().any(|known| known.eq_ignore_ascii_case(column));
+        match is_column {
+            true => None,
+            false => self.parameters.variable(name),
+        }
+    }
+}
+
+impl ast::VisitorMut for Binder<'_> {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, relation: &mut ast::ObjectName) -> ControlFlow<()> {
+        for part in &mut relation.0 {
+            if let ast::ObjectNamePart::Identifier(name) = part {
+                in_quotes(name);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        let number = match expr {
+            ast::Expr::Value(value) => match &value.value {
+                ast::Value::Placeholder(name) => {
+                    let name = name.strip_prefix(':').unwrap_or(name).trim_matches('"');
+                    Some(self.parameters.named(name))
+                }
+                _ => None,
+            },
+            ast::Expr::Identifier(name) => {
+                let number = self.variable(&name.value, &name.value);
+                in_quotes(name);
+                number
+            }
+            ast::Expr::CompoundIdentifier(parts) => {
+                let whole: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+                let number = self.variable(&whole.join("."), whole.last().copied().unwrap_or_default());
+                parts.iter_mut().for_each(in_quotes);
+                number
+            }
+            _ => None,
+        };
+        if let Some(number) = number {
+            *expr = ast::Expr::value(ast::Value::Placeholder(number.to_string()));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The parser's own text of a name in brackets does not double a bracket within.
+fn in_quotes(name: &mut ast::Ident) {
+    if name.quote_style == Some('[') {
+        name.quote_style = Some('"');
+    }
+}
+
+/// Puts values in the places of parameters.
+struct Filler<'v>(&'v [Value]);
+
+impl ast::VisitorMut for Filler<'_> {
+    type Break = Error;
+
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<Error> {
+        let ast::Expr::Value(value) = expr else {
+            return ControlFlow::Continue(());
+        };
+        let ast::Value::Placeholder(number) = &value.value else {
+            return ControlFlow::Continue(());
+        };
+        let value = number.parse::<usize>().ok().and_then(|number| self.0.get(number));
+        let missing = || Error::new(Kind::Parameter, "A parameter has no value");
+        match value.ok_or_else(missing).and_then(Value::to_literal) {
+            Ok(literal) => {
+                *expr = literal;
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+}
+
+impl Value {
+    /// As it is written in a statement. A blank day or moment is NULL.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] for a double that has no digits.
+    pub fn to_literal(&self) -> Result<ast::Expr> {
+        let number = |digits: String| match digits.strip_prefix('-') {
+            Some(digits) => ast::Expr::UnaryOp {
+                op: ast::UnaryOperator::Minus,
+                expr: Box::new(ast::Expr::value(ast::Value::Number(digits.to_owned(), false))),
+            },
+            None => ast::Expr::value(ast::Value::Number(digits, false)),
+        };
+        let typed = |data_type, text| {
+            ast::Expr::TypedString(ast::TypedString {
+                data_type,
+                value: ast::Value::SingleQuotedString(text).into(),
+                uses_odbc_syntax: true,
+            })
+        };
+        let zone = ast::TimezoneInfo::None;
+        Ok(match self {
+            Value::Null => ast::Expr::value(ast::Value::Null),
+            Value::Date(days) if *days == EMPTY_DATE => ast::Expr::value(ast::Value::Null),
+            Value::Timestamp(ms) if *ms == EMPTY_TIMESTAMP => ast::Expr::value(ast::Value::Null),
+            Value::Text(text) => ast::Expr::value(ast::Value::SingleQuotedString(text.clone())),
+            Value::Integer(whole) => number(whole.to_string()),
+            Value::Decimal { unscaled, scale } => number(decimal_text(*unscaled, *scale)),
+            Value::Double(double) if double.is_finite() => number(format!("{double:e}")),
+            Value::Double(double) => {
+                let why = format!("{double} cannot be written in a statement");
+                return Err(Error::new(Kind::Value, why));
+            }
+            Value::Logical(value) => ast::Expr::value(ast::Value::Boolean(*value)),
+            Value::Date(days) => typed(ast::DataType::Date, date_text(*days)),
+            Value::Time(ms) => typed(ast::DataType::Time(None, zone), time_text(i64::from(*ms))),
+            Value::Timestamp(ms) => typed(ast::DataType::Timestamp(None, zone), timestamp_text(*ms)),
+            Value::Bytes(bytes) => {
+                let digits = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+                ast::Expr::value(ast::Value::HexStringLiteral(digits))
+            }
+        })
+    }
+}
+
+/// `START AT row` as the OFFSET that it is.
+fn start_at(query: &mut SqlQuery, row: u64) -> Result<()> {
+    let offset = ast::Offset {
+        value: ast::Expr::value(ast::Value::Number(row.saturating_sub(1).to_string(), false)),
+        rows: ast::OffsetRows::None,
+    };
+    match &mut query.limit_clause {
+        limits @ None => {
+            *limits = Some(ast::LimitClause::LimitOffset {
+                limit: None,
+                offset: Some(offset),
+                limit_by: Vec::new(),
+            });
+            Ok(())
+        }
+        Some(_) => Err(Error::new(Kind::Unsupported, "START AT beside LIMIT is not ADS SQL")),
+    }
+}
+
+impl ColumnDescription {
+    /// A column that an engine gives: a field of a table has the type that its metadata remembers.
+    pub fn of_arrow(field: &ArrowField) -> Self {
+        let get = |key: &str| field.metadata().get(key).map(String::as_str);
+        let remembered = get("xbase.type").and_then(|letter| {
+            let width: u32 = get("xbase.width")?.parse().ok()?;
+            let decimals: u16 = get("xbase.decimals")?.parse().ok()?;
+            let field_type = match letter {
+                "C" => FieldType::String,
+                "V" => FieldType::VarcharFox,
+                "N" | "F" => FieldType::Numeric,
+                "L" => FieldType::Logical,
+                "D" => FieldType::Date,
+                "I" if decimals == 0 => FieldType::Integer,
+                "B" => FieldType::Double,
+                "Y" => FieldType::Money,
+                "T" => FieldType::Timestamp,
+                "M" => return Some((FieldType::Memo, 0, 0)),
+                _ => return None,
+            };
+            Some((field_type, width, decimals))
+        });
+        let name = field.name().clone();
+        match remembered {
+            Some((field_type, length, decimals)) => Self {
+                name,
+                field_type,
+                length,
+                decimals,
+            },
+            None => Self::of_type(name, Type::of_arrow(field.data_type(), None).unwrap_or(Type::Bytes)),
+        }
+    }
+}
+
+impl Rows {
+    /// The rows of an engine's answer, in columns as clients are told of them.
+    pub fn of_batches(schema: &SchemaRef, mut batches: Vec<RecordBatch>) -> Self {
+        if batches.is_empty() {
+            batches.push(RecordBatch::new_empty(Arc::clone(schema)));
+        }
+        let columns = schema.fields().iter().map(|field| ColumnDescription::of_arrow(field));
+        Self {
+            columns: columns.collect(),
+            batches,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Rows that come as batches, and not as a statement.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{Field as ArrowField, Schema};
+
+use super::connection_tables::ConnectionTables;
+use super::error::{Error, Kind, Result};
+use super::statement::TableName;
+use super::tables::Tables as _;
+
+impl ConnectionTables<'_> {
+    /// Appends the rows of a batch to a table and returns their number. Columns go to the fields of their names, in any case; other
+    /// fields are blank.
+    ///
+    /// # Errors
+    /// [`Kind::NoColumn`] for a column that is no field, [`Kind::Ambiguous`] for two that are the same one, [`Kind::Value`] for a value
+    /// that does not fit; as [`Tables::editor`](super::Tables::editor).
+    pub fn append(&mut self, name: &TableName, batch: &RecordBatch) -> Result<u64> {
+        let table = self.editor(name)?;
+        let mut arrays: Vec<Option<ArrayRef>> = vec![None; table.fields().len()];
+        for (column, array) in batch.schema().fields().iter().zip(batch.columns()) {
+            let place = table
+                .fields()
+                .iter()
+                .position(|field| field.name.eq_ignore_ascii_case(column.name()));
+            let Some(slot) = place.and_then(|place| arrays.get_mut(place)) else {
+                let why = format!("Column not found: {} in {name}", column.name());
+                return Err(Error::new(Kind::NoColumn, why));
+            };
+            if slot.replace(Arc::clone(array)).is_some() {
+                let why = format!("{name} has one field for two columns {}", column.name());
+                return Err(Error::new(Kind::Ambiguous, why));
+            }
+        }
+        let rows = batch.num_rows();
+        let columns = arrays.into_iter().zip(table.fields()).map(|(array, field)| {
+            let array = array.unwrap_or_else(|| new_null_array(&field.data_type(), rows));
+            (ArrowField::new(&field.name, array.data_type().clone(), true), array)
+        });
+        let (fields, arrays): (Vec<ArrowField>, Vec<ArrayRef>) = columns.unzip();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
+        let appended = table.append_batch(&batch)?;
+        self.changed(name);
+        Ok(u64::from(appended.end - appended.start))
+    }
+}
