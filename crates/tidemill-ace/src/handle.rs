@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tidemill_ads::{AreaId, Connection, ErrorCode, OrderId, Result, WorkArea};
 
+use crate::analytical::SharedEngine;
 use crate::call::refuse;
 use crate::find::Search;
 use crate::process_exit;
@@ -232,7 +233,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Opens a connection and gives it a handle.
-pub(crate) fn add_connection(connection: Connection) -> Result<Handle> {
+pub(crate) fn add_connection(mut connection: Connection) -> Result<Handle> {
+    connection.set_analytical(Some(Arc::new(SharedEngine)));
     let session = Arc::new(Mutex::new(Session {
         connection,
         handle: 0,

@@ -25,6 +25,7 @@
 )]
 #![allow(non_snake_case, reason = "the names are those of the Advantage Client Engine")]
 
+mod analytical;
 mod bookmark;
 mod call;
 mod callback;

@@ -5,12 +5,36 @@ use super::sources::Exception;
 /// Files with `unsafe` code.
 pub(super) const UNSAFE: &[Exception] = &[
     (
+        "crates/tidemill-ace/src/analytical.rs",
+        "asks the loader where this library is, beside which the engine is looked for",
+    ),
+    (
         "crates/tidemill-ace/src/pointers.rs",
         "follows the pointers that C programs pass, in this one place of the library",
     ),
     (
         "crates/tidemill-ace/src/process_exit.rs",
         "asks the C library to call back when the process ends, so that what waits in memory is written",
+    ),
+    (
+        "crates/tidemill-analytical/src/abi.rs",
+        "says the types of functions that are called across the interface",
+    ),
+    (
+        "crates/tidemill-analytical/src/entry.rs",
+        "takes what another library hands over",
+    ),
+    (
+        "crates/tidemill-analytical/src/fault.rs",
+        "reads and frees what another library allocated",
+    ),
+    (
+        "crates/tidemill-analytical/src/library.rs",
+        "loads another library and calls it",
+    ),
+    (
+        "crates/tidemill-analytical/src/tables.rs",
+        "is called by another library, and calls it",
     ),
     (
         "crates/tidemill-clickhouse/src/column/low_cardinality.rs",
