@@ -1,64 +1,88 @@
 //! What `tidemill-ads` answers: statements over xBase tables alone, changes of their records or structure, and scripts.
 //!
-//! What this does not do: each text has a connection of its own, so a transaction begins and ends in one text.
+//! Each text has a connection of its own, in which its transactions end; but where a session keeps one, a change begins a transaction
+//! that goes on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
-use tidemill_ads::sql::{Kind, Prepared, RowStream, StatementOptions, Streamed};
-use tidemill_ads::{Connection, ErrorCode, Paths, Settings};
-use tokio::task::spawn_blocking;
+use tidemill_ads::ErrorCode;
+use tidemill_ads::sql::{
+    Analytical, AnalyticalQuery, Error as SqlError, Kind, Prepared, RowStream, Rows, Streamed, Tables as _, Value,
+};
+use tokio::runtime::Handle;
 
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::options::SessionOptions;
-use crate::session::Answer;
+use crate::session::{Answer, Session};
+use crate::transaction::{Kept, blocking, settings};
 use crate::{Error, Result};
 
-/// How long a record that others have locked is waited for.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// What a text is, as far as its way depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextKind {
+    /// A query, whose joins the session itself hands to the engine.
+    Query,
+    /// It changes records, and belongs into a transaction that spans statements.
+    Change,
+    /// It makes or changes tables, or transactions.
+    Other,
+}
+
+/// A text to run.
+pub(crate) struct Text<'t> {
+    pub(crate) sql: &'t str,
+    /// The values of its parameters.
+    pub(crate) values: &'t [Value],
+    /// What it is.
+    pub(crate) kind: TextKind,
+}
 
 /// Runs a text, whose tables have these names and files before all others. Of changes the answer is one row with their number.
 ///
 /// # Errors
 ///
 /// [`Error::Ads`]: what the parser or the tables say.
-pub(crate) async fn run(sql: &str, options: &SessionOptions, files: Vec<(String, PathBuf)>) -> Result<Answer> {
-    let (sql, options) = (sql.to_owned(), options.clone());
-    let given = spawn_blocking(move || stream(&sql, &options, &files));
-    match given.await.map_err(|error| DataFusionError::External(error.into()))?? {
+pub(crate) async fn run(
+    text: &Text<'_>,
+    options: &SessionOptions,
+    files: Vec<(String, PathBuf)>,
+    kept: &Kept,
+) -> Result<Answer> {
+    let (sql, values, kind) = (text.sql.to_owned(), text.values.to_vec(), text.kind);
+    let (options, kept) = (options.clone(), kept.clone());
+    let given = blocking(move || {
+        let text = Text {
+            sql: &sql,
+            values: &values,
+            kind,
+        };
+        stream(&text, &options, &files, &kept)
+    });
+    match given.await? {
         Streamed::Rows(rows) => Ok(Answer::streamed(rows_of(rows))),
         Streamed::Changed(count) => Answer::counted(Some(count)),
         _ => Answer::counted(None),
     }
 }
 
-fn stream(sql: &str, options: &SessionOptions, files: &[(String, PathBuf)]) -> Result<Streamed> {
-    let folder = options
-        .names
-        .folder()
-        .map_or_else(|| PathBuf::from("."), Path::to_owned);
-    let mut paths = Paths::with_drives(&options.names.drives())?;
-    for (name, file) in files.iter().cloned().chain(options.names.attached_files()) {
-        paths.attach(&name, std::path::absolute(&file).map_err(Error::io(&file, "find"))?);
-    }
-    let settings = Settings {
-        show_deleted: options.shows_deleted(),
-        lock_timeout: LOCK_TIMEOUT,
-        paths,
-        ..Settings::default()
-    };
-    let mut statements = StatementOptions::default();
-    statements.table.codepage = options.codepage_set();
-    let mut connection = Connection::open(folder)?;
-    let mut tables = connection.tables(&settings, &statements);
-    let prepared = Arc::new(Prepared::new(sql, &mut tables)?);
-    let given = prepared.stream(&mut tables, &[])?;
-    connection.end_transactions()?;
-    Ok(given)
+fn stream(text: &Text<'_>, options: &SessionOptions, files: &[(String, PathBuf)], kept: &Kept) -> Result<Streamed> {
+    let (settings, statements) = settings(options, files)?;
+    let goes_on = kept.is_on() && text.kind == TextKind::Change;
+    kept.with(options, |connection| {
+        let engine =
+            (text.kind != TextKind::Query).then(|| -> Arc<dyn Analytical> { Arc::new(Engine(Handle::current())) });
+        connection.set_analytical(engine);
+        let mut tables = connection.tables(&settings, &statements);
+        let prepared = Arc::new(Prepared::new(text.sql, &mut tables)?);
+        if goes_on && !tables.in_transaction() {
+            tables.begin()?;
+        }
+        Ok(prepared.stream(&mut tables, text.values)?)
+    })
 }
 
 /// Rows that are read on a thread of their own while they are taken.
@@ -75,6 +99,36 @@ fn rows_of(rows: RowStream) -> SendableRecordBatchStream {
         Ok(())
     });
     stream.build()
+}
+
+/// The engine for queries within other statements: what they read goes into a table, a variable or a cursor of ADS SQL.
+#[derive(Debug)]
+struct Engine(Handle);
+
+impl Analytical for Engine {
+    fn run(&self, query: Arc<AnalyticalQuery>) -> Result<Rows, SqlError> {
+        let text = query.text().to_owned();
+        let session = Session::new(SessionOptions::default());
+        let rows = async {
+            let answer = session.query_lent(&text, query).await?;
+            let schema = answer.schema();
+            Ok::<_, Error>(Rows::of_batches(&schema, answer.collect().await?))
+        };
+        Ok(self.0.block_on(rows)?)
+    }
+}
+
+impl From<Error> for SqlError {
+    /// In the terms of ADS SQL, with the place that it has.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Ads(error) => (*error).into(),
+            Error::Parse { message } => Self::new(Kind::Syntax, message),
+            Error::Unsupported { .. } => Self::new(Kind::Unsupported, error.to_string()),
+            Error::NotFound { .. } => Self::new(Kind::NoTable, error.to_string()),
+            other => Self::new(Kind::Engine, other.to_string()),
+        }
+    }
 }
 
 /// What is wrong with an index that a statement would have used. The records can be read without it.

@@ -7,27 +7,7 @@ use arrow_array::types::{Date32Type, TimestampMillisecondType};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
-use tidemill_ads::sql::{EMPTY_DATE, EMPTY_TIMESTAMP, Type};
-use tidemill_xbase::Table;
-
-/// The key of a field's metadata that says that a blank stands for NULL.
-pub(crate) const BLANK_IS_NULL: &str = "ads.blank";
-
-/// The schema of a table in a statement.
-pub(crate) fn marked(table: &Table) -> SchemaRef {
-    let (schema, fields) = (table.schema(), table.fields());
-    let marked = schema.fields().iter().zip(fields).map(|(column, field)| {
-        let mut column = column.as_ref().clone();
-        if !field.nullable {
-            column.metadata_mut().insert(BLANK_IS_NULL.to_owned(), "1".to_owned());
-        }
-        column
-    });
-    Arc::new(Schema::new_with_metadata(
-        marked.collect::<Vec<_>>(),
-        schema.metadata().clone(),
-    ))
-}
+use tidemill_ads::sql::{BLANK_IS_NULL, EMPTY_DATE, EMPTY_TIMESTAMP, Type};
 
 /// A batch with values for its blank dates. The columns' fields are told by `schema`.
 pub(crate) fn filled(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {

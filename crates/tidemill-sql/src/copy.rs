@@ -193,7 +193,7 @@ impl Session {
         self.plan(answer, None, false, destination, options).await
     }
 
-    async fn plan<'s>(
+    pub(crate) async fn plan<'s>(
         &'s self,
         answer: Answer,
         expected: Option<u64>,

@@ -46,6 +46,12 @@ pub(crate) trait Engine: Send + Sync + 'static {
     /// Whether a scan can be cut into parts that are read side by side.
     fn divisible(&self) -> bool;
 
+    /// What the engine is told of a condition, which it keeps exactly. Default: a predicate.
+    fn condition(&self, filter: &Expr) -> Condition {
+        let _ = filter;
+        Condition::Predicate
+    }
+
     fn scan(&self, request: Request) -> crate::Result<Batches>;
 }
 
@@ -70,6 +76,10 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
         (**self).divisible()
     }
 
+    fn condition(&self, filter: &Expr) -> Condition {
+        (**self).condition(filter)
+    }
+
     fn scan(&self, request: Request) -> crate::Result<Batches> {
         (**self).scan(request)
     }
@@ -77,11 +87,23 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
 
 pub(crate) type Batches = Box<dyn Iterator<Item = crate::Result<RecordBatch>> + Send>;
 
+/// How an engine is told a condition.
+pub(crate) enum Condition {
+    /// As a predicate over batches of its columns.
+    Predicate,
+    /// In words of its own.
+    Text(String),
+    /// Not at all: it is looked at behind the scan.
+    None,
+}
+
 /// What a scan is asked for.
 pub(crate) struct Request {
     /// Indices into the engine's schema, in output order.
     pub(crate) projection: Vec<usize>,
     pub(crate) filter: Option<Filter>,
+    /// Conditions in the engine's own words, all of which hold.
+    pub(crate) texts: Vec<String>,
     /// Rows after the filter.
     pub(crate) limit: Option<usize>,
     pub(crate) batch_rows: usize,
@@ -153,6 +175,13 @@ impl<E: Engine> Shards<E> {
         counts.fold(Precision::Exact(0), |sum, count| sum.add(&count))
     }
 
+    /// Engines of one table are told conditions in the same way.
+    fn condition(&self, filter: &Expr) -> Condition {
+        self.all
+            .first()
+            .map_or(Condition::None, |engine| engine.condition(filter))
+    }
+
     /// Into how many parts a scan can be cut, of as many as are wanted.
     fn parts(&self, wanted: usize) -> usize {
         match self.all.as_slice() {
@@ -196,7 +225,14 @@ impl<E: Engine> TableProvider for EngineTable<E> {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let schema = &self.engines.schema;
         let projection = projection.map_or_else(|| (0..schema.fields().len()).collect(), Clone::clone);
-        let filter = match conjunction(filters.iter().cloned()) {
+        let (mut predicates, mut texts) = (Vec::new(), Vec::new());
+        for filter in filters {
+            match self.engines.condition(filter) {
+                Condition::Text(text) => texts.push(text),
+                _ => predicates.push(filter.clone()),
+            }
+        }
+        let filter = match conjunction(predicates) {
             Some(filter) => Some(state.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(schema))?)?),
             None => None,
         };
@@ -206,6 +242,7 @@ impl<E: Engine> TableProvider for EngineTable<E> {
             projection,
             projected,
             filter,
+            texts,
             limit,
             parts: 1,
         };
@@ -233,10 +270,12 @@ impl<E: Engine> TableProvider for EngineTable<E> {
                             | Expr::OuterReferenceColumn(..)
                     ))
                 })?;
-                Ok(match reaches_out {
-                    true => TableProviderFilterPushDown::Unsupported,
-                    false => TableProviderFilterPushDown::Exact,
-                })
+                Ok(
+                    match reaches_out || matches!(self.engines.condition(filter), Condition::None) {
+                        true => TableProviderFilterPushDown::Unsupported,
+                        false => TableProviderFilterPushDown::Exact,
+                    },
+                )
             })
             .collect()
     }
@@ -248,6 +287,7 @@ struct EngineScan<E> {
     projection: Vec<usize>,
     projected: SchemaRef,
     filter: Option<Arc<dyn PhysicalExpr>>,
+    texts: Vec<String>,
     limit: Option<usize>,
     parts: usize,
 }
@@ -293,6 +333,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
             let request = Request {
                 projection: self.projection.clone(),
                 filter: self.filter()?,
+                texts: self.texts.clone(),
                 limit: self.limit,
                 batch_rows: context.session_config().batch_size(),
                 part,
@@ -336,6 +377,9 @@ impl<E: Engine> DataSource for EngineScan<E> {
                 if let Some(filter) = &self.filter {
                     write!(f, ", filter={filter}")?;
                 }
+                if !self.texts.is_empty() {
+                    write!(f, ", filter={}", self.texts.join(" AND "))?;
+                }
                 if let Some(limit) = self.limit {
                     write!(f, ", limit={limit}")?;
                 }
@@ -365,6 +409,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
                 projection: self.projection.clone(),
                 projected: Arc::clone(&self.projected),
                 filter: self.filter.clone(),
+                texts: self.texts.clone(),
                 limit: None,
                 parts,
             })
@@ -389,7 +434,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
         if let Some(limit) = self.limit {
             rows = rows.min(&Precision::Exact(limit));
         }
-        if self.filter.is_some() || (partition.is_some() && self.parts > 1) {
+        if self.filter.is_some() || !self.texts.is_empty() || (partition.is_some() && self.parts > 1) {
             rows = rows.to_inexact();
         }
         Ok(Arc::new(Statistics {

@@ -21,12 +21,14 @@
 
 mod ads;
 mod blanks;
+mod catalog;
 mod copy;
 mod damage;
 mod dialect;
 mod engine;
 mod error;
 mod faults;
+mod ingest;
 mod location;
 mod lowering;
 mod names;
@@ -39,13 +41,16 @@ mod session;
 mod shards;
 mod sink;
 mod stores;
+mod transaction;
 
+pub use catalog::NamedTables;
 pub use copy::{Copied, CopyOptions, MappedColumn, PlannedCopy, Progress, Verify};
 pub use error::{Error, Result};
+pub use ingest::Ingest;
 pub use location::{Format, Location, Place};
 pub use names::Names;
 pub use options::SessionOptions;
 pub use records::{Records, Skipped};
 pub use server_url::{ServerUrl, without_passwords};
-pub use session::{Answer, Session};
+pub use session::{Answer, Session, is_query};
 pub use sink::{FileOptions, Sink, StreamFormat, TableOptions, stream_sink};

@@ -1,13 +1,14 @@
 //! A query of ADS SQL in the terms of the engine: what the engine's grammar lacks is said otherwise, and columns get the names that
 //! ADS gives them.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     DescribeAlias, Expr, Ident, LimitClause, Offset, OffsetRows, Query, SelectItem, SetExpr, Statement, TopQuantity,
     Value, VisitMut, VisitorMut,
 };
-use tidemill_ads::sql::{Error as SqlError, Kind, Select};
+use tidemill_ads::sql::{Error as SqlError, Kind, Select, Value as AdsValue};
 
 use crate::{Error, Result};
 
@@ -16,19 +17,15 @@ use crate::{Error, Result};
 /// # Errors
 ///
 /// [`Error::Ads`] for what the engine has no words for.
-pub(crate) fn statement(select: &Select, explains: bool) -> Result<Statement> {
+pub(crate) fn statement(select: &Select, explains: bool, parameters: &Parameters) -> Result<Statement> {
     let mut query = select.query.clone();
     if let Some(row) = select.start_at {
         add_limits(&mut query, None, Some(number(row.saturating_sub(1))))?;
     }
     let mut lowered = Statement::Query(query);
-    let mut lowering = Lowering { parameters: Vec::new() };
+    let mut lowering = Lowering { parameters };
     if let ControlFlow::Break(error) = lowered.visit(&mut lowering) {
         return Err(error);
-    }
-    if !lowering.parameters.is_empty() {
-        let why = format!("{} parameters need values, and 0 have one", lowering.parameters.len());
-        return Err(SqlError::new(Kind::Parameter, why).into());
     }
     Ok(match explains {
         false => lowered,
@@ -45,21 +42,59 @@ pub(crate) fn statement(select: &Select, explains: bool) -> Result<Statement> {
     })
 }
 
-struct Lowering {
-    parameters: Vec<String>,
+/// The values of a statement's parameters by their names: `?1`, `:NAME`.
+#[derive(Debug, Default)]
+pub(crate) struct Parameters(HashMap<String, AdsValue>);
+
+impl Parameters {
+    /// Those of a text, which are given in its order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] when there are too few.
+    pub(crate) fn of(sql: &str, values: &[AdsValue]) -> Result<Self> {
+        let names = tidemill_ads::sql::parameters(sql)?;
+        let (given, wanted) = (values.len(), names.len());
+        if given < wanted {
+            let why = format!("{wanted} parameters need values, and {given} have one");
+            return Err(SqlError::new(Kind::Parameter, why).into());
+        }
+        let mut marks = 0;
+        let names = names.into_iter().map(|name| match name {
+            Some(name) => format!(":{name}"),
+            None => {
+                marks += 1;
+                format!("?{marks}")
+            }
+        });
+        Ok(Self(names.zip(values.iter().cloned()).collect()))
+    }
 }
 
-impl VisitorMut for Lowering {
+struct Lowering<'p> {
+    parameters: &'p Parameters,
+}
+
+impl VisitorMut for Lowering<'_> {
     type Break = Error;
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        if let Expr::Value(value) = expr
-            && let Value::Placeholder(name) = &value.value
-            && !self.parameters.contains(name)
-        {
-            self.parameters.push(name.clone());
+        let Expr::Value(value) = expr else {
+            return ControlFlow::Continue(());
+        };
+        let Value::Placeholder(name) = &value.value else {
+            return ControlFlow::Continue(());
+        };
+        let name = name.replace('"', "").to_uppercase();
+        let missing = || SqlError::new(Kind::Parameter, format!("There is no value for {name}"));
+        let value = self.parameters.0.get(&name).ok_or_else(missing);
+        match value.and_then(AdsValue::to_literal) {
+            Ok(literal) => {
+                *expr = literal;
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error.into()),
         }
-        ControlFlow::Continue(())
     }
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {

@@ -60,6 +60,18 @@ impl Names {
         self.dir.as_deref()
     }
 
+    /// The database whose tables may be named without it, where one is set.
+    pub(crate) fn database(&self) -> Option<&ServerUrl> {
+        self.database.as_ref()
+    }
+
+    /// The names that were given, and the places that they stand for.
+    pub(crate) fn attached(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.attached
+            .iter()
+            .map(|(name, place)| (name.as_str(), place.as_str()))
+    }
+
     /// The names that were given to files of tables.
     pub(crate) fn attached_files(&self) -> impl Iterator<Item = (String, PathBuf)> {
         let attached = self.attached.iter();

@@ -22,11 +22,12 @@ use sqlparser::ast::{
     ObjectNamePart, Query, Select, SelectItem, SetExpr, Spanned as _, Statement, TableFactor, UnaryOperator, Value,
     Visit, VisitMut, Visitor, VisitorMut,
 };
-use tidemill_ads::sql::{Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, is_volatile};
+use tidemill_ads::sql::{
+    BLANK_IS_NULL, Clock, Error as SqlError, Kind, Scalar, ScalarColumn, Type, function_names, is_volatile,
+};
 use tidemill_xbase::CodePage;
 use tidemill_xbase::expression::Environment;
 
-use crate::blanks::BLANK_IS_NULL;
 use crate::scope::Bound;
 use crate::{Error, Result};
 
@@ -604,6 +605,25 @@ fn call(name: &str, arguments: Vec<Expr>) -> Expr {
         over: None,
         within_group: Vec::new(),
     })
+}
+
+/// What a function of the engine stands for, over these arguments; `None` for a function of the engine's own.
+pub(crate) fn written(function: &ScalarUDF, arguments: &[Expr]) -> Option<Expr> {
+    let inner: &dyn std::any::Any = function.inner().as_ref();
+    let mut expr = inner.downcast_ref::<AdsFunction>()?.template.clone();
+    let _ = sqlparser::ast::visit_expressions_mut(&mut expr, |part| {
+        if let Expr::Identifier(name) = part
+            && let Some(argument) = name
+                .value
+                .strip_prefix('c')
+                .and_then(|place| place.parse::<usize>().ok())
+            && let Some(argument) = arguments.get(argument)
+        {
+            *part = argument.clone();
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    Some(Expr::Nested(Box::new(expr)))
 }
 
 /// An expression of ADS SQL over `c0`, `c1`, … as a function of the engine.

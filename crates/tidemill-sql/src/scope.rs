@@ -486,6 +486,16 @@ pub(crate) fn text(name: &ObjectName) -> String {
     parts.map(|part| part.value.as_str()).collect::<Vec<_>>().join(".")
 }
 
+/// The qualifier of a table's columns: the name of its file without folder and extension.
+pub(crate) fn table_name(written: &str) -> &str {
+    let file = written.rsplit(['/', '\\']).next().unwrap_or(written);
+    match file.rsplit_once('.') {
+        Some((stem, extension)) if extension.eq_ignore_ascii_case("dbf") => stem,
+        Some((_, table)) => table,
+        None => file,
+    }
+}
+
 fn object_name(name: &str) -> ObjectName {
     ObjectName(vec![ObjectNamePart::Identifier(quoted(name))])
 }

@@ -11,7 +11,7 @@ use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream};
+use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
@@ -20,13 +20,15 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use futures::StreamExt;
-use sqlparser::ast::{Insert, Statement, TableObject};
-use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableName, Type};
+use sqlparser::ast::{Insert, SetExpr, Statement, TableObject};
+use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableName, TableSource, Type, Value};
 use tidemill_riegeli::RecordType;
 
+use crate::ads::{self, TextKind};
 use crate::copy;
 use crate::damage::DamageLog;
 use crate::location::{Format, Location, Place};
+use crate::lowering::Parameters;
 use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::scalars::{self, Surroundings};
@@ -34,7 +36,8 @@ use crate::scope::{self, Bound};
 use crate::server_url::{ServerUrl, without_passwords};
 use crate::sink::{IfThere, TableSink};
 use crate::stores::Clients;
-use crate::{Error, Result, ads, blanks, dialect, faults, lowering, stores};
+use crate::transaction::{Kept, blocking};
+use crate::{Error, Result, blanks, dialect, faults, lowering, stores};
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
 pub struct Session {
@@ -44,6 +47,7 @@ pub struct Session {
     memory: Option<Arc<FairSpillPool>>,
     damage: DamageLog,
     pub(crate) clients: Clients,
+    pub(crate) kept: Kept,
 }
 
 impl Session {
@@ -67,6 +71,7 @@ impl Session {
             config,
             damage: DamageLog::default(),
             clients: Clients::default(),
+            kept: Kept::default(),
         }
     }
 
@@ -119,15 +124,45 @@ impl Session {
         self.answer(sql, &self.options).await
     }
 
+    /// As [`Session::query`], with values for its parameters, in the order of [`parameters`](tidemill_ads::sql::parameters).
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::query`]; [`Error::Ads`] for too few values.
+    pub async fn query_with(&self, sql: &str, values: &[Value]) -> Result<Answer> {
+        self.answer_with(sql, values, &self.options).await
+    }
+
+    /// Answers a query over tables that another program lends for it. Nothing else is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::query`]; [`Error::Unsupported`] for what is not a query.
+    pub async fn query_lent(&self, sql: &str, tables: Arc<dyn TableSource>) -> Result<Answer> {
+        let statement = match tidemill_ads::sql::parse(sql)?.as_slice() {
+            [only] => match &only.kind {
+                StatementKind::Select(select) => lowering::statement(select, false, &Parameters::default())?,
+                _ => return Err(not_a_query()),
+            },
+            _ => return Err(not_a_query()),
+        };
+        self.run(statement, sql, &self.options, Some(&tables)).await
+    }
+
     /// [`Session::query`] under these settings of tables.
     pub(crate) async fn answer(&self, sql: &str, options: &SessionOptions) -> Result<Answer> {
+        self.answer_with(sql, &[], options).await
+    }
+
+    async fn answer_with(&self, sql: &str, values: &[Value], options: &SessionOptions) -> Result<Answer> {
+        let text = |kind| ads::Text { sql, values, kind };
         let statements = match tidemill_ads::sql::parse(sql) {
             Ok(statements) => statements,
             // The grammar of the engine has more queries.
             Err(error) => {
                 return match dialect::parse(sql) {
                     Ok(statement @ (Statement::Query(_) | Statement::Explain { .. })) => {
-                        self.run(statement, sql, options).await
+                        self.run(statement, sql, options, None).await
                     }
                     _ => Err(Error::Parse {
                         message: without_passwords(&error.to_string()),
@@ -137,25 +172,43 @@ impl Session {
         };
         match statements.as_slice() {
             [only] => match &only.kind {
-                StatementKind::Select(select) => self.select(sql, select, false, options).await,
+                StatementKind::Select(select) => match makes_a_table(select) {
+                    false => self.select(&text(TextKind::Query), select, false, options).await,
+                    true => ads::run(&text(TextKind::Other), options, Vec::new(), &self.kept).await,
+                },
                 StatementKind::Explain(inner) if let StatementKind::Select(select) = &inner.kind => {
-                    self.select(sql, select, true, options).await
+                    self.select(&text(TextKind::Query), select, true, options).await
                 }
                 StatementKind::Insert(insert) if self.is_of_others(&insert.table) => match dialect::parse(sql)? {
                     Statement::Insert(insert) => self.insert(insert, sql, options).await,
-                    _ => ads::run(sql, options, Vec::new()).await,
+                    _ => ads::run(&text(TextKind::Change), options, Vec::new(), &self.kept).await,
                 },
                 kind => {
                     self.only_xbase(kind)?;
-                    ads::run(sql, options, Vec::new()).await
+                    let kind = match kind {
+                        StatementKind::Insert(_)
+                        | StatementKind::Update(_)
+                        | StatementKind::Delete(_)
+                        | StatementKind::Merge(_)
+                        | StatementKind::Script(_) => TextKind::Change,
+                        _ => TextKind::Other,
+                    };
+                    ads::run(&text(kind), options, Vec::new(), &self.kept).await
                 }
             },
-            _ => ads::run(sql, options, Vec::new()).await,
+            _ => ads::run(&text(TextKind::Change), options, Vec::new(), &self.kept).await,
         }
     }
 
     /// A query over xBase tables goes to the lanes of ADS SQL; what these do not know, and queries over other tables, to the engine.
-    async fn select(&self, sql: &str, select: &Select, explains: bool, options: &SessionOptions) -> Result<Answer> {
+    async fn select(
+        &self,
+        text: &ads::Text<'_>,
+        select: &Select,
+        explains: bool,
+        options: &SessionOptions,
+    ) -> Result<Answer> {
+        let sql = text.sql;
         let mut files = Vec::new();
         let mut is_xbase = options.suits_ads();
         for (name, place) in scope::relations(&*select.query) {
@@ -174,7 +227,7 @@ impl Session {
         }
         let mut refused = None;
         if is_xbase {
-            match ads::run(sql, options, files).await {
+            match ads::run(text, options, files, &self.kept).await {
                 Err(error) => match (ads::left_to_others(&error), ads::fault_of_index(&error)) {
                     (Some(kind), _) => refused = Some((kind, error)),
                     // The engine reads the records and no index.
@@ -186,7 +239,8 @@ impl Session {
                 answered => return answered,
             }
         }
-        let answer = self.run(lowering::statement(select, explains)?, sql, options).await;
+        let statement = lowering::statement(select, explains, &Parameters::of(sql, text.values)?)?;
+        let answer = self.run(statement, sql, options, None).await;
         match (answer, refused) {
             // What nobody knows is refused in the words of the first who was asked.
             (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),
@@ -230,7 +284,7 @@ impl Session {
             });
         };
         let columns: Vec<String> = insert.columns.iter().map(scope::text).collect();
-        let mut answer = self.run(Statement::Query(source), sql, options).await?;
+        let mut answer = self.run(Statement::Query(source), sql, options, None).await?;
         let making = &options.making;
         if making.create && !columns.is_empty() {
             answer = answer.named(&columns)?;
@@ -242,21 +296,42 @@ impl Session {
         Answer::counted(Some(rows))
     }
 
-    /// Answers a query by the engine.
-    async fn run(&self, statement: Statement, sql: &str, options: &SessionOptions) -> Result<Answer> {
+    /// Answers a query by the engine, over tables of this session or over those that are lent.
+    async fn run(
+        &self,
+        statement: Statement,
+        sql: &str,
+        options: &SessionOptions,
+        lent: Option<&Arc<dyn TableSource>>,
+    ) -> Result<Answer> {
         let written = statement.clone();
-        let answer = self.planned(statement, sql, &options.of_statements()).await;
+        let answer = self.planned(statement, sql, &options.of_statements(), lent).await;
         answer.map_err(|error| faults::of_planning(error, &written, sql))
     }
 
-    async fn planned(&self, mut statement: Statement, sql: &str, options: &SessionOptions) -> Result<Answer> {
+    async fn planned(
+        &self,
+        mut statement: Statement,
+        sql: &str,
+        options: &SessionOptions,
+        lent: Option<&Arc<dyn TableSource>>,
+    ) -> Result<Answer> {
         let context = self.context(self.config.clone());
         let mut tables = HashMap::new();
         for (written, place) in scope::relations(&statement) {
-            let location = self.options.names.table(&written);
-            let location = location.map_err(|error| faults::absent(error, place, sql))?;
-            let provider = stores::open(&location, options, &self.damage, &self.clients, &context.state()).await?;
-            let registered = location.to_string();
+            let (registered, alias, is_xbase, provider) = match lent {
+                Some(source) => {
+                    let alias = scope::table_name(&written).to_owned();
+                    (written.clone(), alias, true, stores::lent::open(&written, source)?)
+                }
+                None => {
+                    let location = self.options.names.table(&written);
+                    let location = location.map_err(|error| faults::absent(error, place, sql))?;
+                    let provider = self.table(&location, options, &context.state()).await?;
+                    let is_xbase = location.format == Format::Xbase;
+                    (location.to_string(), location.table_name(), is_xbase, provider)
+                }
+            };
             let schema = provider.schema();
             let fields = schema.fields().iter();
             let columns = fields.clone().map(|field| field.name().clone()).collect();
@@ -265,11 +340,11 @@ impl Session {
             tables.insert(
                 written,
                 Bound {
-                    alias: location.table_name(),
+                    alias,
                     registered,
                     columns,
                     types,
-                    is_xbase: location.format == Format::Xbase,
+                    is_xbase,
                 },
             );
         }
@@ -296,6 +371,24 @@ impl Session {
                 false => Answer { stream },
             },
         )
+    }
+
+    /// A table of a statement, with what the transaction under way has changed.
+    async fn table(
+        &self,
+        location: &Location,
+        options: &SessionOptions,
+        state: &SessionState,
+    ) -> Result<Arc<dyn TableProvider>> {
+        if let (Format::Xbase, Place::File(file)) = (location.format, &location.place)
+            && self.kept.is_on()
+        {
+            let (kept, file, given) = (self.kept.clone(), file.clone(), options.clone());
+            if let Some(table) = blocking(move || kept.table(&file, &given)).await? {
+                return stores::of_table(location, table, options, &self.damage);
+            }
+        }
+        stores::open(location, options, &self.damage, &self.clients, state).await
     }
 
     /// How a statement would be answered, as indented lines: what is scanned, with which columns, filters and limits.
@@ -478,6 +571,43 @@ impl Answer {
             batches.push(batch);
         }
         Ok(batches)
+    }
+}
+
+/// Whether a text is one query, which changes nothing.
+///
+/// # Errors
+///
+/// [`Error::Parse`] for what is no SQL.
+pub fn is_query(sql: &str) -> Result<bool> {
+    match tidemill_ads::sql::parse(sql) {
+        Ok(statements) => Ok(match statements.as_slice() {
+            [only] => match &only.kind {
+                StatementKind::Select(select) => !makes_a_table(select),
+                StatementKind::Explain(_) => true,
+                _ => false,
+            },
+            _ => false,
+        }),
+        // The grammar of the engine has more queries.
+        Err(error) => match dialect::parse(sql) {
+            Ok(Statement::Query(_) | Statement::Explain { .. }) => Ok(true),
+            _ => Err(Error::Parse {
+                message: without_passwords(&error.to_string()),
+            }),
+        },
+    }
+}
+
+/// `SELECT … INTO`.
+fn makes_a_table(select: &Select) -> bool {
+    matches!(&*select.query.body, SetExpr::Select(only) if only.into.is_some())
+}
+
+fn not_a_query() -> Error {
+    Error::Unsupported {
+        what: "a statement that is not one query, over tables that are lent,".to_owned(),
+        hint: "whoever has the tables changes them".to_owned(),
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod cassandra;
 pub(crate) mod clickhouse;
 mod decimals;
 mod files;
+pub(crate) mod lent;
 mod native;
 pub(crate) mod object;
 mod riegeli;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState;
+use tidemill_xbase::Table;
 
 use crate::damage::DamageLog;
 use crate::location::{Format, Location, Place};
@@ -65,6 +67,16 @@ pub(crate) async fn tables_of(database: &ServerUrl, clients: &Clients) -> Result
         .iter()
         .map(|name| Location::server(database.with_table(name)))
         .collect()
+}
+
+/// An xBase table that is open already.
+pub(crate) fn of_table(
+    location: &Location,
+    table: Arc<Table>,
+    options: &SessionOptions,
+    damage: &DamageLog,
+) -> Result<Arc<dyn TableProvider>> {
+    xbase::of_tables(location, vec![table], options, damage)
 }
 
 /// A scan that says what it left out when it ends, wherever that is.

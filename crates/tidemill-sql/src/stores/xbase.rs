@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
+use tidemill_ads::sql::columns_with_blanks;
 use tidemill_xbase::{DELETED_COLUMN, Deleted, RowFilter, Scan, Table};
 
 use super::Reading;
@@ -20,14 +21,26 @@ pub(super) fn open(
     options: &SessionOptions,
     damage: &DamageLog,
 ) -> Result<Arc<dyn TableProvider>> {
-    let mut engines = Vec::new();
-    for part in location.parts() {
-        let table = Arc::new(Table::open(part.file()?, options.xbase_options())?);
+    let parts = location.parts();
+    let tables = parts
+        .iter()
+        .map(|part| Ok(Arc::new(Table::open(part.file()?, options.xbase_options())?)));
+    of_tables(location, tables.collect::<Result<_>>()?, options, damage)
+}
+
+/// Tables that are open already, one behind another.
+pub(super) fn of_tables(
+    location: &Location,
+    tables: Vec<Arc<Table>>,
+    options: &SessionOptions,
+    damage: &DamageLog,
+) -> Result<Arc<dyn TableProvider>> {
+    let engines = tables.into_iter().map(|table| {
         let schema = match options.has_blanks() {
-            true => blanks::marked(&table),
+            true => Arc::new(columns_with_blanks(&table)),
             false => table.schema(),
         };
-        engines.push(XbaseEngine {
+        XbaseEngine {
             schema: match options.marks_deleted() {
                 true => with_marks(&schema),
                 false => schema,
@@ -36,9 +49,9 @@ pub(super) fn open(
             table,
             deleted: options.deleted_records(),
             damage: damage.clone(),
-        });
-    }
-    Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
+        }
+    });
+    Ok(Arc::new(EngineTable::new(location.to_string(), engines.collect())?))
 }
 
 fn with_marks(schema: &Schema) -> SchemaRef {

@@ -7,6 +7,7 @@ mod copies;
 mod lanes;
 mod messages;
 mod places;
+mod sessions;
 mod statements;
 mod xbase;
 

@@ -1,0 +1,59 @@
+//! The tables that a session finds by their names alone.
+
+use std::path::Path;
+
+use crate::location::Location;
+use crate::names::Names;
+use crate::server_url::ServerUrl;
+use crate::session::Session;
+use crate::{Error, Result};
+
+/// Tables by the names that statements give them.
+pub type NamedTables = Vec<(String, Location)>;
+
+impl Session {
+    /// The tables of the folder or the database of this session, with those that are attached by a name, and behind them the
+    /// tables of each database that is attached, by its name.
+    ///
+    /// Of files that have their names in common but for the extension, each is named with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when the folder can't be listed; [`Error::ClickHouse`](crate::Error::ClickHouse) when a server can't be asked.
+    pub async fn all_tables(&self) -> Result<Vec<(Option<String>, NamedTables)>> {
+        let names = self.names();
+        let mut own = match names.database() {
+            Some(database) => named(self.tables_of(database).await?),
+            None => named(Names::tables_in(names.folder().unwrap_or(Path::new(".")))?),
+        };
+        let mut databases = Vec::new();
+        for (name, place) in names.attached() {
+            match ServerUrl::new(place).filter(|url| !url.names_table()) {
+                Some(database) => databases.push((Some(name.to_owned()), named(self.tables_of(&database).await?))),
+                None => match names.table(name) {
+                    Ok(location) => own.push((name.to_owned(), location)),
+                    // What is attached and not there is no table.
+                    Err(Error::NotFound { .. }) => {}
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+        let mut all = vec![(None, own)];
+        all.append(&mut databases);
+        Ok(all)
+    }
+}
+
+fn named(locations: Vec<Location>) -> NamedTables {
+    let stems: Vec<String> = locations.iter().map(Location::table_name).collect();
+    let name = |(location, stem): (Location, &String)| {
+        let namesakes = stems.iter().filter(|other| other.eq_ignore_ascii_case(stem)).count();
+        let file = location.file().ok().and_then(Path::file_name);
+        let name = match (namesakes, file) {
+            (2.., Some(file)) => file.to_string_lossy().into_owned(),
+            _ => stem.clone(),
+        };
+        (name, location)
+    };
+    locations.into_iter().zip(&stems).map(name).collect()
+}
