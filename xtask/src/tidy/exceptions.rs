@@ -17,6 +17,10 @@ pub(super) const UNSAFE: &[Exception] = &[
         "asks the C library to call back when the process ends, so that what waits in memory is written",
     ),
     (
+        "crates/tidemill-adbc/src/analytical.rs",
+        "exports the function that libace.so calls",
+    ),
+    (
         "crates/tidemill-analytical/src/abi.rs",
         "says the types of functions that are called across the interface",
     ),

@@ -1,0 +1,104 @@
+//! The function that `libace.so` calls for a join, a subquery or a window.
+
+#![expect(unsafe_code, reason = "is called by another library")]
+
+use std::ffi::c_int;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use tidemill_ads::sql::{Error, Kind, Result, TableSource};
+use tidemill_analytical::{Fault, Host, Text};
+use tidemill_sql::{Answer, Session, SessionOptions};
+use tokio::runtime::Runtime;
+
+use crate::database;
+
+/// How often the program is asked whether it still wants the answer.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What all queries of the process run on.
+static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+
+/// Answers a query over tables that the host lends.
+///
+/// # Safety
+/// As [`tidemill_analytical::answer`] has it.
+#[unsafe(no_mangle)]
+#[expect(unreachable_pub, reason = "is found by its name")]
+pub unsafe extern "C" fn TidemillAnalyticalQuery(
+    version: u32,
+    text: Text,
+    host: *mut Host,
+    answer: *mut FFI_ArrowArrayStream,
+    fault: *mut Fault,
+) -> c_int {
+    // SAFETY: the arguments are handed on as they came.
+    unsafe { tidemill_analytical::answer(version, text, host, answer, fault, query) }
+}
+
+fn query(text: &str, tables: Arc<dyn TableSource>) -> Result<Box<dyn RecordBatchReader + Send>> {
+    let runtime = runtime()?;
+    let session = Session::new(SessionOptions::default());
+    let begun = session.query_lent(text, Arc::clone(&tables));
+    let answer = runtime.block_on(watched(begun, tables.as_ref()))?;
+    Ok(Box::new(LentRows {
+        runtime,
+        schema: answer.schema(),
+        answer: Some(answer),
+        tables,
+    }))
+}
+
+fn runtime() -> Result<&'static Runtime> {
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let made = database::runtime().map_err(|error| Error::new(Kind::Engine, error.message))?;
+    Ok(RUNTIME.get_or_init(|| made))
+}
+
+/// Waits for a future as long as the program wants it.
+async fn watched<T>(work: impl Future<Output = tidemill_sql::Result<T>>, tables: &dyn TableSource) -> Result<T> {
+    let mut work = pin!(work);
+    loop {
+        match tokio::time::timeout(PATIENCE, &mut work).await {
+            Ok(done) => return done.map_err(Error::from),
+            Err(_) if tables.is_cancelled() => {
+                return Err(Error::new(Kind::Limit, "The statement was cancelled"));
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// The rows of a query over lent tables.
+struct LentRows {
+    runtime: &'static Runtime,
+    schema: SchemaRef,
+    answer: Option<Answer>,
+    tables: Arc<dyn TableSource>,
+}
+
+impl Iterator for LentRows {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let answer = self.answer.as_mut()?;
+        let batch = self.runtime.block_on(watched(answer.next(), self.tables.as_ref()));
+        if !matches!(batch, Ok(Some(_))) {
+            self.answer = None;
+        }
+        let batch = batch.map_err(|error| ArrowError::ExternalError(Box::new(error)));
+        batch.transpose()
+    }
+}
+
+impl RecordBatchReader for LentRows {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

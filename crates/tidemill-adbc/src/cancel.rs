@@ -1,0 +1,91 @@
+//! Cancelling what a statement or a connection does.
+
+use std::sync::Arc;
+
+use adbc_core::CancelHandle;
+use adbc_core::error::Result;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+use crate::error;
+
+/// What cancels the work that is under way; work that begins later is not touched.
+#[derive(Clone, Debug)]
+pub(crate) struct Canceller(Arc<watch::Sender<u64>>);
+
+impl Canceller {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
+    }
+}
+
+impl CancelHandle for Canceller {
+    fn try_cancel(&self) -> Result<()> {
+        self.0.send_modify(|count| *count = count.wrapping_add(1));
+        Ok(())
+    }
+}
+
+/// Whether the work that is under way was cancelled.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch([watch::Receiver<u64>; 2]);
+
+impl Watch {
+    /// # Errors
+    ///
+    /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled).
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.0.iter().any(|canceller| canceller.has_changed().unwrap_or(false)) {
+            true => Err(error::cancelled()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Work of a statement, which its own canceller and that of its connection cancel.
+#[derive(Debug)]
+pub(crate) struct Work {
+    runtime: Arc<Runtime>,
+    watch: Watch,
+}
+
+impl Work {
+    pub(crate) fn begin(runtime: &Arc<Runtime>, cancellers: [&Canceller; 2]) -> Self {
+        Self {
+            runtime: Arc::clone(runtime),
+            watch: Watch(cancellers.map(|canceller| canceller.0.subscribe())),
+        }
+    }
+
+    /// What tells of cancelling to a thread of the runtime, which must not keep the runtime.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// Waits for a future, which ends where it stands when the work is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled); as the future.
+    pub(crate) fn run<T>(&mut self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
+        let Watch([own, connection]) = &mut self.watch;
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                // Without senders nobody cancels any more.
+                Ok(()) = own.changed() => Err(error::cancelled()),
+                Ok(()) = connection.changed() => Err(error::cancelled()),
+                done = work => done.map_err(error::of_session),
+            }
+        })
+    }
+
+    /// Waits for a future that is not to be left half way.
+    ///
+    /// # Errors
+    ///
+    /// As the future.
+    pub(crate) fn finish<T>(&self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
+        self.runtime.block_on(work).map_err(error::of_session)
+    }
+}

@@ -1,0 +1,186 @@
+//! Connections: a session over the tables of a database, and what they say of these.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use adbc_core::error::Result;
+use adbc_core::options::{InfoCode, ObjectDepth, OptionConnection, OptionValue};
+use adbc_core::schemas::{GET_STATISTIC_NAMES_SCHEMA, GET_TABLE_TYPES_SCHEMA};
+use adbc_core::{CancelHandle, Connection, Optionable};
+use arrow_array::{RecordBatch, RecordBatchReader, StringArray};
+use arrow_schema::Schema;
+use tidemill_sql::{Session, SessionOptions};
+use tokio::runtime::Runtime;
+
+use crate::cancel::{Canceller, Work};
+use crate::database::{flag, text};
+use crate::error::{self, invalid, invalid_state, not_implemented, of_session};
+use crate::info;
+use crate::objects::{self, Patterns};
+use crate::rows::of_batch;
+use crate::statement::TidemillStatement;
+
+/// A connection to the tables of a database.
+pub struct TidemillConnection {
+    session: Arc<Session>,
+    runtime: Arc<Runtime>,
+    canceller: Canceller,
+}
+
+impl TidemillConnection {
+    pub(crate) fn new(settings: SessionOptions, runtime: Arc<Runtime>) -> Self {
+        Self {
+            session: Arc::new(Session::new(settings)),
+            runtime,
+            canceller: Canceller::new(),
+        }
+    }
+
+    fn work(&self) -> Work {
+        Work::begin(&self.runtime, [&self.canceller, &self.canceller])
+    }
+
+    fn in_transaction(&self) -> Result<()> {
+        match self.session.autocommit() {
+            false => Ok(()),
+            true => Err(invalid_state(
+                "autocommit is on: each statement is a transaction of its own",
+            )),
+        }
+    }
+}
+
+impl Connection for TidemillConnection {
+    type StatementType = TidemillStatement;
+
+    fn new_statement(&mut self) -> Result<TidemillStatement> {
+        let (session, runtime) = (Arc::clone(&self.session), Arc::clone(&self.runtime));
+        Ok(TidemillStatement::new(session, runtime, self.canceller.clone()))
+    }
+
+    fn get_cancel_handle(&self) -> Box<dyn CancelHandle> {
+        Box::new(self.canceller.clone())
+    }
+
+    fn get_info(&self, codes: Option<HashSet<InfoCode>>) -> Result<Box<dyn RecordBatchReader + Send>> {
+        Ok(of_batch(info::batch(codes.as_ref())?))
+    }
+
+    fn get_objects(
+        &self,
+        depth: ObjectDepth,
+        catalog: Option<&str>,
+        db_schema: Option<&str>,
+        table_name: Option<&str>,
+        table_type: Option<Vec<&str>>,
+        column_name: Option<&str>,
+    ) -> Result<Box<dyn RecordBatchReader + Send>> {
+        let patterns = Patterns {
+            catalog,
+            db_schema,
+            table_name,
+            column_name,
+            has_tables: table_type.is_none_or(|types| types.contains(&objects::TABLE)),
+        };
+        let found = self.work().run(objects::find(&self.session, depth, &patterns))?;
+        Ok(of_batch(objects::batch(&found)?))
+    }
+
+    fn get_table_schema(&self, catalog: Option<&str>, db_schema: Option<&str>, table_name: &str) -> Result<Schema> {
+        if let Some(catalog) = catalog.filter(|catalog| !catalog.is_empty()) {
+            let missing = tidemill_sql::Error::NotFound {
+                name: catalog.to_owned(),
+                hint: "there are no catalogs".to_owned(),
+            };
+            return Err(of_session(missing));
+        }
+        let name = match db_schema.filter(|schema| !schema.is_empty()) {
+            Some(database) => format!("{database}.{table_name}"),
+            None => table_name.to_owned(),
+        };
+        let location = self.session.names().table(&name).map_err(of_session)?;
+        let schema = self.work().run(self.session.schema(&location))?;
+        Ok(schema.as_ref().clone())
+    }
+
+    fn get_table_types(&self) -> Result<Box<dyn RecordBatchReader + Send>> {
+        let types = StringArray::from(vec![objects::TABLE]);
+        let batch = RecordBatch::try_new(GET_TABLE_TYPES_SCHEMA.clone(), vec![Arc::new(types)])?;
+        Ok(of_batch(batch))
+    }
+
+    /// There are none beside those that ADBC names.
+    fn get_statistic_names(&self) -> Result<Box<dyn RecordBatchReader + Send>> {
+        Ok(of_batch(RecordBatch::new_empty(GET_STATISTIC_NAMES_SCHEMA.clone())))
+    }
+
+    fn get_statistics(
+        &self,
+        _: Option<&str>,
+        _: Option<&str>,
+        _: Option<&str>,
+        _: bool,
+    ) -> Result<Box<dyn RecordBatchReader + Send>> {
+        Err(not_implemented("no statistics of tables are kept"))
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.in_transaction()?;
+        self.work().finish(self.session.commit())
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        self.in_transaction()?;
+        self.work().finish(self.session.rollback())
+    }
+
+    fn read_partition(&self, _: impl AsRef<[u8]>) -> Result<Box<dyn RecordBatchReader + Send>> {
+        Err(not_implemented("results are not cut into partitions"))
+    }
+}
+
+impl Optionable for TidemillConnection {
+    type Option = OptionConnection;
+
+    fn set_option(&mut self, key: OptionConnection, value: OptionValue) -> Result<()> {
+        let value = text(key.as_ref(), value)?;
+        match key {
+            OptionConnection::AutoCommit => {
+                let autocommit = flag(key.as_ref(), &value)?;
+                self.work().finish(self.session.set_autocommit(autocommit))
+            }
+            OptionConnection::ReadOnly if value == "false" => Ok(()),
+            OptionConnection::IsolationLevel if value == "adbc.connection.transaction.isolation.default" => Ok(()),
+            OptionConnection::CurrentCatalog | OptionConnection::CurrentSchema if value.is_empty() => Ok(()),
+            OptionConnection::CurrentCatalog | OptionConnection::CurrentSchema => Err(invalid(format!(
+                "{} cannot be {value:?}: it is always the database itself",
+                key.as_ref()
+            ))),
+            other => Err(not_implemented(format!(
+                "{} = {value:?}: no connection has that",
+                other.as_ref()
+            ))),
+        }
+    }
+
+    fn get_option_string(&self, key: OptionConnection) -> Result<String> {
+        match &key {
+            OptionConnection::AutoCommit => Ok(self.session.autocommit().to_string()),
+            OptionConnection::ReadOnly => Ok("false".to_owned()),
+            OptionConnection::CurrentCatalog | OptionConnection::CurrentSchema => Ok(String::new()),
+            _ => Err(error::no_option(key.as_ref())),
+        }
+    }
+
+    fn get_option_bytes(&self, key: OptionConnection) -> Result<Vec<u8>> {
+        Err(error::no_option(key.as_ref()))
+    }
+
+    fn get_option_int(&self, key: OptionConnection) -> Result<i64> {
+        Err(error::no_option(key.as_ref()))
+    }
+
+    fn get_option_double(&self, key: OptionConnection) -> Result<f64> {
+        Err(error::no_option(key.as_ref()))
+    }
+}

@@ -1,0 +1,171 @@
+//! Databases: a folder of tables, or a database of a server, and names that are attached to it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use adbc_core::error::{Error, Result, Status};
+use adbc_core::options::{OptionConnection, OptionDatabase, OptionValue};
+use adbc_core::{Database, Optionable};
+use tidemill_sql::{ServerUrl, SessionOptions};
+use tidemill_xbase::{CodePage, Deleted};
+use tokio::runtime::Runtime;
+
+use crate::connection::TidemillConnection;
+use crate::error::{self, invalid, not_implemented};
+
+/// What stands before the name of a table in an option.
+const ATTACH: &str = "tidemill.attach.";
+const DRIVE: &str = "tidemill.drive.";
+
+/// A folder of tables, or a database of a server.
+#[derive(Debug)]
+pub struct TidemillDatabase {
+    options: Vec<(String, String)>,
+    runtime: Arc<Runtime>,
+}
+
+impl TidemillDatabase {
+    /// # Errors
+    ///
+    /// [`Status::NotImplemented`] for an option that there is not, [`Status::InvalidArguments`] for a value that makes no sense,
+    /// [`Status::NotFound`] when there is no such folder.
+    pub(crate) fn new(options: impl IntoIterator<Item = (OptionDatabase, OptionValue)>) -> Result<Self> {
+        let mut database = Self {
+            options: Vec::new(),
+            runtime: Arc::new(runtime()?),
+        };
+        for (key, value) in options {
+            database.set_option(key, value)?;
+        }
+        Ok(database)
+    }
+
+    fn settings(&self) -> Result<SessionOptions> {
+        let mut settings = SessionOptions::default();
+        for (key, value) in &self.options {
+            settings = with_option(settings, key, value)?;
+        }
+        Ok(settings)
+    }
+}
+
+/// What statements run on.
+pub(crate) fn runtime() -> Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let built = builder.thread_name("tidemill").enable_all().build();
+    built.map_err(|error| Error::with_message_and_status(format!("no threads can be had: {error}"), Status::Internal))
+}
+
+fn with_option(settings: SessionOptions, key: &str, value: &str) -> Result<SessionOptions> {
+    if let Some(name) = key.strip_prefix(ATTACH) {
+        return Ok(settings.attach(name, value));
+    }
+    if let Some(letter) = key.strip_prefix(DRIVE) {
+        let mut letters = letter.chars();
+        return match (letters.next(), letters.next()) {
+            (Some(letter), None) if letter.is_ascii_alphabetic() => Ok(settings.drive(letter, value)),
+            _ => Err(invalid(format!("{key}: a drive is one letter"))),
+        };
+    }
+    Ok(match key {
+        "uri" => match ServerUrl::new(value) {
+            Some(database) => settings.database(database),
+            None => {
+                let folder = value.strip_prefix("file://").unwrap_or(value);
+                if !Path::new(folder).is_dir() {
+                    let why = format!(
+                        "{folder}: there is no such folder; the uri is a folder, or clickhouse://host/database"
+                    );
+                    return Err(Error::with_message_and_status(why, Status::NotFound));
+                }
+                settings.dir(folder)
+            }
+        },
+        "tidemill.codepage" => {
+            let codepage = value.parse::<CodePage>();
+            settings.codepage(codepage.map_err(|error| invalid(format!("{key}: {error}")))?)
+        }
+        "tidemill.deleted" => settings.deleted(match value {
+            "skip" => Deleted::Skip,
+            "include" => Deleted::Include,
+            "only" => Deleted::Only,
+            _ => return Err(invalid(format!("{key} is skip, include or only, not {value:?}"))),
+        }),
+        "tidemill.recover" => settings.recover(flag(key, value)?),
+        "tidemill.threads" => {
+            let threads = value.parse().ok().filter(|threads| *threads > 0);
+            settings.threads(threads.ok_or_else(|| invalid(format!("{key} is a number from 1, not {value:?}")))?)
+        }
+        _ => return Err(not_implemented(format!("a database has no option {key}"))),
+    })
+}
+
+pub(crate) fn flag(key: &str, value: &str) -> Result<bool> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(invalid(format!("{key} is true or false, not {value:?}"))),
+    }
+}
+
+/// An option's value as text.
+pub(crate) fn text(key: &str, value: OptionValue) -> Result<String> {
+    match value {
+        OptionValue::String(text) => Ok(text),
+        OptionValue::Int(number) => Ok(number.to_string()),
+        _ => Err(invalid(format!("{key} takes text"))),
+    }
+}
+
+impl Database for TidemillDatabase {
+    type ConnectionType = TidemillConnection;
+
+    fn new_connection(&self) -> Result<TidemillConnection> {
+        self.new_connection_with_opts([])
+    }
+
+    fn new_connection_with_opts(
+        &self,
+        options: impl IntoIterator<Item = (OptionConnection, OptionValue)>,
+    ) -> Result<TidemillConnection> {
+        let mut connection = TidemillConnection::new(self.settings()?, Arc::clone(&self.runtime));
+        for (key, value) in options {
+            connection.set_option(key, value)?;
+        }
+        Ok(connection)
+    }
+}
+
+impl Optionable for TidemillDatabase {
+    type Option = OptionDatabase;
+
+    /// Connections that are open keep what they have.
+    fn set_option(&mut self, key: OptionDatabase, value: OptionValue) -> Result<()> {
+        let key = key.as_ref().to_owned();
+        let value = text(&key, value)?;
+        with_option(SessionOptions::default(), &key, &value)?;
+        self.options.retain(|(known, _)| *known != key);
+        self.options.push((key, value));
+        Ok(())
+    }
+
+    fn get_option_string(&self, key: OptionDatabase) -> Result<String> {
+        let key = key.as_ref();
+        let found = self.options.iter().find(|(known, _)| known == key);
+        found
+            .map(|(_, value)| value.clone())
+            .ok_or_else(|| error::no_option(key))
+    }
+
+    fn get_option_bytes(&self, key: OptionDatabase) -> Result<Vec<u8>> {
+        Err(error::no_option(key.as_ref()))
+    }
+
+    fn get_option_int(&self, key: OptionDatabase) -> Result<i64> {
+        Err(error::no_option(key.as_ref()))
+    }
+
+    fn get_option_double(&self, key: OptionDatabase) -> Result<f64> {
+        Err(error::no_option(key.as_ref()))
+    }
+}

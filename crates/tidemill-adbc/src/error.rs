@@ -1,0 +1,88 @@
+//! Errors in the terms of ADBC: a status, a SQLSTATE, and the native code where ADS SQL has one.
+
+use std::ffi::c_char;
+
+use adbc_core::error::{Error, Status};
+use tidemill_ads::sql::Kind;
+
+/// What a session found wrong.
+pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
+    use tidemill_sql::Error as E;
+    let (status, state) = match &error {
+        E::NotFound { .. } => (Status::NotFound, "42S02"),
+        E::Ambiguous { .. } => (Status::InvalidArguments, "42000"),
+        E::Parse { .. } => (Status::InvalidArguments, "42000"),
+        E::Unsupported { .. } => (Status::NotImplemented, "0A000"),
+        E::Exists { .. } => (Status::AlreadyExists, "42S01"),
+        E::Ads(inner) => return of_ads(inner, &error),
+        E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => (Status::NotFound, "HY000"),
+        E::Io { .. } | E::ClickHouse { .. } => (Status::IO, "HY000"),
+        error if error.is_damage() => (Status::InvalidData, "HY000"),
+        _ => (Status::Internal, "HY000"),
+    };
+    with_state(described(&error), status, state)
+}
+
+fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
+    let tidemill_ads::Error::Statement(statement) = inner else {
+        let mut error = with_state(described(whole), Status::Internal, "HY000");
+        error.vendor_code = i32::try_from(inner.code().number()).unwrap_or(0);
+        return error;
+    };
+    let status = match statement.kind() {
+        Kind::NoTable => Status::NotFound,
+        Kind::Exists => Status::AlreadyExists,
+        Kind::NeedsAnalytical | Kind::Unsupported => Status::NotImplemented,
+        Kind::Transaction | Kind::StructureChanged => Status::InvalidState,
+        Kind::Value => Status::InvalidData,
+        Kind::Engine => Status::IO,
+        Kind::Raised { .. } => Status::Unknown,
+        _ => Status::InvalidArguments,
+    };
+    let mut error = with_state(statement.to_string(), status, statement.state());
+    error.vendor_code = i32::try_from(statement.native_code()).unwrap_or(0);
+    error
+}
+
+/// An error with its causes.
+fn described(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let why = deeper.to_string();
+        if !text.contains(&why) {
+            text.push_str(": ");
+            text.push_str(&why);
+        }
+        cause = deeper.source();
+    }
+    text
+}
+
+fn with_state(message: String, status: Status, state: &str) -> Error {
+    let mut error = Error::with_message_and_status(message, status);
+    for (place, letter) in error.sqlstate.iter_mut().zip(state.bytes()) {
+        *place = c_char::from_ne_bytes([letter]);
+    }
+    error
+}
+
+pub(crate) fn cancelled() -> Error {
+    with_state("the statement was cancelled".to_owned(), Status::Cancelled, "57014")
+}
+
+pub(crate) fn invalid(message: impl Into<String>) -> Error {
+    Error::with_message_and_status(message, Status::InvalidArguments)
+}
+
+pub(crate) fn invalid_state(message: impl Into<String>) -> Error {
+    Error::with_message_and_status(message, Status::InvalidState)
+}
+
+pub(crate) fn not_implemented(message: impl Into<String>) -> Error {
+    with_state(message.into(), Status::NotImplemented, "0A000")
+}
+
+pub(crate) fn no_option(key: &str) -> Error {
+    Error::with_message_and_status(format!("there is no value of the option {key}"), Status::NotFound)
+}

@@ -1,0 +1,31 @@
+//! `libtidemill_adbc.so`: one SQL over every store, for programs that speak ADBC, and the engine of `libace.so` for joins.
+//!
+//! - [`TidemillDriver`] is the driver that a driver manager loads, by the symbol `AdbcDriverInit`. A database is a folder or a
+//!   database of a server, a connection is a [`Session`](tidemill_sql::Session) over it, a statement is one text at a time.
+//! - `TidemillAnalyticalQuery` is for `libace.so` alone: it lends tables for one query (`tidemill-analytical`).
+//!
+//! Statements run on a runtime of the database, whose threads are as many as there are processors; files are read on a pool beside
+//! it, a few batches ahead of who takes the rows.
+//!
+//! `docs/adbc.md` in the project lists the options, and shows it from Python, Go and R.
+//!
+//! # What this crate does not do
+//!
+//! It holds no logic of tables and none of SQL: options, parameters, results and errors are mapped, and that is all.
+
+mod analytical;
+mod cancel;
+mod connection;
+mod database;
+mod driver;
+mod error;
+mod info;
+mod objects;
+mod parameters;
+mod rows;
+mod statement;
+
+pub use connection::TidemillConnection;
+pub use database::TidemillDatabase;
+pub use driver::TidemillDriver;
+pub use statement::TidemillStatement;
