@@ -21,7 +21,8 @@ use tidemill_testkit::{NOT_RUN_ENV, Python};
 
 use crate::{
     cargo::{cargo, has_subcommand, show},
-    provision, wheel,
+    provision,
+    wheel::{self, Wheel},
     workspace::Workspace,
 };
 
@@ -37,7 +38,7 @@ pub(crate) struct Args {
 enum Half {
     /// The crates that do not build DataFusion.
     Leaf,
-    /// tidemill-sql and the command line.
+    /// tidemill-sql, tidemill-adbc and the command line.
     Sql,
 }
 
@@ -47,7 +48,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     let mut report = Report::new(workspace)?;
     if args.only != Some(Half::Sql) {
         report.test(workspace, "leaf crates, dev profile", &workspace.leaves(), &[])?;
-        report.wheel(workspace)?;
+        report.wheel(&wheel::RIEGELI, workspace)?;
     }
     if args.only != Some(Half::Leaf) {
         report.test(
@@ -56,6 +57,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
             &workspace.heavy(),
             &["--release"],
         )?;
+        report.wheel(&wheel::DRIVER, workspace)?;
     }
     report.finish()
 }
@@ -66,7 +68,7 @@ pub(crate) fn packages(workspace: &Workspace, packages: &[&str], profile: &[&str
     let (wheel, crates): (Vec<&str>, Vec<&str>) = packages.iter().partition(|name| **name == wheel::CRATE);
     report.test(workspace, &crates.join(", "), &crates, profile)?;
     if !wheel.is_empty() {
-        report.wheel(workspace)?;
+        report.wheel(&wheel::RIEGELI, workspace)?;
     }
     report.finish()
 }
@@ -135,19 +137,19 @@ impl Report {
         Ok(())
     }
 
-    /// Builds the wheel and runs its tests.
-    fn wheel(&mut self, workspace: &Workspace) -> Result<()> {
-        let what = "the Python wheel, dev profile";
+    /// Builds a wheel and runs its tests.
+    fn wheel(&mut self, wheel: &Wheel, workspace: &Workspace) -> Result<()> {
+        let what = format!("the Python wheel of {}", wheel.name);
         eprintln!("\n== {what}");
-        let python = match Python::find(&wheel::PACKAGES) {
+        let python = match Python::find(wheel.packages) {
             Ok(python) => python,
             Err(why) => {
                 // As a test that returned early, which its runner took for passing.
                 self.count.passed += 1;
-                return self.note_not_run("tests", &why);
+                return self.note_not_run(wheel, "tests", &why);
             }
         };
-        let outcome = match wheel::test(workspace, &python) {
+        let outcome = match wheel::test(wheel, workspace, &python) {
             Ok(outcome) => outcome,
             Err(why) => {
                 eprintln!("{why:#}");
@@ -159,17 +161,17 @@ impl Report {
             failed: outcome.failed,
             ignored: 0,
         });
-        self.note_end(what, outcome.good, outcome.failed);
+        self.note_end(&what, outcome.good, outcome.failed);
         outcome
             .skipped
             .iter()
-            .try_for_each(|(test, why)| self.note_not_run(test, why))
+            .try_for_each(|(test, why)| self.note_not_run(wheel, test, why))
     }
 
     /// Adds a test to those that could not run.
-    fn note_not_run(&self, test: &str, why: &str) -> Result<()> {
+    fn note_not_run(&self, wheel: &Wheel, test: &str, why: &str) -> Result<()> {
         let flat = |text: &str| text.replace(['\t', '\n'], " ");
-        let line = format!("{} {}\t\t{}\n", wheel::CRATE, flat(test), flat(why));
+        let line = format!("{} {}\t\t{}\n", wheel.name, flat(test), flat(why));
         let mut notes = fs::OpenOptions::new().append(true).open(&self.not_run)?;
         Ok(notes.write_all(line.as_bytes())?)
     }

@@ -1,4 +1,4 @@
-//! The tests of the Python package: its wheel is built with pip, installed beside the build's output, and tested by Python's
+//! The tests of the Python packages: their wheels are built with pip, installed beside the build's output, and tested by Python's
 //! own unittest.
 //!
 //! Tools come from an environment in the cache folder, made once. The wheel is not installed there, since several clones
@@ -16,13 +16,43 @@ use std::{
 use anyhow::{Context, Result, bail};
 use tidemill_testkit::Python;
 
-use crate::{cargo::show, provision::answer, workspace::Workspace};
+use crate::{
+    cargo::{cargo, run, show},
+    provision::answer,
+    workspace::Workspace,
+};
 
-/// The crate that the wheel is made of.
+/// A Python package of this project.
+#[derive(Debug)]
+pub(crate) struct Wheel {
+    /// The crate that it is made of.
+    pub(crate) name: &'static str,
+    /// Make the wheel, and are what the tests compare it with. The versions are those that are known to work.
+    pub(crate) packages: &'static [&'static str],
+    /// Where its project is, below the crate; the tests are in its folder `tests`.
+    project: &'static str,
+    /// Whether the library is built before the wheel, together with all crates over DataFusion.
+    is_heavy: bool,
+}
+
+/// The crate whose tests are those of its wheel alone.
 pub(crate) const CRATE: &str = "tidemill-riegeli-py";
 
-/// Makes the wheel, and what the tests compare it with. The versions are those that are known to work.
-pub(crate) const PACKAGES: [&str; 3] = ["maturin==1.16.0", "protobuf==7.36.2", "pyarrow==26.0.1"];
+/// Riegeli/records files, in the profile of the other leaf crates.
+pub(crate) const RIEGELI: Wheel = Wheel {
+    name: CRATE,
+    packages: &["maturin==1.16.0", "protobuf==7.36.2", "pyarrow==26.0.1"],
+    project: "",
+    is_heavy: false,
+};
+
+/// The ADBC driver with its DB-API, in the release profile.
+pub(crate) const DRIVER: Wheel = Wheel {
+    name: "tidemill-adbc",
+    packages: &["adbc-driver-manager==1.13.0", "pyarrow==26.0.1", "setuptools==80.9.0"],
+    project: "python",
+    is_heavy: true,
+};
 
 /// What unittest said.
 #[derive(Debug, Default, Eq, PartialEq)]
@@ -35,10 +65,10 @@ pub(crate) struct Outcome {
     pub(crate) good: bool,
 }
 
-/// Builds the wheel and runs its tests, whose output goes to ours.
-pub(crate) fn test(workspace: &Workspace, python: &Python) -> Result<Outcome> {
-    let root = workspace.root.join("crates").join(CRATE);
-    let wheels = workspace.target.join("wheel");
+/// Builds a wheel and runs its tests, whose output goes to ours.
+pub(crate) fn test(wheel: &Wheel, workspace: &Workspace, python: &Python) -> Result<Outcome> {
+    let root = workspace.root.join("crates").join(wheel.name).join(wheel.project);
+    let wheels = workspace.target.join("wheel").join(wheel.name);
     let installed = wheels.join("installed");
     let _ = fs::remove_dir_all(&wheels);
     let tools = python.program().parent().context("the interpreter is in no folder")?;
@@ -52,13 +82,13 @@ pub(crate) fn test(workspace: &Workspace, python: &Python) -> Result<Outcome> {
             .env("CARGO_TARGET_DIR", &workspace.target);
         command
     };
-    // The profile of the other leaf crates, with overflow checks on.
     let mut build = pip(&["wheel", "--no-deps", "--no-build-isolation"]);
-    build
-        .arg("--config-settings=build-args=--profile=dev --locked")
-        .arg("--wheel-dir")
-        .arg(&wheels)
-        .arg(&root);
+    match wheel.is_heavy {
+        true => build.env("TIDEMILL_ADBC_LIBRARY", library(workspace)?),
+        // The profile of the other leaf crates, with overflow checks on.
+        false => build.arg("--config-settings=build-args=--profile=dev --locked"),
+    };
+    build.arg("--wheel-dir").arg(&wheels).arg(&root);
     let mut install = pip(&["install", "--no-deps", "--no-index"]);
     show(&build);
     if !build.status().context("pip does not start")?.success() {
@@ -110,6 +140,17 @@ impl Outcome {
             self.failed = number("failures") + number("errors") + number("unexpected successes");
         }
     }
+}
+
+/// The driver's library, built with the crates whose tests share one build of DataFusion.
+fn library(workspace: &Workspace) -> Result<PathBuf> {
+    let mut build = cargo(&workspace.root);
+    build.args(["build", "--release", "--locked"]);
+    build.args(workspace.heavy().iter().flat_map(|name| ["-p", name]));
+    if !run(&mut build)? {
+        bail!("the library does not build");
+    }
+    Ok(workspace.target.join("release").join("libtidemill_adbc.so"))
 }
 
 /// The `PATH` of this program with one more folder before it.
