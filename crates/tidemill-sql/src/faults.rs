@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use datafusion::common::{DataFusionError, SchemaError};
-use sqlparser::ast::{Expr, Spanned as _, Statement};
+use sqlparser::ast::{Expr, Ident, Spanned as _, Statement};
 use sqlparser::tokenizer::Location;
 use tidemill_ads::sql::{Error as SqlError, Kind};
 
@@ -30,16 +30,10 @@ pub(crate) fn of_planning(error: Error, statement: &Statement, sql: &str) -> Err
     let (kind, message) = match engine.find_root() {
         DataFusionError::SchemaError(found, _) => match &**found {
             SchemaError::FieldNotFound { field, .. } => {
-                let name = field.name();
-                let fault = SqlError::new(Kind::NoColumn, format!("Column not found: {name}"));
-                return match place_of(name, statement) {
-                    Some(place) => fault.at(place).within(sql),
-                    None => fault,
-                }
-                .into();
+                return of_column(Kind::NoColumn, "Column not found", field.name(), statement, sql).into();
             }
             SchemaError::AmbiguousReference { field } => {
-                (Kind::Ambiguous, format!("Ambiguous reference: {}", field.name()))
+                return of_column(Kind::Ambiguous, "Ambiguous reference", field.name(), statement, sql).into();
             }
             other => (Kind::Ambiguous, other.to_string()),
         },
@@ -49,6 +43,17 @@ pub(crate) fn of_planning(error: Error, statement: &Statement, sql: &str) -> Err
         _ => return error,
     };
     SqlError::new(kind, without_passwords(&message)).into()
+}
+
+/// A fault of a column, which is called as the statement calls it.
+fn of_column(kind: Kind, what: &str, column: &str, statement: &Statement, sql: &str) -> SqlError {
+    match mention_of(column, statement) {
+        Some(Ident { value, span, .. }) => {
+            let fault = SqlError::new(kind, format!("{what}: {value}"));
+            fault.at(span.start).within(sql)
+        }
+        None => SqlError::new(kind, format!("{what}: {column}")),
+    }
 }
 
 /// The planner tells these apart by their words alone.
@@ -89,6 +94,11 @@ fn function_of(name: &str, statement: &Statement) -> (String, Option<Location>) 
 
 /// Where a statement names a column first.
 fn place_of(column: &str, statement: &Statement) -> Option<Location> {
+    mention_of(column, statement).map(|ident| ident.span.start)
+}
+
+/// The name by which a statement first names a column.
+fn mention_of(column: &str, statement: &Statement) -> Option<Ident> {
     let found = sqlparser::ast::visit_expressions(statement, |expr| {
         let last = match expr {
             Expr::Identifier(ident) => Some(ident),
@@ -96,12 +106,12 @@ fn place_of(column: &str, statement: &Statement) -> Option<Location> {
             _ => None,
         };
         match last {
-            Some(ident) if ident.value.eq_ignore_ascii_case(column) => ControlFlow::Break(ident.span.start),
+            Some(ident) if ident.value.eq_ignore_ascii_case(column) => ControlFlow::Break(ident.clone()),
             _ => ControlFlow::Continue(()),
         }
     });
     match found {
-        ControlFlow::Break(place) => Some(place),
+        ControlFlow::Break(ident) => Some(ident),
         ControlFlow::Continue(()) => None,
     }
 }

@@ -193,6 +193,7 @@ int main(int argc, char **argv)
         return 2;
     OK(AdsConnect60(TEXT(argv[1]), ADS_LOCAL_SERVER, NULL, NULL, 0, &connection));
     OK(AdsCreateSQLStatement(connection, &statement));
+    OK(AdsShowDeleted(ADS_FALSE));
     make();
     if (argc > 2) {
         REFUSED(JOIN, argv[2], "State = HYC00;   NativeError = 2208");

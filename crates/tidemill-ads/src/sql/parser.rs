@@ -469,11 +469,11 @@ impl Parser {
     fn fault(&self, message: impl Into<String>) -> Error {
         let error = Error::new(Kind::Syntax, message);
         if self.is_end() {
-            let index = self.grammar.index();
-            let mut last = None;
-            for back in 1..=index.min(2) {
-                last = last.or_else(|| Some(self.grammar.token_at(index - back).span.end));
-            }
+            // The end itself has no place.
+            let mut behind = (0..self.grammar.index())
+                .rev()
+                .map(|index| self.grammar.token_at(index).span.end);
+            let last = behind.find(|place| place.line > 0);
             return error.at(last.unwrap_or(Location { line: 1, column: 1 }));
         }
         error.at(self.place())
@@ -502,6 +502,23 @@ impl Parser {
         match place {
             Some(place) if place.line > 0 => Error::new(Kind::Syntax, said).at(place),
             _ => self.fault(said),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_at_the_end_is_missed_behind_the_last_word() {
+        for (text, place) in [
+            ("SELECT a FROM t JOIN", (1, 21)),
+            ("SELECT a\nFROM t WHERE  ", (2, 13)),
+            ("DELETE FROM", (1, 12)),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert_eq!(error.line_and_column(), Some(place), "{text}: {error}");
         }
     }
 }
