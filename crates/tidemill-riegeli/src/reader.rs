@@ -115,6 +115,10 @@ impl<S: Source> RecordReader<S> {
                 Err(error) => return Err(error),
             }
         }
+        if chunks.supports_random_access() {
+            chunks.truncate(options.chunks.end);
+            chunks.jump(options.chunks.start);
+        }
         Ok(Self {
             chunks,
             options: options.clone(),

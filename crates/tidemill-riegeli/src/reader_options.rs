@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -15,6 +16,7 @@ pub struct ReaderOptions {
     pub(crate) field_projection: FieldProjection,
     pub(crate) parallelism: usize,
     pub(crate) stop_at_footer: bool,
+    pub(crate) chunks: Range<u64>,
 }
 
 impl Default for ReaderOptions {
@@ -25,6 +27,7 @@ impl Default for ReaderOptions {
             field_projection: FieldProjection::all(),
             parallelism: 0,
             stop_at_footer: false,
+            chunks: 0..u64::MAX,
         }
     }
 }
@@ -78,6 +81,17 @@ impl ReaderOptions {
     #[must_use]
     pub fn stop_at_footer(mut self, stop: bool) -> Self {
         self.stop_at_footer = stop;
+        self
+    }
+
+    /// Reads only the chunks of this range of positions, as if the file had no others; its metadata are those of its beginning
+    /// all the same. Both ends are where a chunk begins or the file ended once, as [`RecordReader::end_of_chunks`] tells them.
+    /// Not for streams. Default: all.
+    ///
+    /// [`RecordReader::end_of_chunks`]: crate::RecordReader::end_of_chunks
+    #[must_use]
+    pub fn chunks(mut self, chunks: Range<u64>) -> Self {
+        self.chunks = chunks;
         self
     }
 

@@ -58,6 +58,43 @@ fn positions(file: &[u8]) -> Vec<RecordPosition> {
 }
 
 #[test]
+fn a_range_of_chunks_is_a_file_of_its_own() {
+    for (options, count, size) in FILES {
+        let file = file(count, size, options);
+        let whole = RecordReader::from_bytes(&file[..]).expect("memory");
+        assert_eq!(whole.end_of_chunks(u64::MAX).expect("sound"), file.len() as u64);
+        // In steps of several chunks, and the numbers of each step.
+        let (mut begin, mut next) = (0, 0);
+        while begin < file.len() as u64 {
+            let rest = ReaderOptions::default().chunks(begin..u64::MAX);
+            let reader = RecordReader::new(BytesSource(&file[..]), &rest).expect("memory");
+            let end = reader.end_of_chunks(100_000).expect("sound");
+            assert!(end > begin, "{options}: {begin}");
+            let step = ReaderOptions::default().chunks(begin..end);
+            let mut reader = RecordReader::new(BytesSource(&file[..]), &step).expect("memory");
+            let counted = reader.count_records().expect("sound");
+            let first = next;
+            while let Some(found) = reader.read_record().expect("sound") {
+                assert_eq!(number(found), next);
+                next += 1;
+            }
+            assert_eq!(u64::from(next - first), counted, "{options}");
+            begin = end;
+        }
+        assert_eq!(next, count, "{options}");
+        // What is not whole is left for later.
+        let short = &file[..file.len() - 1];
+        let reader = RecordReader::from_bytes(short).expect("memory");
+        let end = reader.end_of_chunks(u64::MAX).expect("sound");
+        assert!(end < file.len() as u64);
+        let step = ReaderOptions::default().chunks(0..end);
+        let mut reader = RecordReader::new(BytesSource(short), &step).expect("memory");
+        while reader.read_record().expect("sound").is_some() {}
+        assert!(reader.close().expect("a whole file").is_empty());
+    }
+}
+
+#[test]
 fn every_position_leads_to_its_record() {
     for (options, count, size) in FILES {
         let file = file(count, size, options);

@@ -57,6 +57,18 @@ impl<S: Source> RecordReader<S> {
         .map_or(Ok(index), Err)
     }
 
+    /// Tells where the last of the chunks ends that are whole, of those that begin in the next `bytes` bytes from the first chunk of
+    /// this reader. Another program may be about to write the one behind it. Does not move the reader.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`], also for a stream.
+    pub fn end_of_chunks(&self, bytes: u64) -> Result<u64> {
+        let mut chunks = self.chunks_again()?;
+        let limit = chunks.pos().saturating_add(bytes);
+        while chunks.pos() < limit && chunks.skip_chunk()?.is_some() {}
+        Ok(chunks.pos())
+    }
+
     /// Describes the chunks of the file. Chunk data are not read but for the first byte. Does not move the reader.
     ///
     /// # Errors
@@ -125,7 +137,7 @@ impl<S: Source> RecordReader<S> {
         }
     }
 
-    /// Returns a reader of the same chunks, from the first on.
+    /// Returns a reader of the same chunks, from the first of them on.
     fn chunks_again(&self) -> Result<ChunkReader<SourceRef<'_, S>>> {
         let file = self.chunks.file().clone();
         let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), file, self.options.max_chunk_size)?;
@@ -133,6 +145,7 @@ impl<S: Source> RecordReader<S> {
         if let Some(size) = self.chunks.size() {
             chunks.truncate(size);
         }
+        chunks.jump(self.options.chunks.start);
         Ok(chunks)
     }
 
