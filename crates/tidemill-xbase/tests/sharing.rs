@@ -50,6 +50,55 @@ fn the_kernel_shows_the_ranges_of_every_scheme() {
 }
 
 #[test]
+fn records_that_somebody_fills_are_told_from_those_that_are_there() {
+    for scheme in LockScheme::ALL {
+        let (_folder, path) = table();
+        let filled = |from: u32| {
+            let table = Table::open(&path, &OpenOptions::default()).unwrap();
+            (table.record_count(), table.filled_records(from).unwrap())
+        };
+        let (count, _) = filled(0);
+        let mut editor = TableEditor::open(&path, &shared(0).scheme(scheme)).unwrap();
+        let first = editor.append().unwrap();
+        let second = editor.append().unwrap();
+        assert_eq!((first, second), (count + 1, count + 2));
+        assert_eq!(filled(0), (count + 2, count), "{scheme:?}");
+        assert_eq!(filled(count), (count + 2, count), "{scheme:?}");
+        // Behind the lock nothing is looked for.
+        assert_eq!(filled(count + 2), (count + 2, count + 2), "{scheme:?}");
+        editor.unlock_record(first).unwrap();
+        assert_eq!(filled(0), (count + 2, count + 1), "{scheme:?}");
+        editor.unlock_all().unwrap();
+        assert_eq!(filled(0), (count + 2, count + 2), "{scheme:?}");
+        editor.lock_record(3).unwrap();
+        assert_eq!((filled(0).1, filled(2).1, filled(3).1), (2, 2, count + 2), "{scheme:?}");
+    }
+}
+
+#[test]
+fn locks_of_another_process_are_seen_without_being_taken() {
+    if let Some(mut role) = Role::of_this_process() {
+        let mut editor = TableEditor::open(&role.path, &shared(0)).unwrap();
+        editor.append().unwrap();
+        role.tell("appended");
+        role.wait();
+        return;
+    }
+    let (_folder, path) = table();
+    let before = Table::open(&path, &OpenOptions::default()).unwrap().record_count();
+    let mut child = Role::start("locks_of_another_process_are_seen_without_being_taken", &path);
+    child.expect("appended");
+    let table = Table::open(&path, &OpenOptions::default()).unwrap();
+    assert_eq!(
+        (table.record_count(), table.filled_records(0).unwrap()),
+        (before + 1, before)
+    );
+    child.end();
+    let table = Table::open(&path, &OpenOptions::default()).unwrap();
+    assert_eq!(table.filled_records(0).unwrap(), before + 1);
+}
+
+#[test]
 fn another_process_is_refused_until_the_lock_is_given_back() {
     if let Some(mut role) = Role::of_this_process() {
         let mut editor = TableEditor::open(&role.path, &shared(0)).unwrap();

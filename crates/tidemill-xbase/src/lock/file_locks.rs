@@ -157,6 +157,19 @@ impl FileLocks {
         })
     }
 
+    /// Whether somebody else holds a lock of any of these bytes. Nothing is taken.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(crate) fn is_held(&self, range: LockRange) -> Result<bool> {
+        let Some(file) = &self.file else { return Ok(false) };
+        let ours = |h: &Held| h.identity == self.identity && h.handle != self.handle && h.range.overlaps(&range);
+        if table().iter().any(ours) {
+            return Ok(true);
+        }
+        kernel::is_held(file, range).map_err(|e| Error::io(&self.path, "ask for the locks of", e))
+    }
+
     /// Gives a range back that this handle took as a whole.
     pub(crate) fn unlock(&self, range: LockRange) -> Result<()> {
         let was_lent = self.forget(range);
@@ -349,6 +362,12 @@ mod kernel {
         }
     }
 
+    pub(super) fn is_held(file: &File, range: LockRange) -> io::Result<bool> {
+        let mut found = request(range, libc::F_WRLCK)?;
+        fcntl(file, FcntlArg::F_OFD_GETLK(&mut found))?;
+        Ok(i32::from(found.l_type) != libc::F_UNLCK)
+    }
+
     pub(super) fn unlock(file: &File, range: LockRange) -> io::Result<()> {
         fcntl(file, FcntlArg::F_OFD_SETLK(&request(range, libc::F_UNLCK)?))?;
         Ok(())
@@ -386,6 +405,10 @@ mod kernel {
 
     pub(super) fn try_lock(_file: &File, _range: LockRange, _kind: LockKind) -> io::Result<Option<LockHolder>> {
         Ok(None)
+    }
+
+    pub(super) fn is_held(_file: &File, _range: LockRange) -> io::Result<bool> {
+        Ok(false)
     }
 
     pub(super) fn unlock(_file: &File, _range: LockRange) -> io::Result<()> {

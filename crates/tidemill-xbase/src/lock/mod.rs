@@ -23,6 +23,7 @@
 //! Proprietary Locking", Advantage 9.1 help); [`OpenMode::Exclusive`](crate::OpenMode::Exclusive) is what others see of
 //! it. Whether such a server also locks ranges within its files is not known.
 
+mod at_rest;
 mod file_locks;
 mod scheme;
 
