@@ -25,9 +25,8 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
 
 fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
     let tidemill_ads::Error::Statement(statement) = inner else {
-        let mut error = with_state(described(whole), Status::Internal, "HY000");
-        error.vendor_code = i32::try_from(inner.code().number()).unwrap_or(0);
-        return error;
+        let error = with_state(described(whole), Status::Internal, "HY000");
+        return with_native_code(error, inner.code().number().into());
     };
     let status = match statement.kind() {
         Kind::NoTable => Status::NotFound,
@@ -39,8 +38,14 @@ fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
         Kind::Raised { .. } => Status::Unknown,
         _ => Status::InvalidArguments,
     };
-    let mut error = with_state(statement.to_string(), status, statement.state());
-    error.vendor_code = i32::try_from(statement.native_code()).unwrap_or(0);
+    let error = with_state(statement.to_string(), status, statement.state());
+    with_native_code(error, statement.native_code())
+}
+
+/// The code as programs of ADBC 1.0 look for it, and for later ones, where its place says that there are details, as one of these.
+fn with_native_code(mut error: Error, code: i64) -> Error {
+    error.vendor_code = i32::try_from(code).unwrap_or(0);
+    error.details = Some(vec![("native_code".to_owned(), code.to_string().into_bytes())]);
     error
 }
 

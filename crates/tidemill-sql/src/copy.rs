@@ -11,6 +11,7 @@
 
 mod checksum;
 mod draft;
+mod follow;
 mod mapping;
 
 use std::ops::ControlFlow;
@@ -25,6 +26,7 @@ use tidemill_xbase::DELETED_COLUMN;
 
 use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
+pub use self::follow::Follower;
 pub use self::mapping::MappedColumn;
 
 use crate::location::{Format, Location, Place};
@@ -278,6 +280,14 @@ impl PlannedCopy<'_> {
 }
 
 impl Session {
+    pub(crate) async fn is_there(&self, location: &Location) -> Result<bool> {
+        match self.schema(location).await {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Copies records byte for byte, with the file's metadata.
     async fn copy_records(
         &self,
@@ -382,12 +392,13 @@ impl Writing<'_> {
                 });
             }
             let adds = self.options.resume || !self.options.table.create;
+            let is_there = adds && self.session.is_there(self.destination).await?;
             // What the table holds before is no part of the copy.
             let before = match &sums {
-                Some(sums) if adds && self.is_there().await? => Some(self.found(self.destination, sums).await?),
+                Some(sums) if is_there => Some(self.found(self.destination, sums).await?),
                 _ => None,
             };
-            if self.options.resume && self.is_there().await? {
+            if self.options.resume && is_there {
                 answer = self.rest(answer, before.as_ref(), sums.as_ref()).await?;
             }
             let (clients, making) = (&self.session.clients, &self.options.table);
@@ -438,14 +449,6 @@ impl Writing<'_> {
         }
         let bytes = draft.publish(destination)?;
         Ok(self.copied(rows, bytes, sums.as_ref()))
-    }
-
-    async fn is_there(&self) -> Result<bool> {
-        match self.session.schema(self.destination).await {
-            Ok(_) => Ok(true),
-            Err(Error::NotFound { .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
     }
 
     /// The rows behind those that the table has, which are the first ones of the source as far as the checksums tell.

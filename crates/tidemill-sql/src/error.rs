@@ -68,6 +68,16 @@ pub enum Error {
         /// Rows that a reader finds in the result.
         found: u64,
     },
+    /// A table that is followed is shorter than what was copied of it.
+    #[error("{place}: it ends at {found}, and was copied as far as {copied}: it is not the table that was followed")]
+    Shrunk {
+        /// The source.
+        place: String,
+        /// The position that was reached.
+        copied: u64,
+        /// The position where the source ends.
+        found: u64,
+    },
     /// A copy holds other values than those that were written.
     #[error("{place}: column {column} does not hold what was written: checksum {written}, found {found}")]
     Checksum {
@@ -132,6 +142,21 @@ impl Error {
                 Riegeli::Corrupt(_) | Riegeli::Truncated { .. } | Riegeli::Row(_) | Riegeli::Frame(_)
             ),
             Self::Engine(error) => own(error).is_some_and(Self::is_damage),
+            _ => false,
+        }
+    }
+
+    /// Whether a server could not be reached, or went away: it may be back later.
+    pub fn is_of_connection(&self) -> bool {
+        use tidemill_clickhouse::Error as ClickHouse;
+        use tidemill_cql::Error as Cassandra;
+        match self {
+            Self::ClickHouse { source, .. } => matches!(
+                **source,
+                ClickHouse::Io { .. } | ClickHouse::Timeout { .. } | ClickHouse::Truncated { .. }
+            ),
+            Self::Cassandra { source, .. } => matches!(**source, Cassandra::Connect { .. }),
+            Self::Engine(error) => own(error).is_some_and(Self::is_of_connection),
             _ => false,
         }
     }

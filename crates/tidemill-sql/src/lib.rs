@@ -44,7 +44,7 @@ mod stores;
 mod transaction;
 
 pub use catalog::NamedTables;
-pub use copy::{Copied, CopyOptions, MappedColumn, PlannedCopy, Progress, Verify};
+pub use copy::{Copied, CopyOptions, Follower, MappedColumn, PlannedCopy, Progress, Verify};
 pub use error::{Error, Result};
 pub use ingest::Ingest;
 pub use location::{Format, Location, Place};

@@ -1,5 +1,6 @@
 //! The settings of a session.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub struct SessionOptions {
     recover: bool,
     /// Whether deleted records are marked by a column.
     marks: bool,
+    /// The records of an xBase table by their places, or the chunks of a Riegeli file by theirs, that its scans read. Default: all.
+    pub(crate) positions: Option<Range<u64>>,
     pub(crate) threads: Option<usize>,
     pub(crate) memory: Option<usize>,
     descriptors: Option<Arc<FileDescriptorSet>>,
@@ -193,6 +196,12 @@ impl SessionOptions {
     /// Deleted records, where they are rows too, are told from others by a column.
     pub(crate) fn with_marks(mut self) -> Self {
         self.marks = self.deleted == Deleted::Include;
+        self
+    }
+
+    /// Scans read these positions alone.
+    pub(crate) fn within(mut self, positions: Range<u64>) -> Self {
+        self.positions = Some(positions);
         self
     }
 

@@ -1,6 +1,7 @@
 //! The arguments of the command line, in one place; help and errors come from here.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use prost::Message;
@@ -83,9 +84,16 @@ pub(crate) struct CopyArgs {
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Go on with a copy into a table of a server that broke: as many rows of the source are passed over as the table has. A table
-    /// that is made (--create) is then filled under its own name.
+    /// that is made (--create) is then filled under its own name. When the server goes away meanwhile, it is waited for.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) resume: bool,
+    /// Follow a DBF or Riegeli file that grows into a table of a server, until interrupted. Begins behind what was copied there before
+    /// from the same file; the position is kept in a table tidemill_positions beside the target. Each row arrives at least once.
+    #[arg(long, conflicts_with_all = ["overwrite", "resume", "to"])]
+    pub(crate) follow: bool,
+    /// With --follow: how long to wait before looking for new rows again.
+    #[arg(long, value_name = "SECONDS", default_value = "1", requires = "follow", value_parser = seconds)]
+    pub(crate) interval: Duration,
     /// Copy columns too whose values may lose something by their new type, such as microseconds in an xBase table.
     #[arg(long)]
     pub(crate) lossy: bool,
@@ -480,6 +488,14 @@ fn bytes(text: &str) -> Result<usize, String> {
     number
         .checked_mul(unit)
         .ok_or_else(|| "more bytes than there are".to_owned())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text
+        .parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| "expected a number of seconds, such as 1 or 0.5".to_owned())
 }
 
 fn name_and_place(text: &str) -> Result<(String, String), String> {

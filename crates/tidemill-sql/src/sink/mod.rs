@@ -9,6 +9,7 @@ mod fitting;
 mod json;
 mod native;
 mod parquet;
+mod positions;
 mod table;
 
 use std::fs::File;
@@ -23,6 +24,7 @@ use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter};
 
+pub(crate) use self::positions::Positions;
 pub use self::table::TableOptions;
 pub(crate) use self::table::{IfThere, TableSink};
 use crate::location::Format;

@@ -28,9 +28,12 @@ pub(super) async fn open(
         let Some(source) = part.source().await? else { continue };
         let (options, damage) = (options.clone(), damage.clone());
         // Objects are waited for, which a thread of the runtime must not do.
-        let reading = ReaderOptions::default()
+        let mut reading = ReaderOptions::default()
             .recover(options.recovers())
             .stop_at_footer(part.format == Format::ArrayRecord);
+        if let Some(positions) = &options.positions {
+            reading = reading.chunks(positions.clone());
+        }
         let open = move || engine(source, part.to_string(), reading, &options, damage);
         engines.push(tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
             path: location.to_string().into(),

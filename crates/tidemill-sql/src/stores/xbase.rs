@@ -1,5 +1,6 @@
 //! xBase tables.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
@@ -48,6 +49,7 @@ pub(super) fn of_tables(
             has_blanks: options.has_blanks(),
             table,
             deleted: options.deleted_records(),
+            positions: options.positions.clone(),
             damage: damage.clone(),
         }
     });
@@ -70,7 +72,17 @@ struct XbaseEngine {
     /// Whether a blank date is a value.
     has_blanks: bool,
     deleted: Deleted,
+    /// Of all records these alone.
+    positions: Option<Range<u64>>,
     damage: DamageLog,
+}
+
+impl XbaseEngine {
+    fn records(&self) -> Range<u64> {
+        let count = u64::from(self.table.record_count());
+        let wanted = self.positions.clone().unwrap_or(0..count);
+        wanted.start.min(count)..wanted.end.min(count)
+    }
 }
 
 impl Engine for XbaseEngine {
@@ -88,7 +100,8 @@ impl Engine for XbaseEngine {
 
     /// The header's count stands for the rows only where deleted records are rows too: the header doesn't count them.
     fn row_count(&self) -> Precision<usize> {
-        let records = usize::try_from(self.table.record_count()).unwrap_or(usize::MAX);
+        let Range { start, end } = self.records();
+        let records = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
         match self.deleted {
             Deleted::Include => Precision::Exact(records),
             _ => Precision::Inexact(records),
@@ -101,8 +114,9 @@ impl Engine for XbaseEngine {
 
     fn scan(&self, request: Request) -> Result<Batches> {
         let (part, parts) = request.part;
-        let records = u64::from(self.table.record_count());
-        let start_of = |part: usize| u32::try_from(records * part as u64 / parts as u64).unwrap_or(u32::MAX);
+        let Range { start, end } = self.records();
+        let records = end.saturating_sub(start);
+        let start_of = |part: usize| u32::try_from(start + records * part as u64 / parts as u64).unwrap_or(u32::MAX);
         let projected = Arc::new(self.schema.project(&request.projection)?);
         let mark = self.table.fields().len();
         let fields: Vec<usize> = request

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use comfy_table::{ContentArrangement, Table, presets};
+use indicatif::HumanCount;
 use tidemill_sql::{
     Copied, CopyOptions, FileOptions, Location, MappedColumn, Names, ServerUrl, Session, without_passwords,
 };
@@ -14,6 +15,10 @@ use crate::Outcome;
 use crate::args::CopyArgs;
 use crate::output::report_damage;
 use crate::progress::{CopyProgress, summary};
+
+/// How often a copy is gone on with, and how long the server is waited for each time.
+const ATTEMPTS: u32 = 60;
+const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
@@ -50,6 +55,14 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     }
     let database = ServerUrl::new(&args.source).filter(|url| !url.names_table());
     let folder = session.names().path(&args.source)?.filter(|path| path.is_dir());
+    if args.follow {
+        if database.is_some() || folder.is_some() {
+            bail!("{}: --follow is for one table", without_passwords(&args.source));
+        }
+        let source = session.names().table(&args.source)?;
+        let destination = Location::destination(&args.destination)?;
+        return follow(&session, &source, &destination, &options, args.interval).await;
+    }
     match (database, folder) {
         (Some(database), _) => copy_all(&session, session.tables_of(&database).await?, &args, &options).await?,
         (None, Some(folder)) => copy_all(&session, Names::tables_in(&folder)?, &args, &options).await?,
@@ -120,6 +133,24 @@ async fn copy_table(
     destination: &Location,
     options: &CopyOptions,
 ) -> anyhow::Result<()> {
+    let mut attempts = 0;
+    loop {
+        let error = match copy_once(session, source, destination, options).await {
+            Err(error) if options.resume && error.is_of_connection() && attempts < ATTEMPTS => error,
+            done => return Ok(done?),
+        };
+        attempts += 1;
+        eprintln!("{error:#}; going on when the server is there again");
+        tokio::time::sleep(PATIENCE).await;
+    }
+}
+
+async fn copy_once(
+    session: &Session,
+    source: &Location,
+    destination: &Location,
+    options: &CopyOptions,
+) -> tidemill_sql::Result<()> {
     let started = Instant::now();
     let source_bytes = source.bytes()?.unwrap_or_default();
     let name = source.to_string();
@@ -130,6 +161,43 @@ async fn copy_table(
     progress.finish();
     report(&name, destination, &copied, started);
     Ok(())
+}
+
+/// Copies what is added to a table until somebody interrupts it.
+async fn follow(
+    session: &Session,
+    source: &Location,
+    destination: &Location,
+    options: &CopyOptions,
+    interval: Duration,
+) -> anyhow::Result<Outcome> {
+    let mut follower = session.follow(source, destination, options).await?;
+    eprintln!("{source} → {destination}: from {}", follower.position());
+    let mut is_shown = false;
+    loop {
+        match follower.step().await {
+            Ok(Some(rows)) => {
+                if !is_shown {
+                    show_columns(follower.columns());
+                    is_shown = true;
+                }
+                let rows = HumanCount(rows);
+                eprintln!(
+                    "{source} → {destination}: {rows} rows, as far as {}",
+                    follower.position()
+                );
+            }
+            Ok(None) => tokio::time::sleep(interval).await,
+            Err(error) if error.is_of_connection() => {
+                eprintln!("{error:#}; going on when the server is there again");
+                tokio::time::sleep(PATIENCE.max(interval)).await;
+            }
+            Err(error) => {
+                report_damage(session);
+                return Err(error.into());
+            }
+        }
+    }
 }
 
 /// Which types the columns get, and what their values lose by it.

@@ -1,0 +1,147 @@
+//! Copies of what is added to a table, for as long as it grows.
+//!
+//! The rows behind a position go to the target, and then the position behind them, which is kept there too. Whoever stops in between
+//! copies those rows again: each row arrives at least once. A position in an xBase table is a number of records, in a Riegeli file
+//! the place where a chunk begins.
+
+use std::ops::Range;
+
+use tidemill_riegeli::{ReaderOptions, RecordReader};
+use tidemill_xbase::Table;
+use tokio::task::spawn_blocking;
+
+use super::{CopyOptions, MappedColumn};
+use crate::location::{Format, Location, Place};
+use crate::session::Session;
+use crate::sink::Positions;
+use crate::{Error, Result};
+
+/// How much of a table is copied before its position is kept: records of an xBase table, bytes of a Riegeli file.
+const STEP_RECORDS: u64 = 1 << 20;
+const STEP_BYTES: u64 = 64 << 20;
+
+/// A copy that goes on as its source grows.
+pub struct Follower<'s> {
+    session: &'s Session,
+    source: &'s Location,
+    destination: &'s Location,
+    options: CopyOptions,
+    positions: Positions<'s>,
+    position: u64,
+    columns: Vec<MappedColumn>,
+}
+
+impl Session {
+    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server. It begins behind what was copied
+    /// there before from the same file, by its path; the position is kept in a table `tidemill_positions` beside the target.
+    ///
+    /// Records of an xBase table that another program has just appended and keeps locked are left for later, with those behind
+    /// them. Records that change or are marked as deleted after they were copied stay in the target as they were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for other sources and targets; what asking the server for the position meets.
+    pub async fn follow<'s>(
+        &'s self,
+        source: &'s Location,
+        destination: &'s Location,
+        options: &CopyOptions,
+    ) -> Result<Follower<'s>> {
+        let has_positions = matches!(source.format, Format::Xbase | Format::Riegeli);
+        let (Place::File(file), true) = (&source.place, has_positions) else {
+            return Err(Error::Unsupported {
+                what: format!("{source}: following a table that is not a DBF or Riegeli file"),
+                hint: "copy it".to_owned(),
+            });
+        };
+        let Place::Server(target) = &destination.place else {
+            return Err(Error::Unsupported {
+                what: format!("{destination}: following into what is no table of a server"),
+                hint: "name one as clickhouse://host/database/table or cql://host/keyspace/table".to_owned(),
+            });
+        };
+        let name = std::fs::canonicalize(file).map_err(Error::io(file, "find"))?;
+        let positions = Positions::new(self, target, name.to_string_lossy().into_owned());
+        Ok(Follower {
+            session: self,
+            source,
+            destination,
+            options: CopyOptions {
+                overwrite: false,
+                resume: false,
+                ..options.clone()
+            },
+            position: positions.get().await?,
+            positions,
+            columns: Vec::new(),
+        })
+    }
+}
+
+impl Follower<'_> {
+    /// How far the source was copied: a number of records of an xBase table, a place in a Riegeli file.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The columns with their types here and there; none before the first rows.
+    pub fn columns(&self) -> &[MappedColumn] {
+        &self.columns
+    }
+
+    /// Copies what the source has behind the position, up to a limit, and keeps the new position. `None` when there is nothing, else
+    /// how many rows came: 0 where all of them are marked as deleted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shrunk`] when the source is shorter than what was copied of it; as [`Session::copy`].
+    pub async fn step(&mut self) -> Result<Option<u64>> {
+        let grown = self.grown().await?;
+        if grown.is_empty() {
+            return Ok(None);
+        }
+        let end = grown.end;
+        let settings = self.session.options.clone().with_marks().within(grown);
+        let answer = self.session.read_under(self.source, None, &settings).await?;
+        let mut options = self.options.clone();
+        options.table.create &= !self.session.is_there(self.destination).await?;
+        let copy = self
+            .session
+            .plan(answer, None, false, self.destination, &options)
+            .await?;
+        self.columns = copy.columns().to_vec();
+        let copied = copy.run(|_| {}).await?;
+        self.positions.set(end).await?;
+        self.position = end;
+        Ok(Some(copied.rows))
+    }
+
+    /// What there is behind the position.
+    async fn grown(&self) -> Result<Range<u64>> {
+        let path = self.source.file()?.to_path_buf();
+        let (format, from, options) = (self.source.format, self.position, self.session.options.clone());
+        let end = spawn_blocking(move || -> Result<u64> {
+            if format == Format::Xbase {
+                let table = Table::open(&path, options.xbase_options())?;
+                let filled = table.filled_records(u32::try_from(from).unwrap_or(u32::MAX))?;
+                return Ok(u64::from(filled).min(from.saturating_add(STEP_RECORDS)));
+            }
+            let size = std::fs::metadata(&path).map_err(Error::io(&path, "open"))?.len();
+            if size < from {
+                return Ok(size);
+            }
+            let reader = RecordReader::open(&path, &ReaderOptions::default().chunks(from..u64::MAX))?;
+            Ok(reader.end_of_chunks(STEP_BYTES)?)
+        });
+        let file = self.source.file()?;
+        let end = end.await.map_err(|panic| Error::io(file, "read")(panic.into()))??;
+        match end < from {
+            true => Err(Error::Shrunk {
+                place: self.source.to_string(),
+                copied: from,
+                found: end,
+            }),
+            false => Ok(from..end),
+        }
+    }
+}
