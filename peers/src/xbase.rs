@@ -4,11 +4,13 @@
 //! against the rows that the table was made of.
 
 pub mod abi;
+pub mod abi_joins;
 pub mod abi_sql;
 mod dbase;
 pub mod limits;
 mod python;
 pub mod question;
+mod rivals;
 mod sqlite;
 mod table;
 pub mod tidemill;

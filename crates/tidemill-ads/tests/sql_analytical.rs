@@ -292,3 +292,58 @@ fn without_an_engine_joins_are_refused() {
     let refused = shop.try_run(&format!("SELECT o.id {JOIN}"), &[]).unwrap_err();
     assert!(refused.to_string().contains("NativeError = 2208"), "{refused}");
 }
+
+#[test]
+fn records_that_the_engine_picks_are_changed() {
+    let mut shop = Shop::new();
+    // The engine here answers with the first two columns of the table: records 1, 2, 3 with what becomes of a column.
+    let update =
+        "UPDATE orders SET id = ? + (SELECT MAX(c.cust) FROM customers c) WHERE cust IN (SELECT cust FROM customers)";
+    let asked = shop.asked(update, &[Value::Integer(7)]);
+    assert_eq!(
+        asked.text(),
+        "SELECT \"orders\".ROWID AS V0, 7 + (SELECT MAX(c.cust) FROM customers c) AS V1 FROM \"orders\" AS \"orders\" \
+         WHERE cust IN (SELECT cust FROM customers)"
+    );
+    let schema = asked.schema("orders").unwrap();
+    assert_eq!(schema.fields().last().unwrap().name(), "ROWID");
+    let scan = TableScan {
+        table: "orders".to_owned(),
+        columns: vec![4, 0],
+        filter: Some("\"ID\" = 2".to_owned()),
+        ..TableScan::default()
+    };
+    // By now the third record alone has this value.
+    let rows = rows_of(asked.scan(&scan).unwrap()).unwrap();
+    assert_eq!(array_value_to_string(rows.batches[0].column(0), 0).unwrap(), "3");
+    assert_eq!(
+        shop.run("DELETE FROM orders WHERE id = 1 AND cust = 1", &[]),
+        Executed::Changed(2)
+    );
+    assert_eq!(
+        shop.run("DELETE FROM orders WHERE id = 2 AND cust = 2", &[]),
+        Executed::Changed(1)
+    );
+
+    for (change, text) in [
+        (
+            "DELETE FROM orders o WHERE EXISTS (SELECT * FROM customers c WHERE c.cust = o.cust)",
+            "SELECT o.ROWID AS V0 FROM \"orders\" AS o WHERE EXISTS (SELECT * FROM customers c WHERE c.cust = o.cust)",
+        ),
+        (
+            "UPDATE orders SET cust = b.cust FROM orders LEFT JOIN customers b ON b.cust = orders.id WHERE b.name = 'x'",
+            "SELECT \"orders\".ROWID AS V0, b.cust AS V1 FROM orders LEFT JOIN customers b ON b.cust = orders.id \
+             WHERE b.name = 'x'",
+        ),
+        (
+            "UPDATE o SET cust = b.cust FROM orders o, customers b, customers c WHERE b.cust = c.cust",
+            "SELECT o.ROWID AS V0, b.cust AS V1 FROM orders o, customers b, customers c WHERE b.cust = c.cust",
+        ),
+    ] {
+        let mut shop = Shop::new();
+        assert_eq!(shop.asked(change, &[]).text(), text);
+        shop.connection.set_analytical(None);
+        let refused = shop.try_run(change, &[]).unwrap_err().to_string();
+        assert!(refused.contains("NativeError = 2208"), "{refused}");
+    }
+}

@@ -1,17 +1,19 @@
 //! How fast are the questions of an xBase table answered? Filters, aggregates, orders, beside the limits of the machine and
 //! beside other engines, all in one run.
 //!
-//! `xbase_bench [--rows N] [--repeats N] [--csv] [--ours] [--abi] [--sql]`: rows of the reference table (100000), runs of which the shortest,
+//! `xbase_bench [--rows N] [--repeats N] [--csv] [--ours] [--abi] [--sql] [--joins]`: rows of the reference table (100000), runs of which the shortest,
 //! the median and the longest are shown (15), comma-separated values instead of a table, no other engines, and ours
 //! through the C functions of libace.so too, whose gate is 1.3 times ours and 50 ns a call. The gate is
 //! met by a shortest time (a slower one is other load) that is within the limit or within twice the loop by hand; for
 //! another number of rows the limit grows with them, and a fifth more. With `--sql` statements through `AdsExecuteSQLDirect` are run
-//! beside DuckDB and SQLite; their medians count, with a warm cache and on a connection that was just made.
+//! beside DuckDB and SQLite; their medians count, with a warm cache and on a connection that was just made. `--joins` runs joins of
+//! three tables in the same way, by the library that `TIDEMILL_ANALYTICAL_LIBRARY` names.
 
 use std::{collections::HashMap, env, error::Error};
 
 use tidemill_peers::xbase::{
-    Line, Question, Reference, abi, abi_sql, abi_sql::SqlLine, ask_dbase, ask_python, ask_sqlite, limits, tidemill,
+    Line, Question, Reference, abi, abi_joins, abi_sql, abi_sql::SqlLine, ask_dbase, ask_python, ask_sqlite, limits,
+    tidemill,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ours: false,
         abi: false,
         sql: false,
+        joins: false,
     };
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -39,7 +42,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--ours" => options.ours = true,
             "--abi" => options.abi = true,
             "--sql" => options.sql = true,
-            other => return Err(format!("{other}: not --rows N, --repeats N, --csv, --ours, --abi or --sql").into()),
+            "--joins" => options.joins = true,
+            other => {
+                let known = "--rows N, --repeats N, --csv, --ours, --abi, --sql or --joins";
+                return Err(format!("{other}: not {known}").into());
+            }
         }
     }
     let reference = Reference::new(options.rows);
@@ -86,6 +93,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if options.sql {
         options.print_sql(&abi_sql::ask(&reference, options.repeats, folder.path())?);
     }
+    if options.joins {
+        options.print_sql(&abi_joins::ask(options.repeats, folder.path())?);
+    }
     Ok(())
 }
 
@@ -96,6 +106,7 @@ struct Options {
     ours: bool,
     abi: bool,
     sql: bool,
+    joins: bool,
 }
 
 impl Options {

@@ -9,13 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use libloading::{Library, Symbol};
-use tidemill_testkit::Python;
-
 use super::{
     Reference, Spread,
     abi::{Ace, Answer, Call1, Outcome, SetDouble, Skip, built, checked, field},
+    rivals::{self, RivalTable},
 };
+use libloading::{Library, Symbol};
 
 /// A statement and how long it may take over 100,000 rows, warm, in milliseconds.
 #[derive(Debug, Clone, Copy)]
@@ -28,12 +27,12 @@ pub struct Workload {
     pub limit_ms: f64,
 }
 
-const fn workload(name: &'static str, sql: &'static str, limit_ms: f64) -> Workload {
+pub(super) const fn workload(name: &'static str, sql: &'static str, limit_ms: f64) -> Workload {
     Workload { name, sql, limit_ms }
 }
 
 /// The workloads of the measurements that the project is to beat.
-pub const WORKLOADS: [Workload; 12] = [
+pub const WORKLOADS: [Workload; 13] = [
     workload("COUNT(*)", "SELECT COUNT(*) FROM bench", 0.06),
     workload("WHERE TAG", "SELECT COUNT(*) FROM bench WHERE TAG = 'AAAA'", 0.15),
     workload("rows WHERE TAG", "SELECT * FROM bench WHERE TAG = 'AAAA'", 0.15),
@@ -70,6 +69,11 @@ pub const WORKLOADS: [Workload; 12] = [
         0.2,
     ),
     workload(
+        "UNION ALL",
+        "SELECT ID FROM bench WHERE TAG = 'AAAA' UNION ALL SELECT ID FROM bench WHERE TAG = 'BBBB'",
+        1.0,
+    ),
+    workload(
         "HAVING",
         "SELECT TAG FROM bench GROUP BY TAG HAVING COUNT(*) > 10 ORDER BY TAG",
         0.3,
@@ -92,7 +96,7 @@ pub struct SqlLine {
 }
 
 /// Rows, and the texts of the first ten of them.
-type Found = (usize, Vec<String>);
+pub(super) type Found = (usize, Vec<String>);
 
 /// Runs all workloads, and checks that the engines answer alike.
 ///
@@ -136,7 +140,13 @@ pub fn ask(reference: &Reference, repeats: usize, folder: &Path) -> Outcome<Vec<
     lines.push(session.point_selects(reference.rows.len())?);
     lines.push(session.inserts()?);
     session.close()?;
-    lines.extend(others(reference, repeats, &folder, &answers)?);
+    let table = RivalTable {
+        name: "bench",
+        csv: reference.csv(),
+        columns: "ID::INTEGER AS ID, TAG, (CENTS / 100)::DECIMAL(8,2) AS AMT",
+        indexed: Some("ID"),
+    };
+    lines.extend(rivals::ask(&[table], &WORKLOADS, repeats, &folder, &answers)?);
     Ok(lines)
 }
 
@@ -152,7 +162,7 @@ const SHOWN: u16 = 1;
 const TRIM: u16 = 3;
 
 /// A connection with a statement.
-struct Session<'l> {
+pub(super) struct Session<'l> {
     ace: Ace<'l>,
     connection: u64,
     statement: u64,
@@ -166,7 +176,7 @@ struct Session<'l> {
 }
 
 impl<'l> Session<'l> {
-    fn open(library: &'l Library, folder: &Path) -> Outcome<Self> {
+    pub(super) fn open(library: &'l Library, folder: &Path) -> Outcome<Self> {
         let ace = Ace { library };
         let connection = ace.connect(folder)?;
         let create: Symbol<'_, Create> = ace.function("AdsCreateSQLStatement")?;
@@ -187,18 +197,18 @@ impl<'l> Session<'l> {
         })
     }
 
-    fn close(self) -> Outcome {
+    pub(super) fn close(self) -> Outcome {
         self.ace.call1("AdsDisconnect", self.connection)
     }
 
-    fn run(&self, sql: &str) -> Outcome<u64> {
+    pub(super) fn run(&self, sql: &str) -> Outcome<u64> {
         let (sql, mut cursor) = (CString::new(sql)?, 0);
         // SAFETY: a text that ends with a NUL, and a place for the answer.
         checked(unsafe { (self.execute)(self.statement, sql.as_ptr().cast(), &raw mut cursor) })?;
         Ok(cursor)
     }
 
-    fn read(&self, sql: &str) -> Outcome<Found> {
+    pub(super) fn read(&self, sql: &str) -> Outcome<Found> {
         let cursor = self.run(sql)?;
         let found = self.rows(cursor)?;
         // SAFETY: handles are checked.
@@ -300,80 +310,3 @@ impl<'l> Session<'l> {
         })
     }
 }
-
-/// DuckDB and SQLite, whose answers must be ours.
-fn others(reference: &Reference, repeats: usize, folder: &Path, ours: &[Found]) -> Outcome<Vec<SqlLine>> {
-    let python = Python::find(&["duckdb==2.0.0"])?;
-    let csv = folder.join("reference.csv");
-    std::fs::write(&csv, reference.csv())?;
-    let asked = folder.join("workloads.tsv");
-    let texts: Vec<&str> = WORKLOADS.iter().map(|workload| workload.sql).collect();
-    std::fs::write(&asked, texts.join("\n"))?;
-    let answers = python.run(SCRIPT, &[&csv, &asked, Path::new(&repeats.to_string())]);
-    let mut lines = Vec::new();
-    for answer in answers.lines() {
-        let parts: Vec<&str> = answer.split('\t').collect();
-        let [engine, at, times, count, texts] = parts[..] else {
-            return Err(format!("{answer:?} is no answer").into());
-        };
-        let at: usize = at.parse()?;
-        let (workload, (our_count, our_texts)) = (WORKLOADS[at], &ours[at]);
-        let theirs: Vec<&str> = texts.split('|').collect();
-        if count.parse::<usize>()? != *our_count || !alike(&theirs, our_texts) {
-            return Err(format!(
-                "{}: {engine} finds {count} {theirs:?}, and we {our_count} {our_texts:?}",
-                workload.sql
-            )
-            .into());
-        }
-        let times = times.split(',').map(|ns| ns.parse().map(Duration::from_nanos));
-        lines.push(SqlLine {
-            name: workload.name.to_owned(),
-            engine: engine.to_owned(),
-            warm: Spread::of(times.collect::<Result<_, _>>()?),
-            first: None,
-            limit_ms: None,
-        });
-    }
-    Ok(lines)
-}
-
-/// Whether texts are the same, numbers to four digits.
-fn alike(theirs: &[&str], ours: &[String]) -> bool {
-    let same = |(one, two): (&&str, &String)| match (one.parse::<f64>(), two.parse::<f64>()) {
-        (Ok(one), Ok(two)) => (one - two).abs() <= 0.006,
-        _ => *one == two.as_str(),
-    };
-    theirs.len() == ours.len() && theirs.iter().zip(ours).all(same)
-}
-
-const SCRIPT: &str = r#"
-import sqlite3, sys, time
-import duckdb
-csv, asked, repeats = sys.argv[1:]
-statements = open(asked).read().split("\n")
-
-def report(engine, execute, at, sql):
-    def run():
-        rows = execute(sql).fetchall()
-        return len(rows), [value for row in rows[:10] for value in row]
-    count, values = run()
-    times = []
-    for _ in range(int(repeats)):
-        begin = time.perf_counter_ns()
-        run()
-        times.append(time.perf_counter_ns() - begin)
-    print(engine, at, ",".join(map(str, times)), count, "|".join(map(str, values)), sep="\t")
-
-duck = duckdb.connect()
-duck.execute("SET threads = 2")
-duck.execute("CREATE TABLE bench AS SELECT ID::INTEGER AS ID, TAG, (CENTS / 100)::DECIMAL(8,2) AS AMT FROM read_csv(?)", [csv])
-duck.execute("CREATE INDEX id ON bench (ID)")
-lite = sqlite3.connect(":memory:")
-lite.execute("CREATE TABLE bench (ID INTEGER, TAG TEXT, AMT REAL)")
-lite.executemany("INSERT INTO bench VALUES (?, ?, ?)", duck.execute("SELECT ID, TAG, AMT::DOUBLE FROM bench").fetchall())
-lite.execute("CREATE INDEX id ON bench (ID)")
-for at, sql in enumerate(statements):
-    report("DuckDB " + duckdb.__version__, duck.execute, at, sql)
-    report("SQLite " + sqlite3.sqlite_version, lite.execute, at, sql)
-"#;

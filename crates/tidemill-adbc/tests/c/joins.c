@@ -150,6 +150,18 @@ static void consumers(void)
     IS(run("DROP TABLE named"), 0);
 }
 
+/* Records that are chosen by other tables. */
+static void changes(void)
+{
+    OK(AdsBeginTransaction(connection));
+    IS(run("UPDATE orders SET total = 9 WHERE cust IN ( SELECT cust FROM customers WHERE name = 'Ada' )"), 0);
+    SAME(all("SELECT COUNT(*) FROM orders WHERE total = 9"), "2;");
+    IS(run("DELETE FROM orders WHERE total = ( SELECT MAX( total ) FROM orders )"), 0);
+    SAME(all(JOIN "ORDER BY o.id"), "11,Bob;");
+    OK(AdsRollbackTransaction(connection));
+    SAME(all(JOIN "ORDER BY o.id"), "10,Ada;11,Bob;12,Ada;");
+}
+
 /* What the connection has not yet committed is seen by itself and by nobody else. */
 static void transaction(const char *folder)
 {
@@ -204,6 +216,7 @@ int main(int argc, char **argv)
         queries();
         parameters();
         consumers();
+        changes();
         transaction(argv[1]);
         faults();
     }

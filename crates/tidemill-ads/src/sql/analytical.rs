@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, Field as ArrowField, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, Fields, Schema, SchemaRef};
 use sqlparser::ast::{self, Query as SqlQuery, Visit as _, VisitMut};
 use tidemill_xbase::Table;
 
@@ -65,6 +65,9 @@ pub const RECORD_COUNT: &str = "ads.records";
 /// The key of a field's metadata that says that a blank stands for NULL.
 pub const BLANK_IS_NULL: &str = "ads.blank";
 
+/// The column of the records' numbers, behind the others, where a query asks for it.
+pub(super) const RECORD_NUMBER: &str = "ROWID";
+
 /// What is read of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableScan {
@@ -83,6 +86,8 @@ pub struct TableScan {
 pub(super) struct Template {
     query: Box<SqlQuery>,
     relations: Vec<TableName>,
+    /// Whether it asks for the numbers of records.
+    has_numbers: bool,
 }
 
 impl Template {
@@ -109,23 +114,43 @@ impl Template {
                 columns.extend(snapshot.table().fields().iter().map(|field| field.name.clone()));
             }
         }
-        let mut binder = Binder { columns, parameters };
+        let mut binder = Binder {
+            columns,
+            parameters,
+            has_numbers: false,
+        };
         let _ = VisitMut::visit(&mut query, &mut binder);
-        Ok(Self { query, relations })
+        Ok(Self {
+            has_numbers: binder.has_numbers,
+            query,
+            relations,
+        })
+    }
+
+    /// What the connection's engine answers.
+    ///
+    /// # Errors
+    /// [`Kind::NeedsAnalytical`] when it has none; what the engine says, and as [`Tables::snapshot`].
+    pub(super) fn rows(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<Rows> {
+        let engine = tables.analytical().ok_or_else(|| {
+            let why = "This connection has no analytical engine";
+            Error::new(Kind::NeedsAnalytical, why)
+        })?;
+        engine.run(Arc::new(self.query(tables, session)?))
     }
 
     /// The query with the values of its parameters.
     ///
     /// # Errors
     /// [`Kind::Value`] for a number that has no digits; as [`Tables::snapshot`].
-    pub(super) fn query(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<AnalyticalQuery> {
+    fn query(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<AnalyticalQuery> {
         let mut query = self.query.clone();
         let mut filler = Filler(session.parameters);
         if let ControlFlow::Break(error) = VisitMut::visit(&mut query, &mut filler) {
             return Err(error);
         }
         let lent = self.relations.iter();
-        let lent = lent.map(|name| Ok((name.to_string(), Lent::of(name, tables)?)));
+        let lent = lent.map(|name| Ok((name.to_string(), Lent::of(name, self.has_numbers, tables)?)));
         Ok(AnalyticalQuery {
             text: query.to_string(),
             tables: lent.collect::<Result<_>>()?,
@@ -165,7 +190,7 @@ impl TableSource for AnalyticalQuery {
         let lent = self.lent(&scan.table)?;
         let plan = lent.plan(scan)?;
         let rows = match lent {
-            Lent::Table(snapshot) => {
+            Lent::Table { snapshot, .. } => {
                 let facts = self.facts.clone();
                 Arc::new(Prepared::of_plan(plan)).records(Arc::clone(snapshot), facts, self.shows_deleted, &[])?
             }
@@ -178,19 +203,24 @@ impl TableSource for AnalyticalQuery {
 /// A table of a query.
 #[derive(Debug)]
 enum Lent {
-    Table(Arc<Snapshot>),
+    Table {
+        snapshot: Arc<Snapshot>,
+        /// Whether the numbers of its records are a column.
+        has_numbers: bool,
+    },
     /// What a view shows, or a table of `system`.
     Rows(Rows),
 }
 
 impl Lent {
-    fn of(name: &TableName, tables: &mut dyn Tables) -> Result<Self> {
+    fn of(name: &TableName, has_numbers: bool, tables: &mut dyn Tables) -> Result<Self> {
         let at = |error: Error| error.at(name.location.0);
         if let Some(system) = name.system() {
             return system_rows(&system, tables).map(Self::Rows).map_err(at);
         }
         let Some(view) = tables.view(name) else {
-            return tables.snapshot(name).map(Self::Table).map_err(at);
+            let snapshot = tables.snapshot(name).map_err(at)?;
+            return Ok(Self::Table { snapshot, has_numbers });
         };
         let query = Query::bind_any(&view, tables, &mut Parameters::default())?;
         let facts = Facts::of(tables);
@@ -199,13 +229,14 @@ impl Lent {
 
     fn schema(&self) -> SchemaRef {
         match self {
-            Self::Table(snapshot) => {
+            Self::Table { snapshot, has_numbers } => {
                 let table = snapshot.table();
-                let mut schema = columns_with_blanks(table);
-                schema
-                    .metadata
-                    .insert(RECORD_COUNT.to_owned(), table.record_count().to_string());
-                Arc::new(schema)
+                let schema = columns_with_blanks(table);
+                let number = has_numbers.then(|| Arc::new(ArrowField::new(RECORD_NUMBER, DataType::Int64, false)));
+                let fields: Fields = schema.fields().iter().cloned().chain(number).collect();
+                let mut metadata = schema.metadata;
+                metadata.insert(RECORD_COUNT.to_owned(), table.record_count().to_string());
+                Arc::new(Schema::new_with_metadata(fields, metadata))
             }
             Self::Rows(rows) => {
                 let columns = columns_of(rows).into_iter();
@@ -217,7 +248,7 @@ impl Lent {
 
     fn columns(&self) -> Vec<Column> {
         match self {
-            Self::Table(snapshot) => frames::columns(snapshot),
+            Self::Table { snapshot, .. } => frames::columns(snapshot),
             Self::Rows(rows) => columns_of(rows),
         }
     }
@@ -230,6 +261,11 @@ impl Lent {
                 name: column.name.clone(),
                 expr: Expr::Column(*place),
                 field: Some(*place),
+            }),
+            None if *place == columns.len() && matches!(self, Self::Table { has_numbers: true, .. }) => Ok(Item {
+                name: RECORD_NUMBER.to_owned(),
+                expr: Expr::RecordNumber,
+                field: None,
             }),
             None => {
                 let why = format!("{} has {} columns, and no column {place}", scan.table, columns.len());
@@ -248,7 +284,7 @@ impl Lent {
             .map(|limit| Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
         Ok(Plan {
             source: match self {
-                Self::Table(snapshot) => Source::Table(TableName::new(&scan.table), snapshot.structure()),
+                Self::Table { snapshot, .. } => Source::Table(TableName::new(&scan.table), snapshot.structure()),
                 Self::Rows(_) => Source::System(scan.table.clone()),
             },
             selection: selection.transpose()?,
@@ -337,11 +373,14 @@ struct Binder<'p> {
     /// Of all tables of the folder: a variable of a script does not hide them.
     columns: Vec<String>,
     parameters: &'p mut Parameters,
+    /// Whether the number of a record was met.
+    has_numbers: bool,
 }
 
 impl Binder<'_> {
     fn variable(&mut self, name: &str, column: &str) -> Option<usize> {
         let is_column = self.columns.iter().any(|known| known.eq_ignore_ascii_case(column));
+        self.has_numbers |= !is_column && column.eq_ignore_ascii_case(RECORD_NUMBER);
         match is_column {
             true => None,
             false => self.parameters.variable(name),

@@ -3,20 +3,25 @@
 //! A statement is made as a whole or not at all. Values of an UPDATE are all computed before the first record is written, so that it sees
 //! the table as it was.
 
+mod from;
+mod picked;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator, TableFactor, TableWithJoins};
+use sqlparser::ast::Ident;
 use tidemill_xbase as xbase;
 use tidemill_xbase::{Field, FieldKind};
 
+use self::from::{by_alias, joined};
+use self::picked::Picking;
 use super::answer::Rows;
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
 use super::evaluate::{Evaluation, Session, evaluate_alone};
 use super::expression::{Column, Expr};
 use super::frames::{self, Reader};
-use super::select::{Compiled, Query, table_name};
+use super::select::{Compiled, Query};
 use super::statement::{Delete, Insert, InsertSource, Merge, Select, TableName, Update};
 use super::tables::{Snapshot, Structure, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
@@ -50,6 +55,7 @@ enum ChangeKind {
         compiled: Compiled,
     },
     Merge(Box<Merging>),
+    Picked(Box<Picking>),
 }
 
 #[derive(Debug)]
@@ -120,8 +126,28 @@ impl Change {
     }
 
     /// # Errors
-    /// As [`Change::insert`], and [`Kind::NeedsAnalytical`] for an update from more than one other table.
+    /// As [`Change::insert`], and [`Kind::NeedsAnalytical`] for an update from more than one other table, or with a subquery, where the
+    /// connection has no engine for it.
     pub(super) fn update(update: &Update, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let update = &match by_alias(&update.table, update.from.as_deref()) {
+            Some((table, alias)) => Update {
+                table,
+                alias: Some(alias),
+                ..update.clone()
+            },
+            None => update.clone(),
+        };
+        let known = parameters.names.len();
+        match Self::direct_update(update, tables, parameters) {
+            Err(error) if is_for_engine(&error, tables) => {
+                parameters.names.truncate(known);
+                Self::picked_update(update, tables, parameters)
+            }
+            bound => bound,
+        }
+    }
+
+    fn direct_update(update: &Update, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
         if let Some(from) = &update.from {
             let mut merge = joined((&update.table, update.alias.as_ref()), from, update.selection.as_ref())?;
             merge.update = Some(update.assignments.clone());
@@ -146,8 +172,27 @@ impl Change {
     }
 
     /// # Errors
-    /// As [`Change::insert`].
+    /// As [`Change::update`].
     pub(super) fn delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let delete = &match by_alias(&delete.table, delete.from.as_deref()) {
+            Some((table, alias)) => Delete {
+                table,
+                alias: Some(alias),
+                ..delete.clone()
+            },
+            None => delete.clone(),
+        };
+        let known = parameters.names.len();
+        match Self::direct_delete(delete, tables, parameters) {
+            Err(error) if is_for_engine(&error, tables) => {
+                parameters.names.truncate(known);
+                Self::picked_delete(delete, tables, parameters)
+            }
+            bound => bound,
+        }
+    }
+
+    fn direct_delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
         if let Some(from) = &delete.from {
             let mut merge = joined((&delete.table, delete.alias.as_ref()), from, delete.selection.as_ref())?;
             merge.update = Some(Vec::new());
@@ -331,6 +376,7 @@ impl Change {
                 Ok(records.len() as u64)
             }
             ChangeKind::Merge(merging) => self.merge_rows(merging, tables, session),
+            ChangeKind::Picked(picking) => self.change_picked(picking, tables, session),
         }
     }
 
@@ -504,27 +550,38 @@ impl Change {
         deletion: Option<bool>,
         tables: &mut dyn Tables,
     ) -> Result<u64> {
+        let changes = records.iter().enumerate().map(|(row, record)| {
+            let values = columns.iter().copied().zip(values.iter().map(|v| v.value(row)));
+            (*record, values.collect::<Vec<_>>())
+        });
+        self.write(changes, deletion, tables)
+    }
+
+    /// Writes what columns become, record by record.
+    fn write(
+        &self,
+        changes: impl Iterator<Item = (u32, Vec<(usize, Value)>)>,
+        deletion: Option<bool>,
+        tables: &mut dyn Tables,
+    ) -> Result<u64> {
         let table = tables.editor(&self.table)?;
-        for (row, record) in records.iter().enumerate() {
+        let mut count = 0;
+        for (record, values) in changes {
             let fields = table.fields();
-            let new: Vec<(usize, Value)> = columns
-                .iter()
-                .copied()
-                .zip(values.iter().map(|v| v.value(row)))
-                .collect();
-            let new: Vec<_> = new
+            let new: Vec<_> = values
                 .iter()
                 .filter_map(|(column, value)| Some((*column, stored(value, fields.get(*column)?)?)))
                 .collect();
-            table.replace(*record, &new)?;
+            table.replace(record, &new)?;
             match deletion {
-                Some(true) => table.delete(*record)?,
-                Some(false) => table.recall(*record)?,
+                Some(true) => table.delete(record)?,
+                Some(false) => table.recall(record)?,
                 None => {}
             }
+            count += 1;
         }
         tables.changed(&self.table);
-        Ok(records.len() as u64)
+        Ok(count)
     }
 }
 
@@ -596,68 +653,9 @@ pub(super) fn all_of(name: &TableName) -> Result<Select> {
     }
 }
 
-/// The records of a table that rows of another one match, as the MERGE that it is.
-fn joined(
-    (table, alias): (&TableName, Option<&Ident>),
-    from: &[TableWithJoins],
-    selection: Option<&ast::Expr>,
-) -> Result<Merge> {
-    let analytical = |what: &str| {
-        let why = format!("{what} needs the analytical engine, and this connection has none");
-        Error::new(Kind::NeedsAnalytical, why)
-    };
-    let (mut factors, mut conditions) = (Vec::new(), Vec::new());
-    for table in from {
-        factors.push(&table.relation);
-        for join in &table.joins {
-            factors.push(&join.relation);
-            match &join.join_operator {
-                JoinOperator::Join(JoinConstraint::On(on)) | JoinOperator::Inner(JoinConstraint::On(on)) => {
-                    conditions.push(on.clone());
-                }
-                JoinOperator::CrossJoin(JoinConstraint::None) => {}
-                _ => return Err(analytical("A change from an outer join")),
-            }
-        }
-    }
-    let mut named = Vec::new();
-    for factor in factors {
-        let TableFactor::Table {
-            name,
-            alias,
-            args: None,
-            ..
-        } = factor
-        else {
-            return Err(analytical("A change from a query"));
-        };
-        named.push((table_name(name), alias.as_ref().map(|alias| alias.name.clone())));
-    }
-    // The table itself: the only one of its name, or the one of them without an alias.
-    let is_it = |name: &TableName| name.to_string().eq_ignore_ascii_case(&table.to_string());
-    let own = match named.iter().filter(|(name, _)| is_it(name)).count() {
-        0 => None,
-        1 => named.iter().position(|(name, _)| is_it(name)),
-        _ => named.iter().position(|(name, alias)| is_it(name) && alias.is_none()),
-    };
-    let alias = own.and_then(|own| named.remove(own).1).or_else(|| alias.cloned());
-    let Ok([source]) = <[_; 1]>::try_from(named) else {
-        return Err(analytical("A change from more than one other table"));
-    };
-    conditions.extend(selection.cloned());
-    let all = conditions.into_iter().reduce(|left, right| ast::Expr::BinaryOp {
-        left: Box::new(left),
-        op: ast::BinaryOperator::And,
-        right: Box::new(right),
-    });
-    Ok(Merge {
-        table: table.clone(),
-        alias,
-        source: Some(source),
-        on: all.unwrap_or_else(|| ast::Expr::value(ast::Value::Boolean(true))),
-        update: None,
-        insert: None,
-    })
+/// Whether it is an engine's affair, and the connection has one.
+fn is_for_engine(error: &Error, tables: &dyn Tables) -> bool {
+    *error.kind() == Kind::NeedsAnalytical && tables.analytical().is_some()
 }
 
 fn qualifiers(table: &TableName, alias: Option<&Ident>) -> Vec<String> {

@@ -83,6 +83,51 @@ async fn scripts_and_the_forms_of_ads_are_answered() {
 }
 
 #[tokio::test]
+async fn changes_go_by_subqueries_and_by_joins_of_any_kind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for sql in [
+        "CREATE TABLE orders ( id Integer, cust Integer, total Numeric(9,2), city Char(8) )",
+        "CREATE TABLE lines ( ord Integer, price Numeric(9,2) )",
+        "CREATE TABLE customers ( cust Integer, town Integer )",
+        "CREATE TABLE towns ( town Integer, name Char(8) )",
+        "CREATE INDEX id ON orders ( id )",
+        "INSERT INTO orders ( id, cust ) VALUES ( 1, 1 ), ( 2, 1 ), ( 3, 2 ), ( 4, 3 ), ( 5, 9 )",
+        "INSERT INTO lines VALUES ( 1, 2.50 ), ( 1, 4 ), ( 2, 1 ), ( 3, 100 ), ( 4, 0.25 )",
+        "INSERT INTO customers VALUES ( 1, 7 ), ( 2, 8 ), ( 3, 7 )",
+        "INSERT INTO towns VALUES ( 7, 'York' ), ( 8, 'Ulm' )",
+    ] {
+        csv(&session, sql).await;
+    }
+    let all = "SELECT id, total, city FROM orders ORDER BY id";
+    let summed = "UPDATE orders SET total = (SELECT SUM(l.price) FROM lines l WHERE l.ord = orders.id) \
+                  WHERE id IN (SELECT ord FROM lines)";
+    assert_eq!(csv(&session, summed).await, "4\n");
+    assert_eq!(
+        csv(&session, all).await,
+        "1,6.50,\n2,1.00,\n3,100.00,\n4,0.25,\n5,0.00,\n"
+    );
+    let named = "UPDATE orders SET city = t.name FROM orders o JOIN customers c ON c.cust = o.cust \
+                 JOIN towns t ON t.town = c.town WHERE o.total > 0.5";
+    assert_eq!(csv(&session, named).await, "3\n");
+    assert_eq!(
+        csv(&session, all).await,
+        "1,6.50,York\n2,1.00,York\n3,100.00,Ulm\n4,0.25,\n5,0.00,\n"
+    );
+    let lost = "DELETE FROM orders FROM orders o LEFT JOIN customers c ON c.cust = o.cust WHERE c.cust IS NULL";
+    assert_eq!(csv(&session, lost).await, "1\n");
+    let dear = "DELETE FROM orders WHERE total > (SELECT AVG(total) FROM orders)";
+    assert_eq!(csv(&session, dear).await, "1\n");
+    assert_eq!(csv(&session, all).await, "1,6.50,York\n2,1.00,York\n4,0.25,\n");
+    let unfit = "UPDATE orders SET city = (SELECT MAX(l.price) FROM lines l), cust = (SELECT MAX(name) FROM towns)";
+    assert!(matches!(refused(&session, unfit).await, Error::Ads(_)));
+    let undone = format!(
+        "BEGIN TRANSACTION; {summed}; DELETE FROM orders WHERE id IN (SELECT ord FROM lines); ROLLBACK WORK; {all};"
+    );
+    assert_eq!(csv(&session, &undone).await, "1,6.50,York\n2,1.00,York\n4,0.25,\n");
+}
+
+#[tokio::test]
 async fn an_index_that_cannot_be_used_is_told_and_the_records_are_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let session = Session::new(SessionOptions::default().dir(folder.path()));

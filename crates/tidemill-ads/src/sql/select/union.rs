@@ -193,13 +193,7 @@ impl Query {
                 Answer::Rows(rows) => return Ok(rows),
                 _ => return Err(Error::new(Kind::Unsupported, "a query gave no rows")),
             },
-            Self::Analytical(template) => {
-                let Some(engine) = tables.analytical() else {
-                    let why = "This connection has no analytical engine";
-                    return Err(Error::new(Kind::NeedsAnalytical, why));
-                };
-                return engine.run(Arc::new(template.query(tables, session)?));
-            }
+            Self::Analytical(template) => return template.rows(tables, session),
             Self::Union {
                 left,
                 right,

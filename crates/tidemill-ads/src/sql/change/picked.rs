@@ -1,0 +1,177 @@
+//! Records that an analytical engine picks: UPDATE and DELETE with subqueries, and from several other tables.
+//!
+//! The engine is asked for the numbers of the records, with what their columns become. Then they are locked, and it is asked again,
+//! for others may have written in between.
+
+use std::collections::HashMap;
+
+use sqlparser::ast::{self, Ident, SelectItem, SetExpr, TableFactor, TableWithJoins};
+
+use super::from::{named, own_place};
+use super::{Change, ChangeKind, all_of, open, places, rows_of};
+use crate::sql::analytical::{RECORD_NUMBER, Template};
+use crate::sql::bind::Parameters;
+use crate::sql::error::Result;
+use crate::sql::evaluate::Session;
+use crate::sql::statement::{Delete, Select, TableName, Update};
+use crate::sql::tables::Tables;
+use crate::sql::value::Value;
+
+/// Which records, and what becomes of them.
+#[derive(Debug)]
+pub(super) struct Picking {
+    /// Its first column are the numbers of the records, the others the values of `columns`.
+    template: Template,
+    columns: Vec<usize>,
+    /// What becomes of the mark of deletion.
+    deletion: Option<bool>,
+}
+
+/// Values by the numbers of their records.
+type Picked = HashMap<u32, Vec<Value>>;
+
+impl Change {
+    /// # Errors
+    /// As [`Change::insert`].
+    pub(super) fn picked_update(update: &Update, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let (_, fields) = open(&update.table, tables)?;
+        let names: Vec<Ident> = update.assignments.iter().map(|(column, _)| column.clone()).collect();
+        let columns = places(&names, &fields)?;
+        let values = update.assignments.iter().map(|(_, value)| value.clone());
+        let choice = Choice {
+            table: &update.table,
+            alias: update.alias.as_ref(),
+            from: update.from.as_deref(),
+            selection: update.selection.as_ref(),
+        };
+        Self::picked(&choice, columns, values.collect(), update.deletion, tables, parameters)
+    }
+
+    /// # Errors
+    /// As [`Change::insert`].
+    pub(super) fn picked_delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
+        let choice = Choice {
+            table: &delete.table,
+            alias: delete.alias.as_ref(),
+            from: delete.from.as_deref(),
+            selection: delete.selection.as_ref(),
+        };
+        Self::picked(&choice, Vec::new(), Vec::new(), Some(true), tables, parameters)
+    }
+
+    fn picked(
+        choice: &Choice<'_>,
+        columns: Vec<usize>,
+        values: Vec<ast::Expr>,
+        deletion: Option<bool>,
+        tables: &mut dyn Tables,
+        parameters: &mut Parameters,
+    ) -> Result<Self> {
+        let (structure, fields) = open(choice.table, tables)?;
+        let template = Template::bind(&choice.select(values)?, tables, parameters)?;
+        Ok(Self {
+            table: choice.table.clone(),
+            structure,
+            fields,
+            kind: ChangeKind::Picked(Box::new(Picking {
+                template,
+                columns,
+                deletion,
+            })),
+        })
+    }
+
+    pub(super) fn change_picked(
+        &self,
+        picking: &Picking,
+        tables: &mut dyn Tables,
+        session: &Session<'_>,
+    ) -> Result<u64> {
+        // From here on the table is seen as it is written.
+        tables.editor(&self.table)?;
+        let before = picking.records(tables, session)?;
+        tables.editor(&self.table)?.lock_records(before.keys().copied())?;
+        tables.changed(&self.table);
+        let snapshot = tables.snapshot(&self.table)?;
+        self.structure.check(snapshot.structure(), &self.table)?;
+        let mut picked: Vec<(u32, Vec<Value>)> = picking.records(tables, session)?.into_iter().collect();
+        picked.retain(|(record, _)| before.contains_key(record));
+        picked.sort_unstable_by_key(|(record, _)| *record);
+        let fitted = picked.into_iter().map(|(record, values)| {
+            let values = picking.columns.iter().zip(values);
+            let values = values.map(|(column, value)| Ok((*column, self.fitted(*column, value)?)));
+            Ok((record, values.collect::<Result<Vec<_>>>()?))
+        });
+        let fitted = fitted.collect::<Result<Vec<_>>>()?;
+        self.write(fitted.into_iter(), picking.deletion, tables)
+    }
+}
+
+impl Picking {
+    /// The records, each with the values of the first row in which it is.
+    fn records(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<Picked> {
+        let mut picked = Picked::new();
+        for mut row in rows_of(&self.template.rows(tables, session)?)? {
+            // A table on the outer side of a join has no record in some rows.
+            let number = row.first().and_then(Value::to_i64);
+            if let Some(record) = number.and_then(|number| u32::try_from(number).ok()) {
+                row.remove(0);
+                picked.entry(record).or_insert(row);
+            }
+        }
+        Ok(picked)
+    }
+}
+
+/// The clauses that choose records.
+struct Choice<'c> {
+    table: &'c TableName,
+    alias: Option<&'c Ident>,
+    from: Option<&'c [TableWithJoins]>,
+    selection: Option<&'c ast::Expr>,
+}
+
+impl Choice<'_> {
+    /// The query for the records' numbers, and for values behind them.
+    fn select(&self, values: Vec<ast::Expr>) -> Result<Select> {
+        let mut select = all_of(self.table)?;
+        if let SetExpr::Select(only) = &mut *select.query.body {
+            let own = self.own();
+            let name = own.clone().or_else(|| self.alias.cloned()).unwrap_or_else(|| {
+                let quote = '"';
+                Ident::with_quote(quote, self.table.last())
+            });
+            let mut tables = self.from.map_or_else(Vec::new, <[_]>::to_vec);
+            if own.is_none() {
+                // The table itself stands first, under the name that the statement has for it.
+                if let Some(TableFactor::Table { alias, .. }) = only.from.first_mut().map(|table| &mut table.relation) {
+                    *alias = Some(ast::TableAlias {
+                        explicit: true,
+                        name: name.clone(),
+                        columns: Vec::new(),
+                        at: None,
+                    });
+                }
+                tables.splice(0..0, only.from.drain(..));
+            }
+            let number = ast::Expr::CompoundIdentifier(vec![name, Ident::new(RECORD_NUMBER)]);
+            let items = std::iter::once(number).chain(values).enumerate();
+            only.projection = items
+                .map(|(place, expr)| SelectItem::ExprWithAlias {
+                    expr,
+                    alias: Ident::new(format!("V{place}")),
+                })
+                .collect();
+            only.from = tables;
+            only.selection = self.selection.cloned();
+        }
+        Ok(select)
+    }
+
+    /// The name that the table has among the others, where it is one of them.
+    fn own(&self) -> Option<Ident> {
+        let named = named(self.from?);
+        let (name, alias) = named.get(own_place(self.table, self.alias, &named)?)?;
+        Some(alias.clone().unwrap_or_else(|| Ident::with_quote('"', name.last())))
+    }
+}
