@@ -56,6 +56,11 @@ impl ServerUrl {
         Self(url)
     }
 
+    /// The URL of another table beside this URL's.
+    pub(crate) fn sibling(&self, table: &str) -> Self {
+        Self(self.client()).with_table(table)
+    }
+
     /// Whether the URL names a table, rather than a database or a server.
     pub fn names_table(&self) -> bool {
         self.path().split_once('/').is_some_and(|(_, table)| !table.is_empty())
@@ -185,6 +190,7 @@ mod tests {
         assert!(table.names_table());
         assert_eq!(table.last_part(), "a%2Fb");
         assert_eq!(table.client(), url.client());
+        assert_eq!(table.sibling("c").as_str(), "clickhouse://u:p@h:9000/shop/c?secure=1");
         assert_eq!(url.client(), "clickhouse://u:p@h:9000/shop?secure=1");
         assert_eq!(url.kind(), ServerKind::ClickHouse);
         assert_eq!(

@@ -29,7 +29,7 @@ impl<'s> Positions<'s> {
     pub(crate) fn new(session: &'s Session, target: &ServerUrl, source: String) -> Self {
         Self {
             session,
-            table: target.with_table(TABLE),
+            table: target.sibling(TABLE),
             target: target.last_part().to_owned(),
             source,
         }

@@ -59,6 +59,7 @@ async fn a_table_is_followed_from_where_the_last_one_stopped() {
         told("SELECT groupArray(ID) FROM (SELECT ID FROM calls ORDER BY ID)"),
         "[1,2,3,4]"
     );
+    assert_eq!(told("SHOW TABLES"), "calls\ntidemill_positions");
     drop(follower);
 
     // A record that somebody has appended and is filling waits, with what stands behind it.
