@@ -302,8 +302,9 @@ impl Session {
         let reading = ReaderOptions::default().recover(self.recovers());
         let records = Records::open(source, &reading).await?;
         let (file, writing) = (draft.file.clone(), options.file.clone());
+        let is_full = options.verify == Verify::Full;
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let work = tokio::task::spawn_blocking(move || write_records(records, format, &file, &writing, &tell));
+        let work = tokio::task::spawn_blocking(move || write_records(records, format, &file, &writing, is_full, &tell));
         while let Some(rows) = told.recv().await {
             progress(Progress {
                 rows,
@@ -321,7 +322,6 @@ impl Session {
             place: Place::File(draft.file.clone()),
             format,
         };
-        let is_full = options.verify == Verify::Full;
         let records = Records::open(&copy, &ReaderOptions::default()).await?;
         let place = destination.display().to_string();
         let compared = tokio::task::spawn_blocking(move || match is_full {
@@ -342,7 +342,7 @@ impl Session {
 
 /// The checksum of records that can be read.
 fn sum_of(records: Records) -> Result<RecordSum> {
-    let mut sum = RecordSum::default();
+    let mut sum = RecordSum::new(true);
     records.read(|record| {
         sum.add(record);
         Ok(ControlFlow::Continue(()))
@@ -577,17 +577,19 @@ pub(crate) async fn insert(
     }
 }
 
-/// Writes all records to a new file, and tells now and then how many there are. Returns their checksum and what was left out.
+/// Writes all records to a new file, and tells now and then how many there are. Returns how many there are, their checksum if it `is_full`, and
+/// what was left out.
 fn write_records(
     records: Records,
     format: Format,
     file: &Path,
     options: &FileOptions,
+    is_full: bool,
     tell: &tokio::sync::mpsc::UnboundedSender<u64>,
 ) -> Result<(RecordSum, Vec<Skipped>)> {
     const STEP: u64 = 1 << 16;
     let mut sink = RecordsSink::create(format, file, options, records.metadata()?)?;
-    let mut written = RecordSum::default();
+    let mut written = RecordSum::new(is_full);
     let skipped = records.read(|record| {
         sink.write(record)?;
         written.add(record);
