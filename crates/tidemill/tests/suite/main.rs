@@ -1,11 +1,13 @@
 //! The command line as a person or a script meets it: one program, because each links DataFusion anew.
 
 mod bench;
+mod big_table;
 mod cat;
 mod describe;
 mod memory;
 mod query;
 mod records;
 mod run;
+mod servers;
 mod tour;
 mod verify;
