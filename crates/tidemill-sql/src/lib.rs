@@ -42,6 +42,7 @@ mod shards;
 mod sink;
 mod stores;
 mod transaction;
+mod yielding;
 
 pub use catalog::NamedTables;
 pub use copy::{Copied, CopyOptions, Follower, MappedColumn, PlannedCopy, Progress, Verify};

@@ -11,7 +11,7 @@ use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState};
+use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
@@ -37,6 +37,7 @@ use crate::server_url::{ServerUrl, without_passwords};
 use crate::sink::{IfThere, TableSink};
 use crate::stores::Clients;
 use crate::transaction::{Kept, blocking};
+use crate::yielding::YieldingJoins;
 use crate::{Error, Result, blanks, dialect, faults, lowering, stores};
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
@@ -80,7 +81,12 @@ impl Session {
         if let Some(memory) = &self.memory {
             runtime.memory_pool = Arc::clone(memory) as _;
         }
-        SessionContext::new_with_config_rt(config, Arc::new(runtime))
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(Arc::new(runtime))
+            .with_default_features()
+            .with_physical_optimizer_rule(Arc::new(YieldingJoins));
+        SessionContext::new_with_state(state.build())
     }
 
     /// What recovery has left out of the tables that were read so far, a line each: the file, the range, and why.

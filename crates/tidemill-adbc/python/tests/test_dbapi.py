@@ -138,7 +138,7 @@ class Faults(Books):
         self.assertEqual(caught.exception.sqlstate, sqlstate, str(caught.exception))
         if native_code is not None:
             # The place of a vendor's code is taken in ADBC 1.1: it says that there are details.
-            self.assertEqual(caught.exception.details, [('native_code', str(native_code).encode())])
+            self.assertEqual(caught.exception.details, [(b'native_code', str(native_code).encode())])
 
     def test_faults_have_a_class_a_state_and_a_code(self):
         self.check('SELEC 1', adbc_driver_manager.ProgrammingError, '42000')
