@@ -31,8 +31,7 @@ const BOUNDS: [u16; 2] = [1, 2];
 ///
 /// When the library is not beside this program, and what it says.
 pub fn ask(reference: &Reference, repeats: usize, folder: &Path) -> Outcome<Vec<Line>> {
-    // SAFETY: it is the library that Cargo built with this program, and loading it runs nothing of its own.
-    let library = unsafe { Library::new(built()?)? };
+    let library = loaded()?;
     let mut bench = Bench {
         ace: Ace { library: &library },
         reference,
@@ -44,8 +43,14 @@ pub fn ask(reference: &Reference, repeats: usize, folder: &Path) -> Outcome<Vec<
     Ok(bench.lines)
 }
 
+/// The `libace.so` that was built with this program.
+pub(super) fn loaded() -> Outcome<Library> {
+    // SAFETY: it is the library that Cargo built with this program, and loading it runs nothing of its own.
+    Ok(unsafe { Library::new(built()?)? })
+}
+
 /// The newest `libace.so` in the folders of this program.
-pub(super) fn built() -> Outcome<PathBuf> {
+fn built() -> Outcome<PathBuf> {
     let program = std::env::current_exe()?;
     let folder = program.parent().ok_or("a program without a folder")?;
     let built = [folder.join("deps/libace.so"), folder.join("libace.so")];

@@ -4,11 +4,9 @@
 
 use std::{fmt::Write as _, path::Path, time::Duration};
 
-use libloading::Library;
-
 use super::{
     Spread,
-    abi::{Outcome, built},
+    abi::{Outcome, loaded},
     abi_sql::{Session, SqlLine, Workload, workload},
     rivals::{self, RivalTable},
 };
@@ -154,8 +152,7 @@ pub fn ask(repeats: usize, folder: &Path) -> Outcome<Vec<SqlLine>> {
             indexed: None,
         });
     }
-    // SAFETY: it is the library that Cargo built with this program, and loading it runs nothing of its own.
-    let library = unsafe { Library::new(built()?)? };
+    let library = loaded()?;
     let session = Session::open(&library, &folder)?;
     // What was written just now is looked at again and again, because a clock's tick may hide a change.
     std::thread::sleep(Duration::from_millis(100));

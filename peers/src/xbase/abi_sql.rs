@@ -9,12 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use libloading::{Library, Symbol};
+
 use super::{
     Reference, Spread,
-    abi::{Ace, Answer, Call1, Outcome, SetDouble, Skip, built, checked, field},
+    abi::{Ace, Answer, Call1, Outcome, SetDouble, Skip, checked, field, loaded},
     rivals::{self, RivalTable},
 };
-use libloading::{Library, Symbol};
 
 /// A statement and how long it may take over 100,000 rows, warm, in milliseconds.
 #[derive(Debug, Clone, Copy)]
@@ -107,8 +108,7 @@ pub fn ask(reference: &Reference, repeats: usize, folder: &Path) -> Outcome<Vec<
     let folder = folder.join("sql");
     std::fs::create_dir(&folder)?;
     std::fs::write(folder.join("bench.dbf"), &reference.dbf)?;
-    // SAFETY: it is the library that Cargo built with this program, and loading it runs nothing of its own.
-    let library = unsafe { Library::new(built()?)? };
+    let library = loaded()?;
     let session = Session::open(&library, &folder)?;
     session.run("CREATE INDEX id ON bench ( ID )")?;
     // What was written just now is looked at again and again, because a clock's tick may hide a change.
