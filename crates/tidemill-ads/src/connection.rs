@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
 use crate::relation::Relation;
 use crate::settings::{Settings, today};
+use crate::sole_use::SoleUse;
 use crate::sql::{Analytical, StatementTables};
 use crate::transactions::Transactions;
 use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
@@ -28,6 +29,7 @@ pub struct Connection {
     pub(crate) statements: StatementTables,
     pub(crate) transactions: Transactions,
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
+    pub(crate) sole_use: Option<SoleUse>,
 }
 
 impl Connection {
@@ -50,6 +52,7 @@ impl Connection {
             statements: StatementTables::default(),
             transactions: Transactions::default(),
             analytical: None,
+            sole_use: None,
         })
     }
 
@@ -58,6 +61,15 @@ impl Connection {
         self.analytical = engine;
         // They were bound for another engine, or for none.
         self.statements.known.clear();
+    }
+
+    /// Shares the promise that nothing but the statements of the connections that have it changes the folder's tables. To be called
+    /// before any statement. Default: none, other programs may change them.
+    pub fn set_sole_use(&mut self, sole_use: Option<SoleUse>) {
+        if let Some(sole_use) = sole_use.as_ref().filter(|_| !self.areas.is_empty()) {
+            sole_use.give_up();
+        }
+        self.sole_use = sole_use;
     }
 
     /// The folder.
@@ -213,6 +225,7 @@ impl Connection {
         settings: &Settings,
     ) -> Result<()> {
         self.outside_of_transactions("changing the fields of a table")?;
+        let _changing = SoleUse::changing(self.sole_use.as_ref());
         let path = self.path_of(name, "dbf", settings)?;
         self.statements.close(&path);
         let mut area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
@@ -242,6 +255,13 @@ impl Connection {
     }
 
     pub(crate) fn add(&mut self, area: WorkArea) -> AreaId {
+        if let Some(sole_use) = self
+            .sole_use
+            .as_ref()
+            .filter(|_| area.options().mode != OpenMode::ReadOnly)
+        {
+            sole_use.give_up();
+        }
         let id = AreaId(self.next_area);
         self.next_area += 1;
         self.areas.push((id, area));

@@ -105,7 +105,10 @@ fn the_text_has_the_values_of_parameters() {
     ];
     for (value, written) in rows {
         for mark in ["?", ":given"] {
-            let text = shop.asked(&format!("SELECT o.id {JOIN} WHERE c.name = {mark}"), &[value.clone()]);
+            let text = shop.asked(
+                &format!("SELECT o.id {JOIN} WHERE c.name = {mark}"),
+                std::slice::from_ref(&value),
+            );
             assert_eq!(text.text(), format!("SELECT o.id {JOIN} WHERE c.name = {written}"));
         }
     }

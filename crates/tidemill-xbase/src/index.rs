@@ -320,7 +320,12 @@ fn read_cdx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
         if let Some(step) = path.entry() {
             let name = text.read(step.node.key(step.slot));
             let offset = directory.offset(step.node.recno(step.slot));
-            let header = source.read(&format!("header of tag {name}"), offset, cdx::HEADER_LEN, &mut window)?;
+            let header = source.read(
+                format_args!("header of tag {name}"),
+                offset,
+                cdx::HEADER_LEN,
+                &mut window,
+            )?;
             let mut tag = layout.tag(name, header, text).map_err(at(offset))?;
             tag.header = offset;
             tags.push(tag);
@@ -370,7 +375,7 @@ fn read_nsx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
     let mut tags = Vec::with_capacity(items.len());
     for (name, page) in items {
         let offset = u64::from(page) * layout.page_unit();
-        let header = source.read(&format!("header of tag {name}"), offset, nsx::PAGE_LEN, &mut window)?;
+        let header = source.read(format_args!("header of tag {name}"), offset, nsx::PAGE_LEN, &mut window)?;
         let mut tag = layout.tag(name, header, text).map_err(at(offset))?;
         tag.header = offset;
         tags.push(tag);

@@ -100,6 +100,7 @@ mod memo_writer;
 mod orders;
 mod scan;
 mod sibling;
+mod single_records;
 mod source;
 pub mod stamp;
 mod storage;
@@ -128,6 +129,7 @@ pub use orders::{
     BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, production_path,
 };
 pub use scan::{Batches, DELETED_COLUMN, Deleted, RowFilter, Scan};
+pub use single_records::SingleRecords;
 pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
 pub use table_cursor::{Place, TableCursor};

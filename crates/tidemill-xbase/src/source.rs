@@ -3,6 +3,7 @@
 //! Positional reads are the default because another program may shorten a table while it is read: a read behind the end
 //! is then an error, where a mapped page would kill the process. This module knows nothing about formats.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -147,7 +148,13 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the file ends before, [`Error::Io`] when it cannot be read.
-    pub(crate) fn read<'a>(&'a self, what: &str, offset: u64, len: usize, window: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    pub(crate) fn read<'a>(
+        &'a self,
+        what: impl fmt::Display,
+        offset: u64,
+        len: usize,
+        window: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
         let left = self.len.saturating_sub(offset);
         if len as u64 > left {
             return Err(self.too_short(what, offset, len, left));
@@ -164,7 +171,7 @@ impl Source {
 
     fn read_into<'a>(
         &self,
-        what: &str,
+        what: impl fmt::Display,
         offset: u64,
         len: usize,
         window: &'a mut Vec<u8>,
@@ -181,10 +188,11 @@ impl Source {
         }
     }
 
-    fn too_short(&self, what: &str, offset: u64, len: usize, left: u64) -> Error {
+    #[cold]
+    fn too_short(&self, what: impl fmt::Display, offset: u64, len: usize, left: u64) -> Error {
         Error::corrupt(
             &self.path,
-            what,
+            what.to_string(),
             offset,
             format!("{len} bytes"),
             format!("{left} bytes, then the end of the file"),

@@ -325,7 +325,7 @@ impl Table {
     pub(crate) fn read_records<'a>(&'a self, first: u32, count: u32, window: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let len = (count as usize).saturating_mul(self.stride());
         self.source.read(
-            &format!("record {}", u64::from(first) + 1),
+            format_args!("record {}", u64::from(first) + 1),
             self.record_offset(first),
             len,
             window,

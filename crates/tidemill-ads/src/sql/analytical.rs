@@ -298,6 +298,7 @@ impl Lent {
             offset: None,
             is_static: true,
             compiled: Compiled::default(),
+            point: None,
         })
     }
 }

@@ -26,7 +26,7 @@ use super::value::{
 /// The longest list of `IN` that becomes comparisons.
 const FEW: usize = 16;
 /// The digits that a double holds exactly.
-const EXACT: u32 = 15;
+pub(super) const EXACT: u32 = 15;
 
 /// A condition, compiled for a table and for the values of its parameters.
 #[derive(Debug, Clone)]
@@ -412,11 +412,16 @@ fn text(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> O
     Some(compared(name, comparison, literal(Literal::Text(padded))))
 }
 
-fn number(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> Option<Syntax> {
-    let is_exact = match field.kind {
+/// Whether a double holds every number of a field.
+pub(super) fn is_exact(field: &Field) -> bool {
+    match field.kind {
         FieldKind::Numeric | FieldKind::Float => field.width <= EXACT as usize + 1,
-        _ => field.width <= 4,
-    };
+        FieldKind::Integer | FieldKind::IntegerDbase7 => field.width <= 4,
+        _ => false,
+    }
+}
+
+fn number(field: &Field, name: Syntax, comparison: Comparison, value: &Value) -> Option<Syntax> {
     let written = match value {
         Value::Integer(number) if number.unsigned_abs() < 10_u64.pow(EXACT) => number.to_string(),
         Value::Decimal { unscaled, scale } if unscaled.unsigned_abs() < 10_u128.pow(EXACT) => {
@@ -426,7 +431,7 @@ fn number(field: &Field, name: Syntax, comparison: Comparison, value: &Value) ->
         Value::Double(number) if number.abs() < 1e15 => number.to_string(),
         _ => return None,
     };
-    is_exact.then(|| compared(name, comparison, number_literal(written)))
+    is_exact(field).then(|| compared(name, comparison, number_literal(written)))
 }
 
 fn number_literal(written: String) -> Syntax {

@@ -24,6 +24,7 @@ use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, Tables};
 use super::value::{DAY_MS, day_of};
 use crate::progress::Work;
+use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
 use crate::work_area::{edit_options, open_editor};
 use crate::{Connection, ErrorCode, Paths, Settings, TableOptions, TableType, WorkArea, collation};
@@ -85,6 +86,8 @@ struct OpenTable {
     snapshot: Option<Arc<Snapshot>>,
     /// The index file as it was when the snapshot was made.
     index: Option<FileState>,
+    /// How many changes there had been when it certainly was what it is, where they are counted.
+    seen: Option<u64>,
     editor: Option<TableEditor>,
     /// Whether what is under way has changed it.
     is_changed: bool,
@@ -256,18 +259,31 @@ impl ConnectionTables<'_> {
         }
     }
 
+    /// How many changes of the folder's tables there have been, where they are counted and none is under way.
+    fn changes(&self) -> Option<u64> {
+        self.connection.sole_use.as_ref().and_then(SoleUse::changes)
+    }
+
     fn is_under_way(&self) -> bool {
         self.connection.transactions.is_under_way() || self.connection.statements.statement.is_some()
     }
 
     /// A table as the file has it.
     fn committed(&mut self, name: &TableName, path: &Path) -> Result<Arc<Snapshot>> {
-        if let Some(open) = self.connection.statements.open.get(path)
+        // Changes are counted before the files are looked at, so that one meanwhile is noticed.
+        let changes = self.changes();
+        if let Some(open) = self.connection.statements.open.get_mut(path)
             && let Some(snapshot) = &open.snapshot
-            && snapshot.table().is_current().unwrap_or(false)
-            && open.index.as_ref().is_none_or(|(path, state)| *state == state_of(path))
         {
-            return Ok(Arc::clone(snapshot));
+            if changes.is_some() && changes == open.seen {
+                return Ok(Arc::clone(snapshot));
+            }
+            if snapshot.table().is_current().unwrap_or(false)
+                && open.index.as_ref().is_none_or(|(path, state)| *state == state_of(path))
+            {
+                open.seen = changes;
+                return Ok(Arc::clone(snapshot));
+            }
         }
         let opened = Table::open(path, &self.read_options());
         let table = Arc::new(self.opened_file(name, opened.map_err(crate::Error::from))?);
@@ -282,8 +298,9 @@ impl ConnectionTables<'_> {
         let environment = Environment::new(table.codepage());
         let columns = Columns::new(&table, &self.connection.statements.cache, Sharing::Shared)?;
         let snapshot = Arc::new(Snapshot::new(columns, orders, environment));
+        let seen = changes.filter(|changes| self.changes() == Some(*changes));
         let open = self.state().open.entry(path.into()).or_default();
-        (open.snapshot, open.index) = (Some(Arc::clone(&snapshot)), index);
+        (open.snapshot, open.index, open.seen) = (Some(Arc::clone(&snapshot)), index, seen);
         Ok(snapshot)
     }
 
@@ -576,6 +593,10 @@ impl Tables for ConnectionTables<'_> {
             true => Ok(()),
             false => Ok(self.connection.read_anew()?),
         }
+    }
+
+    fn changing(&self) -> Changing {
+        SoleUse::changing(self.connection.sole_use.as_ref())
     }
 
     fn clock(&self) -> Clock {

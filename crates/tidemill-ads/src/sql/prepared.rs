@@ -129,16 +129,29 @@ impl Prepared {
 
     fn run_as(&self, tables: &mut dyn Tables, parameters: &[Value], allows_live: bool) -> Result<Answer> {
         self.check(parameters)?;
-        let answer = match &self.content {
+        self.run_content(tables, parameters, allows_live)
+            .map_err(|error| error.within(&self.text))
+    }
+
+    fn run_content(&self, tables: &mut dyn Tables, parameters: &[Value], allows_live: bool) -> Result<Answer> {
+        match &self.content {
+            Content::One(Work::Select(query)) => {
+                if !allows_live && let Some(rows) = query.look_up(tables, parameters)? {
+                    return Ok(Answer::Rows(rows));
+                }
+                let facts = Facts::of(tables);
+                query.run(tables, &facts.session(parameters), allows_live)
+            }
             Content::One(work) => {
+                let _changing = tables.changing();
                 let facts = Facts::of(tables);
                 work.run(tables, &facts.session(parameters), allows_live)
             }
             Content::Script(statements) => {
+                let _changing = tables.changing();
                 Interpreter::new(parameters, &self.names).run(statements, tables, allows_live)
             }
-        };
-        answer.map_err(|error| error.within(&self.text))
+        }
     }
 }
 

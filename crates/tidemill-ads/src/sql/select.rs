@@ -7,6 +7,7 @@
 
 mod direct;
 mod plan;
+mod point;
 mod union;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -89,6 +90,19 @@ impl Plan {
                 self.over_rows(&rows, session).map(Answer::Rows)
             }
         }
+    }
+
+    /// The answer of a look-up; `None` for other queries, and where the general lane has to find it.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    fn look_up(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Option<Rows>> {
+        let (Some(point), Source::Table(name, structure)) = (&self.point, &self.source) else {
+            return Ok(None);
+        };
+        let snapshot = tables.snapshot(name)?;
+        structure.check(snapshot.structure(), name)?;
+        point.rows(self, &snapshot, parameters, tables.shows_deleted())
     }
 
     /// The live cursor that the answer can be: one table, its own columns, a condition that is a filter, an order of an index.

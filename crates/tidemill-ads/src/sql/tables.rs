@@ -1,17 +1,18 @@
 //! What a statement can reach: the seam between SQL and whoever holds tables open.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
-use tidemill_xbase::{Columns, Field, FieldSpec, Table, TableEditor, TableOrder};
+use tidemill_xbase::{Columns, Field, FieldSpec, SingleRecords, Table, TableEditor, TableOrder};
 
 use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::statement::{Select, TableName};
 use super::value::Value;
+use crate::sole_use::Changing;
 
 /// A table as a statement sees it, with its columns and its open orders.
 ///
@@ -24,6 +25,7 @@ pub struct Snapshot {
     orders: Vec<TableOrder>,
     environment: Environment,
     filter_orders: OnceLock<FilterOrders>,
+    single_records: Mutex<SingleRecords>,
     structure: Structure,
 }
 
@@ -58,6 +60,7 @@ impl Snapshot {
         Self {
             table: Arc::clone(columns.table()),
             structure: Structure::of(columns.table().fields()),
+            single_records: Mutex::new(SingleRecords::new(columns.table())),
             columns,
             orders,
             environment: environment.exact(false),
@@ -87,6 +90,11 @@ impl Snapshot {
     /// What conditions are compiled under.
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// The records that look-ups read.
+    pub(super) fn single_records(&self) -> MutexGuard<'_, SingleRecords> {
+        self.single_records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The orders that conditions can be answered from.
@@ -202,6 +210,11 @@ pub trait Tables {
     /// # Errors
     /// As [`Tables::commit`]; nothing is kept then.
     fn end_statement(&mut self, keeps: bool) -> Result<()>;
+
+    /// Takes note that a statement changes something until what comes back is dropped. Default: nobody counts changes.
+    fn changing(&self) -> Changing {
+        Changing::uncounted()
+    }
 
     /// The clock.
     fn clock(&self) -> Clock;

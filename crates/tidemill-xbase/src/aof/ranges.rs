@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::bitmap::Bitmap;
 use crate::error::Result;
 use crate::expression::{BinaryOperator, Environment, Syntax, Value, parse};
-use crate::field::FieldKind;
+use crate::field::{Field, FieldKind};
 use crate::index::{Bound, Key, KeyValue, Order};
 use crate::orders::TableOrder;
 use crate::table::Table;
@@ -65,6 +65,32 @@ impl FilterOrders {
         Ok(Self { known })
     }
 
+    /// The records, deleted ones too, whose field has a value, in the order of the table: the answer of a filter that compares the
+    /// field with it, without a set of all records. A text is given as wide as its field. `None` where no order answers that, or
+    /// where more than `most` records have the value.
+    ///
+    /// # Errors
+    /// As [`Filter::bitmap_by`](super::Filter::bitmap_by).
+    pub fn records_with(
+        &self,
+        table: &Table,
+        field: usize,
+        value: &KeyValue<'_>,
+        most: usize,
+    ) -> Result<Option<Vec<u32>>> {
+        let Some(described) = table.fields().get(field).filter(|field| !field.nullable) else {
+            return Ok(None);
+        };
+        let range = self
+            .known
+            .iter()
+            .find_map(|known| known.equal_to((field, described), value));
+        match range {
+            Some(range) => range.records(table.record_count(), most),
+            None => Ok(None),
+        }
+    }
+
     /// The records of a leaf as a range of an order, where one fits.
     pub(super) fn range(&self, leaf: &Leaf, table: &Table) -> Option<Range> {
         if leaf.null.is_some() || leaf.program.slots.iter().any(|slot| slot.nullable) {
@@ -109,6 +135,25 @@ impl Range {
             bitmap.invert();
         }
         Ok(bitmap)
+    }
+
+    /// The records in the order of the table; `None` when there are more than `most`.
+    ///
+    /// # Errors
+    /// As [`Range::bitmap`].
+    fn records(&self, record_count: u32, most: usize) -> Result<Option<Vec<u32>>> {
+        self.check_count(record_count)?;
+        let (mut found, mut is_within) = (Vec::new(), !self.is_outside);
+        self.order
+            .visit_records(self.low.as_ref(), self.high.as_ref(), record_count, |records| {
+                is_within &= found.len() + records.len() <= most;
+                if is_within {
+                    found.extend_from_slice(records);
+                }
+            })?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(is_within.then_some(found))
     }
 
     fn check_count(&self, record_count: u32) -> Result<()> {
@@ -195,6 +240,27 @@ impl Known {
             }
             (KeyCell::Field(key), Compared::Field(index, operator, constant)) if key == index => {
                 self.field(table.fields().get(*index)?.kind, *operator, constant)
+            }
+            _ => None,
+        }
+    }
+
+    /// The records whose field has a value; a text is as wide as the field.
+    fn equal_to(&self, (index, field): (usize, &Field), value: &KeyValue<'_>) -> Option<Range> {
+        if self.condition.is_some() {
+            return None;
+        }
+        match (self.key.as_ref()?, value) {
+            (KeyCell::Field(key), KeyValue::Number(number)) if *key == index => {
+                self.field(field.kind, BinaryOperator::Equal, &Value::Number(*number))
+            }
+            (KeyCell::Text(key), KeyValue::Character(text))
+                if key.at == field.offset
+                    && key.map.is_none()
+                    && key.len >= field.width
+                    && text.len() == field.width =>
+            {
+                self.equal(self.text(text)?, BinaryOperator::Equal)
             }
             _ => None,
         }

@@ -5,6 +5,7 @@ use sqlparser::ast::{
     TableFactor, TopQuantity,
 };
 
+use super::point::Point;
 use super::{Compiled, Query, columns_of, one_row};
 use crate::sql::answer::Rows;
 use crate::sql::bind::{Grouping, Parameters, Scope};
@@ -32,6 +33,8 @@ pub(in crate::sql) struct Plan {
     pub(in crate::sql) offset: Option<Expr>,
     pub(in crate::sql) is_static: bool,
     pub(in crate::sql) compiled: Compiled,
+    /// What it is as a look-up.
+    pub(in crate::sql) point: Option<Point>,
 }
 
 /// Where rows come from.
@@ -143,8 +146,10 @@ impl Plan {
             offset,
             is_static: around.is_static,
             compiled: Compiled::default(),
+            point: None,
         };
         plan.distinct_as_groups()?;
+        plan.point = Point::of(&plan);
         Ok(plan)
     }
 

@@ -18,7 +18,7 @@ use crate::sql::interner::Keys;
 use crate::sql::sort;
 use crate::sql::statement::Select;
 use crate::sql::tables::Tables;
-use crate::sql::value::Type;
+use crate::sql::value::{Type, Value};
 use crate::sql::vector::{Vector, common};
 
 /// A bound query.
@@ -84,6 +84,17 @@ impl Query {
             *order = Self::order(by)?;
         }
         Ok(union)
+    }
+
+    /// The answer of one that is a look-up: as [`Plan::look_up`].
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    pub(in crate::sql) fn look_up(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Option<Rows>> {
+        match self {
+            Self::One(plan) => plan.look_up(tables, parameters),
+            _ => Ok(None),
+        }
     }
 
     fn of_body(body: &SetExpr, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
