@@ -16,6 +16,7 @@ use crate::context::Failure;
 use crate::error::Result;
 
 pub use parameters::Parameters;
+use tidemill_cql::with_causes;
 
 /// A kind of store, and how one of it is reached. Workers share it; each makes its own session.
 #[expect(

@@ -201,8 +201,8 @@ fn unsupported(field: &Field) -> Error {
     }
 }
 
-/// The native types that new columns may have.
-const NATIVES: &[NativeType] = &[
+/// The native types that new columns may have: all but `counter`.
+pub const NATIVES: &[NativeType] = &[
     NativeType::Ascii,
     NativeType::Boolean,
     NativeType::Blob,

@@ -124,7 +124,7 @@ impl Misfit {
 }
 
 /// The error and what caused it, each said once.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

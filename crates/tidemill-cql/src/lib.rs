@@ -35,12 +35,12 @@ mod remembered;
 mod scan;
 mod table;
 pub mod tls;
-mod vint;
+pub mod vint;
 
 pub use client::Client;
 pub use decode::array_of_cells;
 pub use encode::{accepts, cells_of_array};
-pub use error::{Error, Result};
+pub use error::{Error, Result, with_causes};
 pub use insert::Insert;
 pub use options::{Options, Path, TlsOptions};
 pub use scan::{Batches, Rows, Scan};

@@ -14,28 +14,7 @@ struct Column {
 }
 
 fn native() -> impl Strategy<Value = NativeType> {
-    proptest::sample::select(vec![
-        NativeType::Ascii,
-        NativeType::Boolean,
-        NativeType::Blob,
-        NativeType::Counter,
-        NativeType::Date,
-        NativeType::Decimal,
-        NativeType::Double,
-        NativeType::Duration,
-        NativeType::Float,
-        NativeType::Int,
-        NativeType::BigInt,
-        NativeType::Text,
-        NativeType::Timestamp,
-        NativeType::Inet,
-        NativeType::SmallInt,
-        NativeType::TinyInt,
-        NativeType::Time,
-        NativeType::Timeuuid,
-        NativeType::Uuid,
-        NativeType::Varint,
-    ])
+    proptest::sample::select([arrow_type::NATIVES, &[NativeType::Counter]].concat())
 }
 
 fn typ() -> impl Strategy<Value = ColumnType<'static>> {

@@ -16,7 +16,7 @@ use rune::Value;
 use tidemill_clickhouse::client::{Client, Options, QueryStream, Request};
 use tidemill_clickhouse::{Error as ServerError, Revision};
 
-use super::{About, Answer, BatchKind, Parameters, Session, StatementOptions, Target, Wanted, arrow_rows};
+use super::{About, Answer, BatchKind, Parameters, Session, StatementOptions, Target, Wanted, arrow_rows, with_causes};
 use crate::args::{Compression, ConnectionArgs};
 use crate::context::{Failure, FailureKind};
 use crate::error::{Error, Result};
@@ -286,16 +286,6 @@ fn failure(error: ServerError) -> Failure {
         _ => FailureKind::Refused,
     };
     Failure::new(kind, with_causes(&error))
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 impl fmt::Debug for ClickHouseSession {

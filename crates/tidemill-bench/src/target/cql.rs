@@ -8,8 +8,6 @@ mod bind;
 mod duration;
 mod fast;
 mod rows;
-mod tls;
-mod varint;
 
 use std::cell::{OnceCell, RefCell};
 use std::fmt;
@@ -33,6 +31,7 @@ use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
 use tidemill_cql::connection::{ConnectionsOptions, Execute, ExecuteDefaults};
+use tidemill_cql::{TlsOptions, tls, with_causes};
 
 use super::{About, Answer, BatchKind, Begun, Ended, Parameters, Rest, Session, StatementOptions, Target, Wanted};
 use crate::args::{Compression, ConnectionArgs};
@@ -133,8 +132,9 @@ impl Target for Cql {
         if !options.user.is_empty() {
             builder = builder.user(&options.user, &options.password);
         }
-        if let Some(tls) = tls::config(options)? {
-            builder = builder.tls_context(Some(tls));
+        if let Some(tls) = tls_options(options)? {
+            let config = tls::config(&tls).map_err(|error| misuse(with_causes(&error)))?;
+            builder = builder.tls_context(Some(config));
         }
         let page_size = i32::try_from(options.page_size.get())
             .map_err(|_| misuse(format!("a page of {} rows is too long", options.page_size)))?;
@@ -427,18 +427,21 @@ fn server_kind(error: &DbError) -> FailureKind {
     }
 }
 
-/// The error and what caused it, each said once.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = error.source();
+/// How connections are encrypted, when they are.
+fn tls_options(options: &ConnectionArgs) -> Result<Option<TlsOptions>> {
+    if !options.ssl {
+        return Ok(None);
     }
-    text
+    let identity = match (&options.ssl_cert, &options.ssl_key) {
+        (Some(certificate), Some(key)) => Some((certificate.clone(), key.clone())),
+        (None, None) => None,
+        _ => return Err(Error::Misuse("--ssl-cert and --ssl-key go together".to_owned())),
+    };
+    Ok(Some(TlsOptions {
+        authorities: options.ssl_ca.clone(),
+        identity,
+        verify: options.ssl_peer_verification,
+    }))
 }
 
 impl fmt::Debug for Cql {

@@ -125,20 +125,10 @@ pub(super) enum Instruction {
         count: usize,
         out: Output,
     },
-    Tuple1 {
-        addr: [Address; 1],
-        out: Output,
-    },
-    Tuple2 {
-        addr: [Address; 2],
-        out: Output,
-    },
-    Tuple3 {
-        addr: [Address; 3],
-        out: Output,
-    },
-    Tuple4 {
-        addr: [Address; 4],
+    /// A tuple of registers that lie anywhere.
+    #[serde(rename = "Tuple1", alias = "Tuple2", alias = "Tuple3", alias = "Tuple4")]
+    ShortTuple {
+        addr: Vec<Address>,
         out: Output,
     },
     Object {

@@ -6,7 +6,7 @@
 use rune::alloc::String as RuneString;
 use rune::{Hash, ItemBuf, Value};
 
-use super::instructions::{Call, Constant, Instruction, Instructions, UnitFunction, Variant};
+use super::instructions::{Address, Call, Constant, Instruction, Instructions, UnitFunction, Variant};
 use super::{CYCLE, MOST_ARGUMENTS, Operation, Request};
 
 /// A function as operations.
@@ -108,10 +108,7 @@ impl<'a> Trace<'a> {
                 Instruction::Vec { addr, count, out } | Instruction::Tuple { addr, count, out } => {
                     (Known::List(run(&frame, addr.offset, count)?), out)
                 }
-                Instruction::Tuple1 { addr, out } => (several(&frame, &addr.map(|a| a.offset))?, out),
-                Instruction::Tuple2 { addr, out } => (several(&frame, &addr.map(|a| a.offset))?, out),
-                Instruction::Tuple3 { addr, out } => (several(&frame, &addr.map(|a| a.offset))?, out),
-                Instruction::Tuple4 { addr, out } => (several(&frame, &addr.map(|a| a.offset))?, out),
+                Instruction::ShortTuple { addr, out } => (several(&frame, &addr)?, out),
                 Instruction::Object { addr, slot, out } => {
                     let keys = self.instructions.object_keys(slot)?.to_vec();
                     let values = run(&frame, addr.offset, keys.len())?;
@@ -269,8 +266,8 @@ impl<'a> Trace<'a> {
     }
 }
 
-fn several(frame: &[Known], registers: &[usize]) -> Option<Known> {
-    let items = registers.iter().map(|register| frame.get(*register).cloned());
+fn several(frame: &[Known], registers: &[Address]) -> Option<Known> {
+    let items = registers.iter().map(|register| frame.get(register.offset).cloned());
     items.collect::<Option<Vec<_>>>().map(Known::List)
 }
 

@@ -32,9 +32,11 @@ use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::value::SerializeValue as _;
 use scylla::serialize::writers::{CellValueBuilder, CellWriter, RowWriter};
 use scylla::value::CqlDuration;
+use tidemill_cql::decimal::{decimal_from_text, varint, varint_from_text};
+use tidemill_cql::vint;
 
 use super::super::Parameters;
-use super::{duration, varint};
+use super::duration;
 use crate::context::{Failure, FailureKind};
 use crate::script::Uuid;
 
@@ -307,7 +309,9 @@ fn vector(
             } else {
                 let mut bytes = Vec::new();
                 write(item, element, CellWriter::new_without_size(&mut bytes))?;
-                builder.append_bytes(&unsigned_vint(bytes.len() as u64));
+                let mut length = Vec::new();
+                vint::put_unsigned(&mut length, bytes.len() as u64);
+                builder.append_bytes(&length);
                 builder.append_bytes(&bytes);
             }
         }
@@ -321,21 +325,6 @@ fn fixed_width(typ: &ColumnType<'_>) -> bool {
         ColumnType::Vector { typ, .. } => fixed_width(typ),
         _ => false,
     }
-}
-
-/// As many ones in front as bytes follow the first, then the number, the highest byte first.
-fn unsigned_vint(number: u64) -> Vec<u8> {
-    let bits = u64::BITS - number.leading_zeros();
-    let behind = if bits > 56 {
-        8
-    } else {
-        bits.max(1).div_ceil(7) as usize - 1
-    };
-    let ones = (0xff00_u16 >> behind) as u8;
-    let first = number.checked_shr(8 * behind as u32).unwrap_or(0) as u8;
-    let mut bytes = vec![ones | first];
-    bytes.extend_from_slice(&number.to_be_bytes()[8 - behind..]);
-    bytes
 }
 
 fn bytes(bytes: &[u8], cell: CellWriter<'_>) -> Result<(), Failure> {
@@ -434,8 +423,8 @@ fn native_value(value: &Value, native: &NativeType, typ: &ColumnType<'_>, cell: 
         }
         NativeType::Varint => {
             let number = match text {
-                Some(text) => varint::from_decimal(text.trim()).ok_or_else(no)?,
-                None => varint::from_integer(integer()?),
+                Some(text) => varint_from_text(text.trim()).ok_or_else(no)?,
+                None => varint(i128::from(integer()?)),
             };
             bytes(&number, cell)
         }
@@ -448,19 +437,10 @@ fn native_value(value: &Value, native: &NativeType, typ: &ColumnType<'_>, cell: 
                     _ => integer()?.to_string(),
                 },
             };
-            bytes(&decimal(&written).ok_or_else(no)?, cell)
+            bytes(&decimal_from_text(&written).ok_or_else(no)?, cell)
         }
         _ => Err(no()),
     }
-}
-
-/// How many digits are behind the point, then all digits as one number.
-fn decimal(text: &str) -> Option<Vec<u8>> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let scale = i32::try_from(fraction.len()).ok()?;
-    let mut bytes = scale.to_be_bytes().to_vec();
-    bytes.extend(varint::from_decimal(&format!("{whole}{fraction}"))?);
-    Some(bytes)
 }
 
 fn duration_of(value: &Value) -> Option<CqlDuration> {

@@ -3,19 +3,21 @@
 //! The forms are those of Latte's fork. Numbers, texts, truth values and lists are what they are, a `varint` beyond 64 bits is a text. A blob is
 //! bytes; UUIDs, `inet` and `decimal` are texts; a date is
 //! days since 1970 plus 2^31, a time nanoseconds since midnight, a timestamp milliseconds since 1970, as they are bound; a duration is an
-//! object of `months`, `days` and `nanoseconds`; a map is a list of pairs; a UDT is an object.
+//! object of `months`, `days` and `nanoseconds`; a map is a list of pairs; a UDT is an object. A `varint` or `decimal` of more than 65,536 bytes
+//! of digits is those bytes.
 
 use rune::runtime::{Bytes, Object};
 use rune::{Value, alloc};
 use scylla::response::query_result::QueryResult;
 use scylla::value::{CqlValue, Row};
+use tidemill_cql::decimal::{unscaled_to_text, varint_to_text};
+use tidemill_cql::with_causes;
 
 use super::super::{Answer, Wanted};
-use super::varint;
 use crate::context::{Failure, FailureKind};
 
 pub(super) fn append(result: QueryResult, wanted: Wanted, answer: &mut Answer) -> Result<(), Failure> {
-    let broken = |e: &dyn std::error::Error| Failure::new(FailureKind::Refused, super::with_causes(e));
+    let broken = |e: &dyn std::error::Error| Failure::new(FailureKind::Refused, with_causes(e));
     let rows = result.into_rows_result().map_err(|e| broken(&e))?;
     answer.rows += rows.rows_num() as u64;
     if wanted == Wanted::Count {
@@ -65,15 +67,22 @@ fn text(text: impl AsRef<str>) -> alloc::Result<Value> {
     Value::new(alloc::String::try_from(text.as_ref())?)
 }
 
+fn bytes(bytes: &[u8]) -> alloc::Result<Value> {
+    Value::new(Bytes::from_vec(alloc::Vec::try_from(bytes)?))
+}
+
 fn script_value(value: CqlValue) -> alloc::Result<Value> {
     Ok(match value {
         CqlValue::Ascii(v) | CqlValue::Text(v) => text(v)?,
         CqlValue::Boolean(v) => Value::from(v),
-        CqlValue::Blob(v) => Value::new(Bytes::from_vec(alloc::Vec::try_from(v)?))?,
+        CqlValue::Blob(v) => bytes(&v)?,
         CqlValue::Counter(v) => Value::from(v.0),
         CqlValue::Decimal(v) => {
             let (digits, exponent) = v.as_signed_be_bytes_slice_and_exponent();
-            text(point(&varint::to_decimal(digits), exponent))?
+            match unscaled_to_text(digits, exponent) {
+                Some(number) => text(number)?,
+                None => bytes(digits)?,
+            }
         }
         CqlValue::Date(v) => Value::from(i64::from(v.0)),
         CqlValue::Double(v) => Value::from(v),
@@ -112,10 +121,12 @@ fn script_value(value: CqlValue) -> alloc::Result<Value> {
         CqlValue::Timeuuid(v) => text(v.to_string())?,
         CqlValue::Uuid(v) => text(v.to_string())?,
         CqlValue::Varint(v) => {
-            let digits = varint::to_decimal(v.as_signed_bytes_be_slice());
-            match digits.parse::<i64>() {
-                Ok(number) => Value::from(number),
-                Err(_) => text(digits)?,
+            let digits = v.as_signed_bytes_be_slice();
+            match varint_to_text(digits) {
+                Some(number) => number
+                    .parse::<i64>()
+                    .map_or_else(|_| text(number), |small| Ok(Value::from(small)))?,
+                None => bytes(digits)?,
             }
         }
         CqlValue::Tuple(v) => tuple(v.into_iter().map(optional))?,
@@ -123,38 +134,4 @@ fn script_value(value: CqlValue) -> alloc::Result<Value> {
         CqlValue::Empty => Value::new(None::<Value>)?,
         _ => Value::from(()),
     })
-}
-
-/// Digits with a point before the last `exponent` of them.
-fn point(digits: &str, exponent: i32) -> String {
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
-    match usize::try_from(exponent) {
-        Ok(0) => format!("{sign}{digits}"),
-        // More zeros than a decimal of sense has are left to an exponent.
-        Ok(places @ ..=1000) => {
-            let padded = format!("{digits:0>width$}", width = places + 1);
-            let (whole, fraction) = padded.split_at(padded.len() - places);
-            format!("{sign}{whole}.{fraction}")
-        }
-        _ => format!("{sign}{digits}E{}", -i64::from(exponent)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::point;
-
-    #[test]
-    fn decimals_have_their_point() {
-        for (digits, exponent, expected) in [
-            ("12345", 2, "123.45"),
-            ("-5", 3, "-0.005"),
-            ("7", 0, "7"),
-            ("7", -2, "7E2"),
-            ("7", i32::MAX, "7E-2147483647"),
-            ("7", i32::MIN, "7E2147483648"),
-        ] {
-            assert_eq!(point(digits, exponent), expected);
-        }
-    }
 }
