@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tidemill_ads::sql::{
     Answer as Answered, Error as SqlError, Kind, Prepared, StatementOptions as SqlOptions, Value as SqlValue,
 };
-use tidemill_ads::{Connection, Durability, ErrorCode, Settings};
+use tidemill_ads::{Connection, Durability, ErrorCode, Settings, SoleUse};
 
 use super::{About, Answer, BatchKind, Begun, Parameters, Session, StatementOptions, Target, Wanted, arrow_rows};
 use crate::args::ConnectionArgs;
@@ -29,6 +29,8 @@ pub struct Embedded {
     folder: PathBuf,
     /// The folder of `mem:`, which is deleted with it.
     memory: Option<TempDir>,
+    /// Nobody else looks for the folder of `mem:`.
+    sole_use: Option<SoleUse>,
     durability: Durability,
     lock_timeout: std::time::Duration,
 }
@@ -73,6 +75,7 @@ impl Target for Embedded {
         }
         Ok(Some(Self {
             folder,
+            sole_use: memory.is_some().then(SoleUse::default),
             memory,
             durability,
             lock_timeout: options.request_timeout,
@@ -80,10 +83,11 @@ impl Target for Embedded {
     }
 
     async fn connect(&self) -> Result<EmbeddedSession> {
-        let connection = Connection::open(&self.folder).map_err(|e| Error::Connect {
+        let mut connection = Connection::open(&self.folder).map_err(|e| Error::Connect {
             address: self.folder.display().to_string(),
             what: e.to_string(),
         })?;
+        connection.set_sole_use(self.sole_use.clone());
         Ok(EmbeddedSession {
             connection: RefCell::new(connection),
             statements: RefCell::default(),
