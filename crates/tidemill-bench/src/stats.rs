@@ -17,6 +17,7 @@ mod results;
 mod sample;
 mod series;
 mod summary;
+mod threshold;
 
 pub use client::{ProcessClock, cores};
 pub use estimate::{CONFIDENCE, Estimate};
@@ -27,3 +28,4 @@ pub use results::{ClientLoad, Distribution, FunctionResults, MetricResults, Resu
 pub use sample::{Counts, FunctionSample, MetricSample, Sample, StatementSample, Timings};
 pub use series::{Correlation, Levels, Series};
 pub use summary::Summary;
+pub use threshold::Threshold;

@@ -1,7 +1,8 @@
 //! `--find-max`: the highest rate that keeps a latency.
 //!
 //! A run without a rate shows what the store can do at most; the interval below it is halved, a run each, until its ends are 5 percent apart. The
-//! last rate that kept the latency is run three times more: it must keep it each time, or the next lower one is tried.
+//! last rate that kept the latency is run three times more: it must keep it each time, or the next lower one is tried. The next rate above is
+//! run as often, and all of these runs together say how sure the result is ([`Threshold`]).
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use super::phase;
 use crate::args::RunArgs;
 use crate::error::{Error, Result};
 use crate::run::{Crew, Interrupt, Pace};
-use crate::stats::{Estimate, Results};
+use crate::stats::{Estimate, Results, Threshold};
 
 /// What is to be kept.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +35,17 @@ const CONFIRMATIONS: u32 = 3;
 /// Below this no rate is tried.
 const LEAST: f64 = 1.0;
 
+/// What a search came to.
+#[derive(Debug, Default)]
+struct Found {
+    /// The rate that was kept whenever it was tried again.
+    rate: Option<f64>,
+    /// The least rate above it that was not kept.
+    above: f64,
+    /// Every rate that was tried, and whether it was kept.
+    trials: Vec<(f64, bool)>,
+}
+
 /// The pace to run at, or `None` when no rate keeps the latency or the search was interrupted.
 pub(super) fn find_max(
     args: &RunArgs,
@@ -44,58 +56,96 @@ pub(super) fn find_max(
     let goal = Goal::of(args)?;
     eprintln!("info: Searching the highest rate that keeps {goal}...");
     let base = Pace::constant(LEAST);
-    let mut attempt = |pace: Option<Pace>, rate: f64| -> Result<Attempt> {
+    let found = search(|rate| {
+        if interrupt.came() {
+            return Ok(None);
+        }
+        let pace = rate.map(|rate| base.at_rate(rate));
         let (summary, ended) = outputs.watch("Searching", crew, phase(args, pace)?, true)?;
         if let Some(error) = ended.error {
             return Err(error);
         }
         let attempt = goal.judge(&summary.results(), ended.unstarted)?;
         let verdict = if attempt.is_kept { "kept" } else { "missed" };
-        let rate = if pace.is_some() { rate } else { attempt.achieved };
         eprintln!(
-            "info: {rate:.0}/s: p{} is {} ms, {verdict}",
+            "info: {:.0}/s: p{} is {} ms, {verdict}",
+            rate.unwrap_or(attempt.achieved),
             goal.percent,
             shown(&attempt.latency)
         );
-        Ok(attempt)
+        Ok(Some(attempt))
+    })?;
+    if interrupt.came() {
+        return Ok(None);
+    }
+    let Some(rate) = found.rate else {
+        eprintln!("warning: No rate from {LEAST}/s on keeps {goal}");
+        return Ok(None);
     };
-    let most = attempt(None, 0.0)?;
-    let mut high = most.achieved;
+    eprintln!(
+        "info: {rate:.0}/s keeps {goal}: in {CONFIRMATIONS} of {CONFIRMATIONS} more runs. {:.0}/s did not, or not always",
+        found.above
+    );
+    if let Some(threshold) = Threshold::of(&found.trials) {
+        let end = |end: Option<f64>| end.map_or_else(|| "an unknown rate".to_owned(), |rate| format!("{rate:.0}/s"));
+        eprintln!(
+            "info: The rate that one run in two keeps lies between {} and {} (95 %, profile likelihood of a logistic curve \
+             over the {} runs of the search)",
+            end(threshold.low),
+            end(threshold.high),
+            found.trials.len()
+        );
+    }
+    Ok(Some(base.at_rate(rate)))
+}
+
+/// Looks for the highest rate that is kept. `attempt` runs at a rate, or as fast as possible; `None` ends the search.
+fn search(mut attempt: impl FnMut(Option<f64>) -> Result<Option<Attempt>>) -> Result<Found> {
+    let mut found = Found::default();
+    let Some(most) = attempt(None)? else { return Ok(found) };
     let mut low = 0.0;
     // As fast as possible the latency is that of full slots: even when it is kept, a schedule is the fairer judge.
-    while high > LEAST && (low == 0.0 || high / low > PRECISION) {
-        if interrupt.came() {
-            return Ok(None);
-        }
-        let middle = if low == 0.0 { high / 2.0 } else { (low * high).sqrt() };
-        if attempt(Some(base.at_rate(middle)), middle)?.is_kept {
+    found.above = most.achieved;
+    while found.above > LEAST && (low == 0.0 || found.above / low > PRECISION) {
+        let middle = if low == 0.0 {
+            found.above / 2.0
+        } else {
+            (low * found.above).sqrt()
+        };
+        let Some(tried) = attempt(Some(middle))? else {
+            return Ok(found);
+        };
+        found.trials.push((middle, tried.is_kept));
+        if tried.is_kept {
             low = middle;
         } else {
-            high = middle;
+            found.above = middle;
         }
     }
     while low >= LEAST {
         let mut kept = 0;
         for _ in 0..CONFIRMATIONS {
-            if interrupt.came() {
-                return Ok(None);
-            }
-            kept += u32::from(attempt(Some(base.at_rate(low)), low)?.is_kept);
+            let Some(tried) = attempt(Some(low))? else {
+                return Ok(found);
+            };
+            found.trials.push((low, tried.is_kept));
+            kept += u32::from(tried.is_kept);
         }
         if kept == CONFIRMATIONS {
-            eprintln!(
-                "info: {low:.0}/s keeps {goal}: in {kept} of {CONFIRMATIONS} more runs. {high:.0}/s did not, or was not tried. \
-                 If one run in two missed it, {kept} in a row would keep it by chance with a probability of {:.1} %",
-                100.0 / 2_f64.powi(CONFIRMATIONS.cast_signed())
-            );
-            return Ok(Some(base.at_rate(low)));
+            found.rate = Some(low);
+            // As much is to be known of the other end.
+            for _ in 0..CONFIRMATIONS {
+                let above = found.above;
+                let Some(tried) = attempt(Some(above))? else { break };
+                found.trials.push((above, tried.is_kept));
+            }
+            return Ok(found);
         }
         eprintln!("info: {low:.0}/s kept it in {kept} of {CONFIRMATIONS} more runs: too few");
-        high = low;
+        found.above = low;
         low /= PRECISION;
     }
-    eprintln!("warning: No rate from {LEAST}/s on keeps {goal}");
-    Ok(None)
+    Ok(found)
 }
 
 fn shown(estimate: &Estimate) -> String {
@@ -140,5 +190,53 @@ impl Goal {
 impl std::fmt::Display for Goal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "a p{} of {} ms", self.percent, self.limit_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
+
+    /// A search in a store that keeps the latency up to `limit`, give or take: how much, as a share of the rate, is drawn for each run.
+    fn simulated(limit: f64, noise: f64, random: &mut SmallRng) -> Found {
+        let search = search(|rate| {
+            let achieved = rate.unwrap_or(limit * 1.7);
+            // Twelve even numbers add up to nearly a normal one.
+            let normal = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+            Ok(Some(Attempt {
+                is_kept: achieved < limit * (noise * normal).exp(),
+                latency: Estimate::bare(1.0),
+                achieved,
+            }))
+        });
+        search.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn the_interval_of_the_rate_covers_the_truth() {
+        const SEARCHES: u32 = 100;
+        let mut random = SmallRng::seed_from_u64(11);
+        for noise in [0.01, 0.05, 0.15] {
+            let (mut covered, mut bracketed, mut spread) = (0, 0, 0.0);
+            for _ in 0..SEARCHES {
+                let limit = 10_f64.powf(random.random_range(2.0..6.0));
+                let found = simulated(limit, noise, &mut random);
+                let threshold = Threshold::of(&found.trials).unwrap_or_else(|| panic!("there were trials"));
+                let (low, high) = (threshold.low.unwrap_or(0.0), threshold.high.unwrap_or(f64::INFINITY));
+                covered += u32::from((low..=high).contains(&limit));
+                bracketed += u32::from((found.rate.unwrap_or(0.0)..=found.above).contains(&limit));
+                spread += (high / low).min(10.0) / f64::from(SEARCHES);
+            }
+            println!("noise {noise}: {covered} covered, {bracketed} between the last two rates, width {spread:.2}");
+            assert!(covered * 100 >= SEARCHES * 88, "noise {noise}: {covered} of {SEARCHES}");
+            // An interval of everything would cover as much.
+            assert!(spread < 1.0 + 25.0 * noise.max(0.02), "noise {noise}: {spread}");
+            // What the search ends between is no interval of confidence.
+            assert!(
+                noise < 0.05 || bracketed * 100 < SEARCHES * 80,
+                "noise {noise}: {bracketed}"
+            );
+        }
     }
 }
