@@ -17,7 +17,7 @@ fn a_real_clickhouse() {
     let address = format!("clickhouse://default@{}/default", server.native());
     statements_insert_and_select(&address);
     what_it_cannot_do_is_said(&address);
-    bundled_workloads_run(&address);
+    common::bundled_workloads_run(&address);
     the_server_dies_and_comes_back(&mut server, &address);
 }
 
@@ -160,30 +160,6 @@ fn what_it_cannot_do_is_said(address: &str) {
     bench
         .run(&["run", "w.rn", "--compression", "snappy"])
         .fails(2, "expected lz4");
-}
-
-fn bundled_workloads_run(address: &str) {
-    let bench = Bench::new(address);
-    let workload = concat!(env!("CARGO_MANIFEST_DIR"), "/workloads/key_value.rn");
-    bench.run(&["schema", workload]).good();
-    bench
-        .run(&["load", workload, "-P", "rows=100", "--concurrency", "8"])
-        .good();
-    let line = [
-        "run",
-        workload,
-        "-P",
-        "rows=100",
-        "-d",
-        "100",
-        "-p",
-        "8",
-        "-f",
-        "read:0.8,write:0.2",
-        "-o",
-        "r.json",
-    ];
-    bench.run(&line).good();
 }
 
 fn the_server_dies_and_comes_back(server: &mut ClickHouse, address: &str) {

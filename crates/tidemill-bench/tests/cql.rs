@@ -18,7 +18,7 @@ fn a_real_cassandra() {
     every_type_binds_and_comes_back(&address);
     values_that_do_not_fit_are_named(&address);
     pages_batches_and_options(&address);
-    bundled_workloads_run(&address);
+    common::bundled_workloads_run(&format!("cql://{address}"));
     failures_are_counted_alike(&node);
     a_server_comes_back(&node);
     the_node_goes_away(node);
@@ -303,30 +303,6 @@ fn pages_batches_and_options(address: &str) {
     bench
         .run(&["run", "w.rn", "--ssl", "--ssl-ca", "x.pem", "--ssl-peer-verification"])
         .fails(2, "x.pem");
-}
-
-fn bundled_workloads_run(address: &str) {
-    let bench = Bench::new(format!("cql://{address}"));
-    let workload = concat!(env!("CARGO_MANIFEST_DIR"), "/workloads/key_value.rn");
-    bench.run(&["schema", workload]).good();
-    bench.run(&["load", workload, "-P", "rows=200"]).good();
-    let line = [
-        "run",
-        workload,
-        "-P",
-        "rows=200",
-        "-d",
-        "500",
-        "-f",
-        "read:0.8,write:0.2",
-        "-o",
-        "r.json",
-    ];
-    bench.run(&line).good();
-    assert_eq!(
-        bench.results("r.json")[0]["statements"]["read"]["requests"],
-        bench.results("r.json")[0]["statements"]["read"]["rows"]
-    );
 }
 
 /// Inserts that no server stores: `run` needs no machine, `machine` does.

@@ -357,25 +357,9 @@ fn addresses_that_mean_nothing_are_refused() {
 
 #[test]
 fn bundled_workloads_run() {
-    let bench = Bench::new("mem:");
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/workloads/");
-    let empty = format!("{folder}empty.rn");
-    bench.run(&["run", &empty, "-d", "1000", "-o", "r.json"]).good();
-    let key_value = format!("{folder}key_value.rn");
-    let line = [
-        "run",
-        &key_value,
-        "-d",
-        "200",
-        "-P",
-        "rows=100",
-        "-f",
-        "read:0.8,write:0.2",
-        "-o",
-        "r.json",
-    ];
-    bench.run(&line).good();
-    assert_eq!(bench.results("r.json")[0]["cycles"], 200);
+    common::bundled_workloads_run("mem:");
+    let folder = tempfile::tempdir().unwrap();
+    common::bundled_workloads_run(&format!("xbase:{}", folder.path().display()));
 }
 
 #[test]
@@ -407,6 +391,11 @@ fn the_highest_rate_that_keeps_a_latency_is_found() {
     let rate = results["cycles_per_s"]["value"].as_f64().unwrap();
     assert!((50.0..=1000.0).contains(&rate), "{rate}: {}", ran.err);
     assert!(ran.err.contains("in 3 of 3 more runs"), "{}", ran.err);
+    assert!(
+        ran.err.contains("The rate that one run in two keeps lies between "),
+        "{}",
+        ran.err
+    );
     let line = [
         "run",
         "w.rn",

@@ -4,9 +4,11 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// The workloads that come with the program.
-const BUNDLED: [(&str, &str); 2] = [
+const BUNDLED: [(&str, &str); 4] = [
     ("empty.rn", include_str!("../../workloads/empty.rn")),
     ("key_value.rn", include_str!("../../workloads/key_value.rn")),
+    ("ledger.rn", include_str!("../../workloads/ledger.rn")),
+    ("time_series.rn", include_str!("../../workloads/time_series.rn")),
 ];
 
 /// The text of a workload that comes with the program, for a name that is no file's.

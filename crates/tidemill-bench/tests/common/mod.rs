@@ -56,6 +56,50 @@ impl Bench {
     }
 }
 
+/// Runs the workloads that come with the program, by their names; the tables are small.
+pub(crate) fn bundled_workloads_run(address: &str) {
+    let bench = Bench::new(address);
+    let run = |command: &str, workload: &str, more: &[&str]| {
+        let sizes = ["-P", "rows=200", "-P", "sensors=7", "-P", "accounts=30"];
+        bench.run(&[&[command, workload], more, &sizes].concat())
+    };
+    bench.run(&["run", "empty.rn", "-d", "1000", "-o", "r.json"]).good();
+    let functions = [
+        ("key_value.rn", "read:0.8,write:0.2"),
+        ("time_series.rn", "latest:0.5,write:0.5"),
+        ("ledger.rn", "run:0.5,balance:0.3,pay:0.2"),
+    ];
+    for (workload, functions) in functions {
+        if address != "mem:" {
+            run("schema", workload, &[]).good();
+            run("load", workload, &[]).good();
+        }
+        run("run", workload, &["-d", "120", "-f", functions, "-o", "r.json"]).good();
+        let results = &bench.results("r.json")[0];
+        assert_eq!(results["cycles"], 120, "{workload}");
+        for (reads, rows_least) in [("read", 1), ("latest", 2), ("balance", 1)] {
+            let read = &results["statements"][reads];
+            if let Some(requests) = read["requests"].as_u64() {
+                let rows = read["rows"].as_u64().unwrap();
+                assert!(requests > 20 && rows >= rows_least * requests, "{workload}: {read}");
+            }
+        }
+    }
+    // Before and after payments there is as much money; of `mem:` nothing is left of them.
+    run(
+        "run",
+        "ledger.rn",
+        &["-f", "audit", "-d", "1", "-w", "0", "-o", "r.json"],
+    )
+    .good();
+    let more = ["-f", "audit", "-d", "1", "-w", "0", "-o", "r.json", "-P", "accounts=31"];
+    if address != "mem:" {
+        bench
+            .run(&[&["run", "ledger.rn"][..], &more].concat())
+            .fails(2, "and there was 3100");
+    }
+}
+
 /// What a program left.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
