@@ -8,7 +8,7 @@ use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, is_statement, with_any, with_area};
 use crate::pointers::{Bytes, Field, Out, text_of};
-use crate::settings::settings;
+use crate::settings::{settings, with_settings};
 use crate::statement::with_statement;
 use crate::unicode::set_units;
 
@@ -202,8 +202,10 @@ pub extern "C" fn AdsIsEmpty(table: Handle, field: Field, answer: Out<u16>) -> u
 pub extern "C" fn AdsGetField(table: Handle, field: Field, text: Bytes, len: Out<u32>, option: u16) -> u32 {
     call(|| {
         with_field(table, field, |area, field| {
-            let value = area.text(field, &settings())?;
-            text.put(trimmed(&value, option)?, len)
+            with_settings(|settings| {
+                let value = area.text(field, settings)?;
+                text.put(trimmed(&value, option)?, len)
+            })
         })
     })
 }
@@ -342,7 +344,7 @@ pub extern "C" fn AdsSetString(table: Handle, field: Field, text: Bytes, len: u3
             table,
             field,
             || Ok(Value::Text(text_of(text))),
-            |area, field| area.set_text(field, text, &settings()),
+            |area, field| with_settings(|settings| area.set_text(field, text, settings)),
         )
     })
 }

@@ -11,7 +11,7 @@ use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, is_statement, with_any, with_area, with_order};
 use crate::pointers::{Bytes, Name, Out};
-use crate::settings::settings;
+use crate::settings::{settings, with_settings};
 use crate::statement::with_statement;
 use crate::unicode::encoded;
 
@@ -39,8 +39,10 @@ pub extern "C" fn AdsGotoBottom(object: Handle) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSkip(object: Handle, records: i32) -> u32 {
     call(|| {
-        with_any(object, |session, area, order| {
-            session.connection.skip(area, order, records.into(), &settings())
+        with_settings(|settings| {
+            with_any(object, |session, area, order| {
+                session.connection.skip(area, order, records.into(), settings)
+            })
         })
     })
 }
@@ -149,18 +151,17 @@ pub extern "C" fn AdsLookupKey(index: Handle, key: Bytes, len: u16, key_type: u1
 }
 
 fn seek(index: Handle, key: Bytes, (len, key_type): (u16, u16), kind: SeekKind, found: Out<u16>) -> Result<()> {
-    with_order(index, |session, area, order| {
-        let codepage = session.connection.area(area)?.program_codepage();
-        let given = given_key(key, len, key_type, codepage)?;
-        let is_found = session
-            .connection
-            .seek(area, order, given.as_key(), kind, &settings())?;
-        if found.is_null() {
-            Ok(())
-        } else {
-            found.set(is_found.into())
-        }
-    })
+    let is_found = with_settings(|settings| {
+        with_order(index, |session, area, order| {
+            let codepage = session.connection.area(area)?.program_codepage();
+            let given = given_key(key, len, key_type, codepage)?;
+            session.connection.seek(area, order, given.as_key(), kind, settings)
+        })
+    })?;
+    match found.is_null() {
+        true => Ok(()),
+        false => found.set(is_found.into()),
+    }
 }
 
 /// A key as C gave it.

@@ -4,7 +4,7 @@ use crate::call::{call, refuse};
 use crate::constants::{ADS_CRC_IGNOREMEMOPAGES, AE_SUCCESS};
 use crate::handle::{Handle, with_any, with_area};
 use crate::pointers::{Bytes, Out};
-use crate::settings::settings;
+use crate::settings::{settings, with_settings};
 
 use tidemill_ads::ErrorCode;
 
@@ -12,8 +12,10 @@ use tidemill_ads::ErrorCode;
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsAppendRecord(table: Handle) -> u32 {
     call(|| {
-        with_any(table, |session, area, _| {
-            session.connection.append(area, &settings()).map(drop)
+        with_settings(|settings| {
+            with_any(table, |session, area, _| {
+                session.connection.append(area, settings).map(drop)
+            })
         })
     })
 }

@@ -37,14 +37,24 @@ thread_local! {
 
 /// The settings as they are now.
 pub(crate) fn settings() -> Arc<Settings> {
+    with_settings(Arc::clone)
+}
+
+/// Does something with the settings as they are now.
+pub(crate) fn with_settings<T>(work: impl FnOnce(&Arc<Settings>) -> T) -> T {
     let changes = CHANGES.load(Ordering::Acquire);
-    SEEN.with_borrow_mut(|seen| match seen {
-        Some((known, settings)) if *known == changes => Arc::clone(settings),
-        _ => {
-            let settings = Arc::clone(&SETTINGS.read().unwrap_or_else(PoisonError::into_inner));
-            *seen = Some((changes, Arc::clone(&settings)));
-            settings
+    SEEN.with(|place| {
+        if let Ok(seen) = place.try_borrow()
+            && let Some((known, settings)) = &*seen
+            && *known == changes
+        {
+            return work(settings);
         }
+        let settings = Arc::clone(&SETTINGS.read().unwrap_or_else(PoisonError::into_inner));
+        if let Ok(mut seen) = place.try_borrow_mut() {
+            *seen = Some((changes, Arc::clone(&settings)));
+        }
+        work(&settings)
     })
 }
 

@@ -37,6 +37,14 @@ impl FileOverlay {
         if bytes.is_empty() {
             return;
         }
+        if let Some(mut last) = self.extents.last_entry()
+            && let Some(at) = offset.checked_sub(*last.key()).and_then(|at| usize::try_from(at).ok())
+            && at <= last.get().len()
+        {
+            // Nothing lies behind it.
+            put(last.get_mut(), at, bytes);
+            return;
+        }
         // A write that goes on where an earlier one ended, as records do, makes that one longer.
         let before = self.extents.range_mut(..=offset).next_back();
         let before = before.and_then(|(start, data)| {
@@ -45,11 +53,7 @@ impl FileOverlay {
         });
         let (start, end) = match before {
             Some((start, data, at)) => {
-                let (over, behind) = bytes.split_at(bytes.len().min(data.len() - at));
-                if let Some(slot) = data.get_mut(at..at + over.len()) {
-                    slot.copy_from_slice(over);
-                }
-                data.extend_from_slice(behind);
+                put(data, at, bytes);
                 (start, start + len(data))
             }
             None => {
@@ -165,6 +169,15 @@ impl FileOverlay {
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.extents.iter().map(|(start, data)| (*start, data.as_slice()))
     }
+}
+
+/// Writes bytes over those that begin at a place, which is at most the end, and makes them longer where need be.
+fn put(data: &mut Vec<u8>, at: usize, bytes: &[u8]) {
+    let (over, behind) = bytes.split_at(bytes.len().min(data.len().saturating_sub(at)));
+    if let Some(slot) = data.get_mut(at..at + over.len()) {
+        slot.copy_from_slice(over);
+    }
+    data.extend_from_slice(behind);
 }
 
 fn len(bytes: &[u8]) -> u64 {

@@ -21,6 +21,11 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     fn set_len(&self, len: u64) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;
 
+    /// Whether what was written may be taken back.
+    fn takes_back(&self) -> bool {
+        false
+    }
+
     /// How often something that was written was taken back, as when a transaction is rolled back.
     fn taken_back(&self) -> u64 {
         0
@@ -135,6 +140,8 @@ pub(crate) struct Switched {
     over: RwLock<Option<Box<dyn Storage>>>,
     /// Whether something lies over it, so that nobody has to wait to learn that nothing does.
     is_covered: AtomicBool,
+    /// Whether what lies over it takes something back, for the same reason.
+    takes_back: AtomicBool,
     /// What was taken back through those that lie over it no more.
     taken_back: AtomicU64,
 }
@@ -145,6 +152,7 @@ impl Switched {
             file,
             over: RwLock::new(None),
             is_covered: AtomicBool::new(false),
+            takes_back: AtomicBool::new(false),
             taken_back: AtomicU64::new(0),
         }
     }
@@ -160,6 +168,8 @@ impl Switched {
             self.taken_back.fetch_add(old.taken_back(), Ordering::AcqRel);
         }
         self.is_covered.store(over.is_some(), Ordering::Release);
+        let takes_back = over.as_ref().is_some_and(|over| over.takes_back());
+        self.takes_back.store(takes_back, Ordering::Release);
         *place = over;
     }
 
@@ -197,7 +207,11 @@ impl Storage for Switched {
     }
 
     fn taken_back(&self) -> u64 {
-        self.taken_back.load(Ordering::Acquire) + self.with(|storage| storage.taken_back())
+        let before = self.taken_back.load(Ordering::Acquire);
+        match self.takes_back.load(Ordering::Acquire) {
+            true => before + self.with(|storage| storage.taken_back()),
+            false => before,
+        }
     }
 
     fn waiting(&self) -> usize {

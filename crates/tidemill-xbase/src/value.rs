@@ -236,12 +236,16 @@ impl Format {
         {
             return Ok(cell.len());
         }
-        // Every code page has these bytes.
-        if let (FieldKind::Character, Value::Text(text)) = (self.kind, value)
-            && text.is_ascii()
+        // Every code page has the bytes of ASCII.
+        let as_it_is = match (self.kind, value) {
+            (FieldKind::Character, Value::Text(text)) if text.is_ascii() => Some(text.as_bytes()),
+            (FieldKind::Character, Value::Encoded(text)) => Some(text),
+            _ => None,
+        };
+        if let Some(text) = as_it_is
             && let Some((own, blanks)) = cell.split_at_mut_checked(text.len())
         {
-            own.copy_from_slice(text.as_bytes());
+            own.copy_from_slice(text);
             blanks.fill(b' ');
             return Ok(text.len());
         }
@@ -327,15 +331,21 @@ impl Format {
     fn nearest(&self, value: f64) -> Option<i128> {
         // Below this the product is exact to a thousandth and more.
         const SAFE: f64 = (1_u64 << 40) as f64;
-        let power = (self.decimals <= 15).then(|| 10_f64.powi(self.decimals.into()))?;
+        let power = POWERS_OF_TEN.get(usize::from(self.decimals))?;
         let scaled = value.abs() * power;
-        let fraction = scaled.fract();
-        let is_clear = scaled < SAFE && (fraction - 0.5).abs() >= 0.001;
-        if !is_clear {
+        if scaled.is_nan() || scaled >= SAFE {
             return None;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "below 2^40")]
-        let unscaled = scaled as i128 + i128::from(fraction > 0.5);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            reason = "below 2^40, where every whole number is a double"
+        )]
+        let (whole, fraction) = (scaled as i64, scaled - (scaled as i64) as f64);
+        if (fraction - 0.5).abs() < 0.001 {
+            return None;
+        }
+        let unscaled = i128::from(whole + i64::from(fraction > 0.5));
         match value.is_sign_negative() {
             true if unscaled == 0 => None,
             true => Some(-unscaled),
@@ -379,6 +389,11 @@ impl Format {
         }
     }
 }
+
+/// Those that doubles hold exactly, and whose product with a small number is exact to far below its last decimal.
+const POWERS_OF_TEN: [f64; 16] = [
+    1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+];
 
 fn civil(days: i32) -> Result<(i32, u32, u32), String> {
     let date = julian::civil_from_unix_days(days);

@@ -21,13 +21,14 @@ impl WorkArea {
     pub fn append_record(&mut self) -> Result<u32> {
         self.leave_record()?;
         self.changeable()?;
-        let record = self.editor.append()?;
+        self.record.number = 0;
+        let record = self.editor.append_record(&mut self.record.bytes)?;
+        self.record.number = record;
         if self.options.mode == OpenMode::Shared && !self.is_file_locked && !self.locked.contains(&record) {
             self.locked_for_change = Some(record);
         }
         self.place = Place::Record(record);
         (self.is_bof, self.is_eof) = (false, false);
-        self.record.number = 0;
         Ok(record)
     }
 

@@ -107,6 +107,7 @@ impl TableEditor {
         self.header = new.header.clone();
         self.fields = std::mem::take(&mut new.fields);
         self.null_flags = new.null_flags;
+        self.look_at_fields();
         self.ranges = self.options.scheme.table(&self.header);
         self.remake_orders()
     }

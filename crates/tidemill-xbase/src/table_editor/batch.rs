@@ -64,7 +64,7 @@ impl TableEditor {
                 self.stamp(record, bytes)?;
             }
         }
-        self.write_appended(first, rows, bytes)?;
+        self.write_appended(first, rows, &mut bytes)?;
         Ok(first..first + rows)
     }
 

@@ -74,6 +74,9 @@ impl TableEditor {
     pub fn changes_since(&self, moment: &mut ChangeNumber) -> Changes {
         let now = self.change_number();
         let since = std::mem::replace(moment, now);
+        if since == now {
+            return Changes::Records(Vec::new());
+        }
         if (since.editor, since.taken_back) != (now.editor, now.taken_back) {
             return Changes::All;
         }
@@ -120,6 +123,11 @@ impl History {
     pub(super) fn note_all(&mut self) {
         self.records.clear();
         self.serial += 1;
+    }
+
+    /// How many changes there were.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
     }
 
     fn since(&self, serial: u64) -> Changes {

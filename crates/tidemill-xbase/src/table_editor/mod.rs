@@ -51,6 +51,7 @@ pub use changes::{ChangeNumber, Changes};
 use files::{open_file, record_file};
 pub use options::{EditOptions, OpenMode};
 use orders::Orders;
+use record::Buffers;
 
 /// A table that is open for changes. Records are numbered from 1, fields from 0 in the order of [`TableEditor::fields`].
 ///
@@ -99,6 +100,11 @@ pub struct TableEditor {
     header_stale: bool,
     orders: Orders,
     history: History,
+    /// A record without values.
+    blank: Vec<u8>,
+    /// Whether there are memos, counters or times of changes.
+    has_own_values: bool,
+    buffers: Buffers,
 }
 
 impl TableEditor {
@@ -149,7 +155,7 @@ impl TableEditor {
         if let Some(log) = &options.log {
             log.remember(&record_count);
         }
-        Self {
+        let mut editor = Self {
             file,
             memo,
             locks,
@@ -165,7 +171,12 @@ impl TableEditor {
             header_stale: false,
             orders: Orders::new(Arc::new(table), options.keys.clone()),
             history: History::default(),
-        }
+            blank: Vec::new(),
+            has_own_values: false,
+            buffers: Buffers::default(),
+        };
+        editor.look_at_fields();
+        editor
     }
 
     /// The table's file.

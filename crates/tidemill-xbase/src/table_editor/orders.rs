@@ -275,6 +275,9 @@ impl TableEditor {
         write: impl FnOnce(&mut Self) -> Result<()>,
         undo: impl FnOnce(&mut Self),
     ) -> Result<()> {
+        if self.orders.files.is_empty() {
+            return write(self);
+        }
         let locked = self.locked_changes(changes);
         let done = locked.and_then(|changes| {
             write(self)?;
@@ -558,7 +561,7 @@ impl Orders {
     /// Flushes and unlocks what is locked.
     fn unlock(&mut self) -> Result<()> {
         let mut done = Ok(());
-        for file in &mut self.files {
+        for file in self.files.iter_mut().filter(|file| file.is_locked) {
             done = done.and(file.unlock());
         }
         done

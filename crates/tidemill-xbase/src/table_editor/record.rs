@@ -10,6 +10,15 @@ use crate::memo_editor::MemoPlace;
 use crate::source::Source;
 use crate::value::Value;
 
+/// Memory of the changes of records, kept for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    before: Vec<u8>,
+    after: Vec<u8>,
+    /// The record whose bytes `after` holds, and how many changes there had been when it was written.
+    written: Option<(u32, u64)>,
+}
+
 /// The byte behind the last record.
 pub(super) const END_OF_FILE: u8 = 0x1A;
 
@@ -25,14 +34,38 @@ impl TableEditor {
         self.append_values(&[])
     }
 
+    /// As [`TableEditor::append`]; `bytes` are those of the new record afterwards, the deletion flag first.
+    ///
+    /// # Errors
+    /// As [`TableEditor::append`]; [`Error::Misuse`] for a buffer that is not as long as a record. `bytes` then are as before.
+    pub fn append_record(&mut self, bytes: &mut [u8]) -> Result<u32> {
+        if bytes.len() != self.header.record_len as usize {
+            return Err(self.misuse(&format!("{} bytes are no record", bytes.len())));
+        }
+        self.appended(&[], |written| bytes.copy_from_slice(written))
+    }
+
     /// Appends a record with these values; fields that are not named are blank.
     ///
     /// # Errors
     /// As [`TableEditor::append`] and [`TableEditor::replace`]; nothing is appended then.
     pub fn append_values(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
+        self.appended(values, |_| ())
+    }
+
+    /// As [`TableEditor::append_values`]; `look` sees the bytes of the new record.
+    fn appended(&mut self, values: &[(usize, Value<'_>)], look: impl FnOnce(&[u8])) -> Result<u32> {
         self.writable()?;
         self.make_room()?;
-        self.as_one(|table| table.under_header_lock(|table| table.append_locked(values)))
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let bytes = &mut buffers.after;
+        let done = self.as_one(|table| table.under_header_lock(|table| table.append_locked(values, bytes)));
+        if done.is_ok() {
+            look(bytes);
+        }
+        buffers.written = done.as_ref().ok().and_then(|record| self.moment_of(*record));
+        self.buffers = buffers;
+        done
     }
 
     /// As [`TableEditor::append_values`], for a record that is complete: it is not locked, and others see it as it is. In a
@@ -46,7 +79,7 @@ impl TableEditor {
         self.as_one(|table| {
             table.under_header_lock(|table| {
                 let record = table.next_record(1)?;
-                table.append_at(record, values).map(|()| record)
+                table.append_at(record, values, &mut Vec::new()).map(|()| record)
             })
         })
     }
@@ -58,11 +91,9 @@ impl TableEditor {
     /// is written then. [`Error::Misuse`] for records and fields that are not there, a record that is not locked, and a
     /// table that is open for reading only. [`Error::MissingMemo`], [`Error::Io`].
     pub fn replace(&mut self, record: u32, values: &[(usize, Value<'_>)]) -> Result<()> {
-        let before = self.record_to_change(record)?;
-        self.as_one(|table| {
-            let mut after = before.clone();
-            table.fill(record, &mut after, values)?;
-            table.rewrite(record, &before, after)
+        self.changed(record, |table, before, after| {
+            after.extend_from_slice(before);
+            table.fill(record, after, values)
         })
     }
 
@@ -152,25 +183,26 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::replace`].
     pub fn replace_bytes(&mut self, record: u32, bytes: &[u8], memos: &[(usize, Value<'_>)]) -> Result<()> {
-        let before = self.record_to_change(record)?;
-        if bytes.len() != before.len() {
-            return Err(self.misuse(&format!("{} bytes are no record of {}", bytes.len(), before.len())));
-        }
-        let mut after = bytes.to_vec();
-        after.splice(..1, before.first().copied());
-        for field in &self.fields {
-            if field.kind.uses_memo() || counts(field) {
-                let old = before.get(field.offset..field.offset + field.width);
-                cell(field, &mut after).copy_from_slice(old.unwrap_or_default());
+        self.changed(record, |table, before, after| {
+            if bytes.len() != before.len() {
+                return Err(table.misuse(&format!("{} bytes are no record of {}", bytes.len(), before.len())));
             }
-            if field.kind.uses_memo() {
-                let is_null = self.bit(&before, field.null_bit);
-                self.set_bit(&mut after, field.null_bit, is_null);
+            after.extend_from_slice(bytes);
+            if let (Some(flag), Some(old)) = (after.first_mut(), before.first()) {
+                *flag = *old;
             }
-        }
-        self.as_one(|table| {
-            table.fill(record, &mut after, memos)?;
-            table.rewrite(record, &before, after)
+            // What the table gives itself, and memos, are few fields' or none's.
+            for field in table.fields.iter().filter(|_| table.has_own_values) {
+                if field.kind.uses_memo() || counts(field) {
+                    let old = before.get(field.offset..field.offset + field.width);
+                    cell(field, after).copy_from_slice(old.unwrap_or_default());
+                }
+                if field.kind.uses_memo() {
+                    let is_null = table.bit(before, field.null_bit);
+                    table.set_bit(after, field.null_bit, is_null);
+                }
+            }
+            table.fill(record, after, memos)
         })
     }
 
@@ -208,38 +240,46 @@ impl TableEditor {
             return Err(self.misuse(&format!("no record {record} among {}", self.record_count())));
         }
         let mut bytes = vec![0; self.header.record_len as usize];
-        self.file
-            .read(format_args!("record {record}"), self.record_offset(record), &mut bytes)?;
+        self.read_record(record, &mut bytes)?;
         Ok(bytes)
     }
 
-    fn append_locked(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
+    fn append_locked(&mut self, values: &[(usize, Value<'_>)], bytes: &mut Vec<u8>) -> Result<u32> {
         let record = self.next_record(1)?;
+        if self.options.mode == OpenMode::Exclusive {
+            return self.append_at(record, values, bytes).map(|()| record);
+        }
         let had_lock = self.locks.holds(LockSubject::Record(record));
         self.lock_record(record)?;
-        let appended = self.append_at(record, values);
+        let appended = self.append_at(record, values, bytes);
         if appended.is_err() && !had_lock {
             self.unlock_record(record)?;
         }
         appended.map(|()| record)
     }
 
-    fn append_at(&mut self, record: u32, values: &[(usize, Value<'_>)]) -> Result<()> {
-        let mut bytes = self.blank_record();
+    /// Appends a record, whose bytes are in `bytes` afterwards.
+    fn append_at(&mut self, record: u32, values: &[(usize, Value<'_>)], bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.clear();
+        bytes.extend_from_slice(&self.blank);
         // The values first, so that one that does not fit leaves the counters alone.
-        self.fill(record, &mut bytes, values)?;
-        self.count_on(record, &mut bytes, true)?;
-        self.stamp(record, &mut bytes)?;
+        self.fill(record, bytes, values)?;
+        if self.has_own_values {
+            self.count_on(record, bytes, true)?;
+            self.stamp(record, bytes)?;
+        }
         self.write_appended(record, 1, bytes)
     }
 
     /// Writes `count` new records, of which `first` is the first, and counts them, or takes them back.
-    pub(super) fn write_appended(&mut self, first: u32, count: u32, mut bytes: Vec<u8>) -> Result<()> {
+    pub(super) fn write_appended(&mut self, first: u32, count: u32, bytes: &mut Vec<u8>) -> Result<()> {
         let len = bytes.len();
         bytes.push(END_OF_FILE);
         let records = bytes.get(..len).unwrap_or_default();
-        let write = |table: &mut Self| table.put_appended(first, count, &bytes);
-        self.with_appended(first, records, write, |table| table.take_back(first))
+        let write = |table: &mut Self| table.put_appended(first, count, bytes);
+        let written = self.with_appended(first, records, write, |table| table.take_back(first));
+        bytes.truncate(len);
+        written
     }
 
     fn put_appended(&mut self, first: u32, count: u32, bytes: &[u8]) -> Result<()> {
@@ -285,16 +325,59 @@ impl TableEditor {
     }
 
     fn flag(&mut self, record: u32, flag: u8) -> Result<()> {
-        let before = self.record_to_change(record)?;
-        let mut after = before.clone();
-        if let Some(first) = after.first_mut() {
-            *first = flag;
-        }
-        self.as_one(|table| table.rewrite(record, &before, after))
+        self.changed(record, |_, before, after| {
+            after.push(flag);
+            after.extend_from_slice(before.get(1..).unwrap_or_default());
+            Ok(())
+        })
     }
 
-    /// The bytes of a record, once it is sure that it may be changed.
-    fn record_to_change(&mut self, record: u32) -> Result<Vec<u8>> {
+    /// Changes a record: `change` is given its bytes and puts the new ones into an empty buffer.
+    fn changed(
+        &mut self,
+        record: u32,
+        change: impl FnOnce(&mut Self, &[u8], &mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        self.may_be_changed(record)?;
+        let Buffers {
+            mut before,
+            mut after,
+            written,
+        } = std::mem::take(&mut self.buffers);
+        let read = match written.is_some() && written == self.moment_of(record) {
+            true => {
+                std::mem::swap(&mut before, &mut after);
+                Ok(())
+            }
+            false => {
+                before.resize(self.header.record_len as usize, 0);
+                self.read_record(record, &mut before)
+            }
+        };
+        after.clear();
+        let done = read.and_then(|()| {
+            self.as_one(|table| {
+                change(table, &before, &mut after)?;
+                table.rewrite(record, &before, &mut after)
+            })
+        });
+        self.buffers = Buffers {
+            before,
+            written: done.as_ref().ok().and_then(|()| self.moment_of(record)),
+            after,
+        };
+        done
+    }
+
+    /// A record, and how many changes there have been: alone, it is until the next change what was written of it last. With a log it may be
+    /// rolled back.
+    fn moment_of(&self, record: u32) -> Option<(u32, u64)> {
+        let is_alone = self.options.mode == OpenMode::Exclusive && self.options.log.is_none();
+        is_alone.then(|| (record, self.history.serial()))
+    }
+
+    /// Whether a record may be changed now.
+    fn may_be_changed(&mut self, record: u32) -> Result<()> {
         self.writable()?;
         self.make_room()?;
         if record > self.record_count() {
@@ -304,28 +387,31 @@ impl TableEditor {
         if !alone && !self.locks.holds(LockSubject::File) && !self.locks.holds(subject) {
             return Err(self.misuse(&format!("{subject} is not locked, and others have the table open")));
         }
-        self.record_bytes(record)
+        Ok(())
     }
 
-    fn rewrite(&mut self, record: u32, before: &[u8], mut after: Vec<u8>) -> Result<()> {
-        if self.fields.iter().any(|field| field.letter == '^') {
-            self.under_header_lock(|table| table.count_on(record, &mut after, false))?;
+    fn rewrite(&mut self, record: u32, before: &[u8], after: &mut [u8]) -> Result<()> {
+        if self.has_own_values {
+            if self.fields.iter().any(|field| field.letter == '^') {
+                self.under_header_lock(|table| table.count_on(record, after, false))?;
+            }
+            self.stamp(record, after)?;
         }
-        self.stamp(record, &mut after)?;
+        let after = &*after;
         let offset = self.record_offset(record);
         self.history.note(record..=record);
         let put_back = |table: &mut Self| {
             let _ = table.file.write(offset, before);
         };
         let write = |table: &mut Self| {
-            let written = table.file.write(offset, &after);
+            let written = table.file.write(offset, after);
             if written.is_err() {
                 put_back(table);
             }
             table.header_stale |= written.is_ok();
             written
         };
-        self.with_rewritten(record, (before, &after), write, put_back)
+        self.with_rewritten(record, (before, after), write, put_back)
     }
 
     /// Puts values into the bytes of a record: first all that can be refused, then the memos.
@@ -340,7 +426,7 @@ impl TableEditor {
                 return refuse("nothing: the table gives the value itself".to_owned());
             }
             let format = self.format(field);
-            if *value == Value::Null {
+            if matches!(value, Value::Null) {
                 if format.blank_is_zero() && field.null_bit.is_none() {
                     return refuse("a value: the type has no blank, and the field is not nullable".to_owned());
                 }
@@ -398,6 +484,11 @@ impl TableEditor {
 
     /// The bytes of a record without values, as Harbour appends it: all bits of `_NullFlags` that are in use are set.
     pub fn blank_record(&self) -> Vec<u8> {
+        self.blank.clone()
+    }
+
+    /// What [`TableEditor::blank_record`] is for the fields that there are now, and whether what programs write of a record is all of it.
+    pub(super) fn look_at_fields(&mut self) {
         let mut bytes = vec![b' '; self.header.record_len as usize];
         if let Some((at, width)) = self.null_flags
             && let Some(flags) = bytes.get_mut(at..at + width)
@@ -407,7 +498,8 @@ impl TableEditor {
         for field in &self.fields {
             self.blank(field, &mut bytes);
         }
-        bytes
+        self.blank = bytes;
+        self.has_own_values = self.fields.iter().any(|field| field.kind.uses_memo() || counts(field));
     }
 
     fn blank(&self, field: &Field, bytes: &mut [u8]) {

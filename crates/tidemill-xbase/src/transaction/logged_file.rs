@@ -87,6 +87,10 @@ impl Storage for LoggedFile {
         self.log.settle().map_err(io::Error::other)
     }
 
+    fn takes_back(&self) -> bool {
+        true
+    }
+
     fn taken_back(&self) -> u64 {
         self.slot.taken_back.load(Ordering::Acquire)
     }
