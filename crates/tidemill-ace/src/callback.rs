@@ -5,10 +5,14 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
+use tidemill_ads::sql::Watch;
 use tidemill_ads::{ErrorCode, Progress, Result, Settings};
 
 use crate::call::{call_anywhere, refuse};
+use crate::handle::lock;
 use crate::settings::settings;
 
 /// A function of a program, with the number that it wants to be called with.
@@ -36,6 +40,7 @@ impl Callback {
 
 thread_local! {
     static CALLBACK: Cell<Option<Callback>> = const { Cell::new(None) };
+    static ABORT: Cell<Option<extern "C" fn() -> u32>> = const { Cell::new(None) };
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -67,6 +72,43 @@ pub(crate) fn watched() -> Settings {
         settings.progress = Progress::new(move |percent| callback.tell(percent));
     }
     settings
+}
+
+/// How often a function is asked whether a statement goes on.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Who says whether a statement goes on that begins now: the time that it has, and the function of this thread. `None` when neither does.
+pub(crate) fn watch(time: Option<Duration>) -> Option<Watch> {
+    let abort = ABORT.get();
+    if time.is_none() && abort.is_none() {
+        return None;
+    }
+    let begin = Instant::now();
+    let asked = Mutex::new(begin);
+    Some(Watch::new(move || {
+        let now = Instant::now();
+        if time.is_some_and(|time| now - begin >= time) {
+            return ControlFlow::Break(());
+        }
+        let Some(function) = abort.filter(|_| is_time_again(&asked, now)) else {
+            return ControlFlow::Continue(());
+        };
+        let _running = Running::begin();
+        match function() {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }))
+}
+
+/// Whether a pause is over; the next one then begins.
+fn is_time_again(asked: &Mutex<Instant>, now: Instant) -> bool {
+    let mut asked = lock(asked);
+    let is_over = now - *asked >= PAUSE;
+    if is_over {
+        *asked = now;
+    }
+    is_over
 }
 
 fn register(callback: Option<Callback>) -> Result<()> {
@@ -113,4 +155,28 @@ pub extern "C" fn AdsClearCallbackFunction() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsClearProgressCallback() -> u32 {
     AdsClearCallbackFunction()
+}
+
+/// Lets a function be asked about every two seconds whether a statement of this thread goes on; another answer than 0 stops it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRegisterSQLAbortFunc(function: Option<extern "C" fn() -> u32>) -> u32 {
+    call_anywhere(|| match function {
+        Some(_) => {
+            ABORT.set(function);
+            Ok(())
+        }
+        None => refuse(
+            ErrorCode::InvalidCallback,
+            "a function must be given, and the pointer is null",
+        ),
+    })
+}
+
+/// No function of this thread is asked any more whether statements go on.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearSQLAbortFunc() -> u32 {
+    call_anywhere(|| {
+        ABORT.set(None);
+        Ok(())
+    })
 }

@@ -1,8 +1,10 @@
 //! Dates and times as numbers and texts.
 
-use tidemill_ads::{ErrorCode, Result};
+use tidemill_ads::{DateFormat, ErrorCode, Result};
 
 use crate::call::{call, refuse};
+use crate::constants::AE_SUCCESS;
+use crate::handle::{Handle, session};
 use crate::pointers::{Bytes, Out, text_of};
 use crate::settings::settings;
 
@@ -22,6 +24,45 @@ pub extern "C" fn AdsConvertStringToJulian(text: Bytes, len: u16, answer: Out<f6
             .parse(&text_of(text.read(len.into())?), settings.epoch)?;
         #[expect(clippy::cast_precision_loss, reason = "days are few")]
         answer.set(day as f64)
+    })
+}
+
+/// As [`AdsConvertStringToJulian`], for a connection; 0 is as good.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsConvertDateToJulian(connection: Handle, text: Bytes, len: u16, answer: Out<f64>) -> u32 {
+    match call(|| session(connection).map(drop)) {
+        AE_SUCCESS => AdsConvertStringToJulian(text, len, answer),
+        code => code,
+    }
+}
+
+/// The date of a record's bytes, `CCYYMMDD` or blanks, in the date format that is set, with a NUL behind it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDBFDateToString(date: Bytes, text: Bytes) -> u32 {
+    call(|| {
+        let settings = settings();
+        let stored = text_of(date.read(8)?);
+        let day = match stored.trim().is_empty() {
+            true => 0,
+            false => DateFormat::new("CCYYMMDD")?.parse(&stored, settings.epoch)?,
+        };
+        let formatted = settings.date_format.format(day);
+        text.write(formatted.as_bytes(), formatted.len() + 1)
+    })
+}
+
+/// The number of a numeric key of a CDX order: eight bytes that sort as the numbers do.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsConvertKeyToDouble(key: Bytes, answer: Out<f64>) -> u32 {
+    call(|| match key.read(8)?.first_chunk() {
+        Some(bytes) => {
+            let bits = u64::from_be_bytes(*bytes);
+            answer.set(f64::from_bits(match bits >> 63 {
+                1 => bits ^ 1 << 63,
+                _ => !bits,
+            }))
+        }
+        None => refuse(ErrorCode::InvalidKeyLength, "a numeric key has 8 bytes"),
     })
 }
 

@@ -7,7 +7,7 @@ use tidemill_xbase::{CodePage, FieldKind};
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, is_statement, with_any, with_area};
-use crate::pointers::{Bytes, Field, Out, text_of};
+use crate::pointers::{Bytes, Field, Name, Out, text_of};
 use crate::settings::{settings, with_settings};
 use crate::statement::with_statement;
 use crate::unicode::set_units;
@@ -537,4 +537,39 @@ pub extern "C" fn AdsSetEmpty(table: Handle, field: Field) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetNull(table: Handle, field: Field) -> u32 {
     AdsSetEmpty(table, field)
+}
+
+/// The name in its table of a column of a cursor, by the column's number.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetBaseFieldName(cursor: Handle, column: u16, name: Bytes, len: Out<u16>) -> u32 {
+    call(|| {
+        with_area(cursor, |area| {
+            is_over_a_table(area)?;
+            let Some(column) = usize::from(column).checked_sub(1) else {
+                return refuse(ErrorCode::InvalidFieldNumber, "columns are counted from 1");
+            };
+            let field = area.column(column)?;
+            name.put(area.field(field)?.name.as_bytes(), len)
+        })
+    })
+}
+
+/// The number in its table of a column of a cursor, by the column's name.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetBaseFieldNum(cursor: Handle, column: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        let column = column.needed()?;
+        with_area(cursor, |area| {
+            is_over_a_table(area)?;
+            let field = area.column_named(&column)?;
+            answer.set(u16::try_from(field + 1).unwrap_or(u16::MAX))
+        })
+    })
+}
+
+fn is_over_a_table(area: &WorkArea) -> Result<()> {
+    match area.is_in_memory() {
+        true => refuse(ErrorCode::InvalidHandle, "rows in memory are no records of a table"),
+        false => Ok(()),
+    }
 }

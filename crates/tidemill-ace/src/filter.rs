@@ -1,12 +1,14 @@
 //! Filters.
 
 use tidemill_ads::{Customize, ErrorCode, OptimizationLevel, Result};
+use tidemill_xbase::expression::Type;
 
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, with_area};
 use crate::pointers::{Bytes, Length, Name, Out, WideName};
 use crate::settings::settings;
+use crate::statement::of_cursor;
 
 /// Shows only records of a condition, which is evaluated record by record.
 #[unsafe(no_mangle)]
@@ -196,6 +198,51 @@ pub extern "C" fn AdsCustomizeAOF(table: Handle, count: u32, records: Out<u32>, 
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsRecordInAOF(table: Handle, record: u32, answer: Out<u16>) -> u32 {
     call(|| with_area(table, |area| answer.set(area.is_in_aof(record)?.into())))
+}
+
+/// As [`AdsSetAOF`], of a statement's cursor.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetCursorAOF(cursor: Handle, condition: Name, resolve: u16) -> u32 {
+    match call(|| of_cursor(cursor).map(drop)) {
+        AE_SUCCESS => AdsSetAOF(cursor, condition, resolve),
+        code => code,
+    }
+}
+
+/// As [`AdsGetAOF`], of a statement's cursor.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetCursorAOF(cursor: Handle, condition: Bytes, len: Out<u16>) -> u32 {
+    match call(|| of_cursor(cursor).map(drop)) {
+        AE_SUCCESS => AdsGetAOF(cursor, condition, len),
+        code => code,
+    }
+}
+
+/// As [`AdsClearAOF`], of a statement's cursor.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearCursorAOF(cursor: Handle) -> u32 {
+    match call(|| of_cursor(cursor).map(drop)) {
+        AE_SUCCESS => AdsClearAOF(cursor),
+        code => code,
+    }
+}
+
+/// The type of the values of an expression.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEvalTestExpr(table: Handle, expression: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        let expression = expression.needed()?;
+        with_area(table, |area| {
+            answer.set(match area.type_of(&expression, &settings())? {
+                Type::Character => ADS_STRING,
+                Type::Number => ADS_NUMERIC,
+                Type::Date => ADS_DATE,
+                Type::Logical => ADS_LOGICAL,
+                Type::Timestamp => ADS_TIMESTAMP,
+                Type::Null => return refuse(ErrorCode::InvalidExpression, "the expression has no value"),
+            })
+        })
+    })
 }
 
 /// Whether an expression can be evaluated here.

@@ -30,6 +30,8 @@ pub(crate) struct Session {
     cursors: Vec<(AreaId, Handle)>,
     /// How many calls it has served.
     operations: u64,
+    /// How many seconds a statement may take that has no time of its own; 0 is any.
+    pub(crate) sql_timeout: u32,
 }
 
 /// What a handle stands for.
@@ -242,6 +244,7 @@ pub(crate) fn add_connection(mut connection: Connection) -> Result<Handle> {
         indexes: Vec::new(),
         cursors: Vec::new(),
         operations: 0,
+        sql_timeout: 0,
     }));
     let handle = add(Object::Connection(Arc::clone(&session)))?;
     lock(&session).handle = handle;

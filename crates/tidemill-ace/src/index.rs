@@ -1,5 +1,7 @@
 //! Index files and their orders.
 
+use std::path::Path;
+
 use tidemill_ads::{ErrorCode, IndexOptions, KeyLength, OrderId, Result};
 use tidemill_xbase::index::{KeyType, Tag};
 
@@ -371,12 +373,15 @@ pub extern "C" fn AdsIsIndexCompound(index: Handle, answer: Out<u16>) -> u32 {
     call(|| {
         with_order(index, |session, area, order| {
             let path = session.connection.area(area)?.index_path(order)?;
-            let is_compound = !path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("ntx"));
-            answer.set(is_compound.into())
+            answer.set(is_compound(path).into())
         })
     })
+}
+
+fn is_compound(path: &Path) -> bool {
+    !path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("ntx"))
 }
 
 /// Walks an order the other way round, or as it is.
@@ -528,6 +533,85 @@ pub extern "C" fn AdsDeleteCustomKey(index: Handle) -> u32 {
     call(|| {
         with_order(index, |session, area, order| {
             session.connection.area(area)?.change_custom_key(order, false)
+        })
+    })
+}
+
+/// How an order was made: the options of [`AdsCreateIndex`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetIndexFlags(index: Handle, answer: Out<u32>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            let area = session.connection.area(area)?;
+            let (tag, is_compound) = (area.order_tag(order)?, is_compound(area.index_path(order)?));
+            let flags = [
+                (tag.is_unique, ADS_UNIQUE),
+                (is_compound, ADS_COMPOUND),
+                (tag.is_custom, ADS_CUSTOM),
+                (tag.is_descending, ADS_DESCENDING),
+            ];
+            let set = flags.iter().filter(|(is_set, _)| *is_set);
+            answer.set(set.fold(0, |flags, (_, flag)| flags | flag))
+        })
+    })
+}
+
+/// Whether the keys of an order are made by a function of the program: those of none here are.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexUserDefined(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_tag(index, |_| answer.set(0)))
+}
+
+/// The numbers of the fields that an order's expression names, from 1, in the order in which it does.
+fn segments(index: Handle) -> Result<Vec<u16>> {
+    with_order(index, |session, area, order| {
+        let area = session.connection.area(area)?;
+        let fields = area.fields_of_key(order)?.into_iter();
+        Ok(fields
+            .map(|field| u16::try_from(field + 1).unwrap_or(u16::MAX))
+            .collect())
+    })
+}
+
+/// How many fields an order's expression names.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetNumSegments(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| answer.set(u16::try_from(segments(index)?.len()).unwrap_or(u16::MAX)))
+}
+
+/// The numbers of the fields that an order's expression names: as many as [`AdsGetNumSegments`] says have to have room.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetSegmentFieldNumbers(index: Handle, count: Out<u16>, fields: Out<u16>) -> u32 {
+    call(|| {
+        let segments = segments(index)?;
+        count.set(u16::try_from(segments.len()).unwrap_or(u16::MAX))?;
+        let mut places = segments.iter().enumerate();
+        places.try_for_each(|(at, field)| fields.set_at(at, *field))
+    })
+}
+
+/// Whether an expression can be that of an order.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexExprValid(table: Handle, expression: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        let expression = expression.needed()?;
+        with_area(table, |area| answer.set(area.is_valid_key(&expression).into()))
+    })
+}
+
+/// The key that the bytes of a record have in an order, whether its condition holds of them or not.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsBuildKeyFromRecord(
+    index: Handle,
+    record: Bytes,
+    record_len: u32,
+    key: Bytes,
+    len: Out<u16>,
+) -> u32 {
+    call(|| {
+        let record = record.read(record_len as usize)?;
+        with_order(index, |session, area, order| {
+            key.put(&session.connection.area(area)?.key_of_bytes(order, record)?, len)
         })
     })
 }

@@ -86,6 +86,27 @@ pub extern "C" fn AdsSetRecord(table: Handle, record: Bytes, len: u32) -> u32 {
     call(|| with_area(table, |area| area.set_record(record.read(len as usize)?)))
 }
 
+/// The bytes of a record without values, as an append makes it.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetNullRecord(table: Handle, record: Bytes, len: u32) -> u32 {
+    call(|| {
+        with_area(table, |area| {
+            let blank = area.blank_record();
+            if blank.len() > len as usize {
+                let what = format!("a record has {} bytes, and there is room for {len}", blank.len());
+                return refuse(ErrorCode::InsufficientBuffer, what);
+            }
+            record.write(&blank, blank.len())
+        })
+    })
+}
+
+/// As [`AdsGetNullRecord`].
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsClearRecordBuffer(table: Handle, record: Bytes, len: u32) -> u32 {
+    AdsGetNullRecord(table, record, len)
+}
+
 /// A check sum of the current record, with its memos unless the options leave them out: the same for the same values, and not
 /// the number that SAP's library gives.
 #[unsafe(no_mangle)]

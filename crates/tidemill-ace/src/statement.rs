@@ -1,15 +1,18 @@
 //! SQL statements: prepared, given values, run. What a SELECT gives is a handle as a table's.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use tidemill_ads::sql::{StatementOptions, Value};
+use tidemill_ads::sql::{StatementOptions, Value, without_comments};
 use tidemill_ads::{AreaId, ErrorCode, Executed, Result, TableType};
 use tidemill_xbase::{Durability, OpenMode};
 
 use crate::call::{call, refuse};
+use crate::callback::watch;
 use crate::constants::*;
-use crate::handle::{self, Handle, Object, Session, lock, session, with_any};
-use crate::pointers::{Bytes, Field, Name, Out, WideName};
+use crate::handle::{self, Handle, Object, Session, is_statement, lock, session, with_any, with_connection};
+use crate::pointers::{Bytes, Field, Name, Out, WideName, text_of};
 use crate::settings::settings;
 
 /// A statement of a connection.
@@ -24,6 +27,8 @@ pub(crate) struct Statement {
     cursors: Vec<AreaId>,
     /// How many records it changed last.
     changed: u64,
+    /// How many seconds it may take; 0 is what the connection says.
+    timeout: u32,
 }
 
 impl Statement {
@@ -40,6 +45,7 @@ impl Statement {
             },
             cursors: Vec::new(),
             changed: 0,
+            timeout: 0,
         }
     }
 
@@ -117,7 +123,18 @@ impl Statement {
         }
         let values: Vec<Value> = self.values.iter().flatten().cloned().collect();
         let mut session = lock(&self.session);
-        let executed = session.connection.execute(text, &values, &settings(), &self.options)?;
+        let seconds = [self.timeout, session.sql_timeout]
+            .into_iter()
+            .find(|seconds| *seconds > 0);
+        let time = seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        let options = match watch(time) {
+            Some(watch) => Cow::Owned(StatementOptions {
+                watch,
+                ..self.options.clone()
+            }),
+            None => Cow::Borrowed(&self.options),
+        };
+        let executed = session.connection.execute(text, &values, &settings(), &options)?;
         self.changed = 0;
         match executed {
             Executed::Cursor(area) => {
@@ -326,7 +343,7 @@ pub extern "C" fn AdsGetSQLStatementHandle(cursor: Handle, answer: Out<Handle>) 
     call(|| answer.set(of_cursor(cursor)?))
 }
 
-fn of_cursor(cursor: Handle) -> Result<Handle> {
+pub(crate) fn of_cursor(cursor: Handle) -> Result<Handle> {
     let found = with_any(cursor, |session, area, _| Ok(session.statement_of(area)))?;
     match found {
         Some(statement) => Ok(statement),
@@ -428,4 +445,88 @@ pub extern "C" fn AdsStmtClearTablePasswords(statement: Handle) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsStmtDisableEncryption(statement: Handle) -> u32 {
     call(|| with_statement(statement, |_| Ok(())))
+}
+
+/// How many seconds a statement may take, or every statement of a connection that has no time of its own; 0 is any. What takes
+/// longer is stopped with 7209 and has changed nothing; of a script, what was done before stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetSQLTimeout(object: Handle, seconds: u32) -> u32 {
+    call(|| match is_statement(object) {
+        true => with_statement(object, |statement| {
+            statement.timeout = seconds;
+            Ok(())
+        }),
+        false => with_connection(object, |session| {
+            session.sql_timeout = seconds;
+            Ok(())
+        }),
+    })
+}
+
+/// Whether records that are written through the cursors that a statement gives from now on must stay in them: those that would not
+/// fulfil its condition any more are refused with 5150.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtConstrainUpdates(statement: Handle, option: u16) -> u32 {
+    call(|| {
+        with_statement(statement, |statement| {
+            statement.options.constrains = match option {
+                ADS_CONSTRAIN => true,
+                ADS_NO_CONSTRAIN => false,
+                other => {
+                    return refuse(
+                        ErrorCode::InvalidConstrainType,
+                        format!("{other} is no kind of constraint"),
+                    );
+                }
+            };
+            Ok(())
+        })
+    })
+}
+
+/// The collation of the tables of a statement: none, since collations are not named.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsStmtSetTableCollation(statement: Handle, collation: Name) -> u32 {
+    call(|| {
+        with_statement(statement, |_| match collation.bytes() {
+            None | Some([]) => Ok(()),
+            Some(name) => refuse(
+                ErrorCode::UnsupportedCollation,
+                format!("there is no collation {:?}", text_of(name)),
+            ),
+        })
+    })
+}
+
+/// Takes the comments out of a statement, in its place.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsRemoveSQLComments(text: Bytes) -> u32 {
+    call(|| replace(text, |text| Ok(without_comments(text))))
+}
+
+/// Puts the parameters of a statement in its place, each once: `:A :B`, in capitals and with blanks between them.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetSQLStmtParams(text: Bytes) -> u32 {
+    call(|| {
+        replace(text, |text| {
+            let parameters = tidemill_ads::sql::parameters(&text_of(text))?.into_iter();
+            let written = parameters.map(|name| name.map_or_else(|| "?".to_owned(), |name| format!(":{name}")));
+            Ok(written.collect::<Vec<_>>().join(" ").into_bytes())
+        })
+    })
+}
+
+/// Puts a text in the place of another, which is at least as long.
+fn replace(place: Bytes, work: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Result<()> {
+    let Some(text) = place.read_text() else {
+        return refuse(
+            ErrorCode::InvalidPointer,
+            "a statement must be given, and the pointer is null",
+        );
+    };
+    let (room, text) = (text.len() + 1, work(text)?);
+    if text.len() >= room {
+        return refuse(ErrorCode::InsufficientBuffer, "the answer is longer than the statement");
+    }
+    place.write(&text, room)
 }

@@ -96,39 +96,25 @@ macro_rules! unavailable {
 
 unavailable! {
     Planned {
-        AdsRemoveSQLComments
-        AdsClearCursorAOF
-        AdsGetCursorAOF
         AdsGetKeyColumn
         AdsGetKeyFilter
         AdsGetPreparedFields
-        AdsGetSQLStmtParams
         AdsPrepareSQLNow
         AdsPrepareSQLNowW
         AdsRefreshView
         AdsSetBaseTableAccess
-        AdsSetCursorAOF
-        AdsSetSQLTimeout
-        AdsStmtConstrainUpdates
-        AdsStmtSetTableCollation
-        AdsClearCachePool
-        AdsClearSQLAbortFunc
         AdsDisableAutoIncEnforcement
         AdsDisableLocalConnections
         AdsDisableUniqueEnforcement
         AdsEnableAutoIncEnforcement
         AdsEnableUniqueEnforcement
-        AdsEvalTestExpr
         AdsFindServers
         AdsGetActiveLinkInfo
         AdsGetCollationLang
         AdsGetTableMemoSize
         AdsIsIndexCandidate
         AdsIsIndexNullable
-        AdsIsIndexUserDefined
         AdsMgDumpInternalTables
-        AdsReapUnusedConnections
-        AdsRegisterSQLAbortFunc
         AdsRegisterUDF
         AdsSetCollation
         AdsSetCollationLang
@@ -268,11 +254,7 @@ unavailable! {
         AdsAccessVfpSystemField
         AdsActivateAOF
         AdsAddToAOF
-        AdsBuildKeyFromRecord
-        AdsClearRecordBuffer
         AdsConvertCodePageToUnicode
-        AdsConvertDateToJulian
-        AdsConvertKeyToDouble
         AdsConvertUnicodeToCodePage
         AdsCopyTableStructure81
         AdsCopyTableTop
@@ -280,7 +262,6 @@ unavailable! {
         AdsCreateCriticalSection
         AdsCreateMemTable
         AdsCreateMemTable90
-        AdsDBFDateToString
         AdsDeactivateAOF
         AdsDeleteTable
         AdsEcho
@@ -292,18 +273,11 @@ unavailable! {
         AdsExpressionShortToLong90
         AdsExtractPathPart
         AdsFreeExpr
-        AdsGetBaseFieldName
-        AdsGetBaseFieldNum
-        AdsGetIndexFlags
         AdsGetIndexPageSize
-        AdsGetNullRecord
-        AdsGetNumSegments
         AdsGetROWIDPrefix
-        AdsGetSegmentFieldNumbers
         AdsGetSegmentFieldname
         AdsGetSegmentOffset
         AdsGetTableWAN
-        AdsIsIndexExprValid
         AdsIsSegmentDescending
         AdsLockRecordImplicitly
         AdsMemCompare

@@ -10,13 +10,14 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 8] = [
     "tests/c/walk.c",
     "tests/c/sql.c",
     "tests/c/callbacks.c",
     "tests/c/management.c",
     "tests/c/places.c",
     "tests/c/variants.c",
+    "tests/c/bindings.c",
     "tests/c/leaks.c",
 ];
 

@@ -39,6 +39,7 @@ impl Error {
         match self {
             Self::Refused { code, .. } => *code,
             Self::Engine(e) => code_of(e),
+            Self::Statement(error) if *error.kind() == crate::sql::Kind::Stopped => ErrorCode::StatementStopped,
             Self::Statement(_) => ErrorCode::Statement,
         }
     }
@@ -84,6 +85,7 @@ pub enum ErrorCode {
     NotFound = 5041,
     NotImplemented = 5042,
     TransactionOutOfSequence = 5047,
+    UnsupportedCollation = 5049,
     NoFileFound = 5059,
     RecordNotLocked = 5062,
     IllegalCommandDuringTransaction = 5063,
@@ -113,8 +115,10 @@ pub enum ErrorCode {
     NotPrepared = 5108,
     InvalidParameterNumber = 5110,
     InvalidParameterName = 5111,
+    InvalidConstrainType = 5118,
     ObsoleteFunction = 5120,
     InvalidFindHandle = 5129,
+    RecordConstraintViolation = 5150,
     ValueOverflow = 5179,
     NoMemoFile = 5194,
     /// The client's for a call from within a call.
@@ -129,6 +133,8 @@ pub enum ErrorCode {
     FileError = 7004,
     /// A statement was refused or failed; the text of the error says more.
     Statement = 7200,
+    /// A statement was stopped, by the program or because its time was over.
+    StatementStopped = 7209,
 }
 
 impl ErrorCode {

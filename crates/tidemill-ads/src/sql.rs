@@ -46,6 +46,7 @@ mod append;
 mod arithmetic;
 mod bind;
 mod change;
+mod comments;
 mod condition;
 mod connection_tables;
 mod dialect;
@@ -73,12 +74,14 @@ mod tables;
 mod tokens;
 mod value;
 mod vector;
+mod watch;
 mod work;
 
 pub use analytical::{
     Analytical, AnalyticalQuery, BLANK_IS_NULL, RECORD_COUNT, TableScan, TableSource, columns_with_blanks,
 };
 pub use answer::{Answer, ColumnDescription, Live, Rows};
+pub use comments::without_comments;
 pub(crate) use connection_tables::StatementTables;
 pub use connection_tables::{ConnectionTables, StatementOptions};
 pub use error::{Error, Kind, Result};
@@ -90,3 +93,4 @@ pub use statement::*;
 pub use stream::{RowStream, Streamed};
 pub use tables::{Clock, Snapshot, Tables};
 pub use value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
+pub use watch::Watch;

@@ -8,7 +8,7 @@ use crate::connection::{AreaId, Connection};
 use crate::error::Result;
 use crate::settings::Settings;
 use crate::sql::{Answer, Live, Prepared, Rows, StatementOptions, Value};
-use crate::work_area::{TableOptions, WorkArea};
+use crate::work_area::WorkArea;
 
 /// What came of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Connection {
             }
             Answer::Live(live) => {
                 let path = tables.path(&live.table)?;
-                self.live_cursor(*live, &path, &options.table, settings)
+                self.live_cursor(*live, &path, options, settings)
             }
             Answer::Changed(count) => Ok(Executed::Changed(count)),
             Answer::Done => Ok(Executed::Done),
@@ -71,17 +71,17 @@ impl Connection {
         &mut self,
         live: Live,
         path: &std::path::Path,
-        options: &TableOptions,
+        options: &StatementOptions,
         settings: &Settings,
     ) -> Result<Executed> {
-        let mut area = match self.statements.cached(path, options) {
+        let mut area = match self.statements.cached(path, &options.table) {
             Some(mut area) => {
                 area.use_log(self.transactions.log())?;
                 area
             }
-            None => self.area_over(path, options, settings)?,
+            None => self.area_over(path, &options.table, settings)?,
         };
-        area.show(live, settings)?;
+        area.show(live, options.constrains, settings)?;
         Ok(Executed::Cursor(self.add(area)))
     }
 }

@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use tempfile::TempDir;
-use tidemill_ads::sql::{StatementOptions, Value};
+use tidemill_ads::sql::{StatementOptions, Value, Watch};
 use tidemill_ads::{AreaId, Connection, Error, ErrorCode, Executed, FieldType, Settings, TableOptions};
 
 struct Shop {
@@ -314,4 +317,56 @@ fn closed_cursors_are_kept_for_the_next_statement_and_given_up_where_they_stand_
     shop.settings.cached_cursors = 0;
     assert_eq!(shop.answer("SELECT id FROM t WHERE id = 9", "id"), ["9"]);
     other.open_table("t", &alone, &settings).unwrap();
+}
+
+#[test]
+fn a_statement_that_is_stopped_has_changed_nothing() {
+    let mut shop = Shop::new();
+    for allowed in [0, 1, 20, 39] {
+        for text in [
+            "UPDATE t SET name = 'x'",
+            "DELETE FROM t",
+            "INSERT INTO t ( id, name ) SELECT id + 100, name FROM t",
+            "TRY UPDATE t SET name = 'x'; CATCH ALL UPDATE t SET name = 'y'; END TRY;",
+        ] {
+            let asked = AtomicU32::new(0);
+            shop.options.watch = Watch::new(move || match asked.fetch_add(1, Ordering::Relaxed) {
+                asked if asked < allowed => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            });
+            assert_eq!(
+                shop.refused(text).code(),
+                ErrorCode::StatementStopped,
+                "{text} after {allowed}"
+            );
+            shop.options.watch = Watch::default();
+            let counts = "SELECT COUNT(*) AS n FROM t WHERE id <= 40 AND name >= 'n' AND name < 'o'";
+            assert_eq!(shop.answer(counts, "n"), ["40"], "{text} after {allowed}");
+            assert_eq!(
+                shop.answer("SELECT COUNT(*) AS n FROM t", "n"),
+                ["40"],
+                "{text} after {allowed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_cursor_that_constrains_takes_no_record_that_it_would_not_show() {
+    let mut shop = Shop::new();
+    shop.options.constrains = true;
+    let few = shop.cursor("SELECT * FROM t WHERE id <= 3");
+    let area = shop.connection.area(few).unwrap();
+    area.set_integer(0, 4).unwrap();
+    assert_eq!(
+        area.write_record().unwrap_err().code(),
+        ErrorCode::RecordConstraintViolation
+    );
+    area.set_integer(0, 2).unwrap();
+    area.write_record().unwrap();
+    shop.options.constrains = false;
+    let few = shop.cursor("SELECT * FROM t WHERE id <= 3");
+    let area = shop.connection.area(few).unwrap();
+    area.set_integer(0, 4).unwrap();
+    area.write_record().unwrap();
 }

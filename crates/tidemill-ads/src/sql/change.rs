@@ -368,8 +368,9 @@ impl Change {
             }
             ChangeKind::Delete { selection, compiled } => {
                 let (_, records) = self.locked(selection.as_ref(), compiled, tables, session)?;
-                let table = tables.editor(&self.table)?;
+                let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
                 for record in &records {
+                    watch.check()?;
                     table.delete(*record)?;
                 }
                 tables.changed(&self.table);
@@ -470,9 +471,10 @@ impl Change {
     }
 
     fn append(&self, rows: &[Vec<(usize, Value)>], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
-        let table = tables.editor(&self.table)?;
+        let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
         self.structure.check(Structure::of(table.fields()), &self.table)?;
         for row in rows {
+            watch.check()?;
             let fields = table.fields();
             let values: Vec<_> = row
                 .iter()
@@ -564,9 +566,10 @@ impl Change {
         deletion: Option<bool>,
         tables: &mut dyn Tables,
     ) -> Result<u64> {
-        let table = tables.editor(&self.table)?;
+        let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
         let mut count = 0;
         for (record, values) in changes {
+            watch.check()?;
             let fields = table.fields();
             let new: Vec<_> = values
                 .iter()

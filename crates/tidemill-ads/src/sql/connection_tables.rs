@@ -23,6 +23,7 @@ use super::prepared::Statements;
 use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, Tables};
 use super::value::{DAY_MS, day_of};
+use super::watch::Watch;
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
@@ -40,6 +41,10 @@ pub struct StatementOptions {
     pub durability: Durability,
     /// What the clock shows, for a test. Default: the system's, local time.
     pub clock: fn() -> Clock,
+    /// Who is asked whether a statement goes on. Default: nobody, it does.
+    pub watch: Watch,
+    /// Whether records that are written through a cursor have to fulfil the condition of its statement. Default: no.
+    pub constrains: bool,
 }
 
 impl Default for StatementOptions {
@@ -52,6 +57,8 @@ impl Default for StatementOptions {
             access: Access::Positional,
             durability: Durability::Commit,
             clock: system_clock,
+            watch: Watch::default(),
+            constrains: false,
         }
     }
 }
@@ -601,6 +608,10 @@ impl Tables for ConnectionTables<'_> {
 
     fn clock(&self) -> Clock {
         (self.options.clock)()
+    }
+
+    fn watch(&self) -> Watch {
+        self.options.watch.clone()
     }
 
     fn environment(&self) -> &Environment {

@@ -76,6 +76,8 @@ pub enum Kind {
     },
     /// A script, or a text, that goes on for too long.
     Limit,
+    /// Whoever watches the statement has stopped it.
+    Stopped,
     /// A table has other fields than those that the statement was bound to.
     StructureChanged,
     /// The tables could not be read or written.
@@ -100,6 +102,7 @@ impl Kind {
             Self::Transaction => ("25000", 2220),
             Self::Raised { code, .. } => ("HY000", *code),
             Self::Limit => ("54000", 2210),
+            Self::Stopped => ("HY008", 7209),
             Self::StructureChanged => ("HY000", 2230),
             Self::Engine => ("HY000", 5000),
         }

@@ -14,6 +14,7 @@ use super::functions::Call;
 use super::like::Pattern;
 use super::value::{DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, f64_to_i64, midnight, trimmed};
 use super::vector::{Texts, Vector};
+use super::watch::Watch;
 
 /// What a statement knows while it runs, whatever the row.
 #[derive(Debug)]
@@ -28,6 +29,7 @@ pub(super) struct Session<'s> {
     pub(super) database: &'s str,
     pub(super) application: &'s str,
     pub(super) last_autoincrement: Option<i64>,
+    pub(super) watch: &'s Watch,
 }
 
 /// Rows that expressions are evaluated over.
@@ -137,6 +139,7 @@ impl<'e> Evaluation<'e> {
     /// # Errors
     /// As [`evaluate`].
     pub(super) fn vector(&self, expr: &Expr) -> Result<Vector> {
+        self.session.watch.check()?;
         match expr {
             Expr::Value(value) => Ok(Vector::Constant(value.clone())),
             Expr::Parameter(place) => match self.session.parameters.get(*place) {

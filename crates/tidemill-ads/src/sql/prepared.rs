@@ -14,6 +14,7 @@ use super::statement::{Statement, StatementKind};
 use super::tables::Tables;
 use super::tokens::Tokens;
 use super::value::Value;
+use super::watch::Watch;
 use super::work::Work;
 
 /// A text, parsed, and bound if it is one statement; a script binds each statement when it gets there. It is `Send` and `Sync`.
@@ -173,6 +174,7 @@ pub(super) struct Facts {
     database: String,
     application: String,
     last_autoincrement: Option<i64>,
+    watch: Watch,
 }
 
 impl Facts {
@@ -185,6 +187,7 @@ impl Facts {
             database: String::new(),
             application: String::new(),
             last_autoincrement: None,
+            watch: Watch::default(),
         }
     }
 
@@ -196,6 +199,7 @@ impl Facts {
             database: tables.database().to_owned(),
             application: tables.application().to_owned(),
             last_autoincrement: tables.last_autoincrement(),
+            watch: tables.watch(),
         }
     }
 
@@ -209,6 +213,7 @@ impl Facts {
             database: &self.database,
             application: &self.application,
             last_autoincrement: self.last_autoincrement,
+            watch: &self.watch,
         }
     }
 }

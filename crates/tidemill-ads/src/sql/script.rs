@@ -105,6 +105,7 @@ impl<'p> Interpreter<'p> {
 
     fn block(&mut self, statements: &[Statement], tables: &mut dyn Tables, allows_live: bool) -> Result<Flow> {
         for statement in statements {
+            tables.watch().check()?;
             self.steps += 1;
             if self.steps > MAX_STEPS {
                 let why = format!("The script ran {MAX_STEPS} statements and did not end");
@@ -205,9 +206,9 @@ impl<'p> Interpreter<'p> {
     ) -> Result<Flow> {
         let mut flow = self.block(body, tables, allows_live);
         if let Err(error) = flow {
-            // A step limit is no exception of the script.
+            // A step limit is no exception of the script, nor is being stopped.
             let class = match error.kind() {
-                Kind::Limit => return Err(error),
+                Kind::Limit | Kind::Stopped => return Err(error),
                 Kind::Raised { class, .. } => class.clone(),
                 _ => "ADS_SCRIPT_EXCEPTION".to_owned(),
             };

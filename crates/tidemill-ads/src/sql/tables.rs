@@ -12,6 +12,7 @@ use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
 use super::statement::{Select, TableName};
 use super::value::Value;
+use super::watch::Watch;
 use crate::sole_use::Changing;
 
 /// A table as a statement sees it, with its columns and its open orders.
@@ -218,6 +219,11 @@ pub trait Tables {
 
     /// The clock.
     fn clock(&self) -> Clock;
+
+    /// Who is asked whether the statement goes on. Default: nobody, it does.
+    fn watch(&self) -> Watch {
+        Watch::default()
+    }
 
     /// What expressions without a table are compiled under.
     fn environment(&self) -> &Environment;

@@ -38,6 +38,7 @@ impl WorkArea {
     /// As [`TableEditor::replace`](tidemill_xbase::TableEditor::replace); the changes then still wait.
     pub fn write_record(&mut self) -> Result<()> {
         if self.record.is_changed {
+            self.keep_within_constraint()?;
             let memos: Vec<(usize, Value<'_>)> = self
                 .record
                 .memos

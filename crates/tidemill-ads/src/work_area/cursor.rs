@@ -3,6 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::DataType;
+use tidemill_xbase::aof::Filter;
 use tidemill_xbase::expression::{BinaryOperator, Syntax, SyntaxKind};
 use tidemill_xbase::{CodePage, CreateOptions, Dialect, EditOptions, FieldSpec, OpenMode, OpenOptions, TableEditor};
 
@@ -22,6 +23,8 @@ pub(super) struct Cursor {
     condition: Option<Syntax>,
     /// The order that it is walked in where the program names none.
     order: Option<OrderId>,
+    /// What records have to be that are written through it.
+    constraint: Option<Filter>,
 }
 
 /// What errors call the rows of a statement.
@@ -53,7 +56,9 @@ impl WorkArea {
     }
 
     /// Shows what a statement has asked for, and goes to its first record.
-    pub(crate) fn show(&mut self, live: Live, settings: &Settings) -> Result<()> {
+    ///
+    /// With `constrains`, records that are changed have to be such as the condition shows.
+    pub(crate) fn show(&mut self, live: Live, constrains: bool, settings: &Settings) -> Result<()> {
         let order = match &live.order {
             Some((name, is_backwards)) => {
                 let order = self.order_named(name)?;
@@ -67,6 +72,7 @@ impl WorkArea {
             columns: columns.collect(),
             condition: live.filter,
             order,
+            constraint: live.compiled.clone().filter(|_| constrains),
         });
         self.show_only(live.compiled)?;
         self.go_top(None, settings)
@@ -171,6 +177,23 @@ impl WorkArea {
     /// The order that is meant where none is named.
     pub(super) fn order_or_own(&self, order: Option<OrderId>) -> Option<OrderId> {
         order.or_else(|| self.cursor.as_ref().and_then(|cursor| cursor.order))
+    }
+
+    /// Whether the changes of the current record may be written.
+    ///
+    /// # Errors
+    /// [`ErrorCode::RecordConstraintViolation`] when the cursor would not show it any more, and is to hold on to what it shows.
+    pub(super) fn keep_within_constraint(&self) -> Result<()> {
+        let Some(constraint) = self.cursor.as_ref().and_then(|cursor| cursor.constraint.as_ref()) else {
+            return Ok(());
+        };
+        match constraint.matches(&self.table, self.record.number, &self.record.bytes)? {
+            true => Ok(()),
+            false => self.refuse(
+                ErrorCode::RecordConstraintViolation,
+                "the record would not fulfil the condition of the statement any more",
+            ),
+        }
     }
 
     /// The condition of the statement.

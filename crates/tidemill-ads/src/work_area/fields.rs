@@ -154,6 +154,11 @@ impl WorkArea {
         Ok(&self.record.bytes)
     }
 
+    /// The bytes of a record without values, as an append makes it.
+    pub fn blank_record(&self) -> Vec<u8> {
+        self.editor.blank_record()
+    }
+
     /// Whether the current record is marked as deleted.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tidemill_xbase::aof::{Aof, Customize, Filter, FilterOrders, OptimizationLevel};
-use tidemill_xbase::expression::{Program, RecordBytes, Value, parse};
+use tidemill_xbase::expression::{Program, RecordBytes, Type, Value, parse};
 use tidemill_xbase::index::Order;
 use tidemill_xbase::{Access, Changes, OpenMode, Place, Table};
 
@@ -45,6 +45,14 @@ impl WorkArea {
     /// Whether an expression can be evaluated here.
     pub fn is_valid(&self, expression: &str, settings: &Settings) -> bool {
         Program::compile(expression, self.fields(), &self.environment(settings)).is_ok()
+    }
+
+    /// The type of the values of an expression.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidExpression`].
+    pub fn type_of(&self, expression: &str, settings: &Settings) -> Result<Type> {
+        Ok(Program::compile(expression, self.fields(), &self.environment(settings))?.type_of())
     }
 
     /// Shows only the records of a condition, which is evaluated as they are walked.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tidemill_xbase::expression::{Program, Value};
-use tidemill_xbase::index::{Key, KeyType, KeyValue, OrderSpec, Tag};
+use tidemill_xbase::expression::{Environment, Program, RecordBytes, Value};
+use tidemill_xbase::index::{IndexDialect, Key, KeyType, KeyValue, OrderSpec, Tag};
 use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
 
 use super::{AreaOrder, TableType, Way, WorkArea};
@@ -373,8 +373,44 @@ impl WorkArea {
     pub fn extract_key(&mut self, order: OrderId) -> Result<Vec<u8>> {
         let record = self.current()?;
         let keys = self.keys(order)?.clone();
-        let bytes = tidemill_xbase::expression::RecordBytes::new(&self.table, record, &self.record.bytes);
+        let bytes = RecordBytes::new(&self.table, record, &self.record.bytes);
         Ok(keys.key_whatever_the_condition(&bytes)?)
+    }
+
+    /// The fields that the expression of an order names, by their places, each once, in the order in which it does.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidIndexHandle`], [`ErrorCode::InvalidExpression`].
+    pub fn fields_of_key(&self, order: OrderId) -> Result<Vec<usize>> {
+        let expression = self.order_tag(order)?.expression;
+        let environment = Environment::new(self.table.codepage());
+        Ok(Program::compile_key(&expression, self.fields(), &environment)?.fields())
+    }
+
+    /// Whether an order can be made of an expression.
+    pub fn is_valid_key(&self, expression: &str) -> bool {
+        let dialect = match self.options.table_type {
+            TableType::Ntx => IndexDialect::Ntx,
+            TableType::Cdx | TableType::Vfp => IndexDialect::Cdx,
+        };
+        OrderKeys::compile(expression, None, dialect, self.fields(), &self.key_settings()).is_ok()
+    }
+
+    /// The key that a record of these bytes has in an order, whatever the order's condition says.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidRecordLength`]; that of the key's expression.
+    pub fn key_of_bytes(&self, order: OrderId, bytes: &[u8]) -> Result<Vec<u8>> {
+        if bytes.len() != self.record.bytes.len() {
+            let (given, wanted) = (bytes.len(), self.record.bytes.len());
+            return self.refuse(
+                ErrorCode::InvalidRecordLength,
+                format!("{given} bytes for a record of {wanted}"),
+            );
+        }
+        Ok(self
+            .keys(order)?
+            .key_whatever_the_condition(&RecordBytes::new(&self.table, 1, bytes))?)
     }
 
     /// The place of the current record, in an order or in the table.
