@@ -68,7 +68,7 @@ async fn watched<T>(work: impl Future<Output = tidemill_sql::Result<T>>, tables:
         match tokio::time::timeout(PATIENCE, &mut work).await {
             Ok(done) => return done.map_err(Error::from),
             Err(_) if tables.is_cancelled() => {
-                return Err(Error::new(Kind::Limit, "The statement was cancelled"));
+                return Err(Error::new(Kind::Stopped, "The statement was stopped"));
             }
             Err(_) => {}
         }

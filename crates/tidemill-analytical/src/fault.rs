@@ -10,7 +10,7 @@ use tidemill_ads::sql::{Error, Kind};
 use crate::abi::{Fault, Text};
 
 /// Kinds by their numbers.
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 16] = [
     Kind::Engine,
     Kind::Syntax,
     Kind::NoTable,
@@ -26,6 +26,7 @@ const KINDS: [Kind; 15] = [
     Kind::Transaction,
     Kind::Limit,
     Kind::NeedsAnalytical,
+    Kind::Stopped,
 ];
 
 impl Fault {

@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+#include <time.h>
+
 /* The server's number for what its SQL engine refuses. */
 #define SQL_ERROR 7200
 
@@ -191,6 +193,33 @@ static void transaction(const char *folder)
     OK(AdsDisconnect(other));
 }
 
+/* A join of 4 ^ 18 rows. */
+static const char *endless = "SELECT COUNT(*) FROM orders a, orders b, orders c, orders d, orders e, orders f, orders g, orders h, "
+                             "orders i, orders j, orders k, orders l, orders m, orders n, orders o, orders p, orders q, orders r "
+                             "WHERE a.total + r.total > 0 AND b.id < q.id";
+static int asked;
+
+static UNSIGNED32 WINAPI stop(void)
+{
+    asked++;
+    return asked > 2;
+}
+
+/* Joins are stopped by the time that they may take, and by the program. */
+static void stopped(void)
+{
+    time_t begun = time(NULL);
+
+    OK(AdsSetSQLTimeout(statement, 1));
+    REFUSED(endless, "State = HY008", "NativeError = 7209");
+    OK(AdsSetSQLTimeout(statement, ADS_DEFAULT_SQL_TIMEOUT));
+    OK(AdsRegisterSQLAbortFunc(stop));
+    REFUSED(endless, "State = HY008", "NativeError = 7209");
+    OK(AdsClearSQLAbortFunc());
+    IS(time(NULL) - begun < 30, 1);
+    SAME(all(JOIN "ORDER BY o.id"), "10,Ada;11,Bob;12,Ada;");
+}
+
 static void faults(void)
 {
     REFUSED(JOIN "WHERE o.nothing = 1", "State = S0022", "NativeError = 2121");
@@ -218,6 +247,7 @@ int main(int argc, char **argv)
         consumers();
         changes();
         transaction(argv[1]);
+        stopped();
         faults();
     }
     OK(AdsCloseSQLStatement(statement));

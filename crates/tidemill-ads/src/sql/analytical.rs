@@ -191,12 +191,16 @@ impl TableSource for AnalyticalQuery {
         let plan = lent.plan(scan)?;
         let rows = match lent {
             Lent::Table { snapshot, .. } => {
-                let facts = self.facts.clone();
+                let facts = self.facts.unwatched();
                 Arc::new(Prepared::of_plan(plan)).records(Arc::clone(snapshot), facts, self.shows_deleted, &[])?
             }
-            Lent::Rows(rows) => RowStream::of(plan.over_rows(rows, &self.facts.session(&[]))?),
+            Lent::Rows(rows) => RowStream::of(plan.over_rows(rows, &self.facts.unwatched().session(&[]))?),
         };
         Ok(Box::new(Reader(rows)))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.facts.is_stopped()
     }
 }
 

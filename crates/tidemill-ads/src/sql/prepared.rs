@@ -203,6 +203,19 @@ impl Facts {
         }
     }
 
+    /// For threads other than the one that runs the statement, which nobody may ask.
+    pub(super) fn unwatched(&self) -> Self {
+        Self {
+            watch: Watch::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether somebody has stopped the statement.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.watch.check().is_err()
+    }
+
     pub(super) fn session<'s>(&'s self, parameters: &'s [Value]) -> Session<'s> {
         Session {
             parameters,

@@ -15,7 +15,7 @@ use super::error::{Error, Kind, Result};
 /// # What is not asked
 ///
 /// Conditions and sums that kernels answer in one pass over a table's bytes, which takes milliseconds for a million records, are not
-/// interrupted, nor is what an [`Analytical`](super::Analytical) engine does.
+/// interrupted. An [`Analytical`](super::Analytical) engine asks by [`TableSource::is_cancelled`](super::TableSource::is_cancelled).
 #[derive(Clone, Default)]
 pub struct Watch(Option<Arc<Ask>>);
 
