@@ -21,6 +21,7 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use tidemill_cql::Error as CassandraError;
 use tidemill_riegeli::ReaderOptions;
 use tidemill_xbase::DELETED_COLUMN;
 
@@ -284,6 +285,11 @@ impl Session {
         match self.schema(location).await {
             Ok(_) => Ok(true),
             Err(Error::NotFound { .. }) => Ok(false),
+            Err(Error::Cassandra { source, .. })
+                if matches!(*source, CassandraError::NotFound { kind: "table", .. }) =>
+            {
+                Ok(false)
+            }
             Err(error) => Err(error),
         }
     }

@@ -58,7 +58,7 @@ impl ServerUrl {
 
     /// The URL of another table beside this URL's.
     pub(crate) fn sibling(&self, table: &str) -> Self {
-        Self(self.client()).with_table(table)
+        Self(self.client().trim_end_matches('?').to_owned()).with_table(table)
     }
 
     /// Whether the URL names a table, rather than a database or a server.
