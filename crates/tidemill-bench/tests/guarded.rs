@@ -50,7 +50,7 @@ fn workloads_run_over_tls_with_a_password() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{}", ran.err);
         std::thread::sleep(Duration::from_millis(500));
     }
-    let load = ["load", WORKLOAD, "-P", "rows=300", "-p", "16"];
+    let load = ["load", WORKLOAD, "-P", "rows=300"];
     run(&bench, PASSWORD, &[&load[..], &verified].concat()).good();
     let ways: [&[&str]; 6] = [
         &verified,
