@@ -289,6 +289,17 @@ fn answers_go_where_they_are_wanted() {
 }
 
 #[test]
+fn aggregates_over_windows_group_nothing() {
+    let mut shop = Shop::new();
+    for text in [
+        "SELECT id, SUM(cust) OVER (PARTITION BY paid) AS total FROM orders",
+        "SELECT t.id FROM (SELECT id, MAX(cust) OVER (ORDER BY id) AS most FROM orders) AS t WHERE t.most > 1",
+    ] {
+        assert_eq!(shop.asked(text, &[]).text(), text);
+    }
+}
+
+#[test]
 fn without_an_engine_joins_are_refused() {
     let mut shop = Shop::new();
     shop.connection.set_analytical(None);

@@ -465,7 +465,7 @@ fn has_aggregates(projection: &[SelectItem]) -> bool {
     })
 }
 
-/// Whether an aggregate stands in an expression. Subqueries are not looked into.
+/// Whether an aggregate stands in an expression; over a window it is none. Subqueries are not looked into.
 fn is_aggregate(expr: &ast::Expr) -> bool {
     use ast::Expr as E;
     match expr {
@@ -476,7 +476,7 @@ fn is_aggregate(expr: &ast::Expr) -> bool {
                 }),
                 _ => false,
             };
-            is_one
+            (is_one && function.over.is_none())
                 || match &function.args {
                     ast::FunctionArguments::List(list) => list.args.iter().any(|argument| match argument {
                         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => is_aggregate(expr),
