@@ -81,6 +81,26 @@ pub struct TableScan {
     pub limit: Option<usize>,
 }
 
+/// Binds for the direct lanes, or where these leave it to an engine and the connection has one, for the engine.
+///
+/// # Errors
+/// As `direct` and `engine`.
+pub(super) fn direct_or_engine<T>(
+    tables: &mut dyn Tables,
+    parameters: &mut Parameters,
+    direct: impl FnOnce(&mut dyn Tables, &mut Parameters) -> Result<T>,
+    engine: impl FnOnce(&mut dyn Tables, &mut Parameters) -> Result<T>,
+) -> Result<T> {
+    let known = parameters.names.len();
+    match direct(tables, parameters) {
+        Err(error) if *error.kind() == Kind::NeedsAnalytical && tables.analytical().is_some() => {
+            parameters.names.truncate(known);
+            engine(tables, parameters)
+        }
+        bound => bound,
+    }
+}
+
 /// A query whose parameters are still open.
 #[derive(Debug)]
 pub(super) struct Template {

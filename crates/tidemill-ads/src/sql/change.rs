@@ -15,6 +15,7 @@ use tidemill_xbase::{Field, FieldKind};
 
 use self::from::{by_alias, joined};
 use self::picked::Picking;
+use super::analytical::direct_or_engine;
 use super::answer::Rows;
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
@@ -129,22 +130,18 @@ impl Change {
     /// As [`Change::insert`], and [`Kind::NeedsAnalytical`] for an update from more than one other table, or with a subquery, where the
     /// connection has no engine for it.
     pub(super) fn update(update: &Update, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        let update = &match by_alias(&update.table, update.from.as_deref()) {
-            Some((table, alias)) => Update {
-                table,
-                alias: Some(alias),
-                ..update.clone()
-            },
-            None => update.clone(),
-        };
-        let known = parameters.names.len();
-        match Self::direct_update(update, tables, parameters) {
-            Err(error) if is_for_engine(&error, tables) => {
-                parameters.names.truncate(known);
-                Self::picked_update(update, tables, parameters)
-            }
-            bound => bound,
-        }
+        let renamed = by_alias(&update.table, update.from.as_deref()).map(|(table, alias)| Update {
+            table,
+            alias: Some(alias),
+            ..update.clone()
+        });
+        let update = renamed.as_ref().unwrap_or(update);
+        direct_or_engine(
+            tables,
+            parameters,
+            |tables, parameters| Self::direct_update(update, tables, parameters),
+            |tables, parameters| Self::picked_update(update, tables, parameters),
+        )
     }
 
     fn direct_update(update: &Update, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
@@ -174,22 +171,18 @@ impl Change {
     /// # Errors
     /// As [`Change::update`].
     pub(super) fn delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        let delete = &match by_alias(&delete.table, delete.from.as_deref()) {
-            Some((table, alias)) => Delete {
-                table,
-                alias: Some(alias),
-                ..delete.clone()
-            },
-            None => delete.clone(),
-        };
-        let known = parameters.names.len();
-        match Self::direct_delete(delete, tables, parameters) {
-            Err(error) if is_for_engine(&error, tables) => {
-                parameters.names.truncate(known);
-                Self::picked_delete(delete, tables, parameters)
-            }
-            bound => bound,
-        }
+        let renamed = by_alias(&delete.table, delete.from.as_deref()).map(|(table, alias)| Delete {
+            table,
+            alias: Some(alias),
+            ..delete.clone()
+        });
+        let delete = renamed.as_ref().unwrap_or(delete);
+        direct_or_engine(
+            tables,
+            parameters,
+            |tables, parameters| Self::direct_delete(delete, tables, parameters),
+            |tables, parameters| Self::picked_delete(delete, tables, parameters),
+        )
     }
 
     fn direct_delete(delete: &Delete, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
@@ -654,11 +647,6 @@ pub(super) fn all_of(name: &TableName) -> Result<Select> {
         Some(super::statement::StatementKind::Select(select)) => Ok(*select),
         _ => Err(Error::new(Kind::Syntax, format!("Invalid table name: {name}"))),
     }
-}
-
-/// Whether it is an engine's affair, and the connection has one.
-fn is_for_engine(error: &Error, tables: &dyn Tables) -> bool {
-    *error.kind() == Kind::NeedsAnalytical && tables.analytical().is_some()
 }
 
 fn qualifiers(table: &TableName, alias: Option<&Ident>) -> Vec<String> {

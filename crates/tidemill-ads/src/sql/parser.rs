@@ -25,17 +25,21 @@ const MAX_DEPTH: usize = 40;
 /// # Errors
 /// [`Kind::Syntax`] with the place of the fault.
 pub fn parse(text: &str) -> Result<Vec<Statement>> {
+    let mut parser = parser_of(text)?;
+    let statements = parser.statements(&[]);
+    statements.map_err(|error| error.within(text))
+}
+
+fn parser_of(text: &str) -> Result<Parser> {
     let tokens = Tokens::of(text)?;
-    let mut parser = Parser {
+    Ok(Parser {
         grammar: Grammar::new(&Ads)
             .with_recursion_limit(MAX_DEPTH)
             .with_tokens_with_locations(tokens.tokens),
         statics: tokens.statics,
         starts: tokens.starts,
         depth: 0,
-    };
-    let statements = parser.statements(&[]);
-    statements.map_err(|error| error.within(text))
+    })
 }
 
 /// The expression of a text.
@@ -43,15 +47,7 @@ pub fn parse(text: &str) -> Result<Vec<Statement>> {
 /// # Errors
 /// As [`parse`].
 pub(super) fn parse_expression(text: &str) -> Result<Expr> {
-    let tokens = Tokens::of(text)?;
-    let mut parser = Parser {
-        grammar: Grammar::new(&Ads)
-            .with_recursion_limit(MAX_DEPTH)
-            .with_tokens_with_locations(tokens.tokens),
-        statics: tokens.statics,
-        starts: tokens.starts,
-        depth: 0,
-    };
+    let mut parser = parser_of(text)?;
     let expression = parser.grammar.parse_expr().map_err(|error| parser.wrong(error));
     match expression {
         Ok(expression) if parser.is_end() => Ok(expression),

@@ -111,12 +111,12 @@ impl Picking {
     /// The records, each with the values of the first row in which it is.
     fn records(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<Picked> {
         let mut picked = Picked::new();
-        for mut row in rows_of(&self.template.rows(tables, session)?)? {
+        for row in rows_of(&self.template.rows(tables, session)?)? {
             // A table on the outer side of a join has no record in some rows.
-            let number = row.first().and_then(Value::to_i64);
+            let mut values = row.into_iter();
+            let number = values.next().and_then(|number| number.to_i64());
             if let Some(record) = number.and_then(|number| u32::try_from(number).ok()) {
-                row.remove(0);
-                picked.entry(record).or_insert(row);
+                picked.entry(record).or_insert_with(|| values.collect());
             }
         }
         Ok(picked)

@@ -8,7 +8,7 @@ use sqlparser::ast::{self, OrderByKind, SetExpr, SetOperator, SetQuantifier};
 
 use super::plan::{Frame, only_select};
 use super::{Plan, batch_in};
-use crate::sql::analytical::Template;
+use crate::sql::analytical::{Template, direct_or_engine};
 use crate::sql::answer::{Answer, Rows};
 use crate::sql::bind::Parameters;
 use crate::sql::error::{Error, Kind, Result};
@@ -46,15 +46,15 @@ impl Query {
         tables: &mut dyn Tables,
         parameters: &mut Parameters,
     ) -> Result<Self> {
-        let known = parameters.names.len();
-        match Self::bind(select, tables, parameters) {
-            Err(error) if *error.kind() == Kind::NeedsAnalytical && tables.analytical().is_some() => {
-                parameters.names.truncate(known);
+        direct_or_engine(
+            tables,
+            parameters,
+            |tables, parameters| Self::bind(select, tables, parameters),
+            |tables, parameters| {
                 let template = Template::bind(select, tables, parameters)?;
                 Ok(Self::Analytical(Box::new(template)))
-            }
-            bound => bound,
-        }
+            },
+        )
     }
 
     /// Binds a query.
