@@ -11,14 +11,15 @@
 //!
 //! Packets, compression and files are not known here.
 
-use std::sync::Arc;
+mod known_columns;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_empty_array};
-use arrow_schema::Schema;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 
+use self::known_columns::KnownColumn;
+pub(crate) use self::known_columns::KnownColumns;
 use crate::{
     DataType, Error, Limits, Result, Revision,
-    arrow_type::{self, StringType, arrow_type, field_of},
+    arrow_type::{self, StringType},
     column::{Choice, Form, Input, Kinds, Output, kind_read, read_prefix, run},
     source::{BlockSource, BlockingSource},
 };
@@ -113,8 +114,18 @@ impl BlockDecoder {
     /// unknown type, [`Error::Unsupported`] for a sound column that Arrow has no place for, [`Error::Limit`] beyond the
     /// limits, and those of the source.
     pub async fn decode(&self, source: &mut dyn BlockSource, revision: Revision) -> Result<Block> {
+        self.decode_with(source, revision, &mut KnownColumns::default()).await
+    }
+
+    /// [`BlockDecoder::decode`] of one block of many, all by the same `known`.
+    pub(crate) async fn decode_with(
+        &self,
+        source: &mut dyn BlockSource,
+        revision: Revision,
+        known: &mut KnownColumns,
+    ) -> Result<Block> {
         let mut input = Input::new(source, revision, self.strings, self.limits);
-        decode(&mut input).await
+        decode(&mut input, known).await
     }
 
     /// Reads a block, or `None` when the source has no more bytes.
@@ -123,11 +134,22 @@ impl BlockDecoder {
     ///
     /// Those of [`BlockDecoder::decode`].
     pub async fn decode_next(&self, source: &mut dyn BlockSource, revision: Revision) -> Result<Option<Block>> {
+        self.decode_next_with(source, revision, &mut KnownColumns::default())
+            .await
+    }
+
+    /// [`BlockDecoder::decode_next`] of one block of many, all by the same `known`.
+    pub(crate) async fn decode_next_with(
+        &self,
+        source: &mut dyn BlockSource,
+        revision: Revision,
+        known: &mut KnownColumns,
+    ) -> Result<Option<Block>> {
         let mut input = Input::new(source, revision, self.strings, self.limits);
         if input.at_end().await? {
             return Ok(None);
         }
-        decode(&mut input).await.map(Some)
+        decode(&mut input, known).await.map(Some)
     }
 
     /// [`BlockDecoder::decode`] for a source that never waits.
@@ -149,7 +171,7 @@ impl BlockDecoder {
     }
 }
 
-async fn decode(input: &mut Input<'_>) -> Result<Block> {
+async fn decode(input: &mut Input<'_>, known: &mut KnownColumns) -> Result<Block> {
     let info = if input.revision == Revision::FILE {
         BlockInfo::default()
     } else {
@@ -159,29 +181,29 @@ async fn decode(input: &mut Input<'_>) -> Result<Block> {
     let columns = input.count("the number of columns", limits.columns).await?;
     let rows = input.count("the number of rows", limits.rows).await?;
     let mut types = Vec::new();
-    let mut fields = Vec::new();
     let mut arrays = Vec::new();
-    for _ in 0..columns {
-        let name = input.text("the name of a column", MAX_NAME).await?;
-        let (data_type, array) = match decode_column(input, rows).await {
-            Ok(column) => column,
-            Err(error) => return Err(error.in_column(&name)),
+    known.begin(input.strings);
+    for at in 0..columns {
+        let column = known.read(input, at).await?;
+        let array = match decode_values(input, column, rows).await {
+            Ok(array) => array,
+            Err(error) => return Err(error.in_column(&column.name)),
         };
-        fields.push(field_of(name, &data_type, array.data_type().clone()));
-        types.push(data_type);
+        types.push(column.data_type.clone());
         arrays.push(array);
     }
+    let schema = known.schema(&arrays);
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
+    let batch = RecordBatch::try_new_with_options(schema, arrays, &options)?;
     Ok(Block { batch, types, info })
 }
 
-async fn decode_column(input: &mut Input<'_>, rows: usize) -> Result<(DataType, ArrayRef)> {
-    let data_type: DataType = input.text("the type of a column", MAX_TYPE).await?.parse()?;
+async fn decode_values(input: &mut Input<'_>, column: &mut KnownColumn, rows: usize) -> Result<ArrayRef> {
+    let data_type = &column.data_type;
     let kinds = if input.revision >= Revision::CUSTOM_SERIALIZATION {
         match input.u8("whether a column is written in its own way").await? {
             0 => Kinds::DEFAULT,
-            1 => Kinds::read(input, &data_type).await?,
+            1 => Kinds::read(input, data_type).await?,
             other => {
                 return Err(input.error(
                     "whether a column is written in its own way",
@@ -194,12 +216,10 @@ async fn decode_column(input: &mut Input<'_>, rows: usize) -> Result<(DataType, 
         Kinds::DEFAULT
     };
     if rows == 0 {
-        let array = new_empty_array(&arrow_type(&data_type, input.strings));
-        return Ok((data_type, array));
+        return Ok(column.empty(input.strings));
     }
-    let prefix = read_prefix(input, &data_type).await?;
-    let array = kind_read(input, &data_type, &prefix, &kinds, rows).await?;
-    Ok((data_type, array))
+    let prefix = read_prefix(input, data_type).await?;
+    kind_read(input, data_type, &prefix, &kinds, rows).await
 }
 
 /// Reads numbered fields up to the number 0.

@@ -12,7 +12,10 @@ use std::io::{Read, Write};
 use arrow_array::RecordBatch;
 
 use crate::{
-    Block, BlockDecoder, BlockEncoder, DataType, Error, Result, Revision, source::BlockingSource, source::ReadSource,
+    Block, BlockDecoder, BlockEncoder, DataType, Error, Result, Revision,
+    block::KnownColumns,
+    column::run,
+    source::{BlockingSource, ReadSource},
 };
 
 /// Reads the blocks of a file.
@@ -22,6 +25,7 @@ use crate::{
 pub struct NativeReader<S> {
     source: S,
     decoder: BlockDecoder,
+    known: KnownColumns,
     ended: bool,
 }
 
@@ -38,6 +42,7 @@ impl<S: BlockingSource> NativeReader<S> {
         Self {
             source,
             decoder: BlockDecoder::default(),
+            known: KnownColumns::default(),
             ended: false,
         }
     }
@@ -59,8 +64,8 @@ impl<S: BlockingSource> Iterator for NativeReader<S> {
         }
         let next = self
             .decoder
-            .decode_next_blocking(&mut self.source, Revision::FILE)
-            .transpose();
+            .decode_next_with(&mut self.source, Revision::FILE, &mut self.known);
+        let next = run(next).transpose();
         self.ended = !matches!(next, Some(Ok(_)));
         next
     }

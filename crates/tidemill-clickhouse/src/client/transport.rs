@@ -27,6 +27,7 @@ use tokio_rustls::client::TlsStream;
 use super::{Options, cancel::CancelHandle};
 use crate::{
     Block, BlockDecoder, Error, Result, ServerException,
+    block::KnownColumns,
     connection::ClientConnection,
     frame::{FrameDecoder, FrameHeader},
     packet::{
@@ -42,6 +43,7 @@ pub(crate) struct Transport {
     socket: Socket,
     pub(crate) protocol: ClientConnection,
     pub(crate) decoder: BlockDecoder,
+    known: KnownColumns,
     /// What was received and not consumed.
     incoming: Window,
     /// Where chunks are taken off, once they were agreed on.
@@ -136,6 +138,7 @@ impl Transport {
                 strings: options.strings,
                 limits: options.limits,
             },
+            known: KnownColumns::default(),
             incoming: Window::default(),
             chunks: None,
             sent: 0,
@@ -343,11 +346,13 @@ impl Transport {
         let revision = self.protocol.revision();
         let decoder = self.decoder;
         self.is_in_block = true;
+        let mut known = std::mem::take(&mut self.known);
         let block = if self.protocol.is_compressed() && kind.is_compressed(revision) {
-            decoder.decode(&mut Framed(self), revision).await
+            decoder.decode_with(&mut Framed(self), revision, &mut known).await
         } else {
-            decoder.decode(&mut Plain(self), revision).await
+            decoder.decode_with(&mut Plain(self), revision, &mut known).await
         };
+        self.known = known;
         match block {
             Ok(block) => {
                 self.is_in_block = false;

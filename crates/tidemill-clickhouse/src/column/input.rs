@@ -124,6 +124,15 @@ impl<'a> Input<'a> {
         self.offset += count as u64;
     }
 
+    /// Consumes `bytes` if they are what comes next and were all received.
+    pub(crate) fn skip(&mut self, bytes: &[u8]) -> bool {
+        let is_next = self.source.buffered().starts_with(bytes);
+        if is_next {
+            self.consume(bytes.len());
+        }
+        is_next
+    }
+
     pub(crate) async fn u8(&mut self, what: &'static str) -> Result<u8> {
         let byte = self.some(what).await?.first().copied().unwrap_or_default();
         self.consume(1);

@@ -1,0 +1,197 @@
+//! The columns of the last block. Those of the next one are most often the same, so that their types need not be parsed, nor
+//! their fields and schema made again.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, new_empty_array};
+use arrow_schema::{FieldRef, Schema, SchemaRef};
+
+use super::{MAX_NAME, MAX_TYPE};
+use crate::{
+    DataType, Result,
+    arrow_type::{StringType, arrow_type, field_of},
+    column::Input,
+    wire::put_string,
+};
+
+/// The columns of a block that was decoded before.
+#[derive(Debug, Default)]
+pub(crate) struct KnownColumns {
+    columns: Vec<KnownColumn>,
+    schema: Option<SchemaRef>,
+    /// What strings became.
+    strings: StringType,
+}
+
+#[derive(Debug)]
+pub(super) struct KnownColumn {
+    /// The name and the type as they came, with their lengths.
+    head: Vec<u8>,
+    pub(super) name: String,
+    pub(super) data_type: DataType,
+    /// Of a column with rows: types such as `Dynamic` show in them alone what they are in Arrow.
+    field: Option<FieldRef>,
+    empty: Option<ArrayRef>,
+}
+
+impl KnownColumns {
+    /// Begins a block. Columns whose strings became something else are not known.
+    pub(super) fn begin(&mut self, strings: StringType) {
+        if self.strings != strings {
+            *self = Self {
+                strings,
+                ..Self::default()
+            };
+        }
+    }
+
+    /// Reads the name and the type of column `at`, those before it having been read.
+    pub(super) async fn read(&mut self, input: &mut Input<'_>, at: usize) -> Result<&mut KnownColumn> {
+        if !self.columns.get(at).is_some_and(|column| input.skip(&column.head)) {
+            let column = KnownColumn::read(input).await?;
+            self.schema = None;
+            self.columns.truncate(at);
+            self.columns.push(column);
+        }
+        Ok(&mut self.columns[at])
+    }
+
+    /// The schema of the block of these arrays, all of whose columns have been read.
+    pub(super) fn schema(&mut self, arrays: &[ArrayRef]) -> SchemaRef {
+        // As behind the rows of an answer: those of the next may be the same.
+        if arrays.is_empty() {
+            return Arc::new(Schema::empty());
+        }
+        if self.columns.len() != arrays.len() {
+            self.schema = None;
+            self.columns.truncate(arrays.len());
+        }
+        for (column, array) in self.columns.iter_mut().zip(arrays) {
+            if column
+                .field
+                .as_ref()
+                .is_none_or(|field| field.data_type() != array.data_type())
+            {
+                column.field = Some(Arc::new(field_of(
+                    &*column.name,
+                    &column.data_type,
+                    array.data_type().clone(),
+                )));
+                self.schema = None;
+            }
+        }
+        let fields = self.columns.iter().filter_map(|column| column.field.clone());
+        Arc::clone(
+            self.schema
+                .get_or_insert_with(|| Arc::new(Schema::new(fields.collect::<Vec<_>>()))),
+        )
+    }
+}
+
+impl KnownColumn {
+    async fn read(input: &mut Input<'_>) -> Result<Self> {
+        let mut head = Vec::new();
+        let name = input.text("the name of a column", MAX_NAME).await?;
+        let text = input.text("the type of a column", MAX_TYPE).await;
+        let text = text.map_err(|error| error.in_column(&name))?;
+        put_string(&mut head, &name);
+        put_string(&mut head, &text);
+        Ok(Self {
+            head,
+            data_type: text.parse().map_err(|error: crate::Error| error.in_column(&name))?,
+            name,
+            field: None,
+            empty: None,
+        })
+    }
+
+    /// The column without rows.
+    pub(super) fn empty(&mut self, strings: StringType) -> ArrayRef {
+        let empty = || new_empty_array(&arrow_type(&self.data_type, strings));
+        Arc::clone(self.empty.get_or_insert_with(empty))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{BlockDecoder, BlockEncoder, Revision, native::NativeReader, source::BufferSource};
+
+    use super::*;
+
+    /// The bytes of a block of these columns, names with types and texts of two values.
+    fn block(columns: &[(&str, &str)], rows: u8) -> Vec<u8> {
+        let mut bytes = vec![u8::try_from(columns.len()).unwrap(), rows];
+        for (name, data_type) in columns {
+            put_string(&mut bytes, name);
+            put_string(&mut bytes, data_type);
+            for row in 0..rows {
+                match *data_type {
+                    "UInt8" => bytes.push(row),
+                    "UInt16" => bytes.extend([row, 1]),
+                    _ => put_string(&mut bytes, "text"),
+                }
+            }
+        }
+        bytes
+    }
+
+    #[test]
+    fn blocks_are_those_that_are_decoded_alone_whatever_came_before() {
+        let wide = [("a", "UInt8"), ("b", "UInt16"), ("c", "String")];
+        let blocks = [
+            block(&wide, 0),
+            block(&wide, 2),
+            block(&[], 0),
+            block(&wide, 3),
+            block(&wide[..1], 2),
+            block(&wide, 1),
+            block(&[("a", "UInt16"), ("b", "UInt16")], 2),
+            block(&[("b", "UInt16"), ("a", "UInt8")], 2),
+            block(&[("b", "UInt16"), ("a", "UInt8"), ("c", "String")], 0),
+        ];
+        let all = NativeReader::from_source(BufferSource::new(blocks.concat()));
+        let all: Vec<_> = all.collect::<Result<_>>().unwrap();
+        assert_eq!(all.len(), blocks.len());
+        for (found, bytes) in all.iter().zip(&blocks) {
+            let alone = BlockDecoder::default().decode_blocking(&mut BufferSource::new(bytes.clone()), Revision::FILE);
+            assert_eq!(*found, alone.unwrap());
+            let mut again = Vec::new();
+            BlockEncoder::default()
+                .encode(found, Revision::FILE, &mut again)
+                .unwrap();
+            assert_eq!(again, *bytes);
+        }
+        let schema = |at: usize| all[at].batch.schema();
+        assert!(Arc::ptr_eq(&schema(0), &schema(1)), "the columns were not known again");
+        assert!(
+            Arc::ptr_eq(&schema(0), &schema(3)),
+            "an empty block made them forgotten"
+        );
+    }
+
+    #[test]
+    fn strings_that_become_something_else_have_fields_of_their_own() {
+        let bytes = block(&[("c", "String")], 1);
+        let mut known = KnownColumns::default();
+        let mut array_type = |strings| {
+            let decoder = BlockDecoder {
+                strings,
+                ..BlockDecoder::default()
+            };
+            let mut source = BufferSource::new(bytes.clone());
+            let block = decoder.decode_with(&mut source, Revision::FILE, &mut known);
+            crate::column::run(block)
+                .unwrap()
+                .batch
+                .schema()
+                .field(0)
+                .data_type()
+                .clone()
+        };
+        for strings in [StringType::Utf8, StringType::Binary, StringType::Utf8] {
+            assert_eq!(array_type(strings), arrow_type(&DataType::String, strings));
+        }
+    }
+}
