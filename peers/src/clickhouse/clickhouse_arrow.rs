@@ -24,9 +24,9 @@ pub(super) async fn run(address: &str, work: Work) -> Outcome {
         .await?;
     match work {
         Work::Small(small, count) => {
-            let mut rows = 0;
+            let (sql, mut rows) = (small.sql(), 0);
             for _ in 0..count {
-                rows += read(&client, &small.sql()).await?;
+                rows += read(&client, &sql).await?;
             }
             Ok(rows)
         }

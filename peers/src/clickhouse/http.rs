@@ -29,12 +29,12 @@ pub(super) async fn run(address: &str, work: Work) -> Outcome {
         .with_validation(false);
     match work {
         Work::Small(small, count) => {
-            let mut rows = 0;
+            let (sql, mut rows) = (small.sql(), 0);
             for _ in 0..count {
                 rows += match small.columns() {
-                    1 => read::<u64>(&client, &small.sql()).await?,
-                    3 => read::<(u64, u64, u64)>(&client, &small.sql()).await?,
-                    _ => read::<TenNumbers>(&client, &small.sql()).await?,
+                    1 => read::<u64>(&client, &sql).await?,
+                    3 => read::<(u64, u64, u64)>(&client, &sql).await?,
+                    _ => read::<TenNumbers>(&client, &sql).await?,
                 };
             }
             Ok(rows)

@@ -15,9 +15,9 @@ pub(super) async fn run(address: &str, work: Work) -> Outcome {
     let client = Client::connect(address, ClientOptions::default()).await?;
     match work {
         Work::Small(small, count) => {
-            let mut rows = 0;
+            let (sql, mut rows) = (small.sql(), 0);
             for _ in 0..count {
-                rows += read(&client, &small.sql()).await?;
+                rows += read(&client, &sql).await?;
             }
             Ok(rows)
         }

@@ -36,9 +36,9 @@ fn blocking(address: &str, work: Work) -> Outcome {
         return Err(format!("it does not do {work}").into());
     };
     let client = tidemill_clickhouse::blocking::Client::connect(&format!("clickhouse://{address}?compression=none"))?;
-    let mut rows = 0;
+    let (sql, mut rows) = (small.sql(), 0);
     for _ in 0..count {
-        for batch in client.query(small.sql())? {
+        for batch in client.query(&sql)? {
             rows += batch?.num_rows() as u64;
         }
     }
@@ -53,9 +53,9 @@ async fn client(address: String, work: Work) -> Outcome {
     let client = Client::connect(&format!("clickhouse://{address}?compression={compression}")).await?;
     match work {
         Work::Small(small, count) => {
-            let mut rows = 0;
+            let (sql, mut rows) = (small.sql(), 0);
             for _ in 0..count {
-                rows += read(client.query(small.sql())).await?;
+                rows += read(client.query(&sql)).await?;
             }
             Ok(rows)
         }
