@@ -47,14 +47,22 @@ pub(crate) struct Target {
 pub(crate) enum Seeds {
     /// Each `.dbf` with the memo file beside it: length of the table (u32, little endian), the table, the memo file.
     DbfAndMemo,
-    /// Each file as it is.
+    /// Each file as it is, but for JSON, which elsewhere tells what the others are.
     Files,
+    /// Each JSON file as it is.
+    Json,
     /// Each file with this extension, and 16 bytes behind it.
     Extension(&'static str),
 }
 
 /// Every target; `cargo xtask tidy` holds it against `fuzz/Cargo.toml`.
 pub(crate) const TARGETS: &[Target] = &[
+    Target {
+        name: "bench_report",
+        engine: "tidemill-bench",
+        corpus: "bench/reports",
+        seeds: Seeds::Json,
+    },
     Target {
         name: "cql_cells",
         engine: "tidemill-cql",
@@ -283,6 +291,8 @@ fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
     match kind {
         Seeds::Files if matches!(extension.as_str(), "hex" | "json" | "md") => Ok(None),
         Seeds::Files => Ok(Some(fs::read(file)?)),
+        Seeds::Json if extension != "json" => Ok(None),
+        Seeds::Json => Ok(Some(fs::read(file)?)),
         Seeds::Extension(wanted) if extension != wanted => Ok(None),
         Seeds::Extension(_) => Ok(Some([fs::read(file)?, b"M               ".to_vec()].concat())),
         Seeds::DbfAndMemo if extension != "dbf" => Ok(None),

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
+    io::{BufRead, BufReader, Cursor, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -65,7 +65,7 @@ impl Report {
     /// [`Error::Io`], and [`Error::Report`] with file and line when it is no report or a damaged one; [`Error::Unsupported`]
     /// for the report of a later version. A last line that was cut off is no error.
     pub fn load(path: &Path) -> Result<Self> {
-        Reader::open(path)?.read(None)
+        open(path)?.read(None)
     }
 
     /// As [`Self::load`], and gives every sample to `visit`, one at a time.
@@ -73,27 +73,39 @@ impl Report {
     /// # Errors
     /// As [`Self::load`], and what `visit` returns.
     pub fn read(path: &Path, visit: Visitor<'_>) -> Result<Self> {
-        Reader::open(path)?.read(Some(visit))
+        open(path)?.read(Some(visit))
+    }
+
+    /// As [`Self::read`], of bytes that are in memory; errors call them `memory.json`.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn of_bytes(bytes: &[u8], visit: Visitor<'_>) -> Result<Self> {
+        Reader::new(Path::new("memory.json"), Cursor::new(bytes)).read(Some(visit))
     }
 }
 
-struct Reader {
+fn open(path: &Path) -> Result<Reader<BufReader<File>>> {
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    Ok(Reader::new(path, BufReader::new(file)))
+}
+
+struct Reader<R> {
     path: PathBuf,
-    file: BufReader<File>,
+    file: R,
     /// The number of the line that was read last, from 1.
     line: usize,
     offset: u64,
 }
 
-impl Reader {
-    fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        Ok(Self {
+impl<R: BufRead + Seek> Reader<R> {
+    fn new(path: &Path, file: R) -> Self {
+        Self {
             path: path.to_owned(),
-            file: BufReader::new(file),
+            file,
             line: 0,
             offset: 0,
-        })
+        }
     }
 
     fn read(mut self, mut visit: Option<Visitor<'_>>) -> Result<Report> {
