@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::{IpAddr, SocketAddr, TcpStream},
     path::Path,
     process::Command,
     time::Duration,
@@ -13,7 +13,7 @@ use crate::{
     error::ServerError,
     installation::{Installation, Server, java},
     need::need,
-    process::{Process, free_ports, loopback, run_folder, write},
+    process::{Process, free_ports, run_folder, write},
 };
 
 /// A running Cassandra node with no data: loopback only, no password, a heap of 512 MB.
@@ -51,6 +51,36 @@ impl Cassandra {
         Some(Self::start_with(&installation, &guard(pem)).unwrap_or_else(|error| error.fail()))
     }
 
+    /// Two nodes of one cluster, each with half of the tokens, at the same port of 127.0.0.1 and 127.0.0.2. Otherwise as
+    /// [`Cassandra::need`].
+    ///
+    /// # Panics
+    ///
+    /// When it is installed and does not start.
+    #[must_use]
+    #[track_caller]
+    pub fn need_two() -> Option<[Self; 2]> {
+        let installation = need(Server::Cassandra)?;
+        let start = || {
+            let ports = free_ports()?;
+            // One after the other: the second asks the first who is there, but for no data, of which there are none.
+            let first = Self::start_at(
+                &installation,
+                [127, 0, 0, 1],
+                ports,
+                "initial_token: -9223372036854775808\n",
+            )?;
+            let second = Self::start_at(
+                &installation,
+                [127, 0, 0, 2],
+                ports,
+                "initial_token: 0\nauto_bootstrap: false\n",
+            )?;
+            Ok([first, second])
+        };
+        Some(start().unwrap_or_else(|error: ServerError| error.fail()))
+    }
+
     /// Starts a node and waits until it speaks CQL, which takes 10 s of processor time or so.
     ///
     /// # Errors
@@ -62,10 +92,20 @@ impl Cassandra {
     }
 
     fn start_with(installation: &Installation, more: &str) -> Result<Self, ServerError> {
+        Self::start_at(installation, [127, 0, 0, 1], free_ports()?, more)
+    }
+
+    /// Starts a node at an address, its ports those for CQL, other nodes, and other nodes over TLS.
+    fn start_at(
+        installation: &Installation,
+        address: [u8; 4],
+        ports: [u16; 3],
+        more: &str,
+    ) -> Result<Self, ServerError> {
         let folder = run_folder("cassandra")?;
-        let [native, storage, storage_tls] = free_ports()?;
+        let address = IpAddr::from(address);
         let yaml = folder.path().join("cassandra.yaml");
-        let settings = config(folder.path(), native, storage, storage_tls);
+        let settings = config(folder.path(), address, ports);
         write(yaml.clone(), &format!("{settings}{more}"))?;
         write(folder.path().join("logback.xml"), LOGBACK)?;
         let mut command = Command::new(java().ok_or(ServerError::Java)?);
@@ -83,11 +123,20 @@ impl Cassandra {
         let process = Process::start(Server::Cassandra.name(), folder, &mut command)?;
         let mut node = Self {
             process,
-            native: loopback(native),
+            native: SocketAddr::from((address, ports[0])),
         };
         let address = node.native;
         node.process.wait_for(START_LIMIT, || options(address).is_ok())?;
         Ok(node)
+    }
+
+    /// Makes the node stand still, as one whose machine is out of reach, or lets it go on.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::Io`] when it cannot be told so.
+    pub fn pause(&self, still: bool) -> Result<(), ServerError> {
+        self.process.pause(still)
     }
 
     /// Where CQL is spoken.
@@ -136,8 +185,8 @@ fn options(address: SocketAddr) -> Result<Vec<u8>, ServerError> {
     Ok(body)
 }
 
-/// The least that 5.0 starts with as a single node.
-fn config(folder: &Path, native: u16, storage: u16, storage_tls: u16) -> String {
+/// The least that 5.0 starts with. The node at 127.0.0.1 is asked for others.
+fn config(folder: &Path, address: IpAddr, [native, storage, storage_tls]: [u16; 3]) -> String {
     let folder = folder.display();
     format!(
         "cluster_name: tidemill
@@ -150,8 +199,8 @@ seed_provider:
   - class_name: org.apache.cassandra.locator.SimpleSeedProvider
     parameters:
       - seeds: \"127.0.0.1:{storage}\"
-listen_address: 127.0.0.1
-rpc_address: 127.0.0.1
+listen_address: {address}
+rpc_address: {address}
 storage_port: {storage}
 ssl_storage_port: {storage_tls}
 native_transport_port: {native}

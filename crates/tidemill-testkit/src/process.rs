@@ -48,6 +48,22 @@ impl Process {
         Ok(())
     }
 
+    /// Makes the process stand still, as one whose machine is out of reach, or lets it go on.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError::Io`] when it cannot be told so.
+    pub(crate) fn pause(&self, still: bool) -> Result<(), ServerError> {
+        let mut kill = Command::new("kill");
+        kill.arg(if still { "-STOP" } else { "-CONT" });
+        let status = kill.arg(self.child.id().to_string()).status();
+        let told = status.and_then(|status| match status.success() {
+            true => Ok(()),
+            false => Err(io::Error::other(status.to_string())),
+        });
+        told.map_err(ServerError::io(format!("pausing {}", self.name)))
+    }
+
     /// Calls `answers` until it returns true.
     ///
     /// # Errors
@@ -160,7 +176,7 @@ fn tail(path: &Path) -> io::Result<String> {
 }
 
 const LOG: &str = "server.log";
-const TAIL_BYTES: u64 = 4096;
+const TAIL_BYTES: u64 = 1 << 16;
 
 #[cfg(test)]
 mod tests {
