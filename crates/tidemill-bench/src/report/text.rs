@@ -108,7 +108,8 @@ fn write_config(report: &Report, baseline: Option<&Report>, out: &mut dyn Write)
 fn columns(label: &str, values: &[String], out: &mut dyn Write) -> io::Result<()> {
     let mut line = format!("{label:>27}  ");
     for value in values {
-        let _ = write!(line, "{value:<33}");
+        // What is longer than its column, such as a path, is still a word of its own.
+        let _ = write!(line, "{value:<32} ");
     }
     writeln!(out, "{}", line.trim_end())
 }
