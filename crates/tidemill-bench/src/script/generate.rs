@@ -1,17 +1,16 @@
 //! The functions of `latte::` that make data.
 //!
 //! Each is pure: the same arguments give the same value, so that what one run wrote another can read. `hash`, `hash2`,
-//! `hash_range`, `hash_select` and `uuid` give what Latte gives. The others draw from a generator that their first argument seeds.
+//! `hash_range`, `hash_select` and `uuid` give what Latte gives. The others draw from a generator that their first argument seeds,
+//! the same as Latte's and in the same way, so that their values are Latte's too.
 
 use std::hash::{Hash as _, Hasher as _};
 
 use metrohash::MetroHash64;
-use rand::distr::{Distribution as _, Uniform};
-use rand::rngs::SmallRng;
-use rand::{Rng as _, RngCore as _, SeedableRng as _};
+use rand_of_latte::{Rng as _, SeedableRng as _, distributions::Distribution as _, rngs::SmallRng};
 use rune::runtime::{Bytes, Function, VmResult};
 use rune::{ContextError, Module, Value, vm_try};
-use statrs::distribution::{ContinuousCDF as _, Normal};
+use statrs::distribution::{Normal, Uniform};
 
 use super::uuid::Uuid;
 
@@ -103,13 +102,6 @@ fn length(function: &str, length: i64) -> VmResult<usize> {
     }
 }
 
-/// Draws by inverting the distribution's function: one number of the generator each.
-fn draw_normal(random: &mut SmallRng, distribution: &Normal) -> f64 {
-    // Never 0 or 1, whose values are infinite.
-    let place = ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    distribution.inverse_cdf(place)
-}
-
 fn normal_distribution(mean: f64, std_dev: f64) -> VmResult<Normal> {
     match Normal::new(mean, std_dev) {
         Ok(distribution) => VmResult::Ok(distribution),
@@ -117,7 +109,7 @@ fn normal_distribution(mean: f64, std_dev: f64) -> VmResult<Normal> {
     }
 }
 
-fn uniform_distribution(min: f64, max: f64) -> VmResult<Uniform<f64>> {
+fn uniform_distribution(min: f64, max: f64) -> VmResult<Uniform> {
     match Uniform::new(min, max) {
         Ok(distribution) => VmResult::Ok(distribution),
         Err(e) => VmResult::panic(format!("uniform: {min}..{max}: {e}")),
@@ -127,20 +119,20 @@ fn uniform_distribution(min: f64, max: f64) -> VmResult<Uniform<f64>> {
 #[rune::function]
 fn normal(i: i64, mean: f64, std_dev: f64) -> VmResult<f64> {
     let distribution = vm_try!(normal_distribution(mean, std_dev));
-    VmResult::Ok(draw_normal(&mut seeded(i), &distribution))
+    VmResult::Ok(distribution.sample(&mut seeded(i)))
 }
 
 #[rune::function]
 fn normal_f32(i: i64, mean: f64, std_dev: f64) -> VmResult<f64> {
     let distribution = vm_try!(normal_distribution(mean, std_dev));
-    VmResult::Ok(f64::from(draw_normal(&mut seeded(i), &distribution) as f32))
+    VmResult::Ok(f64::from(distribution.sample(&mut seeded(i)) as f32))
 }
 
 #[rune::function]
 fn normal_vec(i: i64, len: i64, mean: f64, std_dev: f64) -> VmResult<Value> {
     let distribution = vm_try!(normal_distribution(mean, std_dev));
     let mut random = seeded(i);
-    floats("normal_vec", len, || draw_normal(&mut random, &distribution))
+    floats("normal_vec", len, || distribution.sample(&mut random))
 }
 
 #[rune::function]
@@ -150,9 +142,11 @@ fn uniform(i: i64, min: f64, max: f64) -> VmResult<f64> {
 
 #[rune::function]
 fn uniform_vec(i: i64, len: i64, min: f64, max: f64) -> VmResult<Value> {
-    let distribution = vm_try!(uniform_distribution(min, max));
+    if !(min < max && (max - min).is_finite()) {
+        return VmResult::panic(format!("uniform_vec: {min}..{max} is no range to draw from"));
+    }
     let mut random = seeded(i);
-    floats("uniform_vec", len, || distribution.sample(&mut random))
+    floats("uniform_vec", len, || random.gen_range(min..max))
 }
 
 fn floats(function: &str, len: i64, mut draw: impl FnMut() -> f64) -> VmResult<Value> {
@@ -170,7 +164,7 @@ fn blob(seed: i64, len: i64) -> VmResult<Bytes> {
     let mut bytes = vm_try!(rune::alloc::Vec::try_with_capacity(len));
     let mut random = seeded(seed);
     for _ in 0..len {
-        vm_try!(bytes.try_push(random.random::<u8>()));
+        vm_try!(bytes.try_push(random.r#gen::<u8>()));
     }
     VmResult::Ok(Bytes::from_vec(bytes))
 }
@@ -185,7 +179,7 @@ fn text(seed: i64, len: i64) -> VmResult<rune::alloc::String> {
     let mut text = vm_try!(rune::alloc::String::try_with_capacity(len));
     let mut random = seeded(seed);
     for _ in 0..len {
-        let at = random.random_range(0..CHARACTERS.len());
+        let at = random.gen_range(0..CHARACTERS.len());
         vm_try!(text.try_push(char::from(CHARACTERS[at])));
     }
     VmResult::Ok(text)

@@ -1,7 +1,10 @@
-//! Reports that Latte 0.29 itself wrote say here what it says of them.
+//! What Latte 0.29 itself wrote is read as it means it, and its scripts get the values that it gives them.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod common;
+
+use common::Bench;
 use tidemill_bench::{
     report::Report,
     stats::{Latencies, Results},
@@ -89,4 +92,28 @@ fn numbers_of_latte_s_reports_are_those_that_it_shows() {
         shown("SUMMARY", "Elapsed time"),
         0.001,
     );
+}
+
+#[test]
+fn values_of_a_script_are_those_that_latte_gives_it() {
+    let bench = Bench::new("mem:");
+    let script = corpus("bench/values/values.rn");
+    let ran = bench.run(&[
+        "run",
+        script.to_str().unwrap(),
+        "-d",
+        "1",
+        "-w",
+        "0",
+        "-q",
+        "-o",
+        "r.json",
+    ]);
+    let printed = ran.good().out;
+    let lines: Vec<&str> = printed.lines().collect();
+    let expected = String::from_utf8(corpus_bytes("bench/values/latte.txt")).unwrap();
+    assert_eq!(expected.lines().count(), 70);
+    for line in expected.lines() {
+        assert!(lines.contains(&line), "not printed: {line}");
+    }
 }
