@@ -111,7 +111,9 @@ fn normal_distribution(mean: f64, std_dev: f64) -> VmResult<Normal> {
 
 fn uniform_distribution(min: f64, max: f64) -> VmResult<Uniform> {
     match Uniform::new(min, max) {
-        Ok(distribution) => VmResult::Ok(distribution),
+        // Drawing panics where the width is beyond the numbers.
+        Ok(distribution) if (max - min).is_finite() => VmResult::Ok(distribution),
+        Ok(_) => VmResult::panic(format!("uniform: {min}..{max}: the range is too wide")),
         Err(e) => VmResult::panic(format!("uniform: {min}..{max}: {e}")),
     }
 }
@@ -142,9 +144,7 @@ fn uniform(i: i64, min: f64, max: f64) -> VmResult<f64> {
 
 #[rune::function]
 fn uniform_vec(i: i64, len: i64, min: f64, max: f64) -> VmResult<Value> {
-    if !(min < max && (max - min).is_finite()) {
-        return VmResult::panic(format!("uniform_vec: {min}..{max} is no range to draw from"));
-    }
+    vm_try!(uniform_distribution(min, max));
     let mut random = seeded(i);
     floats("uniform_vec", len, || random.gen_range(min..max))
 }
