@@ -21,9 +21,26 @@ use crate::script::Limits;
 #[derive(Debug, Parser)]
 #[command(name = "tidemill-bench", version, arg_required_else_help = true)]
 pub struct Cli {
+    /// Where it is logged.
+    #[command(flatten)]
+    pub log: LogArgs,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Where a log goes, with each error of a run and what the drivers tell. Without any of these there is none.
+#[derive(Debug, Clone, Default, Args)]
+pub struct LogArgs {
+    /// Write a log to this file, in `--log-dir` if its path is relative. Default: a name of the time.
+    #[arg(long, global = true, value_name = "LOG_FILE")]
+    pub log_file: Option<PathBuf>,
+    /// Write a log to a file in this folder. Default: the current one.
+    #[arg(long, global = true, value_name = "LOG_DIR", env = "LATTE_LOG_DIR")]
+    pub log_dir: Option<PathBuf>,
+    /// Write a log.
+    #[arg(long, global = true)]
+    pub enable_logging: bool,
 }
 
 /// The commands.

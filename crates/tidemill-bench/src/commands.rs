@@ -16,11 +16,12 @@ use std::process::ExitCode;
 
 use crate::args::{Cli, Command};
 use crate::error::Result;
+use crate::log;
 
 /// Does what the command line says, and says what went wrong. Ends with 0 when it is done, with 1 when a run measured errors, with 2 when it could
 /// not be done, and with 130 when it was interrupted.
 pub fn main(cli: Cli) -> ExitCode {
-    match dispatch(&cli.command) {
+    match log::begin(&cli.log).and_then(|()| dispatch(&cli.command)) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");

@@ -9,6 +9,7 @@ pub mod commands;
 pub mod context;
 mod error;
 pub mod hdr;
+mod log;
 pub mod output;
 pub mod plot;
 mod progress;

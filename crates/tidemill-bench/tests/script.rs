@@ -384,3 +384,37 @@ fn partitions_have_the_sizes_of_their_preset() {
         "#,
     );
 }
+
+#[test]
+fn errors_are_logged_where_it_is_asked_for() {
+    let bench = Bench::new("mem:");
+    bench.write(
+        "w.rn",
+        r#"pub async fn run(ctx, i) { ctx.execute("SELECT * FROM nowhere").await?; }"#,
+    );
+    let run = ["run", "w.rn", "-d", "3", "-w", "0", "-o", "r.json"];
+    let logs = || {
+        let files = std::fs::read_dir(bench.file("."))
+            .unwrap()
+            .map(|file| file.unwrap().path());
+        files
+            .filter(|path| path.extension().is_some_and(|extension| extension == "log"))
+            .count()
+    };
+    assert_ne!(bench.run(&run).code, Some(0));
+    assert_eq!(logs(), 0, "nobody asked for a log");
+    assert_ne!(bench.run(&[&["--enable-logging"], &run[..]].concat()).code, Some(0));
+    assert_eq!(logs(), 1);
+    std::fs::create_dir(bench.file("logs")).unwrap();
+    let mut command = bench.command(&[&run[..], &["--log-file", "bad.log"]].concat());
+    command.env("LATTE_LOG_DIR", "logs");
+    assert_ne!(command.output().unwrap().status.code(), Some(0));
+    let log = std::fs::read_to_string(bench.file("logs/bad.log")).unwrap();
+    assert!(
+        log.contains("WARN") && log.contains("nowhere") && log.contains("function=\"run\""),
+        "{log}"
+    );
+    bench
+        .run(&[&["--log-dir", "not/there"], &run[..]].concat())
+        .fails(2, "not/there");
+}

@@ -36,6 +36,8 @@ pub(crate) enum Command {
 /// The same as the program tidemill-bench, with Latte's commands and options.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
+    #[command(flatten)]
+    pub(crate) log: tidemill_bench::args::LogArgs,
     #[command(subcommand)]
     pub(crate) command: tidemill_bench::args::Command,
 }

@@ -22,7 +22,8 @@ fn main() -> ExitCode {
     let args = Args::parse();
     // Load tests have threads and runtimes of their own.
     if let Command::Bench(bench) = args.command {
-        return tidemill_bench::commands::main(Cli { command: bench.command });
+        let (log, command) = (bench.log, bench.command);
+        return tidemill_bench::commands::main(Cli { log, command });
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -44,6 +44,7 @@ impl Context {
             match checked {
                 Err(failure) if retries < self.policy.retries && self.retries(failure.kind) => {
                     retries += 1;
+                    tracing::warn!(error = %failure, retries, "a request is sent again");
                     // Few requests come here, and all are moved with what they wait for.
                     Box::pin(sleep(self.policy.delay.before(retries, rand::random()))).await;
                     answer = attempt().await;

@@ -238,11 +238,12 @@ impl Worker {
         let outcome = called.as_ref().copied().map_err(outcome);
         let id = FunctionId(function);
         self.recorder.borrow_mut().cycle(id, scheduled, started, ended, outcome);
-        if let Err(called) = called
-            && !self.goes_on(&called)
-        {
+        if let Err(called) = called {
             let name = self.chooser.function(function).map_or("", |function| &function.name);
-            return going.fail(function_error(name, called));
+            tracing::warn!(function = name, error = %called, "a cycle ended with an error");
+            if !self.goes_on(&called) {
+                return going.fail(function_error(name, called));
+            }
         }
         going.count(&self.recorder);
     }

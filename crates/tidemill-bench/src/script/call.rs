@@ -1,5 +1,7 @@
 //! Calls of a script's functions.
 
+use std::fmt;
+
 use rune::alloc::limit;
 use rune::runtime::{Args, VmError, budget};
 use rune::{Value, Vm};
@@ -16,6 +18,15 @@ pub enum Called {
     Returned(String),
     /// The script panicked or went beyond its limits. The text begins with file, line and column.
     Stopped(String),
+}
+
+impl fmt::Display for Called {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failure) => failure.fmt(f),
+            Self::Returned(text) | Self::Stopped(text) => f.write_str(text),
+        }
+    }
 }
 
 impl Program {
