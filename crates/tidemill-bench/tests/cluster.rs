@@ -7,7 +7,7 @@ mod common;
 use std::{
     process::{Child, Stdio},
     thread::sleep,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use common::{Bench, Ran};
@@ -91,7 +91,12 @@ fn a_node_that_stands_still_or_dies_does_not_end_a_run() {
     let bench = Bench::new(first.native().to_string());
     bench.write("w.rn", WORKLOAD);
     bench.run(&["schema", "w.rn"]).good();
-    bench.run(&["load", "w.rn"]).good();
+    // The second node hears of the schema when it has heard of the first.
+    let begun = Instant::now();
+    while bench.run(&["load", "w.rn"]).code != Some(0) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the nodes do not agree");
+        sleep(Duration::from_millis(500));
+    }
 
     let still = |report: &str, arguments: &[&str]| {
         let running = begin(&bench, report, arguments);
