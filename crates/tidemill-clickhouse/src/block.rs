@@ -20,7 +20,7 @@ pub(crate) use self::known_columns::KnownColumns;
 use crate::{
     DataType, Error, Limits, Result, Revision,
     arrow_type::{self, StringType},
-    column::{Choice, Form, Input, Kinds, Output, kind_read, read_prefix, read_received, run},
+    column::{Choice, Form, Input, Kinds, Output, kind_read, read_prefix, run},
     source::{BlockSource, BlockingSource},
 };
 
@@ -217,11 +217,6 @@ async fn decode_values(input: &mut Input<'_>, column: &mut KnownColumn, rows: us
     };
     if rows == 0 {
         return Ok(column.empty(input.strings));
-    }
-    if kinds.is_default()
-        && let Some(array) = read_received(input, data_type, rows)
-    {
-        return Ok(array);
     }
     let prefix = read_prefix(input, data_type).await?;
     kind_read(input, data_type, &prefix, &kinds, rows).await

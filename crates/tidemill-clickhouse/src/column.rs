@@ -196,24 +196,6 @@ fn failed<'a>(error: Error) -> Reading<'a, ArrayRef> {
     Box::pin(ready(Err(error)))
 }
 
-/// Reads a column of numbers if all of it was received, so that nobody has to wait: of small blocks it is the most common one.
-/// `None` leaves the input as it was, for [`read_values`].
-pub(crate) fn read_received(input: &mut Input<'_>, data_type: &DataType, rows: usize) -> Option<ArrayRef> {
-    match data_type {
-        DataType::Int8 => number::read_received::<types::Int8Type>(input, rows),
-        DataType::Int16 => number::read_received::<types::Int16Type>(input, rows),
-        DataType::Int32 => number::read_received::<types::Int32Type>(input, rows),
-        DataType::Int64 => number::read_received::<types::Int64Type>(input, rows),
-        DataType::UInt8 => number::read_received::<types::UInt8Type>(input, rows),
-        DataType::UInt16 => number::read_received::<types::UInt16Type>(input, rows),
-        DataType::UInt32 => number::read_received::<types::UInt32Type>(input, rows),
-        DataType::UInt64 => number::read_received::<types::UInt64Type>(input, rows),
-        DataType::Float32 => number::read_received::<types::Float32Type>(input, rows),
-        DataType::Float64 => number::read_received::<types::Float64Type>(input, rows),
-        _ => None,
-    }
-}
-
 /// Writes the prefix of a column of `data_type`.
 pub(crate) fn write_prefix(output: &mut Output<'_>, data_type: &DataType, array: &dyn Array) -> Result<()> {
     if !has_prefix(data_type) {

@@ -222,20 +222,6 @@ impl<'a> Input<'a> {
         self.owned_bytes(length, what).await.map(Buffer::from)
     }
 
-    /// [`Input::bytes`] if they were all received and memory may be set aside for them.
-    pub(crate) fn received(&mut self, length: usize, alignment: usize) -> Option<Buffer> {
-        if let Some(shared) = self.source.share(length, alignment) {
-            self.offset += length as u64;
-            return Some(shared);
-        }
-        let bytes = self.source.buffered().get(..length)?;
-        let memory_left = self.memory_left.checked_sub(length as u64)?;
-        let bytes = Buffer::from_slice_ref(bytes);
-        self.memory_left = memory_left;
-        self.consume(length);
-        Some(bytes)
-    }
-
     /// The next `length` bytes in memory of their own.
     pub(crate) async fn owned_bytes(&mut self, length: usize, what: &'static str) -> Result<MutableBuffer> {
         self.need(length, what)?;

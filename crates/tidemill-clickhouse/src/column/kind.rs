@@ -45,11 +45,6 @@ impl Kinds {
         })
     }
 
-    /// Whether the column is written as its type is.
-    pub(crate) fn is_default(&self) -> bool {
-        self.stack.is_empty() && self.elements.is_empty()
-    }
-
     /// The kinds of an element of a tuple.
     pub(super) fn child(&self, index: usize) -> &Self {
         self.elements.get(index).unwrap_or(&NO_KINDS)

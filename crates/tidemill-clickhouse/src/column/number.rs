@@ -24,16 +24,6 @@ pub(super) async fn read<T: ArrowPrimitiveType>(
     Ok(Arc::new(PrimitiveArray::<T>::try_new(values, nulls)?))
 }
 
-/// [`read`] of values that were all received.
-pub(super) fn read_received<T: ArrowPrimitiveType>(input: &mut Input<'_>, rows: usize) -> Option<ArrayRef> {
-    let length = rows.checked_mul(size_of::<T::Native>())?;
-    let values = input.received(length, align_of::<T::Native>())?;
-    Some(Arc::new(PrimitiveArray::<T>::new(
-        ScalarBuffer::new(values, 0, rows),
-        None,
-    )))
-}
-
 /// The values of a column without the array around them.
 pub(super) async fn read_scalars<N: arrow_buffer::ArrowNativeType>(
     input: &mut Input<'_>,
