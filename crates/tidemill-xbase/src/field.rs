@@ -5,8 +5,9 @@
 //! business of `column`.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
+use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef, TimeUnit};
 
 use crate::codepage::CodePage;
 use crate::damage::{Damage, DamageLog};
@@ -172,6 +173,8 @@ pub(crate) struct Fields {
     pub(crate) visible: Vec<Field>,
     /// Offset and width of `_NullFlags` in the record.
     pub(crate) null_flags: Option<(usize, usize)>,
+    /// Of the visible fields.
+    pub(crate) schema: SchemaRef,
 }
 
 impl Fields {
@@ -218,8 +221,10 @@ impl Fields {
         let record_len = header.record_len as usize;
         fields.retain(|f| f.kind != FieldKind::System && f.offset + f.width <= record_len);
         tell_apart(&mut fields);
+        let columns: Vec<_> = fields.iter().map(Field::arrow_field).collect();
         Ok(Self {
             visible: fields,
+            schema: Arc::new(Schema::new(columns)),
             null_flags: null_flags.filter(|(offset, width)| offset + width <= record_len),
         })
     }

@@ -38,7 +38,7 @@ pub(crate) struct Source {
 
 #[derive(Debug)]
 enum Bytes {
-    File(File),
+    File(Arc<File>),
     /// As its editor sees it.
     Edited(Arc<dyn Storage>),
     Mapped(Mmap),
@@ -48,6 +48,11 @@ enum Bytes {
 impl Source {
     pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+        Self::of_open(path, Arc::new(file), access)
+    }
+
+    /// A file that is open already.
+    pub(crate) fn of_open(path: &Path, file: Arc<File>, access: Access) -> Result<Self> {
         let meta = file.metadata().map_err(|e| Error::io(path, "open", e))?;
         if meta.is_dir() {
             return Err(Error::io(path, "open", io::Error::from(io::ErrorKind::IsADirectory)));

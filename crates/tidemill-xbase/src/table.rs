@@ -1,10 +1,11 @@
 //! An open table: its header, its fields, its memo file and how to read them.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 
 use crate::codepage::CodePage;
 use crate::damage::{Damage, DamageLog};
@@ -88,8 +89,7 @@ impl OpenOptions {
 pub struct Table {
     pub(crate) source: Source,
     header: Header,
-    pub(crate) fields: Fields,
-    schema: SchemaRef,
+    pub(crate) fields: Arc<Fields>,
     codepage: CodePage,
     memo: Result<Memo, String>,
     pub(crate) options: OpenOptions,
@@ -109,18 +109,27 @@ impl Table {
     /// [`Error::Corrupt`] for a `.cpg` file that names no code page (while recovering it is passed over).
     pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let mut source = Source::open(path, options.access)?;
+        Self::over(Source::open(path, options.access)?, options)
+    }
+
+    /// Opens the table in a file that is open already.
+    pub(crate) fn of_open(path: &Path, file: Arc<File>, options: &OpenOptions) -> Result<Self> {
+        Self::over(Source::of_open(path, file, options.access)?, options)
+    }
+
+    fn over(mut source: Source, options: &OpenOptions) -> Result<Self> {
+        let path = source.path().to_owned();
         let header = Header::read(&source)?;
         source.measure_again()?;
         let codepage = match options.codepage {
             Some(codepage) => Some(codepage),
-            None => cpg_file(path).or_else(|e| if options.recover { Ok(None) } else { Err(e) })?,
+            None => cpg_file(&path).or_else(|e| if options.recover { Ok(None) } else { Err(e) })?,
         };
         let memo = |header: &Header| {
-            let found = memo::find(path, header.dialect)?;
+            let found = memo::find(&path, header.dialect)?;
             Ok(Memo::open(&found, options.access, header))
         };
-        Self::new(source, header, codepage, memo, options)
+        Self::new(source, header, None, codepage, memo, options)
     }
 
     /// A table in memory, for tests, fuzzers and callers that have the bytes already. Errors call it `memory.dbf`.
@@ -134,13 +143,14 @@ impl Table {
             let bytes = memo.ok_or_else(|| "memory.memo".to_owned())?;
             Ok(Memo::from_bytes(bytes, header))
         };
-        Self::new(source, header, options.codepage, memo, options)
+        Self::new(source, header, None, options.codepage, memo, options)
     }
 
-    /// A table that is open for changes, as it is seen there.
+    /// A table that is open for changes, as it is seen there; its fields are those that the editor knows, where there are.
     pub(crate) fn edited(
         file: &DataFile,
         memo: Option<&DataFile>,
+        known: Option<&Arc<Fields>>,
         codepage: CodePage,
         options: &OpenOptions,
     ) -> Result<Self> {
@@ -152,12 +162,13 @@ impl Table {
             let memo = memo.ok_or_else(|| "a memo file, which was not there".to_owned())?;
             Ok(Source::edited(memo).and_then(|source| Memo::named(source, header)))
         };
-        Self::new(source, header, Some(codepage), memo, options)
+        Self::new(source, header, known, Some(codepage), memo, options)
     }
 
     fn new(
         source: Source,
         header: Header,
+        known: Option<&Arc<Fields>>,
         codepage: Option<CodePage>,
         memo: impl FnOnce(&Header) -> Result<Result<Memo>, String>,
         options: &OpenOptions,
@@ -178,7 +189,10 @@ impl Table {
                 Dialect::VisualFoxPro => CodePage::Cp1252,
                 _ => CodePage::Cp437,
             });
-        let fields = Fields::read(&source, &header, codepage, recover)?;
+        let fields = match known {
+            Some(fields) => Arc::clone(fields),
+            None => Arc::new(Fields::read(&source, &header, codepage, recover)?),
+        };
         let record_count = records_in_file(&source, &header, recover)?;
         // Beside a table without memo fields, a memo file is a stranger.
         let memo = if fields.visible.iter().any(|f| f.kind.uses_memo()) {
@@ -191,14 +205,10 @@ impl Table {
         } else {
             Err("none, since no field needs it".to_owned())
         };
-        let schema = Arc::new(Schema::new(
-            fields.visible.iter().map(Field::arrow_field).collect::<Vec<_>>(),
-        ));
         Ok(Self {
             source,
             header,
             fields,
-            schema,
             codepage,
             memo,
             options: options.clone(),
@@ -243,7 +253,7 @@ impl Table {
 
     /// The Arrow schema of the visible fields. Every column is nullable.
     pub fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        Arc::clone(&self.fields.schema)
     }
 
     /// The number of records, deleted ones included: the header's, and while recovering at most what the file holds.

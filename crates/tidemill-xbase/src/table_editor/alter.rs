@@ -72,7 +72,7 @@ impl TableEditor {
         let sibling = Sibling::create(self.path(), self.path())?;
         sibling.data_file().write(0, &structure.header)?;
         let mut new = self.altered(&sibling)?;
-        self.check_orders(&new.fields)?;
+        self.check_orders(&new.fields.visible)?;
         let memo = structure.open_memo(self, &mut new)?;
         let count = self.record_count();
         let copy = || self.copy_altered(&table, &new, alteration);
@@ -105,8 +105,7 @@ impl TableEditor {
             self.memo = new.memo.take();
         }
         self.header = new.header.clone();
-        self.fields = std::mem::take(&mut new.fields);
-        self.null_flags = new.null_flags;
+        self.fields = Arc::clone(&new.fields);
         self.look_at_fields();
         self.ranges = self.options.scheme.table(&self.header);
         self.remake_orders()
@@ -115,7 +114,7 @@ impl TableEditor {
     /// An editor of the new file, which has a header so far.
     fn altered(&self, sibling: &Sibling) -> Result<Self> {
         let file = sibling.data_file();
-        let table = Table::edited(&file, None, self.codepage, &self.options.open)?;
+        let table = Table::edited(&file, None, None, self.codepage, &self.options.open)?;
         let mut options = self.options.clone();
         options.log = None;
         options.mode = OpenMode::Exclusive;
@@ -132,9 +131,9 @@ impl TableEditor {
         let sources: Vec<_> = alteration
             .columns
             .iter()
-            .zip(&new.fields)
+            .zip(&new.fields.visible)
             .map(
-                |(column, field)| match column.from.and_then(|from| Some((from, self.fields.get(from)?))) {
+                |(column, field)| match column.from.and_then(|from| Some((from, self.fields.visible.get(from)?))) {
                     Some((from, old))
                         if column.spec.is_some() || old.varlength_bit.is_some() != field.varlength_bit.is_some() =>
                     {
@@ -189,7 +188,7 @@ impl TableEditor {
         if let (Some(to), Some(from)) = (bytes.first_mut(), old.first()) {
             *to = *from;
         }
-        for (index, (source, field)) in sources.iter().zip(&new.fields).enumerate() {
+        for (index, (source, field)) in sources.iter().zip(&new.fields.visible).enumerate() {
             match (source, values) {
                 (Source::Bytes(from), _) => {
                     let (cell, old_cell) = (
@@ -271,8 +270,8 @@ impl Structure {
         if matches!(dialect, Dialect::Dbase2 | Dialect::Dbase7) {
             return refuse(&format!("the structure of {dialect} tables is read and not altered"));
         }
-        let null_flags = table.null_flags.map_or(0, |(_, width)| width);
-        let known = 1 + null_flags + table.fields.iter().map(|field| field.width).sum::<usize>();
+        let null_flags = table.fields.null_flags.map_or(0, |(_, width)| width);
+        let known = 1 + null_flags + table.fields.visible.iter().map(|field| field.width).sum::<usize>();
         if known != table.header.record_len as usize {
             return refuse("it has fields that are not read, and altering would lose them");
         }
@@ -282,7 +281,7 @@ impl Structure {
         let (mut descriptors, mut kinds, mut letters) = (Vec::new(), Vec::new(), Vec::new());
         let (mut offset, mut bits) = (1, 0);
         for (column, name) in alteration.columns.iter().zip(names(table, &alteration.columns)?) {
-            let (kind, width, described) = match (&column.spec, column.from.and_then(|from| table.fields.get(from))) {
+            let (kind, width, described) = match (&column.spec, column.from.and_then(|from| table.fields.visible.get(from))) {
                 (None, Some(field)) => {
                     let at = usize::try_from(field.descriptor_at).unwrap_or(usize::MAX);
                     let kept = old.get(at..).and_then(<[u8]>::first_chunk::<32>);
@@ -386,7 +385,7 @@ fn open_created(path: &Path, dialect: MemoDialect, old: &TableEditor) -> Result<
 
 /// The flags of the old field with the bits: programs differ in them.
 fn old_null_flags(table: &TableEditor, header: &[u8]) -> Option<u8> {
-    table.null_flags?;
+    table.fields.null_flags?;
     let descriptors = header.get(32..)?.chunks_exact(32);
     let found = descriptors
         .take_while(|d| d.first() != Some(&0x0D))
@@ -417,7 +416,7 @@ fn memo_dialect(table: &TableEditor, alteration: &Alteration, has_memos: bool) -
     if let Some(memo) = &table.memo {
         return Ok(Some(memo.dialect()));
     }
-    if table.fields.iter().any(|field| field.kind.uses_memo()) {
+    if table.fields.visible.iter().any(|field| field.kind.uses_memo()) {
         return Err(table.misuse("the table's memo file is not there"));
     }
     let dialect = match (alteration.memo, table.header.dialect) {

@@ -25,8 +25,8 @@ impl TableEditor {
     pub fn append_batch(&mut self, batch: &RecordBatch) -> Result<Range<u32>> {
         self.writable()?;
         self.make_room()?;
-        if batch.num_columns() != self.fields.len() {
-            let (given, wanted) = (batch.num_columns(), self.fields.len());
+        if batch.num_columns() != self.fields.visible.len() {
+            let (given, wanted) = (batch.num_columns(), self.fields.visible.len());
             return Err(self.misuse(&format!("{given} columns for {wanted} fields")));
         }
         self.as_one(|table| table.under_header_lock(|table| table.append_batch_locked(batch)))
@@ -39,7 +39,7 @@ impl TableEditor {
             return Ok(first..first);
         }
         let columns = self.cast_columns(first, batch)?;
-        let columns = columns.iter().zip(&self.fields);
+        let columns = columns.iter().zip(&self.fields.visible);
         let columns: Vec<_> = columns
             .map(|(column, field)| Values::of(column, field.decimals))
             .collect();
@@ -48,7 +48,7 @@ impl TableEditor {
         let mut values = Vec::with_capacity(columns.len());
         for (row, record) in (first..=first - 1 + rows).enumerate() {
             values.clear();
-            for (index, (column, field)) in columns.iter().zip(&self.fields).enumerate() {
+            for (index, (column, field)) in columns.iter().zip(&self.fields.visible).enumerate() {
                 let value = column.get(row);
                 if value != Value::Null || !counts(field) {
                     values.push((index, value));
@@ -58,7 +58,7 @@ impl TableEditor {
             bytes.extend_from_slice(&blank);
             self.fill(record, bytes.get_mut(start..).unwrap_or_default(), &values)?;
         }
-        if self.fields.iter().any(counts) {
+        if self.fields.visible.iter().any(counts) {
             for (record, bytes) in (first..).zip(bytes.chunks_exact_mut(blank.len())) {
                 self.count_on(record, bytes, true)?;
                 self.stamp(record, bytes)?;
@@ -69,7 +69,7 @@ impl TableEditor {
     }
 
     fn cast_columns(&self, first: u32, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
-        let columns = batch.columns().iter().zip(&self.fields);
+        let columns = batch.columns().iter().zip(&self.fields.visible);
         columns
             .map(|(given, field)| {
                 let data_type = field.data_type();

@@ -41,7 +41,7 @@ impl TableEditor {
         let memo = layout
             .has_memos()
             .then(|| DataFile::scratch(&dialect.beside(path), memo_writer::empty(dialect)));
-        let table = Table::edited(&file, memo.as_ref(), create.codepage, &options.open)?;
+        let table = Table::edited(&file, memo.as_ref(), None, create.codepage, &options.open)?;
         let locks = KeptLocks::of_table(FileLocks::in_memory(path), None);
         let memo = memo.map(|file| MemoEditor::created(file, dialect));
         let mut options = options.clone().mode(OpenMode::Exclusive);

@@ -38,7 +38,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::codepage::CodePage;
 use crate::error::{BadValue, Error, Result};
-use crate::field::Field;
+use crate::field::{Field, Fields};
 use crate::header::{CivilDate, Dialect, Header};
 use crate::lock::{FileLocks, LockKind, LockSubject, TableLocks};
 use crate::memo_editor::MemoEditor;
@@ -88,8 +88,7 @@ pub struct TableEditor {
     memo: Option<MemoEditor>,
     memo_looked_for: String,
     header: Header,
-    fields: Vec<Field>,
-    null_flags: Option<(usize, usize)>,
+    fields: Arc<Fields>,
     codepage: CodePage,
     ranges: TableLocks,
     options: EditOptions,
@@ -125,7 +124,7 @@ impl TableEditor {
             log.settle()?;
         }
         let handle = open_file(path, options)?;
-        let table = Table::open(path, &options.open)?;
+        let table = Table::of_open(path, Arc::clone(&handle), &options.open)?;
         if table.header().record_len == 0 {
             return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));
         }
@@ -160,8 +159,7 @@ impl TableEditor {
             memo,
             locks,
             memo_looked_for: table.memo_looked_for().to_owned(),
-            fields: table.fields().to_vec(),
-            null_flags: table.fields.null_flags,
+            fields: Arc::clone(&table.fields),
             codepage: table.codepage(),
             ranges: options.scheme.table(&header),
             options: options.clone(),
@@ -186,7 +184,7 @@ impl TableEditor {
 
     /// The visible fields in table order.
     pub fn fields(&self) -> &[Field] {
-        &self.fields
+        &self.fields.visible
     }
 
     /// What the header said when the table was opened.
@@ -211,7 +209,10 @@ impl TableEditor {
     pub fn table_with(&mut self, options: &OpenOptions) -> Result<Table> {
         self.renew_header()?;
         let memo = self.memo.as_ref().map(MemoEditor::file);
-        Table::edited(&self.file, memo, self.codepage, options)
+        // The fields hold what the counters of the file said when they were read.
+        let counts = |field: &Field| field.autoincrement.is_some();
+        let known = (!self.fields.visible.iter().any(counts)).then_some(&self.fields);
+        Table::edited(&self.file, memo, known, self.codepage, options)
     }
 
     /// The number of records, deleted ones included, as of the last [`TableEditor::refresh`] or change by this handle.

@@ -334,7 +334,7 @@ impl TableEditor {
     pub(super) fn remake_orders(&mut self) -> Result<()> {
         self.orders.table = Arc::new(self.table()?);
         for file in &mut self.orders.files {
-            file.keys = file.keys_over(&self.fields)?;
+            file.keys = file.keys_over(&self.fields.visible)?;
             file.table = Arc::clone(&self.orders.table);
         }
         self.rebuild_orders()

@@ -36,7 +36,7 @@ impl TableEditor {
         self.alone("packing")?;
         self.committed("packing")?;
         let table = Sibling::create(self.path(), self.path())?;
-        let varying = self.fields.iter().any(|f| f.kind == FieldKind::Variant);
+        let varying = self.fields.visible.iter().any(|f| f.kind == FieldKind::Variant);
         let memo = match &self.memo {
             Some(memo) if memo.dialect() != MemoDialect::FptFlex && !varying => {
                 let sibling = Sibling::create(memo.path(), memo.path())?;
@@ -94,7 +94,7 @@ impl TableEditor {
         let mut header = vec![0; self.header.header_len as usize];
         self.file.read("table header", 0, &mut header)?;
         let stride = self.header.record_len as usize;
-        let memo_fields: Vec<&Field> = self.fields.iter().filter(|f| f.kind.uses_memo()).collect();
+        let memo_fields: Vec<&Field> = self.fields.visible.iter().filter(|f| f.kind.uses_memo()).collect();
         let (mut out, mut at, mut kept) = (header, 0, 0u32);
         let total = Some(u64::from(self.record_count()));
         for record in 1..=self.record_count() {

@@ -116,7 +116,7 @@ impl TableEditor {
     /// [`Error::Value`] for a pointer into nothing or a memo that is damaged; [`Error::Misuse`] for a field without memos;
     /// [`Error::MissingMemo`], [`Error::Io`].
     pub fn memo_bytes(&self, record: u32, bytes: &[u8], field: usize) -> Result<Vec<u8>> {
-        let Some(field) = self.fields.get(field).filter(|field| field.kind.uses_memo()) else {
+        let Some(field) = self.fields.visible.get(field).filter(|field| field.kind.uses_memo()) else {
             return Err(self.misuse(&format!("field {field} has no memos")));
         };
         let Some(memo) = &self.memo else {
@@ -144,7 +144,7 @@ impl TableEditor {
     /// [`Error::Value`] for the first value that does not fit, [`Error::Misuse`] for a memo, and for bytes that are not as
     /// long as a record.
     pub fn encode(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
-        let is_memo = |(index, _): &(usize, Value<'_>)| self.fields.get(*index).is_some_and(|f| f.kind.uses_memo());
+        let is_memo = |(index, _): &(usize, Value<'_>)| self.fields.visible.get(*index).is_some_and(|f| f.kind.uses_memo());
         if bytes.len() != self.header.record_len as usize || values.iter().any(is_memo) {
             return Err(self.misuse("the bytes of a record hold no memos, and are as many as the header says"));
         }
@@ -157,7 +157,7 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::encode`]; [`Error::Value`] for more bytes than the field has.
     pub fn encode_raw(&self, record: u32, bytes: &mut [u8], field: usize, raw: &[u8]) -> Result<()> {
-        let Some(known) = self.fields.get(field).filter(|known| !known.kind.uses_memo()) else {
+        let Some(known) = self.fields.visible.get(field).filter(|known| !known.kind.uses_memo()) else {
             return Err(self.misuse(&format!("field {field} is none that lies in the record")));
         };
         if self.format(known).varies() {
@@ -192,7 +192,7 @@ impl TableEditor {
                 *flag = *old;
             }
             // What the table gives itself, and memos, are few fields' or none's.
-            for field in table.fields.iter().filter(|_| table.has_own_values) {
+            for field in table.fields.visible.iter().filter(|_| table.has_own_values) {
                 if field.kind.uses_memo() || counts(field) {
                     let old = before.get(field.offset..field.offset + field.width);
                     cell(field, after).copy_from_slice(old.unwrap_or_default());
@@ -392,7 +392,7 @@ impl TableEditor {
 
     fn rewrite(&mut self, record: u32, before: &[u8], after: &mut [u8]) -> Result<()> {
         if self.has_own_values {
-            if self.fields.iter().any(|field| field.letter == '^') {
+            if self.fields.visible.iter().any(|field| field.letter == '^') {
                 self.under_header_lock(|table| table.count_on(record, after, false))?;
             }
             self.stamp(record, after)?;
@@ -418,8 +418,8 @@ impl TableEditor {
     pub(super) fn fill(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
         let (mut memos, mut scratch) = (Vec::new(), Vec::new());
         for (index, value) in values {
-            let Some(field) = self.fields.get(*index) else {
-                return Err(self.misuse(&format!("no field {index} among {}", self.fields.len())));
+            let Some(field) = self.fields.visible.get(*index) else {
+                return Err(self.misuse(&format!("no field {index} among {}", self.fields.visible.len())));
             };
             let refuse = |expected| Err(self.bad(record, field, expected, shown(*value)));
             if counts(field) {
@@ -490,16 +490,16 @@ impl TableEditor {
     /// What [`TableEditor::blank_record`] is for the fields that there are now, and whether what programs write of a record is all of it.
     pub(super) fn look_at_fields(&mut self) {
         let mut bytes = vec![b' '; self.header.record_len as usize];
-        if let Some((at, width)) = self.null_flags
+        if let Some((at, width)) = self.fields.null_flags
             && let Some(flags) = bytes.get_mut(at..at + width)
         {
             flags.fill(0);
         }
-        for field in &self.fields {
+        for field in &self.fields.visible {
             self.blank(field, &mut bytes);
         }
         self.blank = bytes;
-        self.has_own_values = self.fields.iter().any(|field| field.kind.uses_memo() || counts(field));
+        self.has_own_values = self.fields.visible.iter().any(|field| field.kind.uses_memo() || counts(field));
     }
 
     fn blank(&self, field: &Field, bytes: &mut [u8]) {
@@ -509,7 +509,7 @@ impl TableEditor {
     }
 
     pub(super) fn set_bit(&self, bytes: &mut [u8], bit: Option<u16>, on: bool) {
-        if let (Some((at, _)), Some(bit)) = (self.null_flags, bit)
+        if let (Some((at, _)), Some(bit)) = (self.fields.null_flags, bit)
             && let Some(byte) = bytes.get_mut(at + usize::from(bit / 8))
         {
             let mask = 1u8 << (bit % 8);
@@ -518,7 +518,7 @@ impl TableEditor {
     }
 
     pub(super) fn bit(&self, bytes: &[u8], bit: Option<u16>) -> bool {
-        let (Some((at, _)), Some(bit)) = (self.null_flags, bit) else {
+        let (Some((at, _)), Some(bit)) = (self.fields.null_flags, bit) else {
             return false;
         };
         bytes
@@ -528,7 +528,7 @@ impl TableEditor {
 
     /// Gives the record the time of its change, as Harbour does at each write (`src/rdd/dbf1.c`).
     pub(super) fn stamp(&self, record: u32, bytes: &mut [u8]) -> Result<()> {
-        for field in self.fields.iter().filter(|field| field.letter == MODIFIED) {
+        for field in self.fields.visible.iter().filter(|field| field.letter == MODIFIED) {
             let now = (self.options.clock)();
             self.put_own(record, field, Value::Timestamp(now), bytes)?;
         }
@@ -548,7 +548,7 @@ impl TableEditor {
     /// The counters are in the field descriptors: autoincrement in four bytes at 19 with the step at 23 (dBASE 7: at 40),
     /// row versions in the eight bytes at 24 (Harbour, `src/rdd/dbf1.c`). The caller has the header locked.
     pub(super) fn count_on(&self, record: u32, bytes: &mut [u8], new: bool) -> Result<()> {
-        for field in &self.fields {
+        for field in &self.fields.visible {
             let next = if field.letter == '^' {
                 let (at, mut counter) = (field.descriptor_at + 24, [0; 8]);
                 self.file.read("row version", at, &mut counter)?;

@@ -129,7 +129,7 @@ impl TableEditor {
         let settings = &file.settings.clone();
         let (expression, condition) = (order.expression(), order.for_expression());
         let dialect = file.index.dialect();
-        let keys = OrderKeys::compile(expression, condition, dialect, &self.fields, settings)?;
+        let keys = OrderKeys::compile(expression, condition, dialect, &self.fields.visible, settings)?;
         let order = keys.of_order(order, settings);
         let sorter = KeySorter::new(&order, dialect, self.record_count())?;
         let mut sorter = self.options.build.apply(order.name(), sorter);
