@@ -177,6 +177,12 @@ fn variables_of_scripts_are_values_but_do_not_hide_columns() {
     let script = format!("DECLARE x Integer, id Integer; x = 2; id = 9; SELECT o.id {JOIN} WHERE id = x;");
     let query = shop.asked(&script, &[]);
     assert_eq!(query.text(), format!("SELECT o.id {JOIN} WHERE id = 2"));
+    // A column of the script's own cursor is one, whatever the tables have.
+    let script = format!(
+        "DECLARE k CURSOR AS SELECT id FROM orders; OPEN k; FETCH k; SELECT o.id {JOIN} WHERE o.id = k.id; CLOSE k;"
+    );
+    let query = shop.asked(&script, &[]);
+    assert_eq!(query.text(), format!("SELECT o.id {JOIN} WHERE o.id = 1"));
 }
 
 #[test]
@@ -360,4 +366,31 @@ fn records_that_the_engine_picks_are_changed() {
         let refused = shop.try_run(change, &[]).unwrap_err().to_string();
         assert!(refused.contains("NativeError = 2208"), "{refused}");
     }
+}
+
+#[test]
+fn a_merge_asks_the_engine_for_what_holds_subqueries() {
+    let mut shop = Shop::new();
+    shop.run("INSERT INTO customers VALUES ( 5, 'Ada' )", &[]);
+    // The engine here answers with three records for the one row of the source.
+    let merge = "MERGE orders o USING customers c ON o.cust = c.cust AND o.id < (SELECT MAX(x.id) FROM orders x) \
+                 WHEN MATCHED THEN UPDATE SET id = c.cust + ? WHEN NOT MATCHED THEN INSERT ( id ) VALUES ( c.cust )";
+    let asked = shop.asked(merge, &[Value::Integer(7)]);
+    assert_eq!(
+        asked.text(),
+        "SELECT o.ROWID AS V0, 5 + 7 AS V1 FROM \"orders\" AS o \
+         WHERE o.cust = 5 AND o.id < (SELECT MAX(x.id) FROM orders x)"
+    );
+    let mut shop = Shop::new();
+    let insert =
+        "INSERT INTO customers VALUES ( (SELECT MAX(id) FROM orders), DEFAULT ), ( ?, (SELECT 'x' FROM orders) )";
+    shop.connection.set_analytical(None);
+    let refused = shop.try_run(insert, &[Value::Integer(7)]).unwrap_err().to_string();
+    assert!(refused.contains("NativeError = 2208"), "{refused}");
+    shop.connection.set_analytical(Some(shop.listener.clone()));
+    // It answers with two columns, and the first row gives one value.
+    let refused = shop.try_run(insert, &[Value::Integer(7)]).unwrap_err().to_string();
+    assert!(refused.contains("2 columns for 1 columns"), "{refused}");
+    let asked = shop.listener.0.lock().unwrap().take().unwrap();
+    assert_eq!(asked.text(), "SELECT (SELECT MAX(id) FROM orders) AS V0");
 }

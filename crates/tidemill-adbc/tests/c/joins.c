@@ -160,6 +160,9 @@ static void changes(void)
     SAME(all("SELECT COUNT(*) FROM orders WHERE total = 9"), "2;");
     IS(run("DELETE FROM orders WHERE total = ( SELECT MAX( total ) FROM orders )"), 0);
     SAME(all(JOIN "ORDER BY o.id"), "11,Bob;");
+    IS(run("MERGE customers c USING orders o ON c.cust = o.cust AND c.cust IN ( SELECT cust FROM orders ) "
+           "WHEN MATCHED THEN UPDATE SET name = ( SELECT MAX( x.name ) FROM customers x )"), 0);
+    SAME(all(JOIN "ORDER BY o.id"), "11,Cleo;");
     OK(AdsRollbackTransaction(connection));
     SAME(all(JOIN "ORDER BY o.id"), "10,Ada;11,Bob;12,Ada;");
 }

@@ -124,7 +124,7 @@ impl Template {
         if let Some(row) = select.start_at {
             start_at(&mut query, row)?;
         }
-        let relations = relations(&query);
+        let (relations, qualifiers) = relations(&query);
         let mut columns = Vec::new();
         for relation in &relations {
             if relation.system().is_none() && tables.view(relation).is_none() {
@@ -136,6 +136,7 @@ impl Template {
         }
         let mut binder = Binder {
             columns,
+            qualifiers,
             parameters,
             has_numbers: false,
         };
@@ -358,21 +359,29 @@ impl RecordBatchReader for Reader {
     }
 }
 
-/// The tables that a query names, each once; names of its own WITH queries are not among them.
-fn relations(query: &SqlQuery) -> Vec<TableName> {
+/// The tables that a query names, each once; names of its own WITH queries are not among them. And all that may stand before a
+/// column of the query.
+fn relations(query: &SqlQuery) -> (Vec<TableName>, Vec<String>) {
     let mut names = Names::default();
     let _ = query.visit(&mut names);
-    let Names { mut relations, with } = names;
+    let Names {
+        mut relations,
+        with,
+        mut qualifiers,
+    } = names;
+    qualifiers.extend(relations.iter().map(|name| name.last().to_owned()));
     let is_with =
         |name: &TableName| name.parts.len() == 1 && with.iter().any(|known| known.eq_ignore_ascii_case(name.last()));
     relations.retain(|name| !is_with(name));
-    relations
+    (relations, qualifiers)
 }
 
 #[derive(Default)]
 struct Names {
     relations: Vec<TableName>,
     with: Vec<String>,
+    /// Aliases.
+    qualifiers: Vec<String>,
 }
 
 impl ast::Visitor for Names {
@@ -381,6 +390,15 @@ impl ast::Visitor for Names {
     fn pre_visit_query(&mut self, query: &SqlQuery) -> ControlFlow<()> {
         let with = query.with.iter().flat_map(|with| &with.cte_tables);
         self.with.extend(with.map(|with| with.alias.name.value.clone()));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<()> {
+        if let ast::TableFactor::Table { alias: Some(alias), .. }
+        | ast::TableFactor::Derived { alias: Some(alias), .. } = factor
+        {
+            self.qualifiers.push(alias.name.value.clone());
+        }
         ControlFlow::Continue(())
     }
 
@@ -395,20 +413,31 @@ impl ast::Visitor for Names {
 
 /// Makes placeholders of what stands for a value, and writes names in double quotes.
 struct Binder<'p> {
-    /// Of all tables of the folder: a variable of a script does not hide them.
+    /// Of all tables of the query: a variable of a script does not hide them.
     columns: Vec<String>,
+    /// The names that its tables have in the query: what they qualify is no variable.
+    qualifiers: Vec<String>,
     parameters: &'p mut Parameters,
     /// Whether the number of a record was met.
     has_numbers: bool,
 }
 
 impl Binder<'_> {
-    fn variable(&mut self, name: &str, column: &str) -> Option<usize> {
-        let is_column = self.columns.iter().any(|known| known.eq_ignore_ascii_case(column));
+    fn variable(&mut self, parts: &[ast::Ident]) -> Option<usize> {
+        let (column, qualifier) = parts.split_last()?;
+        let column = &column.value;
+        let is_known = |known: &[String], name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let is_column = is_known(&self.columns, column)
+            && qualifier
+                .last()
+                .is_none_or(|qualifier| is_known(&self.qualifiers, &qualifier.value));
         self.has_numbers |= !is_column && column.eq_ignore_ascii_case(RECORD_NUMBER);
         match is_column {
             true => None,
-            false => self.parameters.variable(name),
+            false => {
+                let parts: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+                self.parameters.variable(&parts.join("."))
+            }
         }
     }
 }
@@ -435,13 +464,12 @@ impl ast::VisitorMut for Binder<'_> {
                 _ => None,
             },
             ast::Expr::Identifier(name) => {
-                let number = self.variable(&name.value, &name.value);
+                let number = self.variable(std::slice::from_ref(name));
                 in_quotes(name);
                 number
             }
             ast::Expr::CompoundIdentifier(parts) => {
-                let whole: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
-                let number = self.variable(&whole.join("."), whole.last().copied().unwrap_or_default());
+                let number = self.variable(parts);
                 parts.iter_mut().for_each(in_quotes);
                 number
             }

@@ -4,18 +4,19 @@
 //! the table as it was.
 
 mod from;
+mod merge;
 mod picked;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use sqlparser::ast::Ident;
+use sqlparser::ast::{self, Ident};
 use tidemill_xbase as xbase;
 use tidemill_xbase::{Field, FieldKind};
 
 use self::from::{by_alias, joined};
+use self::merge::Merging;
 use self::picked::Picking;
-use super::analytical::direct_or_engine;
+use super::analytical::{Template, direct_or_engine};
 use super::answer::Rows;
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
@@ -63,22 +64,8 @@ enum ChangeKind {
 enum Source {
     /// Rows of values; `None` is the default.
     Values(Vec<Vec<Option<Expr>>>),
-    Query(Query),
-}
-
-/// MERGE: for each row of the source, whose columns are parameters, an update or an insertion.
-#[derive(Debug)]
-struct Merging {
-    source: Option<Query>,
-    /// The parameters that are columns of the source: their places among all, and the columns.
-    from_source: Vec<(usize, usize)>,
-    on: Expr,
-    update: Option<(Vec<usize>, Vec<Expr>)>,
-    insert: Option<(Vec<usize>, Vec<Option<Expr>>)>,
-    /// Whether a record is updated by the first row alone that matches it.
-    is_once: bool,
-    /// What becomes of the mark of deletion of records that are updated.
-    deletion: Option<bool>,
+    /// Each with the columns that it fills.
+    Queries(Vec<(Vec<usize>, Query)>),
 }
 
 impl Change {
@@ -92,26 +79,18 @@ impl Change {
         };
         let source = match &insert.source {
             InsertSource::Default => Source::Values(vec![vec![None; columns.len()]]),
-            InsertSource::Values(rows) => {
-                let mut scope = Scope::new(&[], Vec::new(), parameters);
-                let row = |row: &Vec<Option<sqlparser::ast::Expr>>| {
-                    if row.len() != columns.len() {
-                        let why = format!("{} values for {} columns", row.len(), columns.len());
-                        return Err(Error::new(Kind::Value, why));
-                    }
-                    let values = row
-                        .iter()
-                        .map(|value| value.as_ref().map(|value| scope.bind(value)).transpose());
-                    values.collect()
-                };
-                Source::Values(rows.iter().map(row).collect::<Result<Vec<_>>>()?)
-            }
+            InsertSource::Values(rows) => direct_or_engine(
+                tables,
+                parameters,
+                |_, parameters| Self::direct_values(rows, columns.len(), parameters),
+                |tables, parameters| Self::queried_values(rows, &columns, tables, parameters),
+            )?,
             InsertSource::Select(select) => {
                 let query = Query::bind_any(select, tables, parameters)?;
                 if !matches!(query, Query::Analytical(_)) {
                     check_count(query.columns().len(), columns.len())?;
                 }
-                Source::Query(query)
+                Source::Queries(vec![(columns.clone(), query)])
             }
         };
         Ok(Self {
@@ -124,6 +103,36 @@ impl Change {
                 is_deleted: insert.is_deleted,
             },
         })
+    }
+
+    fn direct_values(rows: &[Vec<Option<ast::Expr>>], columns: usize, parameters: &mut Parameters) -> Result<Source> {
+        let mut scope = Scope::new(&[], Vec::new(), parameters);
+        let row = |row: &Vec<Option<ast::Expr>>| {
+            check_values(row.len(), columns)?;
+            let values = row
+                .iter()
+                .map(|value| value.as_ref().map(|value| scope.bind(value)).transpose());
+            values.collect()
+        };
+        Ok(Source::Values(rows.iter().map(row).collect::<Result<Vec<_>>>()?))
+    }
+
+    /// Rows of values that hold subqueries, each as the query that it is.
+    fn queried_values(
+        rows: &[Vec<Option<ast::Expr>>],
+        columns: &[usize],
+        tables: &mut dyn Tables,
+        parameters: &mut Parameters,
+    ) -> Result<Source> {
+        let row = |row: &Vec<Option<ast::Expr>>| {
+            check_values(row.len(), columns.len())?;
+            let given = columns.iter().zip(row);
+            let given = given.filter_map(|(column, value)| Some((*column, value.clone()?)));
+            let (columns, values): (Vec<_>, Vec<_>) = given.unzip();
+            let template = Template::bind(&values_alone(values)?, tables, parameters)?;
+            Ok((columns, Query::Analytical(Box::new(template))))
+        };
+        Ok(Source::Queries(rows.iter().map(row).collect::<Result<_>>()?))
     }
 
     /// # Errors
@@ -212,100 +221,11 @@ impl Change {
         tables: &mut dyn Tables,
         parameters: &mut Parameters,
     ) -> Result<Self> {
-        let mut change = Self::merge(merge, tables, parameters)?;
+        let mut change = Self::direct_merge(merge, tables, parameters)?;
         if let ChangeKind::Merge(merging) = &mut change.kind {
             (merging.is_once, merging.deletion) = (true, deletion);
         }
         Ok(change)
-    }
-
-    /// # Errors
-    /// As [`Change::insert`].
-    pub(super) fn merge(merge: &Merge, tables: &mut dyn Tables, parameters: &mut Parameters) -> Result<Self> {
-        let (structure, fields) = open(&merge.table, tables)?;
-        let source = merge.source.as_ref().map(|(name, _)| {
-            let select = all_of(name)?;
-            Query::bind(&select, tables, parameters)
-        });
-        let source = source.transpose()?;
-        let mut known = parameters.variables.clone();
-        let columns = source.as_ref().map(Query::columns).unwrap_or_default();
-        if let Some((name, alias)) = &merge.source {
-            let qualifier = alias
-                .as_ref()
-                .map_or_else(|| name.last().to_owned(), |alias| alias.value.clone());
-            for column in &columns {
-                known.push(format!("{qualifier}.{}", column.name));
-                let is_own = fields.iter().any(|own| own.name.eq_ignore_ascii_case(&column.name));
-                if !is_own {
-                    known.push(column.name.clone());
-                }
-            }
-        }
-        let outer = std::mem::replace(&mut parameters.variables, known);
-        let bound = Self::merging(merge, &fields, parameters);
-        parameters.variables = outer;
-        let (on, update, insert) = bound?;
-        let named = parameters.names.iter().enumerate();
-        let from_source = named.filter_map(|(place, name)| {
-            let name = name.strip_prefix("@@")?;
-            let column = name.rsplit('.').next()?;
-            let index = columns
-                .iter()
-                .position(|known| known.name.eq_ignore_ascii_case(column))?;
-            Some((place, index))
-        });
-        let from_source = from_source.collect();
-        Ok(Self {
-            table: merge.table.clone(),
-            structure,
-            fields,
-            kind: ChangeKind::Merge(Box::new(Merging {
-                source,
-                from_source,
-                on,
-                update,
-                insert,
-                is_once: false,
-                deletion: None,
-            })),
-        })
-    }
-
-    #[expect(clippy::type_complexity, reason = "the three clauses of a MERGE")]
-    fn merging(
-        merge: &Merge,
-        fields: &[Column],
-        parameters: &mut Parameters,
-    ) -> Result<(
-        Expr,
-        Option<(Vec<usize>, Vec<Expr>)>,
-        Option<(Vec<usize>, Vec<Option<Expr>>)>,
-    )> {
-        let mut scope = Scope::new(fields, qualifiers(&merge.table, merge.alias.as_ref()), parameters);
-        let on = scope.bind(&merge.on)?;
-        let on = scope.condition(on)?;
-        let update = merge
-            .update
-            .as_ref()
-            .map(|update| assignments(update, fields, &mut scope))
-            .transpose()?;
-        let mut scope = Scope::new(&[], Vec::new(), parameters);
-        let insert = merge.insert.as_ref().map(|(columns, values)| {
-            let columns = match columns.as_slice() {
-                [] => (0..fields.len()).collect(),
-                columns => places(columns, fields)?,
-            };
-            if columns.len() != values.len() {
-                let why = format!("{} values for {} columns", values.len(), columns.len());
-                return Err(Error::new(Kind::Value, why));
-            }
-            let values = values
-                .iter()
-                .map(|value| value.as_ref().map(|value| scope.bind(value)).transpose());
-            Ok((columns, values.collect::<Result<Vec<_>>>()?))
-        });
-        Ok((on, update, insert.transpose()?))
     }
 
     /// Runs it and returns how many records were changed.
@@ -340,10 +260,14 @@ impl Change {
                         let rows = rows.iter().map(|row| self.row(columns, row, session));
                         rows.collect::<Result<Vec<_>>>()?
                     }
-                    Source::Query(query) => {
-                        let rows = query.rows(tables, session)?;
-                        check_count(rows.columns.len(), columns.len())?;
-                        self.queried(columns, &rows)?
+                    Source::Queries(queries) => {
+                        let mut all = Vec::new();
+                        for (columns, query) in queries {
+                            let rows = query.rows(tables, session)?;
+                            check_count(rows.columns.len(), columns.len())?;
+                            all.extend(self.queried(columns, &rows)?);
+                        }
+                        all
                     }
                 };
                 self.append(&rows, *is_deleted, tables)
@@ -372,49 +296,6 @@ impl Change {
             ChangeKind::Merge(merging) => self.merge_rows(merging, tables, session),
             ChangeKind::Picked(picking) => self.change_picked(picking, tables, session),
         }
-    }
-
-    fn merge_rows(&self, merging: &Merging, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
-        let source = merging
-            .source
-            .as_ref()
-            .map(|source| source.rows(tables, session))
-            .transpose()?;
-        let rows = match &source {
-            None => vec![Vec::new()],
-            Some(rows) => rows_of(rows)?,
-        };
-        let (mut changed, mut updated) = (0, HashSet::new());
-        for row in rows {
-            let mut parameters = session.parameters.to_vec();
-            for (place, column) in &merging.from_source {
-                if parameters.len() <= *place {
-                    parameters.resize(place + 1, Value::Null);
-                }
-                if let (Some(slot), Some(value)) = (parameters.get_mut(*place), row.get(*column)) {
-                    *slot = value.clone();
-                }
-            }
-            let session = Session {
-                parameters: &parameters,
-                ..*session
-            };
-            let compiled = Compiled::default();
-            let (snapshot, mut records) = self.locked(Some(&merging.on), &compiled, tables, &session)?;
-            if records.is_empty() {
-                if let Some((columns, values)) = &merging.insert {
-                    let row = self.row(columns, values, &session)?;
-                    changed += self.append(&[row], false, tables)?;
-                }
-            } else if let Some((columns, values)) = &merging.update {
-                if merging.is_once {
-                    records.retain(|record| updated.insert(*record));
-                }
-                let changes = self.values(&snapshot, &records, values, columns, &session)?;
-                changed += self.replace(&records, columns, &changes, merging.deletion, tables)?;
-            }
-        }
-        Ok(changed)
     }
 
     /// The values of one row of VALUES; a default is blank.
@@ -636,6 +517,23 @@ fn check_count(given: usize, wanted: usize) -> Result<()> {
     }
 }
 
+fn check_values(given: usize, wanted: usize) -> Result<()> {
+    match given == wanted {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Value, format!("{given} values for {wanted} columns"))),
+    }
+}
+
+/// A query of one row.
+fn values_alone(values: Vec<ast::Expr>) -> Result<Select> {
+    let mut select = all_of(&TableName::new("nothing"))?;
+    if let ast::SetExpr::Select(only) = &mut *select.query.body {
+        only.from.clear();
+        only.projection = picked::named_items(values);
+    }
+    Ok(select)
+}
+
 pub(super) fn all_of(name: &TableName) -> Result<Select> {
     let quoted: Vec<String> = name
         .parts
@@ -669,7 +567,7 @@ fn places(columns: &[Ident], fields: &[Column]) -> Result<Vec<usize>> {
 }
 
 fn assignments(
-    assignments: &[(Ident, sqlparser::ast::Expr)],
+    assignments: &[(Ident, ast::Expr)],
     fields: &[Column],
     scope: &mut Scope<'_>,
 ) -> Result<(Vec<usize>, Vec<Expr>)> {
@@ -679,7 +577,7 @@ fn assignments(
     Ok((columns, values.collect::<Result<Vec<_>>>()?))
 }
 
-fn condition(selection: Option<&sqlparser::ast::Expr>, scope: &mut Scope<'_>) -> Result<Option<Expr>> {
+fn condition(selection: Option<&ast::Expr>, scope: &mut Scope<'_>) -> Result<Option<Expr>> {
     let bound = selection.map(|selection| {
         let bound = scope.bind(selection)?;
         scope.condition(bound)

@@ -190,6 +190,17 @@ impl Parser {
             self.skip();
             is_deleted = true;
         }
+        let (columns, source) = self.inserted()?;
+        Ok(StatementKind::Insert(Box::new(Insert {
+            table,
+            columns,
+            source,
+            is_deleted,
+        })))
+    }
+
+    /// What stands behind INSERT: `[(columns)] VALUES …`, `DEFAULT VALUES` or a query.
+    fn inserted(&mut self) -> Result<(Vec<Ident>, InsertSource)> {
         let is_list = self.is_token(&Token::LParen) && !self.is_nth(1, "SELECT") && !self.is_nth(1, "WITH");
         let columns = match is_list {
             true => self.in_parentheses(Self::ident)?,
@@ -207,12 +218,7 @@ impl Parser {
         } else {
             InsertSource::Select(Box::new(self.select()?))
         };
-        Ok(StatementKind::Insert(Box::new(Insert {
-            table,
-            columns,
-            source,
-            is_deleted,
-        })))
+        Ok((columns, source))
     }
 
     /// `(value, DEFAULT, …)`.
@@ -294,12 +300,7 @@ impl Parser {
                 update = Some(self.assignments()?);
             } else {
                 self.expect("INSERT")?;
-                let columns = match self.is_token(&Token::LParen) {
-                    true => self.in_parentheses(Self::ident)?,
-                    false => Vec::new(),
-                };
-                self.expect("VALUES")?;
-                insert = Some((columns, self.values()?));
+                insert = Some(self.inserted()?);
             }
         }
         if update.is_none() && insert.is_none() {

@@ -267,8 +267,8 @@ pub struct Merge {
     pub on: Expr,
     /// Columns and their values for records that match.
     pub update: Option<Vec<(Ident, Expr)>>,
-    /// Columns and values where none does.
-    pub insert: Option<(Vec<Ident>, Vec<Option<Expr>>)>,
+    /// Columns and their values where none does.
+    pub insert: Option<(Vec<Ident>, InsertSource)>,
 }
 
 /// `CREATE TABLE name ( columns )`.

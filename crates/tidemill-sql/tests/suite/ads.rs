@@ -119,6 +119,17 @@ async fn changes_go_by_subqueries_and_by_joins_of_any_kind() {
     let dear = "DELETE FROM orders WHERE total > (SELECT AVG(total) FROM orders)";
     assert_eq!(csv(&session, dear).await, "1\n");
     assert_eq!(csv(&session, all).await, "1,6.50,York\n2,1.00,York\n4,0.25,\n");
+    let next = "INSERT INTO customers VALUES ( (SELECT MAX(cust) + 1 FROM customers), DEFAULT ), ( 5, (SELECT MIN(town) FROM towns) )";
+    assert_eq!(csv(&session, next).await, "2\n");
+    let merged = "MERGE customers c USING lines l ON ( c.cust = l.ord AND c.town NOT IN (SELECT town FROM towns WHERE name = 'Ulm') ) \
+                  WHEN MATCHED THEN UPDATE SET town = (SELECT COUNT(*) FROM lines x WHERE x.ord = l.ord) + 10 \
+                  WHEN NOT MATCHED THEN INSERT SELECT l.ord + 100, MAX(t.town) FROM towns t";
+    assert_eq!(csv(&session, merged).await, "5\n");
+    assert_eq!(
+        csv(&session, "SELECT cust, town FROM customers ORDER BY cust, town").await,
+        "1,12\n2,8\n3,11\n4,11\n5,7\n102,8\n"
+    );
+    csv(&session, "DELETE FROM customers WHERE cust > 3").await;
     let unfit = "UPDATE orders SET city = (SELECT MAX(l.price) FROM lines l), cust = (SELECT MAX(name) FROM towns)";
     assert!(matches!(refused(&session, unfit).await, Error::Ads(_)));
     let undone = format!(

@@ -132,8 +132,11 @@ impl TableEditor {
             .columns
             .iter()
             .zip(&new.fields.visible)
-            .map(
-                |(column, field)| match column.from.and_then(|from| Some((from, self.fields.visible.get(from)?))) {
+            .map(|(column, field)| {
+                match column
+                    .from
+                    .and_then(|from| Some((from, self.fields.visible.get(from)?)))
+                {
                     Some((from, old))
                         if column.spec.is_some() || old.varlength_bit.is_some() != field.varlength_bit.is_some() =>
                     {
@@ -142,8 +145,8 @@ impl TableEditor {
                     }
                     Some((_, old)) => Source::Bytes(old),
                     None => Source::Blank,
-                },
-            )
+                }
+            })
             .collect();
         let blank = new.blank_record();
         let mut out = Vec::with_capacity(CHUNK + blank.len());
@@ -281,7 +284,10 @@ impl Structure {
         let (mut descriptors, mut kinds, mut letters) = (Vec::new(), Vec::new(), Vec::new());
         let (mut offset, mut bits) = (1, 0);
         for (column, name) in alteration.columns.iter().zip(names(table, &alteration.columns)?) {
-            let (kind, width, described) = match (&column.spec, column.from.and_then(|from| table.fields.visible.get(from))) {
+            let (kind, width, described) = match (
+                &column.spec,
+                column.from.and_then(|from| table.fields.visible.get(from)),
+            ) {
                 (None, Some(field)) => {
                     let at = usize::try_from(field.descriptor_at).unwrap_or(usize::MAX);
                     let kept = old.get(at..).and_then(<[u8]>::first_chunk::<32>);

@@ -144,7 +144,8 @@ impl TableEditor {
     /// [`Error::Value`] for the first value that does not fit, [`Error::Misuse`] for a memo, and for bytes that are not as
     /// long as a record.
     pub fn encode(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
-        let is_memo = |(index, _): &(usize, Value<'_>)| self.fields.visible.get(*index).is_some_and(|f| f.kind.uses_memo());
+        let is_memo =
+            |(index, _): &(usize, Value<'_>)| self.fields.visible.get(*index).is_some_and(|f| f.kind.uses_memo());
         if bytes.len() != self.header.record_len as usize || values.iter().any(is_memo) {
             return Err(self.misuse("the bytes of a record hold no memos, and are as many as the header says"));
         }
@@ -499,7 +500,11 @@ impl TableEditor {
             self.blank(field, &mut bytes);
         }
         self.blank = bytes;
-        self.has_own_values = self.fields.visible.iter().any(|field| field.kind.uses_memo() || counts(field));
+        self.has_own_values = self
+            .fields
+            .visible
+            .iter()
+            .any(|field| field.kind.uses_memo() || counts(field));
     }
 
     fn blank(&self, field: &Field, bytes: &mut [u8]) {

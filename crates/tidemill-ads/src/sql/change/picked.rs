@@ -68,16 +68,16 @@ impl Change {
         parameters: &mut Parameters,
     ) -> Result<Self> {
         let (structure, fields) = open(choice.table, tables)?;
-        let template = Template::bind(&choice.select(values)?, tables, parameters)?;
+        let picking = Picking {
+            template: Template::bind(&choice.select(values)?, tables, parameters)?,
+            columns,
+            deletion,
+        };
         Ok(Self {
             table: choice.table.clone(),
             structure,
             fields,
-            kind: ChangeKind::Picked(Box::new(Picking {
-                template,
-                columns,
-                deletion,
-            })),
+            kind: ChangeKind::Picked(Box::new(picking)),
         })
     }
 
@@ -87,6 +87,17 @@ impl Change {
         tables: &mut dyn Tables,
         session: &Session<'_>,
     ) -> Result<u64> {
+        let picked = self.locked_picks(picking, tables, session)?;
+        self.write(picked.into_iter(), picking.deletion, tables)
+    }
+
+    /// The records, locked, with what their columns become.
+    pub(super) fn locked_picks(
+        &self,
+        picking: &Picking,
+        tables: &mut dyn Tables,
+        session: &Session<'_>,
+    ) -> Result<Vec<(u32, Vec<(usize, Value)>)>> {
         // From here on the table is seen as it is written.
         tables.editor(&self.table)?;
         let before = picking.records(tables, session)?;
@@ -102,8 +113,7 @@ impl Change {
             let values = values.map(|(column, value)| Ok((*column, self.fitted(*column, value)?)));
             Ok((record, values.collect::<Result<Vec<_>>>()?))
         });
-        let fitted = fitted.collect::<Result<Vec<_>>>()?;
-        self.write(fitted.into_iter(), picking.deletion, tables)
+        fitted.collect()
     }
 }
 
@@ -121,6 +131,15 @@ impl Picking {
         }
         Ok(picked)
     }
+}
+
+/// Columns of a query, each with a name of its own.
+pub(super) fn named_items(values: impl IntoIterator<Item = ast::Expr>) -> Vec<SelectItem> {
+    let named = |(place, expr)| SelectItem::ExprWithAlias {
+        expr,
+        alias: Ident::new(format!("V{place}")),
+    };
+    values.into_iter().enumerate().map(named).collect()
 }
 
 /// The clauses that choose records.
@@ -155,13 +174,7 @@ impl Choice<'_> {
                 tables.splice(0..0, only.from.drain(..));
             }
             let number = ast::Expr::CompoundIdentifier(vec![name, Ident::new(RECORD_NUMBER)]);
-            let items = std::iter::once(number).chain(values).enumerate();
-            only.projection = items
-                .map(|(place, expr)| SelectItem::ExprWithAlias {
-                    expr,
-                    alias: Ident::new(format!("V{place}")),
-                })
-                .collect();
+            only.projection = named_items(std::iter::once(number).chain(values));
             only.from = tables;
             only.selection = self.selection.cloned();
         }
