@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod built;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use built::built;
 use tempfile::TempDir;
 
 const ENGINE: &str = "libtidemill_adbc.so";
@@ -117,15 +120,6 @@ impl Program {
         let output = command.arg(data.path()).arg(part).output().unwrap();
         assert!(output.status.success(), "{}: {}", output.status, said(&output));
     }
-}
-
-/// The newest library of this name that Cargo made: in `target/PROFILE/deps`, or in the folder above.
-fn built(name: &str) -> PathBuf {
-    let program = std::env::current_exe().unwrap();
-    let places = program.ancestors().skip(1).take(2).map(|folder| folder.join(name));
-    let there = places.filter(|path| path.exists());
-    let newest = there.max_by_key(|path| fs::metadata(path).and_then(|about| about.modified()).ok());
-    newest.unwrap_or_else(|| panic!("Cargo made {name} beside the test"))
 }
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! What the tests of several crates share: the corpus, real servers, and Python packages.
+//! What the tests of several crates share: the corpus, real servers, Python packages and Go modules.
 //!
 //! A test that needs a server asks for it and returns when it cannot be had:
 //!
@@ -9,7 +9,7 @@
 //! assert_eq!(server.query("SELECT 1").expect("an answer"), "1\n");
 //! ```
 //!
-//! [`Python`] is had in the same way, with packages from PyPI.
+//! [`Python`] is had in the same way, with packages from PyPI, and [`GoModule`] with the modules that it requires.
 //!
 //! Such a test does not pass silently: [`need`] writes its name and the reason past the test runner's capture, and into
 //! the file named by [`NOT_RUN_ENV`], from which `cargo xtask test` makes its list. The servers themselves are put into a
@@ -24,6 +24,7 @@ mod chdb;
 mod clickhouse;
 mod corpus;
 mod error;
+mod go;
 mod installation;
 mod need;
 mod no_storage;
@@ -35,6 +36,7 @@ pub use chdb::Chdb;
 pub use clickhouse::{ClickHouse, ServerPem};
 pub use corpus::{corpus, corpus_bytes};
 pub use error::ServerError;
+pub use go::GoModule;
 pub use installation::{Installation, Server, cache_folder, java};
 pub use need::{NOT_RUN_ENV, need};
 pub use no_storage::{NoStorage, Reply};

@@ -178,6 +178,20 @@ fn tail(path: &Path) -> io::Result<String> {
 const LOG: &str = "server.log";
 const TAIL_BYTES: u64 = 1 << 16;
 
+/// Runs a program to its end; when it fails, its last line says why.
+pub(crate) fn run(command: &mut Command, what: &str) -> Result<(), String> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{what}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    Err(format!("{what}: {}: {last}", output.status))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

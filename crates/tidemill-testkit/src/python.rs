@@ -11,7 +11,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use crate::{installation::cache_folder, need::not_run};
+use crate::{installation::cache_folder, need::not_run, process::run};
 
 /// How pip is asked for packages.
 const PIP: [&str; 5] = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
@@ -123,19 +123,6 @@ fn folder_name(packages: &[&str]) -> String {
         .chars()
         .map(|letter| if plain(letter) { letter } else { '_' })
         .collect()
-}
-
-fn run(command: &mut Command, what: &str) -> Result<(), String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{what}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    Err(format!("{what}: {}: {last}", output.status))
 }
 
 #[cfg(test)]
