@@ -20,8 +20,8 @@ use crate::database;
 /// How often the program is asked whether it still wants the answer.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What all queries of the process run on.
-static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+/// What all queries of the process run on and in.
+static ENGINE: OnceLock<(Runtime, Session)> = OnceLock::new();
 
 /// Answers a query over tables that the host lends.
 ///
@@ -41,8 +41,7 @@ pub unsafe extern "C" fn TidemillAnalyticalQuery(
 }
 
 fn query(text: &str, tables: Arc<dyn TableSource>) -> Result<Box<dyn RecordBatchReader + Send>> {
-    let runtime = runtime()?;
-    let session = Session::new(SessionOptions::default());
+    let (runtime, session) = engine()?;
     let begun = session.query_lent(text, Arc::clone(&tables));
     let answer = runtime.block_on(watched(begun, tables.as_ref()))?;
     Ok(Box::new(LentRows {
@@ -53,12 +52,12 @@ fn query(text: &str, tables: Arc<dyn TableSource>) -> Result<Box<dyn RecordBatch
     }))
 }
 
-fn runtime() -> Result<&'static Runtime> {
-    if let Some(runtime) = RUNTIME.get() {
-        return Ok(runtime);
+fn engine() -> Result<&'static (Runtime, Session)> {
+    if let Some(engine) = ENGINE.get() {
+        return Ok(engine);
     }
-    let made = database::runtime().map_err(|error| Error::new(Kind::Engine, error.message))?;
-    Ok(RUNTIME.get_or_init(|| made))
+    let runtime = database::runtime().map_err(|error| Error::new(Kind::Engine, error.message))?;
+    Ok(ENGINE.get_or_init(|| (runtime, Session::new(SessionOptions::default()))))
 }
 
 /// Waits for a future as long as the program wants it.

@@ -85,7 +85,7 @@ pub use comments::without_comments;
 pub(crate) use connection_tables::StatementTables;
 pub use connection_tables::{ConnectionTables, StatementOptions};
 pub use error::{Error, Kind, Result};
-pub use functions::{function_names, is_volatile};
+pub use functions::{changes_between_statements, function_names, is_volatile};
 pub use parser::parse;
 pub use prepared::{Prepared, Statements, parameters};
 pub use scalar::{Scalar, ScalarColumn};

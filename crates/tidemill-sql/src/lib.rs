@@ -33,6 +33,7 @@ mod location;
 mod lowering;
 mod names;
 mod options;
+mod plan_cache;
 mod records;
 mod scalars;
 mod scope;

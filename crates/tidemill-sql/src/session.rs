@@ -1,12 +1,15 @@
 //! A session: the settings of a person's work, and statements run under them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{Schema, SchemaRef};
-use datafusion::catalog::TableProvider;
+use datafusion::catalog::{
+    CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
+    MemorySchemaProvider, TableProvider,
+};
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::memory_pool::FairSpillPool;
@@ -17,7 +20,7 @@ use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use futures::StreamExt;
 use sqlparser::ast::{Insert, SetExpr, Statement, TableObject};
@@ -31,6 +34,7 @@ use crate::location::{Format, Location, Place};
 use crate::lowering::Parameters;
 use crate::names::Names;
 use crate::options::SessionOptions;
+use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
 use crate::server_url::{ServerUrl, without_passwords};
@@ -46,9 +50,11 @@ pub struct Session {
     config: SessionConfig,
     /// What bounds the memory of all statements together.
     memory: Option<Arc<FairSpillPool>>,
+    without_files: OnceLock<SessionState>,
     damage: DamageLog,
     pub(crate) clients: Clients,
     pub(crate) kept: Kept,
+    pub(crate) plans: PlanCache,
 }
 
 impl Session {
@@ -68,25 +74,50 @@ impl Session {
         settings.sql_parser.default_null_ordering = "nulls_min".to_owned();
         Self {
             memory: options.memory.map(|bytes| Arc::new(FairSpillPool::new(bytes))),
+            without_files: OnceLock::new(),
             options,
             config,
             damage: DamageLog::default(),
             clients: Clients::default(),
             kept: Kept::default(),
+            plans: PlanCache::default(),
         }
     }
 
-    fn context(&self, config: SessionConfig) -> SessionContext {
+    /// What a statement is planned and run with. What the engine remembers of files is gone with it.
+    fn state(&self) -> SessionState {
         let mut runtime = RuntimeEnv::default();
         if let Some(memory) = &self.memory {
             runtime.memory_pool = Arc::clone(memory) as _;
         }
         let state = SessionStateBuilder::new()
-            .with_config(config)
+            .with_config(self.config.clone())
             .with_runtime_env(Arc::new(runtime))
             .with_default_features()
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
-        SessionContext::new_with_state(state.build())
+        let mut state = state.build();
+        state.mark_start_execution();
+        state
+    }
+
+    /// As [`Session::state`] for a statement that reads no file: made of one that is kept, with tables of its own.
+    fn state_without_files(&self) -> Result<SessionState> {
+        let mut state = self.without_files.get_or_init(|| self.state()).clone();
+        let names = &state.config_options().catalog;
+        let (catalog, schema) = (names.default_catalog.clone(), names.default_schema.clone());
+        let (catalogs, schemas) = (MemoryCatalogProviderList::new(), MemoryCatalogProvider::new());
+        schemas.register_schema(&schema, Arc::new(MemorySchemaProvider::new()))?;
+        catalogs.register_catalog(catalog, Arc::new(schemas));
+        state.register_catalog_list(Arc::new(catalogs));
+        state.mark_start_execution();
+        Ok(state)
+    }
+
+    /// As [`Session::state`] for rows in the order of their table.
+    fn state_in_order(&self) -> SessionState {
+        let mut state = self.state();
+        state.config_mut().options_mut().execution.target_partitions = 1;
+        state
     }
 
     /// What recovery has left out of the tables that were read so far, a line each: the file, the range, and why.
@@ -311,19 +342,27 @@ impl Session {
         lent: Option<&Arc<dyn TableSource>>,
     ) -> Result<Answer> {
         let written = statement.clone();
-        let answer = self.planned(statement, sql, &options.of_statements(), lent).await;
+        // Under other settings tables may take other conditions.
+        let plans = std::ptr::eq(options, &raw const self.options).then_some(&self.plans);
+        let answer = self
+            .planned(statement, sql, &options.of_statements(), lent, plans)
+            .await;
         answer.map_err(|error| faults::of_planning(error, &written, sql))
     }
 
     async fn planned(
         &self,
-        mut statement: Statement,
+        statement: Statement,
         sql: &str,
         options: &SessionOptions,
         lent: Option<&Arc<dyn TableSource>>,
+        plans: Option<&PlanCache>,
     ) -> Result<Answer> {
-        let context = self.context(self.config.clone());
-        let mut tables = HashMap::new();
+        let mut state = match lent {
+            Some(_) => self.state_without_files()?,
+            None => self.state(),
+        };
+        let (mut tables, mut providers) = (HashMap::new(), Providers::new());
         for (written, place) in scope::relations(&statement) {
             let (registered, alias, is_xbase, provider) = match lent {
                 Some(source) => {
@@ -333,7 +372,7 @@ impl Session {
                 None => {
                     let location = self.options.names.table(&written);
                     let location = location.map_err(|error| faults::absent(error, place, sql))?;
-                    let provider = self.table(&location, options, &context.state()).await?;
+                    let provider = self.table(&location, options, &state).await?;
                     let is_xbase = location.format == Format::Xbase;
                     (location.to_string(), location.table_name(), is_xbase, provider)
                 }
@@ -342,7 +381,7 @@ impl Session {
             let fields = schema.fields().iter();
             let columns = fields.clone().map(|field| field.name().clone()).collect();
             let types = fields.map(|field| Type::of_arrow(field.data_type(), None)).collect();
-            context.register_table(TableReference::bare(registered.as_str()), provider)?;
+            providers.insert(registered.clone(), provider);
             tables.insert(
                 written,
                 Bound {
@@ -354,29 +393,31 @@ impl Session {
                 },
             );
         }
-        scope::bind(&mut statement, &tables)?;
-        let mut state = context.state();
-        let around = Surroundings::new(tables.values(), &state, (StatementOptions::default().clock)());
-        for function in scalars::lower(&mut statement, around)? {
-            state.register_udf(Arc::new(function))?;
-        }
-        let plan = state
-            .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))
-            .await?;
-        if keeps_table_order(&plan)? {
+        let has_blanks = tables.values().any(|table| table.is_xbase && options.has_blanks());
+        let key = Key::new(&statement, &tables, &providers);
+        let known = plans.map_or(Ok(None), |plans| plans.find(&key, &providers))?;
+        let Planned { plan, keeps_order } = match known {
+            Some(known) => known,
+            None => {
+                let (planned, lasts) = plan(statement, &tables, &providers, &mut state).await?;
+                if let (Some(plans), true) = (plans, lasts) {
+                    plans.keep(key, &planned)?;
+                }
+                planned
+            }
+        };
+        if keeps_order {
             let execution = &mut state.config_mut().options_mut().execution;
             execution.target_partitions = 1;
             // Of several files, a LIMIT takes by their statistics whichever answer first.
             execution.collect_statistics = false;
         }
-        let physical = state.create_physical_plan(&plan).await?;
+        let physical = state.query_planner().create_physical_plan(&plan, &state).await?;
         let stream = execute_stream(physical, state.task_ctx())?;
-        Ok(
-            match tables.values().any(|table| table.is_xbase && options.has_blanks()) {
-                true => Answer::settled(stream),
-                false => Answer { stream },
-            },
-        )
+        Ok(match has_blanks {
+            true => Answer::settled(stream),
+            false => Answer { stream },
+        })
     }
 
     /// A table of a statement, with what the transaction under way has changed.
@@ -432,7 +473,7 @@ impl Session {
         limit: Option<usize>,
         options: &SessionOptions,
     ) -> Result<Answer> {
-        let mut state = self.context(self.config.clone().with_target_partitions(1)).state();
+        let mut state = self.state_in_order();
         state.config_mut().options_mut().execution.collect_statistics = false;
         let provider = stores::open(location, options, &self.damage, &self.clients, &state).await?;
         let mut physical = provider.scan(&state, None, &[], limit).await?;
@@ -446,7 +487,7 @@ impl Session {
 
     /// How many rows a reader of the table finds under these settings.
     pub(crate) async fn count_under(&self, location: &Location, options: &SessionOptions) -> Result<u64> {
-        let state = self.context(self.config.clone().with_target_partitions(1)).state();
+        let state = self.state_in_order();
         let provider = stores::open(location, options, &self.damage, &self.clients, &state).await?;
         let physical = provider.scan(&state, Some(&Vec::new()), &[], None).await?;
         let mut answer = Answer {
@@ -486,7 +527,7 @@ impl Session {
     }
 
     async fn open(&self, location: &Location) -> Result<Arc<dyn TableProvider>> {
-        let state = self.context(self.config.clone()).state();
+        let state = self.state();
         stores::open(location, &self.options, &self.damage, &self.clients, &state).await
     }
 }
@@ -621,6 +662,34 @@ fn not_a_query() -> Error {
 fn is_system(name: &str) -> bool {
     let schema = name.split('.').next().unwrap_or_default();
     name.len() > schema.len() && schema.eq_ignore_ascii_case("system")
+}
+
+/// The optimised plan of a statement, and whether it can be kept.
+async fn plan(
+    mut statement: Statement,
+    tables: &HashMap<String, Bound>,
+    providers: &Providers,
+    state: &mut SessionState,
+) -> Result<(Planned, bool)> {
+    for (name, provider) in providers {
+        let schema = state.schema_for_ref(TableReference::bare(name.as_str()))?;
+        schema.register_table(name.clone(), Arc::clone(provider))?;
+    }
+    scope::bind(&mut statement, tables)?;
+    let written = statement.clone();
+    let around = Surroundings::new(tables.values(), state, (StatementOptions::default().clock)());
+    for function in scalars::lower(&mut statement, around)? {
+        state.register_udf(Arc::new(function))?;
+    }
+    let plan = state
+        .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))
+        .await?;
+    let lasts = plan_cache::is_lasting(&written, &plan, providers)?;
+    let planned = Planned {
+        keeps_order: keeps_table_order(&plan)?,
+        plan: state.optimize(&plan)?,
+    };
+    Ok((planned, lasts))
 }
 
 /// Whether nothing in the plan mixes rows, so that they should come in the table's order.

@@ -8,12 +8,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use arrow_select::concat::concat;
 
 use crate::column_cache::{CHUNK, ColumnCache, Held, Key, TableKey, Voucher, What};
 use crate::error::{Error, Result};
 use crate::scan::{Deleted, Scan};
+use crate::stamp::FileStamp;
 use crate::table::Table;
 
 /// Who can change the table while it is open.
@@ -76,6 +77,53 @@ impl Columns {
             .collect()
     }
 
+    /// The columns of some fields in the chunk of 65,536 records that begins at `chunk` times as many, with all that are missing read
+    /// in one pass and kept; `None` when some are missing and `reads` says that these are not to be read.
+    ///
+    /// # Errors
+    /// As [`Columns::column`].
+    pub fn chunk(&self, chunk: u32, fields: &[usize], reads: bool) -> Result<Option<Vec<ArrayRef>>> {
+        let Some((_, records)) = self.chunks().nth(chunk as usize) else {
+            let (path, count) = (self.table.path().display(), self.table.record_count());
+            return Err(Error::Misuse(format!("{path}: no chunk {chunk} of {count} records")));
+        };
+        for field in fields {
+            self.kept_field(*field)?;
+        }
+        let voucher = self.voucher()?;
+        let count = records.end - records.start;
+        let mut columns: Vec<Option<ArrayRef>> = Vec::with_capacity(fields.len());
+        for field in fields {
+            let held = self
+                .cache
+                .find(&self.key_of(What::Column(*field), chunk), count, &voucher);
+            columns.push(match held {
+                Some(Held::Column(array)) => Some(array),
+                _ => None,
+            });
+        }
+        let missing = || fields.iter().zip(&columns).filter(|(_, column)| column.is_none());
+        let missing: Vec<usize> = missing().map(|(field, _)| *field).collect();
+        if missing.is_empty() {
+            return Ok(Some(columns.into_iter().flatten().collect()));
+        }
+        if !reads {
+            return Ok(None);
+        }
+        // The stamp is older than what is read now: a change from here on is noticed.
+        let stamp = self.stamp_of(&voucher)?;
+        let mut read = self.decoded(missing.clone(), records)?.into_iter();
+        for (field, column) in fields.iter().zip(&mut columns).filter(|(_, column)| column.is_none()) {
+            *column = read.next();
+            if let (Some(array), false) = (&*column, matches!(voucher, Voucher::Nothing)) {
+                let key = self.key_of(What::Column(*field), chunk);
+                self.cache
+                    .hold(&key, count, stamp.clone(), Held::Column(Arc::clone(array)));
+            }
+        }
+        Ok(Some(columns.into_iter().flatten().collect()))
+    }
+
     /// Takes note that records were written, counted from 0. Appended ones are a change of the last chunk, too. An editor tells
     /// which they are, counted from 1: [`TableEditor::changes_since`](crate::TableEditor::changes_since).
     pub fn records_changed(&self, records: Range<u32>) {
@@ -115,21 +163,16 @@ impl Columns {
         voucher: &Voucher,
         make: impl FnOnce() -> Result<Held>,
     ) -> Result<Held> {
-        let key = Key {
-            table: Arc::clone(&self.key),
-            chunk,
-            what,
-        };
+        let key = self.key_of(what, chunk);
         let count = records.end - records.start;
         if let Some(held) = self.cache.find(&key, count, voucher) {
             return Ok(held);
         }
+        if matches!(voucher, Voucher::Nothing) {
+            return make();
+        }
         // The stamp is older than what is read now: a change from here on is noticed.
-        let stamp = match voucher {
-            Voucher::Stamp(stamp) => Some(stamp.clone()),
-            Voucher::Exclusive => self.table.source.stamp_now()?,
-            Voucher::Nothing => return make(),
-        };
+        let stamp = self.stamp_of(voucher)?;
         let held = make()?;
         self.cache.hold(&key, count, stamp, held.clone());
         Ok(held)
@@ -142,30 +185,64 @@ impl Columns {
         records: Range<u32>,
         voucher: &Voucher,
     ) -> Result<ArrayRef> {
-        let described = self.field(field)?;
-        if described.kind.uses_memo() {
-            let name = &described.name;
-            return Err(Error::Misuse(format!(
-                "field {name}: columns of memos are not kept; scan them"
-            )));
-        }
+        self.kept_field(field)?;
         let decode = || {
-            let scan = Scan::new()
-                .projection(vec![field])
-                .deleted(Deleted::Include)
-                .records(records.clone())
-                .batch_rows(CHUNK as usize);
-            let batches = self.table.scan(scan)?.collect::<Result<Vec<_>>>()?;
-            let arrays: Vec<ArrayRef> = batches
-                .iter()
-                .flat_map(|batch| batch.columns().first().cloned())
-                .collect();
-            let arrays: Vec<&dyn arrow_array::Array> = arrays.iter().map(|array| &**array).collect();
-            Ok(Held::Column(concat(&arrays)?))
+            let column = self.decoded(vec![field], records.clone())?.pop();
+            let missing = || Error::Misuse(format!("a scan gave no column of the field {field}"));
+            column.map(Held::Column).ok_or_else(missing)
         };
         match self.held(What::Column(field), chunk, &records, voucher, decode)? {
             Held::Column(array) => Ok(array),
             other => Err(Error::Misuse(format!("a column was asked for, and {other:?} is kept"))),
+        }
+    }
+
+    /// Fields of some records.
+    fn decoded(&self, fields: Vec<usize>, records: Range<u32>) -> Result<Vec<ArrayRef>> {
+        let count = fields.len();
+        let scan = Scan::new()
+            .projection(fields)
+            .deleted(Deleted::Include)
+            .records(records)
+            .batch_rows(CHUNK as usize);
+        let batches = self.table.scan(scan)?.collect::<Result<Vec<_>>>()?;
+        let column = |place: usize| {
+            let arrays = batches.iter().filter_map(|batch| batch.columns().get(place));
+            let arrays: Vec<&dyn Array> = arrays.map(|array: &ArrayRef| &**array).collect();
+            Ok(match arrays.as_slice() {
+                [only] => only.slice(0, only.len()),
+                arrays => concat(arrays)?,
+            })
+        };
+        (0..count).map(column).collect()
+    }
+
+    fn key_of(&self, what: What, chunk: u32) -> Key {
+        Key {
+            table: Arc::clone(&self.key),
+            chunk,
+            what,
+        }
+    }
+
+    /// The stamp of what is read from now on.
+    fn stamp_of(&self, voucher: &Voucher) -> Result<Option<FileStamp>> {
+        match voucher {
+            Voucher::Stamp(stamp) => Ok(Some(stamp.clone())),
+            Voucher::Exclusive => self.table.source.stamp_now(),
+            Voucher::Nothing => Ok(None),
+        }
+    }
+
+    /// A field whose column can be kept.
+    fn kept_field(&self, field: usize) -> Result<()> {
+        let described = self.field(field)?;
+        match described.kind.uses_memo() {
+            true => Err(Error::Misuse(format!(
+                "field {}: columns of memos are not kept; scan them",
+                described.name
+            ))),
+            false => Ok(()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// The newest library of this name that Cargo made: in `target/PROFILE/deps`, or in the folder above.
-pub fn built(name: &str) -> PathBuf {
+pub(crate) fn built(name: &str) -> PathBuf {
     let program = std::env::current_exe().unwrap();
     let places = program.ancestors().skip(1).take(2).map(|folder| folder.join(name));
     let there = places.filter(|path| path.exists());

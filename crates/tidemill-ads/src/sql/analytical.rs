@@ -213,7 +213,9 @@ impl TableSource for AnalyticalQuery {
         let rows = match lent {
             Lent::Table { snapshot, .. } => {
                 let facts = self.facts.unwatched();
-                Arc::new(Prepared::of_plan(plan)).records(Arc::clone(snapshot), facts, self.shows_deleted, &[])?
+                let prepared = Arc::new(Prepared::of_plan(plan));
+                let rows = prepared.records(Arc::clone(snapshot), facts, self.shows_deleted, &[])?;
+                rows.kept()
             }
             Lent::Rows(rows) => RowStream::of(plan.over_rows(rows, &self.facts.unwatched().session(&[]))?),
         };

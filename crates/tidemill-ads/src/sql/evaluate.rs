@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use arrow_array::{Array, BooleanArray, Date32Array, Float64Array, Int64Array, StringArray, TimestampMillisecondArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, StringArray, TimestampMillisecondArray,
+};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
 use super::arithmetic::{self, Numbers, Operator, truth};
@@ -41,6 +43,15 @@ pub(super) trait Frame {
     /// # Errors
     /// When the table cannot be read.
     fn column(&self, index: usize) -> Result<Vector>;
+
+    /// A column as its table has it, where the rows are records.
+    ///
+    /// # Errors
+    /// As [`Frame::column`].
+    fn stored(&self, index: usize) -> Result<Option<ArrayRef>> {
+        let _ = index;
+        Ok(None)
+    }
 
     /// The numbers of the records.
     ///

@@ -305,6 +305,7 @@ impl<'r, 's> ScannedFrame<'r, 's> {
         selection: &Selection,
         records: Range<u32>,
         fields: &[usize],
+        kept: &mut KeptChunk,
     ) -> Result<Option<Self>> {
         let mask = match selection {
             Selection::All => None,
@@ -314,9 +315,19 @@ impl<'r, 's> ScannedFrame<'r, 's> {
         if rows == 0 {
             return Ok(None);
         }
-        let arrays = match fields.is_empty() {
-            true => Vec::new(),
-            false => scanned(reader.snapshot, fields, &records, mask.as_ref())?,
+        let arrays = match (
+            fields.is_empty(),
+            kept.read(reader.snapshot, fields, &records, selection)?,
+        ) {
+            (true, _) => Vec::new(),
+            (false, Some(arrays)) => match &mask {
+                Some(mask) => arrays
+                    .iter()
+                    .map(|array| filter(array, mask))
+                    .collect::<Result<_, _>>()?,
+                None => arrays,
+            },
+            (false, None) => scanned(reader.snapshot, fields, &records, mask.as_ref())?,
         };
         let which = Which::Chunk {
             chunk: 0,
@@ -328,6 +339,59 @@ impl<'r, 's> ScannedFrame<'r, 's> {
             fields: fields.to_vec(),
             arrays,
         }))
+    }
+}
+
+/// The chunk of cached columns that a scan is in, for tables that are asked again and again.
+#[derive(Debug, Default)]
+pub(super) struct KeptChunk {
+    /// Whether columns are kept at all.
+    pub(super) keeps: bool,
+    /// Its number, and the columns; none where the scan does better without them.
+    chunk: Option<(u32, Option<Vec<ArrayRef>>)>,
+}
+
+impl KeptChunk {
+    /// Fields of a range of records within one chunk, where they are kept.
+    fn read(
+        &mut self,
+        snapshot: &Snapshot,
+        fields: &[usize],
+        records: &Range<u32>,
+        selection: &Selection,
+    ) -> Result<Option<Vec<ArrayRef>>> {
+        if !self.keeps || fields.is_empty() {
+            return Ok(None);
+        }
+        let chunk = records.start / CHUNK;
+        if self.chunk.as_ref().is_none_or(|(known, _)| *known != chunk) {
+            let columns = Self::columns(snapshot, fields, chunk, selection)?;
+            self.chunk = Some((chunk, columns));
+        }
+        let columns = self.chunk.as_ref().and_then(|(_, columns)| columns.as_ref());
+        let from = (records.start % CHUNK) as usize;
+        Ok(columns.map(|columns| columns.iter().map(|array| array.slice(from, records.len())).collect()))
+    }
+
+    fn columns(
+        snapshot: &Snapshot,
+        fields: &[usize],
+        chunk: u32,
+        selection: &Selection,
+    ) -> Result<Option<Vec<ArrayRef>>> {
+        let table = snapshot.table();
+        let mut described = fields.iter().filter_map(|field| table.fields().get(*field));
+        if described.any(|field| field.kind.uses_memo()) {
+            return Ok(None);
+        }
+        let begin = chunk * CHUNK;
+        let records = begin..begin.saturating_add(CHUNK).min(table.record_count());
+        // Of a few records no whole columns are made.
+        let is_worth = match selection {
+            Selection::All => true,
+            Selection::Set(set) => mask_of(set, &records).true_count() >= records.len() / 4,
+        };
+        Ok(snapshot.columns().chunk(chunk, fields, is_worth)?)
     }
 }
 
@@ -346,6 +410,11 @@ impl Frame for ScannedFrame<'_, '_> {
             Some(array) => self.records.reader.vector(index, array),
             None => Err(Error::new(Kind::NoColumn, format!("The field {index} was not read"))),
         }
+    }
+
+    fn stored(&self, index: usize) -> Result<Option<ArrayRef>> {
+        let place = self.fields.iter().position(|field| *field == index);
+        Ok(place.and_then(|place| self.arrays.get(place)).cloned())
     }
 
     fn record_numbers(&self) -> Result<Int64Array> {
@@ -408,6 +477,10 @@ impl Frame for RecordFrame<'_, '_> {
 
     fn column(&self, index: usize) -> Result<Vector> {
         self.reader.vector(index, &self.read(index)?)
+    }
+
+    fn stored(&self, index: usize) -> Result<Option<ArrayRef>> {
+        self.read(index).map(Some)
     }
 
     fn record_numbers(&self) -> Result<Int64Array> {

@@ -218,6 +218,11 @@ pub fn is_volatile(name: &str) -> bool {
     find(name).is_some_and(Function::is_volatile)
 }
 
+/// Whether a function of this name, in whichever case, may give something else in another statement: the time, the user.
+pub fn changes_between_statements(name: &str) -> bool {
+    find(name).is_some_and(|function| matches!(function.body, Body::Volatile(_) | Body::Session(_)))
+}
+
 fn all() -> impl Iterator<Item = &'static Function> {
     [text::FUNCTIONS, number::FUNCTIONS, moment::FUNCTIONS, other::FUNCTIONS]
         .into_iter()

@@ -392,11 +392,20 @@ impl Plan {
     pub(super) fn batch(&self, frame: &dyn Frame, session: &Session<'_>, snapshot: &Snapshot) -> Result<RecordBatch> {
         let evaluation = Evaluation::new(frame, session);
         let types = self.types(session);
+        let schema = self.schema(Some(snapshot), session);
         let mut columns = Vec::with_capacity(self.items.len());
-        for (item, type_of) in self.items.iter().zip(types) {
-            columns.push(evaluation.vector(&item.expr)?.into_answer(type_of, frame.rows())?);
+        for ((item, type_of), field) in self.items.iter().zip(types).zip(schema.fields()) {
+            // A field that is shown as it is needs no look at its values.
+            let stored = match item.field {
+                Some(index) => frame.stored(index)?,
+                None => None,
+            };
+            columns.push(match stored.filter(|array| array.data_type() == field.data_type()) {
+                Some(array) => array,
+                None => evaluation.vector(&item.expr)?.into_answer(type_of, frame.rows())?,
+            });
         }
-        batch_in(&self.schema(Some(snapshot), session), columns, frame.rows())
+        batch_in(&schema, columns, frame.rows())
     }
 
     /// The columns of the answer: a field that is shown as it is has the type that it has in the table, and its metadata.

@@ -9,7 +9,7 @@ use tidemill_xbase::Bitmap;
 use super::answer::{Answer, ColumnDescription, Rows};
 use super::error::{Error, Kind, Result};
 use super::expression::Expr;
-use super::frames::{Reader, ScannedFrame, Selection};
+use super::frames::{KeptChunk, Reader, ScannedFrame, Selection};
 use super::prepared::{Facts, Prepared};
 use super::select::{Plan, Source};
 use super::tables::{Snapshot, Tables};
@@ -17,6 +17,8 @@ use super::value::Value;
 
 /// Records of a batch.
 const RECORDS: u32 = 1 << 13;
+/// Columns of more bytes than these are not kept: they would drive out all others.
+const KEPT: usize = 64 << 20;
 
 /// What a statement gives back, with rows that are read as they are taken.
 #[derive(Debug)]
@@ -56,6 +58,7 @@ struct Projection {
     fields: Vec<usize>,
     /// The record to go on with, counted from 0.
     next: u32,
+    kept: KeptChunk,
 }
 
 impl Prepared {
@@ -114,6 +117,7 @@ impl Prepared {
                 facts,
                 parameters: parameters.to_vec(),
                 next: 0,
+                kept: KeptChunk::default(),
             })),
         })
     }
@@ -152,6 +156,19 @@ impl RowStream {
         }
     }
 
+    /// Takes the columns from those that the connection keeps, and keeps what is read: for tables that are asked again and again, and
+    /// that fit into what is kept.
+    pub(super) fn kept(mut self) -> Self {
+        if let Origin::Records(projection) = &mut self.rows {
+            let table = projection.snapshot.table();
+            let fields = projection.fields.iter().filter_map(|field| table.fields().get(*field));
+            // Offsets and values of a decoded field are at most as wide as that.
+            let width: usize = fields.map(|field| field.width.max(16) + 8).sum();
+            projection.kept.keeps = width.saturating_mul(table.record_count() as usize) <= KEPT;
+        }
+        self
+    }
+
     /// The columns, as clients of ADS are told of them.
     pub fn columns(&self) -> &[ColumnDescription] {
         &self.columns
@@ -184,7 +201,8 @@ impl Projection {
             let records = self.next..self.next.saturating_add(RECORDS).min(count);
             self.next = records.end;
             let reader = Reader::new(&self.snapshot, &plan.columns);
-            let Some(frame) = ScannedFrame::read(&reader, &self.selection, records, &self.fields)? else {
+            let Some(frame) = ScannedFrame::read(&reader, &self.selection, records, &self.fields, &mut self.kept)?
+            else {
                 continue;
             };
             let session = self.facts.session(&self.parameters);

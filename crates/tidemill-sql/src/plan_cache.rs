@@ -1,0 +1,164 @@
+//! Plans of statements that are asked again: the engine plans and optimises each once.
+//!
+//! A plan is kept by the statement's text, with the values of its parameters, and by the schemas of its tables. It holds no table: each run
+//! puts in the tables as they are then. Statements that ask for the time, or for anything else that changes from one run to the next, are
+//! planned each time, since the optimiser puts the answer into the plan.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_schema::SchemaRef;
+use datafusion::catalog::TableProvider;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalTableSource, Volatility};
+use sqlparser::ast::Statement;
+use tidemill_ads::sql::changes_between_statements;
+
+use crate::scope::Bound;
+
+/// So many plans are kept.
+const PLANS: usize = 64;
+
+/// The tables of a statement by the names that its plan has for them.
+pub(crate) type Providers = HashMap<String, Arc<dyn TableProvider>>;
+
+/// The plans of a session.
+#[derive(Debug, Default)]
+pub(crate) struct PlanCache {
+    /// The one that was used last stands last.
+    plans: Mutex<Vec<(Key, Planned)>>,
+}
+
+/// What a plan was made for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Key {
+    text: String,
+    /// In the order of their names: as the statement has them, and as the plan has them.
+    tables: Vec<(String, String, SchemaRef)>,
+}
+
+/// An optimised plan.
+#[derive(Debug, Clone)]
+pub(crate) struct Planned {
+    pub(crate) plan: LogicalPlan,
+    /// Whether its rows should come in the table's order.
+    pub(crate) keeps_order: bool,
+}
+
+impl Key {
+    pub(crate) fn new(statement: &Statement, tables: &HashMap<String, Bound>, providers: &Providers) -> Self {
+        let tables = tables.iter().filter_map(|(written, bound)| {
+            let provider = providers.get(&bound.registered)?;
+            Some((written.clone(), bound.registered.clone(), provider.schema()))
+        });
+        let mut tables: Vec<_> = tables.collect();
+        tables.sort_by(|a, b| a.0.cmp(&b.0));
+        Self {
+            text: statement.to_string(),
+            tables,
+        }
+    }
+}
+
+impl PlanCache {
+    /// The plan for this, over these tables.
+    pub(crate) fn find(&self, key: &Key, providers: &Providers) -> Result<Option<Planned>> {
+        let known = {
+            let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(place) = plans.iter().position(|(known, _)| known == key) else {
+                return Ok(None);
+            };
+            let known = plans.remove(place);
+            let planned = known.1.clone();
+            plans.push(known);
+            planned
+        };
+        Ok(Some(Planned {
+            plan: over(known.plan, Some(providers))?,
+            keeps_order: known.keeps_order,
+        }))
+    }
+
+    /// Keeps a plan without its tables.
+    pub(crate) fn keep(&self, key: Key, planned: &Planned) -> Result<()> {
+        let planned = Planned {
+            plan: over(planned.plan.clone(), None)?,
+            keeps_order: planned.keeps_order,
+        };
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        plans.retain(|(known, _)| *known != key);
+        if plans.len() == PLANS {
+            plans.remove(0);
+        }
+        plans.push((key, planned));
+        Ok(())
+    }
+}
+
+/// Whether a plan that was not optimised yet gives the same answer at any time, over the same tables, of which it has no others.
+pub(crate) fn is_lasting(statement: &Statement, plan: &LogicalPlan, providers: &Providers) -> Result<bool> {
+    let asks_anew = sqlparser::ast::visit_expressions(statement, |expr| match expr {
+        sqlparser::ast::Expr::Function(function) if changes_between_statements(&function.name.to_string()) => {
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    let mut lasts = matches!(statement, Statement::Query(_)) && asks_anew.is_continue();
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            lasts &= providers.contains_key(scan.table_name.table());
+        }
+        node.apply_expressions(|expr| {
+            expr.apply(|part| {
+                if let Expr::ScalarFunction(call) = part {
+                    lasts &= call.func.signature().volatility == Volatility::Immutable;
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(lasts)
+}
+
+/// A plan over tables, or over none.
+fn over(plan: LogicalPlan, providers: Option<&Providers>) -> Result<LogicalPlan> {
+    let placed = plan.transform_up_with_subqueries(|node| {
+        let LogicalPlan::TableScan(mut scan) = node else {
+            return Ok(Transformed::no(node));
+        };
+        scan.source = match providers.and_then(|providers| providers.get(scan.table_name.table())) {
+            Some(provider) => provider_as_source(Arc::clone(provider)),
+            None => Arc::new(LogicalTableSource::new(scan.source.schema())),
+        };
+        Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
+    })?;
+    Ok(placed.data)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Session, SessionOptions};
+
+    #[tokio::test]
+    async fn plans_are_kept_once_and_not_without_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let session = Session::new(SessionOptions::default().dir(folder.path()));
+        let run = async |sql: &str| {
+            let answer = session.query(sql).await.expect("an answer");
+            answer.collect().await.expect("rows");
+            session.plans.plans.lock().expect("no panic").len()
+        };
+        run("CREATE TABLE t ( id Integer )").await;
+        let join = "SELECT a.id FROM t a JOIN t b ON a.id = b.id";
+        assert_eq!((run(join).await, run(join).await), (1, 1));
+        assert_eq!(run(&format!("{join} WHERE a.id < SECOND( NOW() )")).await, 1);
+        assert_eq!(run(&format!("EXPLAIN {join}")).await, 1);
+        for id in 0..70 {
+            run(&format!("{join} WHERE a.id = {id}")).await;
+        }
+        assert_eq!(run(join).await, 64);
+    }
+}
