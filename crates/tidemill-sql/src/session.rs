@@ -10,8 +10,8 @@ use datafusion::catalog::{
     CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
     MemorySchemaProvider, TableProvider,
 };
-use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{DataFusionError, TableReference};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState, SessionStateBuilder};
@@ -22,7 +22,7 @@ use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use sqlparser::ast::{Insert, SetExpr, Statement, TableObject};
 use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableName, TableSource, Type, Value};
 use tidemill_riegeli::RecordType;
@@ -31,7 +31,7 @@ use crate::ads::{self, TextKind};
 use crate::copy;
 use crate::damage::DamageLog;
 use crate::location::{Format, Location, Place};
-use crate::lowering::Parameters;
+use crate::lowering::{Lowered, Parameters, Share};
 use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
@@ -176,14 +176,15 @@ impl Session {
     ///
     /// As [`Session::query`]; [`Error::Unsupported`] for what is not a query.
     pub async fn query_lent(&self, sql: &str, tables: Arc<dyn TableSource>) -> Result<Answer> {
-        let statement = match tidemill_ads::sql::parse(sql)?.as_slice() {
+        let Lowered { statement, share } = match tidemill_ads::sql::parse(sql)?.as_slice() {
             [only] => match &only.kind {
                 StatementKind::Select(select) => lowering::statement(select, false, &Parameters::default())?,
                 _ => return Err(not_a_query()),
             },
             _ => return Err(not_a_query()),
         };
-        self.run(statement, sql, &self.options, Some(&tables)).await
+        let answer = self.run(statement, sql, &self.options, Some(&tables)).await?;
+        Ok(answer.shared(share))
     }
 
     /// [`Session::query`] under these settings of tables.
@@ -276,8 +277,9 @@ impl Session {
                 answered => return answered,
             }
         }
-        let statement = lowering::statement(select, explains, &Parameters::of(sql, text.values)?)?;
+        let Lowered { statement, share } = lowering::statement(select, explains, &Parameters::of(sql, text.values)?)?;
         let answer = self.run(statement, sql, options, None).await;
+        let answer = answer.map(|answer| answer.shared(share));
         match (answer, refused) {
             // What nobody knows is refused in the words of the first who was asked.
             (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),
@@ -555,6 +557,30 @@ impl Answer {
             let schema = Arc::clone(&schema);
             move |batch| Ok(blanks::settled(&batch?, &schema)?)
         });
+        Self {
+            stream: Box::pin(RecordBatchStreamAdapter::new(schema, batches)),
+        }
+    }
+
+    /// That share of the rows, which are all held until their number is known.
+    fn shared(self, share: Option<Share>) -> Self {
+        let Some(share) = share else { return self };
+        let schema = self.schema();
+        let shared = async move {
+            let batches = self
+                .collect()
+                .await
+                .map_err(|error| DataFusionError::External(Box::new(error)))?;
+            let (mut offset, mut left) = share.of(batches.iter().map(RecordBatch::num_rows).sum());
+            let shown = batches.into_iter().map(move |batch| {
+                let from = offset.min(batch.num_rows());
+                let rows = left.min(batch.num_rows() - from);
+                (offset, left) = (offset - from, left - rows);
+                Ok(batch.slice(from, rows))
+            });
+            Ok::<_, DataFusionError>(futures::stream::iter(shown))
+        };
+        let batches = futures::stream::once(shared).try_flatten();
         Self {
             stream: Box::pin(RecordBatchStreamAdapter::new(schema, batches)),
         }

@@ -155,6 +155,7 @@ static void consumers(void)
 /* Records that are chosen by other tables. */
 static void changes(void)
 {
+    SAME(all("SELECT TOP 50 PERCENT START AT 2 o.id, c.name FROM orders o JOIN customers c ON c.cust = o.cust ORDER BY o.id"), "11,Bob;12,Ada;");
     OK(AdsBeginTransaction(connection));
     IS(run("UPDATE orders SET total = 9 WHERE cust IN ( SELECT cust FROM customers WHERE name = 'Ada' )"), 0);
     SAME(all("SELECT COUNT(*) FROM orders WHERE total = 9"), "2;");

@@ -139,6 +139,34 @@ async fn changes_go_by_subqueries_and_by_joins_of_any_kind() {
 }
 
 #[tokio::test]
+async fn a_share_of_joined_rows_is_that_of_one_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    csv(&session, "CREATE TABLE t ( id Integer )").await;
+    csv(&session, "INSERT INTO t VALUES ( 1 ), ( 2 ), ( 3 ), ( 4 ), ( 5 )").await;
+    for share in [
+        "50 PERCENT",
+        "0 PERCENT",
+        "100 PERCENT",
+        "40 PERCENT START AT 2",
+        "1 PERCENT START AT 5",
+        "90 PERCENT START AT 9",
+        "2 START AT 4",
+    ] {
+        let one = csv(&session, &format!("SELECT TOP {share} id FROM t ORDER BY id")).await;
+        let joined = format!("SELECT TOP {share} a.id FROM t a JOIN t b ON a.id = b.id ORDER BY a.id");
+        assert_eq!(csv(&session, &joined).await, one, "{share}");
+    }
+    let within = "SELECT id FROM t WHERE id IN (SELECT TOP 50 PERCENT id FROM t)";
+    assert!(
+        refused(&session, within)
+            .await
+            .to_string()
+            .contains("TOP PERCENT in a part")
+    );
+}
+
+#[tokio::test]
 async fn an_index_that_cannot_be_used_is_told_and_the_records_are_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let session = Session::new(SessionOptions::default().dir(folder.path()));

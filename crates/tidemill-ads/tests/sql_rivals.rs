@@ -1,6 +1,6 @@
-//! Generated statements over a generated table, answered here and by SQLite (Python's module `sqlite3`).
+//! Generated statements over a generated table, answered here, by SQLite (Python's module `sqlite3`) and by DuckDB.
 //!
-//! Differences that are meant: a division gives a double here, so the statements cast; blanks of a DBF are 0 and the empty text, so the
+//! Differences that are meant: a division gives a double here, so there is none; blanks of a DBF are 0 and the empty text, so the
 //! table has no NULL.
 
 mod sql_rows;
@@ -12,16 +12,23 @@ use std::process::{Command, Stdio};
 use sql_rows::{lines_of, with_the_clock};
 use tidemill_ads::Connection;
 use tidemill_ads::sql::{Answer, Prepared};
+use tidemill_testkit::Python;
 
 /// Reads statements, one a line; runs them; writes the rows of each between lines of dashes.
 const SCRIPT: &str = r"
-import sqlite3, sys
-db = sqlite3.connect(':memory:')
+import sys
+if sys.argv[1] == 'duckdb':
+    import duckdb
+    db = duckdb.connect()
+else:
+    import sqlite3
+    db = sqlite3.connect(':memory:')
+    db.execute('PRAGMA case_sensitive_like = ON')
 for line in sys.stdin:
     rows = db.execute(line).fetchall()
     if line.startswith('SELECT'):
         for row in rows:
-            print('|'.join('NULL' if v is None else '%.6f' % v if isinstance(v, (int, float)) else v for v in row))
+            print('|'.join('NULL' if v is None else v if isinstance(v, str) else '%.6f' % v for v in row))
         print('--')
 ";
 
@@ -85,7 +92,7 @@ impl Random {
     }
 }
 
-/// Numbers with as many digits as SQLite's side writes.
+/// Numbers with as many digits as the other side writes.
 fn plain(line: &str) -> String {
     let cells = line.split('|').map(|cell| match cell.parse::<f64>() {
         Ok(number) => format!("{number:.6}"),
@@ -97,6 +104,23 @@ fn plain(line: &str) -> String {
 
 #[test]
 fn generated_queries_are_answered_as_sqlite_answers_them() {
+    let python = Command::new("python3");
+    answered_alike("sqlite", python, ["INTEGER", "TEXT", "INTEGER", "REAL"]);
+}
+
+#[test]
+fn generated_queries_are_answered_as_duckdb_answers_them() {
+    let Some(python) = Python::need(&["duckdb==2.0.0"]) else {
+        return;
+    };
+    answered_alike(
+        "duckdb",
+        python.command(),
+        ["INTEGER", "VARCHAR", "INTEGER", "DECIMAL(8,2)"],
+    );
+}
+
+fn answered_alike(engine: &str, mut python: Command, [id, tag, qty, amt]: [&str; 4]) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut connection = Connection::open(folder.path()).expect("a connection");
     let (settings, options) = with_the_clock();
@@ -109,8 +133,7 @@ fn generated_queries_are_answered_as_sqlite_answers_them() {
             .run_static(&mut tables, &[])
             .unwrap_or_else(|e| panic!("seed {seed}: {sql}: {e}"))
     };
-    let mut script =
-        "CREATE TABLE t ( id INTEGER, tag TEXT, qty INTEGER, amt REAL )\nPRAGMA case_sensitive_like = ON\n".to_owned();
+    let mut script = format!("CREATE TABLE t ( id {id}, tag {tag}, qty {qty}, amt {amt} )\n");
     run("CREATE TABLE t ( id Integer, tag Char(4), qty Integer, amt Numeric(8,2) )");
     for id in 1..=300 {
         let (tag, qty, cents) = (
@@ -130,17 +153,17 @@ fn generated_queries_are_answered_as_sqlite_answers_them() {
     for query in &queries {
         let _ = writeln!(script, "{query}");
     }
-    let mut python = Command::new("python3")
-        .args(["-c", SCRIPT])
+    let mut python = python
+        .args(["-c", SCRIPT, engine])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("python3, for its sqlite3");
+        .expect("a Python");
     let mut stdin = python.stdin.take().expect("a pipe");
     let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
     let output = python.wait_with_output().expect("an answer");
     writer.join().expect("a writer").expect("a script written");
-    assert!(output.status.success(), "python3 failed");
+    assert!(output.status.success(), "{engine} failed");
     let text = String::from_utf8(output.stdout).expect("text");
     let mut answers = text.split_terminator("--\n");
     for (place, query) in queries.iter().enumerate() {
@@ -153,7 +176,7 @@ fn generated_queries_are_answered_as_sqlite_answers_them() {
             panic!("seed {seed}: {query} gives no rows");
         };
         let found: Vec<String> = lines_of(&rows).iter().map(|line| plain(line)).collect();
-        let expected: Vec<&str> = answers.next().expect("an answer of SQLite").lines().collect();
-        assert_eq!(found, expected, "seed {seed}: {query}");
+        let expected: Vec<&str> = answers.next().expect("an answer of the other").lines().collect();
+        assert_eq!(found, expected, "{engine}, seed {seed}: {query}");
     }
 }
