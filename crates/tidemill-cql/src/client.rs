@@ -6,7 +6,7 @@ use std::sync::Arc;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use scylla::policies::load_balancing::DefaultPolicy;
+use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 use scylla::response::query_result::QueryRowsResult;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::unprepared::Statement;
@@ -21,6 +21,7 @@ use crate::tls;
 pub struct Client {
     pub(crate) session: Arc<Session>,
     pub(crate) options: Arc<Options>,
+    pub(crate) balancing: Arc<dyn LoadBalancingPolicy>,
 }
 
 impl Client {
@@ -34,16 +35,17 @@ impl Client {
         if let Some(datacenter) = &options.datacenter {
             balancing = balancing.prefer_datacenter(datacenter.clone()).permit_dc_failover(true);
         }
+        let balancing = balancing.build();
         let profile = ExecutionProfile::builder()
             .consistency(options.consistency)
-            .load_balancing_policy(balancing.build())
+            .load_balancing_policy(Arc::clone(&balancing))
             .request_timeout(Some(options.timeout))
             .build();
         let mut builder = SessionBuilder::new()
             .known_nodes(&options.hosts)
             .connection_timeout(options.timeout)
-            // Tables are looked up when they are asked for: a cluster may have thousands.
-            .fetch_schema_metadata(false)
+            // Which nodes have copies. Columns are looked up when they are asked for: a cluster may have thousands of tables.
+            .fetch_full_schema_metadata(false)
             .default_execution_profile_handle(profile.into_handle());
         if let Some(user) = &options.user {
             builder = builder.user(user, &options.password);
@@ -58,6 +60,7 @@ impl Client {
         Ok(Self {
             session: Arc::new(session),
             options: Arc::new(options),
+            balancing,
         })
     }
 

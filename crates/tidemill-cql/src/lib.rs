@@ -35,6 +35,7 @@ mod remembered;
 mod scan;
 mod table;
 pub mod tls;
+mod towards_token;
 pub mod vint;
 
 pub use client::Client;

@@ -1,7 +1,7 @@
 //! Reading a table: the ring in parts, each page by page, several at a time.
 //!
 //! The parts of a [`Scan`] are ranges of tokens, or the partitions that its conditions name. A task reads each part and makes a
-//! batch of each page; a few of them run at a time, and each stops when nobody takes its pages. Batches come in the order of the
+//! batch of each page, for a range at one of its replicas; a few of them run at a time, and each stops when nobody takes its pages. Batches come in the order of the
 //! parts, so rows come in the table's order, whichever page was first to arrive.
 
 use std::collections::VecDeque;
@@ -13,6 +13,7 @@ use arrow_schema::SchemaRef;
 use scylla::deserialize::row::ColumnIterator;
 use scylla::response::query_result::{QueryResult, QueryRowsResult};
 use scylla::response::{PagingState, PagingStateResponse};
+use scylla::routing::Token;
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -24,6 +25,7 @@ use crate::decode::Column;
 use crate::error::{Error, Result};
 use crate::remembered::conform;
 use crate::table::Table;
+use crate::towards_token::TowardsToken;
 
 /// Which rows are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,8 +110,9 @@ impl Scan {
         };
         let statement = counting.prepare("count(*)").await?;
         let counts = counting.parts().into_iter().map(|part| {
-            let (counting, statement) = (&counting, &statement);
+            let (counting, statement) = (&counting, statement.as_ref());
             async move {
+                let statement = counting.towards(&part, statement);
                 let failed =
                     |error: &dyn std::error::Error| failed(&counting.table.place(), "counting its rows", error);
                 let (answer, _) = counting
@@ -205,6 +208,20 @@ impl Scan {
         statement.set_page_size(self.table.client.options.page_size);
         let prepared = self.table.client.session.prepare(statement).await;
         prepared.map(Some).map_err(request(&self.table.place(), "reading"))
+    }
+
+    /// The statement for one of the parts, which is sent to a replica of its tokens.
+    fn towards(&self, part: &Part, prepared: Option<&PreparedStatement>) -> Option<PreparedStatement> {
+        let mut prepared = prepared?.clone();
+        if let Part::Tokens { to, .. } = part {
+            let client = &self.table.client;
+            prepared.set_load_balancing_policy(Some(Arc::new(TowardsToken {
+                token: Token::new(*to),
+                datacenter: client.options.datacenter.clone(),
+                others: Arc::clone(&client.balancing),
+            })));
+        }
+        Some(prepared)
     }
 
     async fn page(
@@ -393,7 +410,7 @@ impl Batches {
             while self.running.len() < self.scan.in_flight() {
                 let Some(part) = self.waiting.pop_front() else { break };
                 let (sender, batches) = channel(PAGES_IN_FLIGHT);
-                let (scan, statement) = (Arc::clone(&self.scan), statement.clone());
+                let (scan, statement) = (Arc::clone(&self.scan), self.scan.towards(&part, statement.as_ref()));
                 let task = tokio::spawn(async move {
                     if let Err(error) = scan.read(part, statement, &sender).await {
                         // Nobody wants to know when nobody is there.
