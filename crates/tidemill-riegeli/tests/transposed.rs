@@ -371,3 +371,52 @@ proptest! {
         prop_assert_eq!(read(&file, &projection.to_string()).expect("sound"), expected, "{}", projection);
     }
 }
+
+#[test]
+fn messages_are_reached_by_position_and_by_search() {
+    let message = |number: u32| {
+        let [a, b, c, d] = number.to_be_bytes();
+        let mut message = vec![0x0a, 4, a, b, c, d, 0x10, (number % 100) as u8];
+        message.extend([0x1a, 40]);
+        message.extend([b'a' + (number % 26) as u8; 40]);
+        message
+    };
+    const COUNT: u32 = 3_000;
+    for options in [
+        "transpose,zstd:1,chunk_size:30000",
+        "transpose,uncompressed,chunk_size:30000",
+    ] {
+        let options: WriterOptions = options.parse().expect("options");
+        let mut writer = RecordWriter::new(Vec::new(), options).expect("memory");
+        let mut positions = Vec::new();
+        for number in 0..COUNT {
+            writer.write_record(&message(number)).expect("memory");
+            positions.push(writer.last_pos().expect("a record"));
+        }
+        let file = writer.close().expect("memory");
+        let mut reader = RecordReader::from_bytes(&file).expect("memory");
+        // 1,999 is a prime number: every record, in no order.
+        for wanted in (0..COUNT).map(|step| step * 1_999 % COUNT) {
+            let pos = positions[wanted as usize];
+            assert!(reader.seek(pos).expect("a position"));
+            assert_eq!(reader.read_record().expect("sound"), Some(&message(wanted)[..]));
+            assert_eq!(reader.last_pos(), pos);
+            assert!(reader.seek_numeric(pos.numeric()).expect("a position"));
+            for number in wanted..COUNT.min(wanted + 2) {
+                assert_eq!(reader.read_record().expect("sound"), Some(&message(number)[..]));
+            }
+        }
+        for wanted in (0..COUNT).step_by(7) {
+            let key = wanted.to_be_bytes();
+            let found = reader.search(|record| Ok(Some(record[2..6].cmp(&key)))).expect("sound");
+            assert_eq!(found, Some(std::cmp::Ordering::Equal));
+            assert_eq!(reader.read_record().expect("sound"), Some(&message(wanted)[..]));
+        }
+        reader.seek_numeric(file.len() as u64).expect("the end");
+        for wanted in (0..COUNT).rev() {
+            assert!(reader.seek_back().expect("sound"));
+            assert_eq!(reader.read_record().expect("sound"), Some(&message(wanted)[..]));
+            assert!(reader.seek_back().expect("sound"));
+        }
+    }
+}

@@ -1,14 +1,17 @@
 //! Decoding of transposed chunks, one after another into the same buffers.
 //!
 //! The sections are decompressed, the state machine is compiled, and one run writes all records of the chunk back to front
-//! into one buffer, from which they are lent. Where no record is a message, they are lent from their bucket. With a projection the run pauses at each state that it comes to for the first
+//! into one buffer, from which they are lent. When one record is wanted the run rests once it has come to it. Where no record is
+//! a message, they are lent from their bucket. With a projection the run pauses at each state that it comes to for the first
 //! time, and the bucket that the state needs is decompressed then.
 
 pub(crate) mod field_sizes;
 mod in_place;
+mod resting;
 
 use std::ops::{ControlFlow, Range};
 
+use self::resting::Resting;
 use super::{
     buckets::{Buckets, decompressed_size},
     field_sink::{FieldSink, Records},
@@ -64,14 +67,16 @@ pub(crate) struct TransposedDecoder {
     values: RecordValues,
     /// Which of both it is.
     in_place: bool,
+    /// The run rests before records that are not wanted yet.
+    resting: Option<Resting>,
 }
 
 /// What came of a chunk.
 enum Outcome {
     /// The run came to its end. The output ends here.
     Written(usize),
-    /// The records need no run.
-    InPlace,
+    /// The records are there as far as they are wanted.
+    Done,
     /// The sink wanted no more.
     Stopped,
 }
@@ -90,13 +95,22 @@ impl TransposedDecoder {
     pub(crate) fn available(&self) -> Range<u64> {
         match self.in_place {
             true => self.values.available(),
-            false => 0..self.limits.len() as u64,
+            false => {
+                let count = self.limits.len();
+                count.saturating_sub(self.run.num_records_so_far()) as u64..count as u64
+            }
         }
     }
 
     /// Makes the records from that of number `index` on available. `data` are those that the chunk was decoded from.
     pub(crate) fn extend(&mut self, data: &[u8], index: u64) -> Result<(), Damage> {
-        self.values.extend(&mut self.decompressor, data, index)
+        if self.available().contains(&index) {
+            return Ok(());
+        }
+        match self.resting.take() {
+            Some(resting) => self.go_on(resting, data, index),
+            None => self.values.extend(&mut self.decompressor, data, index),
+        }
     }
 
     /// Decodes `data` of a chunk whose header says `num_records` and `decoded_data_size`, keeping only the `included` fields
@@ -127,16 +141,7 @@ impl TransposedDecoder {
             // Nothing stops a sink of records.
             return Ok(());
         };
-        let begin = self.run.finish(&mut self.limits)?;
-        if included.is_none() && begin != SLACK {
-            self.limits.clear();
-            return Err(Damage::Mismatch {
-                what: "size of the decoded data",
-                expected: decoded_data_size,
-                found: (room - begin) as u64,
-            });
-        }
-        self.written = begin..room;
+        self.written = self.run.finish(&mut self.limits)?..room;
         Ok(())
     }
 
@@ -172,6 +177,7 @@ impl TransposedDecoder {
         self.written = 0..0;
         self.values.clear();
         self.in_place = false;
+        self.resting = None;
         let size = usize::try_from(decoded_data_size)
             .ok()
             .filter(|&size| size <= limit)
@@ -211,7 +217,7 @@ impl TransposedDecoder {
                 return self
                     .values
                     .decode(&mut self.decompressor, compression, data, values.0, wanted_record)
-                    .map(|()| Outcome::InPlace);
+                    .map(|()| Outcome::Done);
             }
             self.values.clear();
         }
@@ -256,12 +262,17 @@ impl TransposedDecoder {
             self.out = vec![0; room];
         }
         self.run.start(first, num_records, room, idle);
+        if let Wanted::All = wanted {
+            let transitions =
+                (compression == CompressionType::None).then(|| (data.len() - transitions.len(), data.len()));
+            let resting = Resting { transitions, room };
+            // A list of the records is made before it is known that there are as many.
+            let wanted_record = if num_records <= room { wanted_record } else { u64::MAX };
+            return self.go_on(resting, data, wanted_record).map(|()| Outcome::Done);
+        }
         // Jumps are worth while once most nodes are decided on, and there is more to read than that took.
         let settling = self.states.len().saturating_mul(4);
-        let mut until = match wanted {
-            Wanted::All => transitions.len(),
-            Wanted::Included(_) | Wanted::Chosen => settling,
-        };
+        let mut until = settling;
         loop {
             let (bytes, cursors) = self.buckets.bytes_and_cursors(data);
             let input = Input {

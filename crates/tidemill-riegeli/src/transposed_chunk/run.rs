@@ -45,6 +45,8 @@ pub(super) struct Run {
     /// Where records begin in the output, the last one first.
     starts: Vec<usize>,
     num_records: usize,
+    /// With so many records the run comes to rest.
+    rest_at: usize,
     /// How many more steps may pass that write nothing.
     idle: usize,
     /// Where the submessage ends that is put together for a sink, and how many were open before.
@@ -53,7 +55,7 @@ pub(super) struct Run {
 
 /// Why the run paused.
 pub(super) enum Pause {
-    /// At the end of the transitions.
+    /// At the end of the transitions, or at rest.
     End,
     /// The node at [`Run::at`] must be decided on.
     Select,
@@ -86,8 +88,16 @@ impl Run {
         self.skipped = 0;
         self.starts.clear();
         self.num_records = num_records;
+        self.rest_at = usize::MAX;
         self.idle = idle;
         self.content = None;
+    }
+
+    /// Lets the run come to rest when it has the record of number `index`; only at the end when that is the first or there is none.
+    pub(super) fn rest_at(&mut self, index: u64) {
+        let before = usize::try_from(index).ok().filter(|&index| index > 0);
+        let count = before.and_then(|index| self.num_records.checked_sub(index));
+        self.rest_at = count.filter(|&count| count > 0).unwrap_or(usize::MAX);
     }
 
     /// Returns the nodes of the ends of the open submessages, the outermost first.
@@ -133,7 +143,7 @@ impl Run {
         let Input {
             nodes,
             jumps,
-            transitions,
+            mut transitions,
             bytes,
             cursors,
         } = input;
@@ -216,6 +226,10 @@ impl Run {
                 }
                 Action::StartOfMessage => {
                     self.start_of_message(begin)?;
+                    if self.starts.len() >= self.rest_at {
+                        // What needs no transition comes with it.
+                        transitions = transitions.get(..transition).unwrap_or_default();
+                    }
                     if sink.end_record().is_break() {
                         break Pause::Stopped;
                     }
@@ -272,6 +286,9 @@ impl Run {
                     let end = advance(cursors, node.buffer, length)?;
                     begin = copy(bytes, end, out, begin, length)?;
                     self.start_of_message(begin)?;
+                    if self.starts.len() >= self.rest_at {
+                        transitions = transitions.get(..transition).unwrap_or_default();
+                    }
                     let record = bytes.get(end - length..end).unwrap_or_default();
                     if sink.record(record).is_break() {
                         break Pause::Stopped;
@@ -405,19 +422,33 @@ impl Run {
             return Err(invalid("submessages: some are not closed"));
         }
         self.check_num_records()?;
+        let first = self.records_so_far(limits)?;
+        if first != self.begin {
+            limits.clear();
+            return Err(invalid("records: fields before the first"));
+        }
+        Ok(first)
+    }
+
+    /// Replaces `limits` by where each record ends, and returns where the first of them begins in the output that the run has come
+    /// to. Those before are empty.
+    pub(super) fn records_so_far(&self, limits: &mut Vec<usize>) -> Result<usize, Damage> {
         if self.begin < SLACK {
             return Err(too_large());
         }
         let first = self.starts.last().copied().unwrap_or(self.end);
-        if first != self.begin {
-            return Err(invalid("records: fields before the first"));
-        }
         limits.clear();
+        limits.resize(self.num_records - self.starts.len(), 0);
         limits.extend(self.starts.iter().rev().skip(1).map(|start| start - first));
-        if self.num_records > 0 {
+        if !self.starts.is_empty() {
             limits.push(self.end - first);
         }
         Ok(first)
+    }
+
+    /// Returns how many records there are so far: the last ones of the chunk.
+    pub(super) fn num_records_so_far(&self) -> usize {
+        self.starts.len()
     }
 
     #[inline]
