@@ -234,6 +234,12 @@ impl Scratch {
         &mut self.bytes[self.length..]
     }
 
+    /// Returns the first `size` bytes, filled or not. They stay where they are as long as no more room is asked for.
+    fn whole(&mut self, size: usize) -> &mut [u8] {
+        self.room(size.saturating_sub(self.length));
+        &mut self.bytes[..size]
+    }
+
     /// Counts `count` bytes of the room as filled.
     pub(crate) fn advance(&mut self, count: usize) {
         self.length = (self.length + count).min(self.bytes.len());
@@ -261,23 +267,25 @@ impl Decompressor {
         self.append(compression, section, size, out)
     }
 
-    /// Begins a section that [`Self::advance`] decompresses piece by piece, and returns how much of it was read. `None` when the codec, or the section, is not one for that.
+    /// Begins a section of `size` bytes that [`Self::advance`] decompresses piece by piece, and returns how much of it was read.
+    /// `None` when the codec, or the section, is not one for that.
     pub(crate) fn begin(
         &mut self,
         compression: CompressionType,
         section: &[u8],
+        size: usize,
         out: &mut Scratch,
     ) -> Result<Option<usize>, Damage> {
         out.clear();
         let (_declared_size, compressed) = read_varint64(section).ok_or(Damage::Invalid {
             what: "decompressed size of a section",
         })?;
-        let begun = compression == CompressionType::Zstd && self.zstd.begin(compressed)?;
+        let begun = compression == CompressionType::Zstd && self.zstd.begin(compressed, size)?;
         Ok(begun.then_some(section.len() - compressed.len()))
     }
 
-    /// Decompresses a section from what was `read` of it on, until `out` has `until` bytes of its `size`. No other section
-    /// may have been decompressed since it was begun.
+    /// Decompresses a section from what was `read` of it on, until `out` has `until` bytes of its `size`, and returns whether
+    /// it has all. No other section may have been decompressed, and `out` not been changed, since it was begun.
     pub(crate) fn advance(
         &mut self,
         section: &[u8],
@@ -285,7 +293,7 @@ impl Decompressor {
         until: usize,
         size: usize,
         out: &mut Scratch,
-    ) -> Result<(), Damage> {
+    ) -> Result<bool, Damage> {
         self.zstd.advance(section, read, until, size, out)
     }
 

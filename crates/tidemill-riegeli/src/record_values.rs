@@ -174,7 +174,7 @@ impl RecordValues {
         let values = data.get(section.clone()).unwrap_or_default();
         // A part is decompressed a little slower than the same part of the whole.
         if self.end_of(wanted) < size / 8 * 7 {
-            let begun = decompressor.begin(compression, values, &mut self.decompressed)?;
+            let begun = decompressor.begin(compression, values, size, &mut self.decompressed)?;
             if let Some(read) = begun {
                 self.rest = Some((section, read));
                 return self.extend(decompressor, data, wanted);
@@ -195,12 +195,12 @@ impl RecordValues {
         }
         let (until, size) = (self.end_of(index), self.size());
         let values = data.get(section.clone()).unwrap_or_default();
-        if let Err(damage) = decompressor.advance(values, &mut read, until, size, &mut self.decompressed) {
-            self.clear();
-            return Err(damage);
-        }
-        self.rest = (until < size).then_some((section, read));
-        self.available = self.limits.partition_point(|&limit| limit <= until);
+        let advanced = decompressor.advance(values, &mut read, until, size, &mut self.decompressed);
+        let all = advanced.inspect_err(|_| self.clear())?;
+        self.rest = (!all).then_some((section, read));
+        // A block holds more than was asked for.
+        let filled = self.decompressed.len();
+        self.available = self.limits.partition_point(|&limit| limit <= filled);
         Ok(())
     }
 
