@@ -81,6 +81,23 @@ impl<'a> RecordSlices<'a> {
     }
 }
 
+/// Appends where each record ends by the `lengths` of all of them, and returns where the last one does. `None`, and nothing is
+/// appended, unless there is one byte for each.
+pub(crate) fn read_short_limits(lengths: &[u8], num_records: u64, limits: &mut Vec<usize>) -> Option<usize> {
+    // Without a branch for each, which lets many be looked at together.
+    let are_short = lengths.iter().fold(0, |all, &byte| all | byte) < 0x80;
+    if !are_short || lengths.len() as u64 != num_records {
+        return None;
+    }
+    let mut end = 0_usize;
+    limits.extend(lengths.iter().map(|&length| {
+        // Less than 128 times what is in memory.
+        end = end.wrapping_add(usize::from(length));
+        end
+    }));
+    Some(end)
+}
+
 /// Decodes the values of chunks one after another into the same buffers.
 #[derive(Default)]
 pub(crate) struct RecordValues {

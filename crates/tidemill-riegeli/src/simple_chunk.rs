@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::{
     codec::{Compression, CompressionType, Compressor, Decompressor, Scratch, Size},
     error::Damage,
-    record_values::{Order, RecordSlices, RecordValues},
+    record_values::{Order, RecordSlices, RecordValues, read_short_limits},
     varint::{read_varint64, varint64_bytes, write_varint64},
 };
 
@@ -191,6 +191,10 @@ fn sections(data: &[u8]) -> Result<(CompressionType, &[u8], &[u8]), Damage> {
 }
 
 fn read_limits(mut sizes: &[u8], num_records: u64, decoded_size: usize, limits: &mut Vec<usize>) -> Result<(), Damage> {
+    if read_short_limits(sizes, num_records, limits) == Some(decoded_size) {
+        return Ok(());
+    }
+    limits.clear();
     // Every size takes a byte, so there are no more records than bytes left.
     limits.reserve(usize::try_from(num_records).unwrap_or(usize::MAX).min(sizes.len()));
     let mut limit = 0_usize;

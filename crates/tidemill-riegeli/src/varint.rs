@@ -8,10 +8,15 @@ pub(crate) const MAX_VARINT64: usize = 10;
 /// Splits a varint off the front of `bytes`. `None` when it is cut off or does not fit 64 bits.
 #[inline]
 pub(crate) fn read_varint64(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    match bytes.split_first() {
-        Some((&byte, rest)) if byte < 0x80 => Some((u64::from(byte), rest)),
-        Some(_) => read_long(bytes),
-        None => None,
+    match bytes {
+        &[byte @ ..0x80, ref rest @ ..] => Some((u64::from(byte), rest)),
+        // Lengths of records and texts are often this long.
+        &[first, second @ ..0x80, ref rest @ ..] => {
+            let value = u64::from(first & 0x7f) | u64::from(second) << 7;
+            Some((value, rest))
+        }
+        [] => None,
+        _ => read_long(bytes),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Chunks without messages: their records are a bucket, one behind the other and the last one first, and can be lent from there.
 
 use crate::{
+    record_values::read_short_limits,
     transposed_chunk::header::{Kind, State},
     varint::read_varint32,
 };
@@ -15,6 +16,9 @@ pub(super) fn visits(state: State, transitions: &[u8]) -> Option<usize> {
 
 /// Appends where each record ends by the `lengths` of them, and returns where the last one does. `None` when there are too few.
 pub(super) fn read_limits(mut lengths: &[u8], num_records: usize, limits: &mut Vec<usize>) -> Option<usize> {
+    if let Some(end) = read_short_limits(lengths, num_records as u64, limits) {
+        return Some(end);
+    }
     limits.reserve(num_records.min(lengths.len()));
     let mut end = 0_usize;
     for _ in 0..num_records {
