@@ -227,7 +227,7 @@ impl Scratch {
         if self.bytes.len() < end {
             match self.length {
                 // Pages that the system gives out as zeros are not written twice.
-                0 => self.bytes = vec![0; end],
+                0 => self.bytes = vec![0; with_reserve(end)],
                 _ => self.bytes.resize(end, 0),
             }
         }
@@ -329,6 +329,12 @@ impl Decompressor {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns how much memory to take where `wanted` is needed: chunks are of about the same size, and one that is a little larger
+/// than those before should find its place.
+pub(crate) fn with_reserve(wanted: usize) -> usize {
+    wanted.saturating_add(wanted / 16)
 }
 
 /// Returns how much room to offer next when `filled` bytes have come out of `compressed` bytes: generous as long as that is

@@ -22,7 +22,7 @@ use super::{
     run::{Input, Pause, Run, SLACK},
 };
 use crate::{
-    codec::{CompressionType, Decompressor, Scratch, Size},
+    codec::{CompressionType, Decompressor, Scratch, Size, with_reserve},
     error::Damage,
     record_values::{Order, RecordSlices, RecordValues},
     varint::read_varint64,
@@ -259,7 +259,7 @@ impl TransposedDecoder {
             .saturating_mul(16);
         let mut room = most_output(&self.buckets, steps).min(size).saturating_add(SLACK);
         if self.out.len() < room {
-            self.out = vec![0; room];
+            self.out = vec![0; with_reserve(room)];
         }
         self.run.start(first, num_records, room, idle);
         if let Wanted::All = wanted {
