@@ -146,7 +146,7 @@ pub struct Corrupt {
 pub struct Frame {
     /// The file.
     pub file: FileName,
-    /// Where the record begins.
+    /// Where the record begins; in a compressed file, in what is compressed.
     pub offset: u64,
     /// What was wrong.
     pub damage: Damage,

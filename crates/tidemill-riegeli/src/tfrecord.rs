@@ -5,8 +5,11 @@
 //! (u32), all little-endian. Masked: rotated right by 15 bits, plus `0xa282ead8`. Source: tensorflow/tensorflow,
 //! `tensorflow/core/lib/io/record_writer.h` and `tensorflow/core/lib/hash/crc32c.h`.
 //!
-//! There are no files compressed as a whole here, and no way to go on behind a damaged length: nothing marks where the next
-//! record begins.
+//! A file may be compressed as a whole, by gzip or zlib.
+//!
+//! There is no way to go on behind a damaged length: nothing marks where the next record begins.
+
+mod compression;
 
 use std::{
     fs::File,
@@ -14,6 +17,8 @@ use std::{
     path::Path,
 };
 
+pub use self::compression::TfRecordCompression;
+use self::compression::{Input, Output};
 use crate::{
     Error, Result,
     error::{Damage, FileName, Frame},
@@ -21,13 +26,30 @@ use crate::{
 
 const LENGTH_SIZE: usize = 8;
 const CHECKSUM_SIZE: usize = 4;
+/// A length and its checksum.
+const HEAD_SIZE: usize = LENGTH_SIZE + CHECKSUM_SIZE;
 
 /// Bytes fetched at a time, so that a length that lies costs no memory.
 const PIECE: u64 = 1 << 20;
 
-/// Reads the records of a TFRecord file in order.
+/// Reads the records of a TFRecord file in order, whether it is compressed as a whole or not.
+///
+/// ```
+/// use tidemill_riegeli::tfrecord::{TfRecordCompression, TfRecordReader, TfRecordWriter};
+///
+/// let mut writer = TfRecordWriter::compressed(Vec::new(), TfRecordCompression::Gzip);
+/// writer.write_record(b"first")?;
+/// let file = writer.close()?;
+/// assert!(file.starts_with(&[0x1f, 0x8b]));
+///
+/// let mut reader = TfRecordReader::new(&file[..]);
+/// assert_eq!(reader.compression()?, TfRecordCompression::Gzip);
+/// assert_eq!(reader.read_record()?, Some(&b"first"[..]));
+/// assert_eq!(reader.read_record()?, None);
+/// # Ok::<(), tidemill_riegeli::Error>(())
+/// ```
 pub struct TfRecordReader<R> {
-    source: R,
+    source: Input<R>,
     file: FileName,
     max_record_size: u64,
     pos: u64,
@@ -58,7 +80,7 @@ impl<R: Read> TfRecordReader<R> {
     /// Reads from `source`, a record at a time: small records gain from a buffered source.
     pub fn new(source: R) -> Self {
         Self {
-            source,
+            source: Input::new(source),
             file: FileName::default(),
             max_record_size: 1 << 30,
             pos: 0,
@@ -73,7 +95,23 @@ impl<R: Read> TfRecordReader<R> {
         self
     }
 
-    /// Returns where the next record begins.
+    /// Takes the file for one that is compressed this way, before anything is read. Default: what its first bytes look like,
+    /// [`TfRecordCompression::of_beginning`].
+    #[must_use]
+    pub fn with_compression(mut self, compression: TfRecordCompression) -> Self {
+        self.source.set_compression(compression);
+        self
+    }
+
+    /// Returns how the file is compressed. Its first bytes are read for that, unless [`Self::with_compression`] said so.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn compression(&mut self) -> Result<TfRecordCompression> {
+        self.source.compression().map_err(|error| self.io(error))
+    }
+
+    /// Returns where the next record begins; in a compressed file, in what is compressed.
     pub fn pos(&self) -> u64 {
         self.pos
     }
@@ -81,11 +119,11 @@ impl<R: Read> TfRecordReader<R> {
     /// Returns the next record, lent until the next call; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Frame`] for a checksum that does not match, a length beyond the bound, and a file that ends inside a record;
-    /// [`Error::Io`].
+    /// [`Error::Frame`] for a checksum that does not match, a length beyond the bound, a file that ends inside a record, and
+    /// compressed data that do not decompress or are cut off; [`Error::Io`].
     pub fn read_record(&mut self) -> Result<Option<&[u8]>> {
-        let mut head = [0; LENGTH_SIZE + CHECKSUM_SIZE];
-        let found = fill(&mut self.source, &mut head).map_err(|error| self.io(error))?;
+        let mut head = [0; HEAD_SIZE];
+        let found = fill(&mut self.source, &mut head).map_err(|error| self.failed(error))?;
         if found == 0 {
             return Ok(None);
         }
@@ -110,7 +148,7 @@ impl<R: Read> TfRecordReader<R> {
         while (self.record.len() as u64) < length {
             let piece = PIECE.min(length - self.record.len() as u64);
             let taken = (&mut self.source).take(piece).read_to_end(&mut self.record);
-            if taken.map_err(|error| self.io(error))? == 0 {
+            if taken.map_err(|error| self.failed(error))? == 0 {
                 return Err(self.damaged(Damage::Mismatch {
                     what: "the number of bytes of it",
                     expected: length,
@@ -119,7 +157,7 @@ impl<R: Read> TfRecordReader<R> {
             }
         }
         let mut checksum = [0; CHECKSUM_SIZE];
-        if fill(&mut self.source, &mut checksum).map_err(|error| self.io(error))? < CHECKSUM_SIZE {
+        if fill(&mut self.source, &mut checksum).map_err(|error| self.failed(error))? < CHECKSUM_SIZE {
             return Err(self.damaged(Damage::Invalid {
                 what: "checksum: the file ends in it",
             }));
@@ -149,6 +187,14 @@ impl<R: Read> TfRecordReader<R> {
         }))
     }
 
+    /// Returns what a read failed by: the compressed data, or the system.
+    fn failed(&self, error: io::Error) -> Error {
+        match self.source.damage(&error) {
+            Some(damage) => self.damaged(damage),
+            None => self.io(error),
+        }
+    }
+
     fn io(&self, source: io::Error) -> Error {
         Error::Io {
             file: self.file.clone(),
@@ -159,8 +205,8 @@ impl<R: Read> TfRecordReader<R> {
 }
 
 /// Writes a TFRecord file.
-pub struct TfRecordWriter<W> {
-    dest: W,
+pub struct TfRecordWriter<W: Write> {
+    dest: Output<W>,
     file: FileName,
 }
 
@@ -170,6 +216,14 @@ impl TfRecordWriter<BufWriter<File>> {
     /// # Errors
     /// [`Error::Io`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::create_compressed(path, TfRecordCompression::None)
+    }
+
+    /// Creates the file, or empties it, and compresses what is written as a whole.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create_compressed(path: impl AsRef<Path>, compression: TfRecordCompression) -> Result<Self> {
         let path = path.as_ref();
         let file = FileName::new(path);
         let dest = File::create(path).map_err(|source| Error::Io {
@@ -179,7 +233,7 @@ impl TfRecordWriter<BufWriter<File>> {
         })?;
         Ok(Self {
             file,
-            ..Self::new(BufWriter::with_capacity(256 << 10, dest))
+            ..Self::compressed(BufWriter::with_capacity(256 << 10, dest), compression)
         })
     }
 }
@@ -187,8 +241,13 @@ impl TfRecordWriter<BufWriter<File>> {
 impl<W: Write> TfRecordWriter<W> {
     /// Writes to `dest`, in four pieces a record: small records gain from a buffered destination.
     pub fn new(dest: W) -> Self {
+        Self::compressed(dest, TfRecordCompression::None)
+    }
+
+    /// Writes to `dest`, compressed as a whole. Only [`close`](Self::close) ends it, and tells whether that succeeded.
+    pub fn compressed(dest: W, compression: TfRecordCompression) -> Self {
         Self {
-            dest,
+            dest: Output::new(dest, compression),
             file: FileName::default(),
         }
     }
@@ -215,17 +274,17 @@ impl<W: Write> TfRecordWriter<W> {
         Ok(())
     }
 
-    /// Flushes, and returns what was written to.
+    /// Ends what is compressed, flushes, and returns what was written to.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn close(mut self) -> Result<W> {
-        self.dest.flush().map_err(|source| Error::Io {
-            file: self.file.clone(),
+    pub fn close(self) -> Result<W> {
+        let Self { dest, file } = self;
+        dest.finish().map_err(|source| Error::Io {
+            file,
             action: "write the file",
             source,
-        })?;
-        Ok(self.dest)
+        })
     }
 }
 
@@ -241,6 +300,12 @@ fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(filled)
+}
+
+/// Returns whether the length of a record has its checksum.
+fn is_sound_head(head: &[u8; HEAD_SIZE]) -> bool {
+    let (length, checksum) = head.split_at(LENGTH_SIZE);
+    masked_crc(length).to_le_bytes() == checksum
 }
 
 fn masked_crc(bytes: &[u8]) -> u32 {
@@ -310,6 +375,138 @@ mod tests {
             text,
             "the record at byte 0: the record is 1099511627776 bytes, more than the limit of 1073741824"
         );
+    }
+
+    fn compressed(records: &[Vec<u8>], compression: TfRecordCompression) -> Vec<u8> {
+        let mut writer = TfRecordWriter::compressed(Vec::new(), compression);
+        for record in records {
+            writer.write_record(record).expect("written");
+        }
+        writer.close().expect("closed")
+    }
+
+    const COMPRESSED: [TfRecordCompression; 2] = [TfRecordCompression::Gzip, TfRecordCompression::Zlib];
+
+    fn records() -> Vec<Vec<u8>> {
+        let record = |number: u32| format!("{number}, ").repeat(number as usize % 40).into_bytes();
+        (0..2_000).map(record).collect()
+    }
+
+    #[test]
+    fn compressed_files_are_known_by_their_first_bytes() {
+        for records in [vec![], vec![vec![]], records()] {
+            for compression in COMPRESSED {
+                let file = compressed(&records, compression);
+                assert_eq!(TfRecordCompression::of_beginning(&file), compression);
+                let (found, error) = read(&file);
+                assert!(error.is_none(), "{error:?}");
+                assert!(found == records);
+            }
+            let file = written(&records);
+            assert_eq!(TfRecordCompression::of_beginning(&file), TfRecordCompression::None);
+            assert!(
+                records.is_empty() || file.len() < 1_000 || compressed(&records, COMPRESSED[0]).len() < file.len() / 4
+            );
+        }
+        // Lengths that begin like gzip and zlib.
+        for length in [0x08_8b1f, 0x9c78, 0x0178] {
+            let file = written(&[vec![7; length]]);
+            assert_eq!(TfRecordCompression::of_beginning(&file), TfRecordCompression::None);
+            assert_eq!(read(&file).0.len(), 1);
+        }
+        // A damaged one is not taken for zlib.
+        let mut file = written(&[vec![7; 0x9c78]]);
+        file[8] ^= 1;
+        let text = read(&file).1.expect("an error").to_string();
+        assert!(
+            text.starts_with("the record at byte 0: checksum of the length is "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn members_of_gzip_follow_one_another() {
+        let (first, second) = (
+            compressed(&records(), COMPRESSED[0]),
+            compressed(&records(), COMPRESSED[0]),
+        );
+        let (found, error) = read(&[first, second].concat());
+        assert!(error.is_none() && found == [records(), records()].concat());
+    }
+
+    #[test]
+    fn the_compression_can_be_said() {
+        let file = compressed(&records(), TfRecordCompression::Zlib);
+        let mut reader = TfRecordReader::new(&file[..]).with_compression(TfRecordCompression::Zlib);
+        assert_eq!(reader.read_record().expect("sound"), Some(&b""[..]));
+        assert_eq!(reader.pos(), 16);
+        let mut reader = TfRecordReader::new(&file[..]).with_compression(TfRecordCompression::None);
+        let text = reader.read_record().expect_err("no length").to_string();
+        assert!(text.contains("checksum of the length"), "{text}");
+        let mut reader = TfRecordReader::new(&file[..]).with_compression(TfRecordCompression::Gzip);
+        let text = reader.read_record().expect_err("no gzip").to_string();
+        assert!(
+            text.starts_with("the record at byte 0: gzip data do not decompress: "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn damage_of_what_is_compressed_is_found_and_says_where() {
+        for compression in COMPRESSED {
+            let file = compressed(&records(), compression);
+            let all = records();
+            let mut harmless = 0;
+            for cut in (1..file.len()).filter(|cut| *cut < 40 || *cut > file.len() - 40 || cut % 97 == 0) {
+                let (found, error) = read(&file[..cut]);
+                assert!(all.starts_with(&found), "{compression:?} cut to {cut}");
+                let text = error.expect("an error").to_string();
+                let known = TfRecordCompression::of_beginning(&file[..cut]) == compression;
+                let end = format!("do not decompress: the file ends in them, at byte {cut}");
+                assert!(!known || text.ends_with(&end), "{compression:?} cut to {cut}: {text}");
+
+                let mut flipped = file.clone();
+                flipped[cut] ^= 0x10;
+                let (found, error) = read(&flipped);
+                assert!(all.starts_with(&found), "{compression:?} flipped at {cut}");
+                // Of gzip's header the time, the level and the system say nothing about the data, and the same bytes may be found at
+                // another distance.
+                assert!(error.is_some() || found == all, "{compression:?} flipped at {cut}");
+                harmless += usize::from(error.is_none());
+            }
+            assert!(harmless < 16, "{compression:?}: {harmless}");
+            let (found, error) = read(&[&file[..], b"behind"].concat());
+            assert!(found == all);
+            let text = error.expect("an error").to_string();
+            assert!(text.contains("data do not decompress: "), "{text}");
+        }
+    }
+
+    /// A source that fails once its bytes are read.
+    struct Failing<'a>(&'a [u8]);
+
+    impl Read for Failing<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(io::ErrorKind::UnexpectedEof.into()),
+                read => Ok(read),
+            }
+        }
+    }
+
+    #[test]
+    fn a_source_that_fails_is_no_damage() {
+        for compression in COMPRESSED {
+            let file = compressed(&records(), compression);
+            let mut reader = TfRecordReader::new(Failing(&file[..file.len() / 2]));
+            let error = loop {
+                match reader.read_record() {
+                    Ok(record) => assert!(record.is_some()),
+                    Err(error) => break error,
+                }
+            };
+            assert!(matches!(error, Error::Io { .. }), "{error}");
+        }
     }
 
     proptest! {
