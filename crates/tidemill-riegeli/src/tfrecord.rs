@@ -144,18 +144,25 @@ impl<R: Read> TfRecordReader<R> {
             }));
         }
 
-        self.record.clear();
-        while (self.record.len() as u64) < length {
-            let piece = PIECE.min(length - self.record.len() as u64);
-            let taken = (&mut self.source).take(piece).read_to_end(&mut self.record);
-            if taken.map_err(|error| self.failed(error))? == 0 {
+        // What is there from the record before is overwritten.
+        let mut filled = 0;
+        while (filled as u64) < length {
+            let piece = usize::try_from(PIECE.min(length - filled as u64)).unwrap_or(usize::MAX);
+            if self.record.len() < filled + piece {
+                self.record.resize(filled + piece, 0);
+            }
+            let room = self.record.get_mut(filled..filled + piece).unwrap_or_default();
+            let read = fill(&mut self.source, room).map_err(|error| self.failed(error))?;
+            filled += read;
+            if read < piece {
                 return Err(self.damaged(Damage::Mismatch {
                     what: "the number of bytes of it",
                     expected: length,
-                    found: self.record.len() as u64,
+                    found: filled as u64,
                 }));
             }
         }
+        self.record.truncate(filled);
         let mut checksum = [0; CHECKSUM_SIZE];
         if fill(&mut self.source, &mut checksum).map_err(|error| self.failed(error))? < CHECKSUM_SIZE {
             return Err(self.damaged(Damage::Invalid {

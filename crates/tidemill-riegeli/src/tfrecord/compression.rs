@@ -161,7 +161,18 @@ impl<R: Read> Input<R> {
 }
 
 impl<R: Read> Read for Input<R> {
+    #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.state {
+            State::Plain(source) if source.taken == source.length => source.source.read(buffer),
+            _ => self.read_otherwise(buffer),
+        }
+    }
+}
+
+impl<R: Read> Input<R> {
+    #[inline(never)]
+    fn read_otherwise(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.begin()?;
         match &mut self.state {
             State::Plain(source) => source.read(buffer),
