@@ -164,8 +164,12 @@ impl Reader<'_> {
 
     /// Whether what was read last is `TOP n`.
     fn follows_top(&self) -> bool {
-        matches!(self.read.tokens.as_slice(), [.., top, number]
-            if is_word(top, "top") && matches!(number.token, Token::Number(..)))
+        let tokens = self.read.tokens.as_slice();
+        let tokens = match tokens {
+            [before @ .., percent] if is_word(percent, "percent") => before,
+            tokens => tokens,
+        };
+        matches!(tokens, [.., top, number] if is_word(top, "top") && matches!(number.token, Token::Number(..)))
     }
 
     fn follows_table_keyword(&self) -> bool {
