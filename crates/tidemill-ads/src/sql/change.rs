@@ -68,6 +68,9 @@ enum Source {
     Queries(Vec<(Vec<usize>, Query)>),
 }
 
+/// What columns of a record become, by their places.
+type NewValues = Vec<(usize, Value)>;
+
 impl Change {
     /// # Errors
     /// [`Kind::NoTable`], [`Kind::NoColumn`], and as [`Scope::bind`].
@@ -299,7 +302,7 @@ impl Change {
     }
 
     /// The values of one row of VALUES; a default is blank.
-    fn row(&self, columns: &[usize], row: &[Option<Expr>], session: &Session<'_>) -> Result<Vec<(usize, Value)>> {
+    fn row(&self, columns: &[usize], row: &[Option<Expr>], session: &Session<'_>) -> Result<NewValues> {
         let mut values = Vec::with_capacity(columns.len());
         for (column, expr) in columns.iter().zip(row) {
             if let Some(expr) = expr {
@@ -313,7 +316,7 @@ impl Change {
         Ok(values)
     }
 
-    fn queried(&self, columns: &[usize], rows: &Rows) -> Result<Vec<Vec<(usize, Value)>>> {
+    fn queried(&self, columns: &[usize], rows: &Rows) -> Result<Vec<NewValues>> {
         let rows = rows_of(rows)?.into_iter().map(|row| {
             let values = columns.iter().zip(row);
             values
@@ -344,7 +347,7 @@ impl Change {
         }
     }
 
-    fn append(&self, rows: &[Vec<(usize, Value)>], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
+    fn append(&self, rows: &[NewValues], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
         let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
         self.structure.check(Structure::of(table.fields()), &self.table)?;
         for row in rows {
@@ -436,7 +439,7 @@ impl Change {
     /// Writes what columns become, record by record.
     fn write(
         &self,
-        changes: impl Iterator<Item = (u32, Vec<(usize, Value)>)>,
+        changes: impl Iterator<Item = (u32, NewValues)>,
         deletion: Option<bool>,
         tables: &mut dyn Tables,
     ) -> Result<u64> {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr, TableFactor, TableWithJoins};
 
 use super::from::{named, own_place};
-use super::{Change, ChangeKind, all_of, open, places, rows_of};
+use super::{Change, ChangeKind, NewValues, all_of, open, places, rows_of};
 use crate::sql::analytical::{RECORD_NUMBER, Template};
 use crate::sql::bind::Parameters;
 use crate::sql::error::Result;
@@ -97,7 +97,7 @@ impl Change {
         picking: &Picking,
         tables: &mut dyn Tables,
         session: &Session<'_>,
-    ) -> Result<Vec<(u32, Vec<(usize, Value)>)>> {
+    ) -> Result<Vec<(u32, NewValues)>> {
         // From here on the table is seen as it is written.
         tables.editor(&self.table)?;
         let before = picking.records(tables, session)?;
