@@ -148,6 +148,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Files,
     },
     Target {
+        name: "tfrecord",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/tfrecord",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "clickhouse_block",
         engine: "tidemill-clickhouse",
         corpus: "clickhouse",

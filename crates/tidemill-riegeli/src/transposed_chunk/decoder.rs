@@ -383,3 +383,16 @@ fn decide(
 fn most_output(buckets: &Buckets, steps: usize) -> usize {
     buckets.loaded().saturating_add(steps.saturating_mul(11))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{codec::Compression, transposed_chunk::TransposedEncoder};
+
+    /// A chunk of these records, and the size of its decoded data.
+    pub(super) fn encoded(records: &[Vec<u8>], compression: Compression) -> (Vec<u8>, u64) {
+        let mut encoder = TransposedEncoder::new(compression, u64::MAX);
+        records.iter().for_each(|record| encoder.add_record(record));
+        encoder.encode().expect("encodes");
+        (encoder.encoded_parts().concat(), encoder.decoded_data_size())
+    }
+}

@@ -36,7 +36,7 @@ mod tests {
     use crate::{
         codec::Compression,
         error::Damage,
-        transposed_chunk::{TransposedDecoder, TransposedEncoder},
+        transposed_chunk::{TransposedDecoder, decoder::tests::encoded},
     };
 
     const LIMIT: usize = 1 << 20;
@@ -46,19 +46,12 @@ mod tests {
         (0..50).map(text).collect()
     }
 
-    fn encode(records: &[Vec<u8>], compression: Compression) -> (Vec<u8>, u64) {
-        let mut encoder = TransposedEncoder::new(compression, u64::MAX);
-        records.iter().for_each(|record| encoder.add_record(record));
-        encoder.encode().expect("encodes");
-        (encoder.encoded_parts().concat(), encoder.decoded_data_size())
-    }
-
     #[test]
     fn records_that_are_no_messages_are_lent_from_the_chunk() {
         let records = records();
         for count in [1, 2, 3, 4, 5, 9, 50] {
             for compression in [Compression::None, Compression::zstd(3), Compression::Snappy] {
-                let (data, size) = encode(&records[..count], compression);
+                let (data, size) = encoded(&records[..count], compression);
                 let mut decoder = TransposedDecoder::default();
                 let decoded = decoder.decode(&data, count as u64, size, None, LIMIT, u64::MAX);
                 assert_eq!(decoded, Ok(()), "{count} records, {compression:?}");
@@ -78,7 +71,7 @@ mod tests {
     fn a_message_among_them_makes_a_run_necessary() {
         let mut records = records();
         records.insert(7, vec![8, 1]);
-        let (data, size) = encode(&records, Compression::None);
+        let (data, size) = encoded(&records, Compression::None);
         let mut decoder = TransposedDecoder::default();
         decoder.decode(&data, 51, size, None, LIMIT, u64::MAX).expect("sound");
         assert!(!decoder.out.is_empty());
@@ -87,7 +80,7 @@ mod tests {
 
     #[test]
     fn chunks_that_do_not_add_up_are_refused() {
-        let (data, size) = encode(&records(), Compression::None);
+        let (data, size) = encoded(&records(), Compression::None);
         let mut decoder = TransposedDecoder::default();
         let mut check = |num_records, size, expected: Damage| {
             let found = decoder.decode(&data, num_records, size, None, LIMIT, u64::MAX);
@@ -137,7 +130,7 @@ mod tests {
                 .into_bytes()
         };
         let records: Vec<Vec<u8>> = (0..30_000).map(text).collect();
-        let (data, size) = encode(&records, Compression::zstd(3));
+        let (data, size) = encoded(&records, Compression::zstd(3));
         let count = records.len() as u64;
         let mut decoder = TransposedDecoder::default();
         for wanted in [count - 1, 20_000, 4_000, 0] {

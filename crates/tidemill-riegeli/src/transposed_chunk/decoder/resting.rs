@@ -65,7 +65,7 @@ impl TransposedDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{codec::Compression, transposed_chunk::TransposedEncoder};
+    use crate::{codec::Compression, transposed_chunk::decoder::tests::encoded};
 
     const LIMIT: usize = 1 << 20;
 
@@ -84,19 +84,12 @@ mod tests {
         (0..200).map(record).collect()
     }
 
-    fn encode(records: &[Vec<u8>], compression: Compression) -> (Vec<u8>, u64) {
-        let mut encoder = TransposedEncoder::new(compression, u64::MAX);
-        records.iter().for_each(|record| encoder.add_record(record));
-        encoder.encode().expect("encodes");
-        (encoder.encoded_parts().concat(), encoder.decoded_data_size())
-    }
-
     #[test]
     fn records_are_put_together_as_they_are_asked_for() {
         let records = records();
         let count = records.len() as u64;
         for compression in [Compression::None, Compression::zstd(3)] {
-            let (data, size) = encode(&records, compression);
+            let (data, size) = encoded(&records, compression);
             let mut decoder = TransposedDecoder::default();
             for wanted in [
                 &[199][..],
@@ -131,7 +124,7 @@ mod tests {
     fn damage_before_the_wanted_record_is_found_when_it_is_reached() {
         let records = records();
         let count = records.len() as u64;
-        let (data, size) = encode(&records, Compression::None);
+        let (data, size) = encoded(&records, Compression::None);
         let mut decoder = TransposedDecoder::default();
         for (count, size) in [
             (count, size - 1),
@@ -154,7 +147,7 @@ mod tests {
 
     #[test]
     fn no_list_is_made_of_records_that_there_cannot_be() {
-        let (data, size) = encode(&records(), Compression::None);
+        let (data, size) = encoded(&records(), Compression::None);
         let mut decoder = TransposedDecoder::default();
         let count = 1 << 40;
         assert!(decoder.decode(&data, count, size, None, LIMIT, count - 1).is_err());
