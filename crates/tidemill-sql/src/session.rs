@@ -72,6 +72,11 @@ impl Session {
         settings.sql_parser.map_string_types_to_utf8view = false;
         // As ADS SQL sorts.
         settings.sql_parser.default_null_ordering = "nulls_min".to_owned();
+        if let Some(bytes) = options.memory {
+            // Sorts can write to files, tables of hashes cannot. Each sort keeps as much back to merge what it wrote.
+            settings.optimizer.prefer_hash_join = false;
+            settings.execution.sort_spill_reservation_bytes = (bytes / 16).min(10 << 20);
+        }
         Self {
             memory: options.memory.map(|bytes| Arc::new(FairSpillPool::new(bytes))),
             without_files: OnceLock::new(),

@@ -156,7 +156,8 @@ async fn statements_that_need_more_memory_than_they_have_write_to_files() {
     let bounded = |bytes| Session::new(SessionOptions::default().dir(folder.path()).threads(1).memory(bytes));
     let sorted = "SELECT n, t FROM numbers ORDER BY t DESC, n";
     let grouped = "SELECT t, COUNT(*) AS c FROM numbers GROUP BY t ORDER BY t LIMIT 5";
-    for sql in [sorted, grouped] {
+    let joined = "SELECT a.n, b.t FROM numbers a JOIN numbers b ON a.n = b.n ORDER BY b.t DESC, a.n";
+    for sql in [sorted, grouped, joined] {
         let free = csv(&session(folder.path()), sql).await;
         assert_eq!(csv(&bounded(12 << 20), sql).await, free, "{sql}");
         let batches = match bounded(64 << 10).query(sql).await {
