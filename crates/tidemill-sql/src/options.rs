@@ -111,7 +111,8 @@ impl SessionOptions {
     }
 
     /// How many bytes sorts, groups and joins of the engine may keep in memory, all together: those that need more write to files in the
-    /// folder for temporary files, and fail where they cannot. Joins are then made by sorting. Default: no limit. The lanes of ADS SQL do not count.
+    /// folder for temporary files, and fail where they cannot. Joins are then made by sorting, but for those of
+    /// one thread, which keep one side in memory. Default: no limit. The lanes of ADS SQL do not count.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);

@@ -59,7 +59,8 @@ pub(crate) struct SqlArgs {
     /// Show the plan instead of the answer: which files are scanned, with which columns, filters and limits.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// How much memory sorts, groups and joins may take, as in 512M; those that need more write to temporary files. Default: no limit.
+    /// How much memory sorts, groups and joins may take, as in 512M; those that need more write to temporary files, joins of
+    /// one thread excepted. Default: no limit.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) memory: Option<usize>,
     #[command(flatten)]
