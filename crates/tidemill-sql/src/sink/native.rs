@@ -2,10 +2,13 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
-use tidemill_clickhouse::{DataType, NativeWriter, arrow_type};
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{Schema, SchemaRef};
+use tidemill_clickhouse::arrow_type::{self, StringType};
+use tidemill_clickhouse::{DataType, NativeWriter};
 
 use super::Sink;
 use crate::{Error, Result};
@@ -13,6 +16,8 @@ use crate::{Error, Result};
 pub(super) struct NativeSink<W> {
     writer: NativeWriter<W>,
     types: Vec<DataType>,
+    /// The columns as the format has them: of decimals it keeps no more bytes than their digits need.
+    schema: SchemaRef,
     path: PathBuf,
     empty: Option<RecordBatch>,
 }
@@ -20,18 +25,43 @@ pub(super) struct NativeSink<W> {
 impl<W: Write> NativeSink<W> {
     pub(super) fn new(schema: &SchemaRef, out: W, path: &Path) -> Result<Self> {
         let types = schema.fields().iter().map(|field| arrow_type::data_type(field));
+        let types: Vec<DataType> = types
+            .collect::<Result<_, _>>()
+            .map_err(Error::clickhouse(path.display()))?;
+        let fields = schema.fields().iter().zip(&types).map(|(field, data_type)| {
+            let inner = match data_type {
+                DataType::Nullable(inner) => &**inner,
+                plain => plain,
+            };
+            let field = field.as_ref().clone();
+            match inner {
+                DataType::Decimal { .. } => field.with_data_type(arrow_type::arrow_type(inner, StringType::default())),
+                _ => field,
+            }
+        });
         Ok(Self {
+            schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
             writer: NativeWriter::new(out),
-            types: types
-                .collect::<Result<_, _>>()
-                .map_err(Error::clickhouse(path.display()))?,
+            types,
             path: path.to_path_buf(),
             empty: Some(RecordBatch::new_empty(SchemaRef::clone(schema))),
         })
     }
 
     fn write_block(&mut self, batch: &RecordBatch) -> Result<()> {
-        let written = self.writer.write_batch(batch, &self.types);
+        let strict = CastOptions {
+            safe: false,
+            ..CastOptions::default()
+        };
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
+            true => Ok(Arc::clone(column)),
+            false => cast_with_options(column, field.data_type(), &strict),
+        });
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let columns = columns.collect::<Result<_, _>>()?;
+        let batch = RecordBatch::try_new_with_options(SchemaRef::clone(&self.schema), columns, &options)?;
+        let written = self.writer.write_batch(&batch, &self.types);
         written.map_err(Error::clickhouse(self.path.display()))
     }
 }

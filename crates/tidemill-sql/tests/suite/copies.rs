@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, Int64Array, TimestampMicrosecondArray};
 use tidemill_sql::{CopyOptions, Error, Location, Session, SessionOptions, Verify};
 
 use crate::destination;
+use crate::statements::csv;
 
 fn session(folder: &Path) -> Session {
     Session::new(SessionOptions::default().dir(folder))
@@ -69,6 +70,28 @@ async fn a_table_is_the_same_in_every_format() {
         assert_eq!(fs::remove_file(copy.with_extension("fpt")).is_ok(), extension == "dbf");
     }
     assert_eq!(leftovers(folder.path()), ["people.csv"]);
+}
+
+#[tokio::test]
+async fn decimals_of_few_digits_become_narrow_and_come_back() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for sql in [
+        "CREATE TABLE prices ( a Numeric(5,2), b Numeric(12,3), c Numeric(20,4) )",
+        "INSERT INTO prices VALUES ( 12.25, -3456789.125, 123456789012345.0625 ), ( -9.99, 0.001, 0 )",
+    ] {
+        csv(&session, sql).await;
+    }
+    let source = Location::existing(&folder.path().join("prices.dbf")).expect("a location");
+    let copy = folder.path().join("copy.native");
+    let copied = session
+        .copy(&source, &destination(&copy), &in_full(), |_| {})
+        .await
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((copied.rows, copied.compared_columns), (2, Some(3)));
+    let back = "SELECT a, b, c FROM 'copy.native'";
+    let expected = "12.25,-3456789.125,123456789012345.0625\n-9.99,0.001,0.0000\n";
+    assert_eq!(csv(&session, back).await, expected);
 }
 
 #[tokio::test]
