@@ -1,8 +1,8 @@
 //! Reading a table: the ring in parts, each page by page, several at a time.
 //!
 //! The parts of a [`Scan`] are ranges of tokens, or the partitions that its conditions name. A task reads each part and makes a
-//! batch of each page, for a range at one of its replicas; a few of them run at a time, and each stops when nobody takes its pages. Batches come in the order of the
-//! parts, so rows come in the table's order, whichever page was first to arrive.
+//! batch of each page, for a range at one of its replicas; a few of them run at a time, and each stops when nobody takes its
+//! pages. Batches come in the order of the parts, so rows come in the table's order, whichever page was first to arrive.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

@@ -91,7 +91,7 @@ fn take_share(query: &mut Query, start: Option<u64>) -> Option<Share> {
             limit: None,
             offset: Some(offset),
             ..
-        }) => constant(&offset.value)?,
+        }) if start.is_none() => constant(&offset.value)?,
         Some(_) => return None,
     };
     (select.top, query.limit_clause) = (None, None);

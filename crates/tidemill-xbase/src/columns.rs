@@ -102,8 +102,8 @@ impl Columns {
                 _ => None,
             });
         }
-        let missing = || fields.iter().zip(&columns).filter(|(_, column)| column.is_none());
-        let missing: Vec<usize> = missing().map(|(field, _)| *field).collect();
+        let missing = fields.iter().zip(&columns).filter(|(_, column)| column.is_none());
+        let missing: Vec<usize> = missing.map(|(field, _)| *field).collect();
         if missing.is_empty() {
             return Ok(Some(columns.into_iter().flatten().collect()));
         }
@@ -112,7 +112,7 @@ impl Columns {
         }
         // The stamp is older than what is read now: a change from here on is noticed.
         let stamp = self.stamp_of(&voucher)?;
-        let mut read = self.decoded(missing.clone(), records)?.into_iter();
+        let mut read = self.decoded(missing, records)?.into_iter();
         for (field, column) in fields.iter().zip(&mut columns).filter(|(_, column)| column.is_none()) {
             *column = read.next();
             if let (Some(array), false) = (&*column, matches!(voucher, Voucher::Nothing)) {
