@@ -135,7 +135,7 @@ impl<'a> Client<'a> {
             4 => Compression::Zstd(1),
             _ => Compression::None,
         };
-        self.protocol.query(Query::default(), compression)?;
+        self.protocol.query(&Query::default(), compression)?;
         // An insert that goes on sending, or a query.
         if self.plan & 8 == 0 {
             self.protocol.end_data()

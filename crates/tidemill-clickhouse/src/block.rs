@@ -20,7 +20,7 @@ pub(crate) use self::known_columns::KnownColumns;
 use crate::{
     DataType, Error, Limits, Result, Revision,
     arrow_type::{self, StringType},
-    column::{Choice, Form, Input, Kinds, Output, kind_read, read_prefix, run},
+    column::{Choice, Form, Input, Kinds, Output, kind_read, read_prefix, read_received, run},
     source::{BlockSource, BlockingSource},
 };
 
@@ -180,9 +180,9 @@ async fn decode(input: &mut Input<'_>, known: &mut KnownColumns) -> Result<Block
     let limits = *input.limits();
     let columns = input.count("the number of columns", limits.columns).await?;
     let rows = input.count("the number of rows", limits.rows).await?;
-    let mut types = Vec::new();
-    let mut arrays = Vec::new();
     known.begin(input.strings);
+    let likely = columns.min(known.len());
+    let (mut types, mut arrays) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
     for at in 0..columns {
         let column = known.read(input, at).await?;
         let array = match decode_values(input, column, rows).await {
@@ -217,6 +217,11 @@ async fn decode_values(input: &mut Input<'_>, column: &mut KnownColumn, rows: us
     };
     if rows == 0 {
         return Ok(column.empty(input.strings));
+    }
+    if kinds.is_default()
+        && let Some(array) = read_received(input, data_type, rows)
+    {
+        return array;
     }
     let prefix = read_prefix(input, data_type).await?;
     kind_read(input, data_type, &prefix, &kinds, rows).await

@@ -12,7 +12,7 @@
 //!
 //! Time, sockets, TLS and pools are not known here.
 
-use std::mem;
+use std::{borrow::Cow, mem};
 
 use crate::{
     Compression, Error, Result, Revision,
@@ -183,7 +183,7 @@ impl ClientConnection {
     ///
     /// [`Error::Closed`] when the connection is closed or busy, [`Error::Unsupported`] for parameters that the server does
     /// not know; the connection then stays idle.
-    pub fn query(&mut self, mut query: Query, compression: Compression) -> Result<()> {
+    pub fn query(&mut self, query: &Query, compression: Compression) -> Result<()> {
         self.need_idle()?;
         if compression != self.compression {
             self.frames = if compression.has_frames() {
@@ -193,9 +193,10 @@ impl ClientConnection {
             };
             self.compression = compression;
         }
-        query.is_compressed = compression.has_frames();
-        ask_for_compression(&mut query.settings, compression);
-        self.send(&ClientPacket::Query(Box::new(query)))?;
+        let asked = asking_for_compression(query, compression);
+        let begin = self.outgoing.len();
+        let encoded = asked.encode_packet(self.revision, &mut self.outgoing);
+        self.finish_packet(begin, encoded)?;
         self.state = State::Busy {
             is_sending: true,
             has_answered: false,
@@ -426,22 +427,28 @@ impl ClientConnection {
     }
 }
 
-/// Asks the server to compress as we do, unless the caller has said what it shall do. LZ4 is what servers do by themselves, or
-/// ZSTD since 26; not asking lets users query who may not change settings.
-fn ask_for_compression(settings: &mut Vec<Setting>, compression: Compression) {
+/// The query that asks the server to compress as we do, unless the caller has said what it shall do. LZ4 is what servers do by
+/// themselves, or ZSTD since 26; not asking lets users query who may not change settings.
+fn asking_for_compression(query: &Query, compression: Compression) -> Cow<'_, Query> {
+    let mut asking = Cow::Borrowed(query);
+    if query.is_compressed != compression.has_frames() {
+        asking.to_mut().is_compressed = compression.has_frames();
+    }
     let (method, level) = match compression {
         // In small letters: old servers know no others, and new ones know both.
         Compression::Lz4Hc(_) => ("lz4hc", None),
         Compression::Zstd(level) => ("zstd", Some(u64::from(level))),
-        Compression::None | Compression::Checksum | Compression::Lz4 => return,
+        Compression::None | Compression::Checksum | Compression::Lz4 => return asking,
     };
-    if settings.iter().any(|setting| setting.name == METHOD) {
-        return;
+    if query.settings.iter().any(|setting| setting.name == METHOD) {
+        return asking;
     }
+    let settings = &mut asking.to_mut().settings;
     settings.push(Setting::new(METHOD, method));
     if let Some(level) = level {
         settings.push(Setting::new("network_zstd_compression_level", level));
     }
+    asking
 }
 
 /// A block without columns and rows: the end of data.
@@ -593,7 +600,7 @@ mod tests {
     #[test]
     fn an_exception_ends_a_query_and_not_the_connection() {
         let mut connection = connected(ServerHello::default());
-        connection.query(Query::default(), Compression::Lz4).unwrap();
+        connection.query(&Query::default(), Compression::Lz4).unwrap();
         connection.end_data().unwrap();
         assert!(matches!(connection.ping(), Err(Error::Closed { .. })));
         let progress = packet(&ServerPacket::Progress(Default::default()), Revision::NEWEST);
@@ -606,7 +613,7 @@ mod tests {
     #[test]
     fn an_exception_in_the_middle_of_data_closes_the_connection() {
         let mut connection = connected(ServerHello::default());
-        connection.query(Query::default(), Compression::None).unwrap();
+        connection.query(&Query::default(), Compression::None).unwrap();
         connection.end_data().unwrap();
         connection.put_block("", |_, _| Ok(())).unwrap();
         let bytes = packet(&exception(), Revision::NEWEST);
@@ -617,7 +624,7 @@ mod tests {
     #[test]
     fn an_exception_in_front_of_all_else_closes_the_connection() {
         let mut connection = connected(ServerHello::default());
-        connection.query(Query::default(), Compression::None).unwrap();
+        connection.query(&Query::default(), Compression::None).unwrap();
         connection.end_data().unwrap();
         let bytes = packet(&exception(), Revision::NEWEST);
         assert!(connection.receive(&bytes).unwrap().is_some());
@@ -628,7 +635,7 @@ mod tests {
     fn a_block_that_cannot_be_encoded_leaves_nothing() {
         for compression in [Compression::None, Compression::Lz4] {
             let mut connection = connected(ServerHello::default());
-            connection.query(Query::default(), compression).unwrap();
+            connection.query(&Query::default(), compression).unwrap();
             connection.outgoing().clear();
             let put = connection.put_block("t", |_, bytes| {
                 bytes.push(1);
@@ -668,7 +675,7 @@ mod tests {
         frames.encode(&text[5..], &mut bytes).unwrap();
 
         let mut connection = connected(ServerHello::default());
-        connection.query(Query::default(), Compression::Zstd(1)).unwrap();
+        connection.query(&Query::default(), Compression::Zstd(1)).unwrap();
         for end in 0..bytes.len() {
             assert!(connection.receive(&bytes[..end]).unwrap().is_none(), "cut at {end}");
         }
@@ -679,7 +686,7 @@ mod tests {
     #[test]
     fn an_endless_packet_is_refused() {
         let mut connection = connected(ServerHello::default());
-        connection.query(Query::default(), Compression::None).unwrap();
+        connection.query(&Query::default(), Compression::None).unwrap();
         let mut bytes = vec![1];
         put_varint(&mut bytes, u64::from(u32::MAX));
         assert!(matches!(connection.receive(&bytes), Err(Error::Limit { .. })));
@@ -707,7 +714,7 @@ mod tests {
             revision: Revision(54412),
             ..ServerHello::default()
         });
-        connection.query(Query::default(), Compression::None).unwrap();
+        connection.query(&Query::default(), Compression::None).unwrap();
         connection.outgoing().clear();
         connection.end_data().unwrap();
         assert_eq!(

@@ -39,10 +39,12 @@ impl<'a> Reader<'a> {
     ///
     /// [`Error::Truncated`], as all functions here.
     pub fn bytes(&mut self, count: usize, what: &'static str) -> Result<&'a [u8]> {
-        let (bytes, rest) = self.rest.split_at_checked(count).ok_or(Error::Truncated {
-            what,
-            offset: self.offset as u64,
-        })?;
+        let Some((bytes, rest)) = self.rest.split_at_checked(count) else {
+            return Err(Error::Truncated {
+                what,
+                offset: self.offset as u64,
+            });
+        };
         self.rest = rest;
         self.offset += count;
         Ok(bytes)
@@ -87,6 +89,11 @@ impl<'a> Reader<'a> {
     ///
     /// [`Error::Protocol`] for a number of more than 64 bits.
     pub fn varint(&mut self, what: &'static str) -> Result<u64> {
+        // Most are a byte.
+        if let [byte @ ..0x80, rest @ ..] = self.rest {
+            (self.rest, self.offset) = (rest, self.offset + 1);
+            return Ok(u64::from(*byte));
+        }
         let mut value = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.u8(what)?;

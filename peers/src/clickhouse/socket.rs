@@ -39,7 +39,7 @@ pub(super) fn run(address: &str, work: Work) -> Outcome {
         text: small.sql(),
         ..Query::default()
     };
-    protocol.query(query, Compression::None)?;
+    protocol.query(&query, Compression::None)?;
     protocol.end_data()?;
     let question = protocol.outgoing()[said..].to_vec();
     for _ in 0..count {

@@ -45,6 +45,10 @@ impl KnownColumns {
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Reads the name and the type of column `at`, those before it having been read.
     pub(super) async fn read(&mut self, input: &mut Input<'_>, at: usize) -> Result<&mut KnownColumn> {
         if !self.columns.get(at).is_some_and(|column| input.skip(&column.head)) {

@@ -217,7 +217,7 @@ impl InsertRequest {
         let mut connection = self.client.pooled_with(&self.roles).await?;
         record_server(span, || connection.server_address());
         connection.watch(CancelHandle::new(), None);
-        connection.protocol.query(self.query.clone(), self.compression)?;
+        connection.protocol.query(&self.query, self.compression)?;
         connection.protocol.end_data()?;
         connection.flush().await?;
         let mut summary = InsertSummary {

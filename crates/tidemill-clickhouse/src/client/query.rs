@@ -39,7 +39,8 @@ use crate::{
 #[must_use = "a query is sent when it is awaited"]
 pub struct Request {
     client: Client,
-    query: Query,
+    /// Apart, for a request is moved now and then.
+    query: Box<Query>,
     compression: Compression,
     deadline: Option<Duration>,
     external: Vec<(String, Block)>,
@@ -53,7 +54,7 @@ impl Request {
         Self {
             compression: options.compression,
             strings: options.strings,
-            query: client.new_query(sql),
+            query: Box::new(client.new_query(sql)),
             client,
             deadline: None,
             external: Vec::new(),
@@ -239,7 +240,8 @@ pub struct QueryStream {
     header: Option<Block>,
     /// A block that was read while the header was looked for.
     first: Option<Block>,
-    summary: QuerySummary,
+    /// Apart, as the query of a request.
+    summary: Box<QuerySummary>,
     /// Until the query has ended.
     span: Span,
     /// Rows that the stream gave.
@@ -249,6 +251,8 @@ pub struct QueryStream {
 impl QueryStream {
     async fn send(mut request: Request) -> Result<Self> {
         let options = request.client.options();
+        // As it is sent, so that it need not be copied for that.
+        request.query.is_compressed = request.compression.has_frames();
         let span = query_span(&request.query, options);
         if let Some(source) = &options.trace_source {
             source.tell(&mut request.query, &span);
@@ -295,7 +299,7 @@ impl QueryStream {
         let handle = CancelHandle::new();
         connection.watch(handle.clone(), deadline);
         connection.decoder.strings = request.strings;
-        connection.protocol.query(request.query.clone(), request.compression)?;
+        connection.protocol.query(&request.query, request.compression)?;
         for (name, block) in &request.external {
             let put = connection.protocol.put_block(name, |revision, bytes| {
                 BlockEncoder::default().encode(block, revision, bytes)
@@ -318,10 +322,10 @@ impl QueryStream {
             handle,
             header: None,
             first: None,
-            summary: QuerySummary {
+            summary: Box::new(QuerySummary {
                 query_id: request.query.id.clone(),
                 ..QuerySummary::default()
-            },
+            }),
             span: span.clone(),
             rows: 0,
         })
@@ -360,7 +364,7 @@ impl QueryStream {
     /// Ends the use of the stream, cancelling the query if it runs.
     #[must_use]
     pub fn into_summary(mut self) -> QuerySummary {
-        std::mem::take(&mut self.summary)
+        std::mem::take(&mut *self.summary)
     }
 
     /// Something that stops the query from elsewhere.

@@ -34,7 +34,7 @@ async fn set_roles(connection: &mut Transport, roles: &[String]) -> Result<()> {
         text: set_role(roles),
         ..Query::default()
     };
-    connection.protocol.query(query, Compression::None)?;
+    connection.protocol.query(&query, Compression::None)?;
     connection.protocol.end_data()?;
     connection.flush().await?;
     loop {

@@ -261,7 +261,9 @@ impl Transport {
             if let Some((packet, length)) = self.protocol.receive(self.incoming.unread())? {
                 self.incoming.consume(length);
                 self.clocks.until = None;
-                self.last_used = Instant::now();
+                if self.protocol.is_idle() {
+                    self.last_used = Instant::now();
+                }
                 return Ok(packet);
             }
             let received = poll_fn(|context| self.poll_more(context)).await;

@@ -212,12 +212,28 @@ impl<'a> Input<'a> {
         String::from_utf8(bytes).map_err(|_| self.error(what, "UTF-8", "other bytes"))
     }
 
-    /// The next `length` bytes in memory of their own, which begins at a multiple of 64, or shared memory that begins at a
-    /// multiple of `alignment`.
-    pub(crate) async fn bytes(&mut self, length: usize, alignment: usize, what: &'static str) -> Result<Buffer> {
+    /// The next `length` bytes where that takes no waiting: shared memory that begins at a multiple of `alignment`, or, if they are
+    /// few and were all received, memory of their own that begins at a multiple of 16.
+    pub(crate) fn received(&mut self, length: usize, alignment: usize) -> Option<Result<Buffer>> {
         if let Some(shared) = self.source.share(length, alignment) {
             self.offset += length as u64;
-            return Ok(shared);
+            return Some(Ok(shared));
+        }
+        let bytes = self.source.buffered().get(..length).filter(|_| length <= MAX_FEW)?;
+        let mut copy = memory(length);
+        copy.extend_from_slice(bytes);
+        if let Err(error) = self.charge(length as u64) {
+            return Some(Err(error));
+        }
+        self.consume(length);
+        Some(Ok(copy.into()))
+    }
+
+    /// The next `length` bytes in memory of their own, which begins at a multiple of 16, or shared memory that begins at a
+    /// multiple of `alignment`.
+    pub(crate) async fn bytes(&mut self, length: usize, alignment: usize, what: &'static str) -> Result<Buffer> {
+        if let Some(bytes) = self.received(length, alignment) {
+            return bytes;
         }
         self.owned_bytes(length, what).await.map(Buffer::from)
     }
@@ -227,7 +243,7 @@ impl<'a> Input<'a> {
         self.need(length, what)?;
         self.charge(length as u64)?;
         // Memory beyond this is set aside as the bytes arrive.
-        let mut bytes = MutableBuffer::with_capacity(length.min(MAX_UNSEEN));
+        let mut bytes = memory(length.min(MAX_UNSEEN));
         while bytes.len() < length {
             let missing = length - bytes.len();
             let buffered = self.source.buffered();
@@ -274,6 +290,12 @@ impl<'a> Input<'a> {
     }
 }
 
+/// Memory for so many bytes, from a multiple of 16 on. Allocators take longer for one of a higher multiple than for a small copy, and
+/// do not use a place again as it is.
+fn memory(length: usize) -> MutableBuffer {
+    MutableBuffer::from(Vec::<i128>::with_capacity(length.div_ceil(size_of::<i128>())))
+}
+
 /// Runs a decoder whose source is always ready.
 pub(crate) fn run<T>(decoder: impl Future<Output = Result<T>>) -> Result<T> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
@@ -286,5 +308,6 @@ pub(crate) fn run<T>(decoder: impl Future<Output = Result<T>>) -> Result<T> {
 }
 
 const MAX_UNSEEN: usize = 8 << 20;
+const MAX_FEW: usize = 1 << 14;
 const MIN_DIRECT: usize = 1 << 12;
 const DIRECT: usize = 1 << 18;

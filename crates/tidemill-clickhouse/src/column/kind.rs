@@ -33,6 +33,11 @@ impl Kinds {
         elements: Vec::new(),
     };
 
+    /// Whether a column is written as its type is.
+    pub(crate) fn is_default(&self) -> bool {
+        self.stack.is_empty()
+    }
+
     /// Reads the kinds of a column of `data_type`.
     pub(crate) fn read<'a>(input: &'a mut Input<'_>, data_type: &'a DataType) -> Reading<'a, Self> {
         Box::pin(async move {

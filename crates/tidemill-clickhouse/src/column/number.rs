@@ -24,6 +24,15 @@ pub(super) async fn read<T: ArrowPrimitiveType>(
     Ok(Arc::new(PrimitiveArray::<T>::try_new(values, nulls)?))
 }
 
+/// [`read`] where that takes no waiting.
+pub(super) fn received<T: ArrowPrimitiveType>(input: &mut Input<'_>, rows: usize) -> Option<Result<ArrayRef>> {
+    let bytes = input.received(rows.checked_mul(size_of::<T::Native>())?, align_of::<T::Native>())?;
+    Some(bytes.and_then(|bytes| {
+        let values = ScalarBuffer::new(bytes, 0, rows);
+        Ok(Arc::new(PrimitiveArray::<T>::try_new(values, None)?) as ArrayRef)
+    }))
+}
+
 /// The values of a column without the array around them.
 pub(super) async fn read_scalars<N: arrow_buffer::ArrowNativeType>(
     input: &mut Input<'_>,

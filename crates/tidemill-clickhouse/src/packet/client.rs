@@ -159,6 +159,12 @@ impl Query {
         self.settings.retain(|other| other.name != setting.name);
         self.settings.push(setting);
     }
+
+    /// [`ClientPacket::encode`] of a query that somebody keeps.
+    pub(crate) fn encode_packet(&self, revision: Revision, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.push(1);
+        encode_query(self, revision, bytes)
+    }
 }
 
 /// How far a query is processed.
@@ -269,10 +275,7 @@ impl ClientPacket {
                 put_string(bytes, &hello.user);
                 put_string(bytes, &hello.password);
             }
-            Self::Query(query) => {
-                bytes.push(1);
-                encode_query(query, revision, bytes)?;
-            }
+            Self::Query(query) => query.encode_packet(revision, bytes)?,
             Self::Data { table } => {
                 bytes.push(2);
                 put_string(bytes, table);
