@@ -64,6 +64,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Json,
     },
     Target {
+        name: "cql_answers",
+        engine: "tidemill-cql",
+        corpus: "cql/answers",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "cql_cells",
         engine: "tidemill-cql",
         corpus: "cql/cells",

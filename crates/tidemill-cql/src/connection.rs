@@ -7,6 +7,7 @@
 //!
 //! Not here: passwords, encryption, compression, nodes with shards. [`Connections::serves`] says whether a cluster can be had.
 
+mod answers;
 mod cluster;
 mod execute;
 mod handshake;
@@ -21,11 +22,13 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::TcpStream;
 
+pub use answers::read_answers;
 pub use cluster::{Connections, ConnectionsOptions, Sent};
 pub use execute::{Execute, ExecuteDefaults};
 pub use reply::{Fault, Reply};
 
-use streams::{Recipient, Streams, Waiting};
+use answers::Answers;
+use streams::{Streams, Waiting};
 
 /// What came of a request.
 pub type Outcome = Result<Reply, Box<Fault>>;
@@ -38,9 +41,7 @@ struct Connection<T> {
     /// Requests that are not yet written, from `written` on.
     requests: Vec<u8>,
     written: usize,
-    /// Where answers are read to, and how far it is filled.
-    answers: Vec<u8>,
-    filled: usize,
+    answers: Answers,
 }
 
 impl<T: Copy> Connection<T> {
@@ -50,8 +51,7 @@ impl<T: Copy> Connection<T> {
             streams: Streams::new(),
             requests: Vec::new(),
             written: 0,
-            answers: vec![0; READ],
-            filled: 0,
+            answers: Answers::new(),
         }
     }
 
@@ -104,7 +104,7 @@ impl<T: Copy> Connection<T> {
     /// Reads until nothing is left, or once: a buffer that is not filled is all that there was.
     fn poll_read(&mut self, context: &mut Context<'_>, outcomes: &mut Vec<(T, Outcome)>) -> Poll<io::Result<()>> {
         loop {
-            let mut room = ReadBuf::new(&mut self.answers[self.filled..]);
+            let mut room = ReadBuf::new(self.answers.room());
             ready!(Pin::new(&mut self.stream).poll_read(context, &mut room))?;
             let read = room.filled().len();
             if read == 0 {
@@ -113,50 +113,8 @@ impl<T: Copy> Connection<T> {
                     "the server closed the connection",
                 )));
             }
-            self.filled += read;
-            self.take_frames(outcomes)?;
+            self.answers.take(read, &mut self.streams, outcomes)?;
         }
-    }
-
-    /// Takes the whole frames out of the buffer.
-    fn take_frames(&mut self, outcomes: &mut Vec<(T, Outcome)>) -> io::Result<()> {
-        let mut rest = &self.answers[..self.filled];
-        let mut wanted = 0;
-        while let Some((&[version, flags, high, low, opcode, ref length @ ..], behind)) =
-            rest.split_first_chunk::<HEADER>()
-        {
-            if version != VERSION {
-                return Err(invalid(format!(
-                    "expected version {VERSION:#04x}, found {version:#04x}"
-                )));
-            }
-            let length = u32::from_be_bytes(*length) as usize;
-            if length > LONGEST {
-                return Err(invalid(format!("an answer has {length} bytes, more than {LONGEST}")));
-            }
-            let Some((body, behind)) = behind.split_at_checked(length) else {
-                wanted = HEADER + length;
-                break;
-            };
-            let id = i16::from_be_bytes([high, low]);
-            match self.streams.give_back(id) {
-                Recipient::Tag(tag) => outcomes.push((tag, reply::parse(flags, opcode, body))),
-                Recipient::Nobody => {}
-                Recipient::Unknown => {
-                    return Err(invalid(format!("an answer on stream {id}, where nothing was asked")));
-                }
-            }
-            rest = behind;
-        }
-        let left = rest.len();
-        self.answers.copy_within(self.filled - left..self.filled, 0);
-        self.filled = left;
-        // A long answer is taken in as it comes, so that a length alone takes no memory.
-        if wanted > self.answers.len() && self.filled == self.answers.len() {
-            let doubled = (2 * self.answers.len()).min(wanted);
-            self.answers.resize(doubled, 0);
-        }
-        Ok(())
     }
 
     /// Gives up what takes too long. An error is the end of the connection: too many answers are missing.
@@ -173,17 +131,7 @@ impl<T: Copy> Connection<T> {
     }
 }
 
-fn invalid(why: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, why)
-}
-
 /// Version, flags, stream, opcode, length: section 2 of the protocol.
 const HEADER: usize = 9;
-/// An answer of version 4.
-const VERSION: u8 = 0x84;
-/// What is read at once.
-const READ: usize = 1 << 16;
-/// Section 2 of the protocol: 256 MB.
-const LONGEST: usize = 256 << 20;
 /// As in the driver.
 const MOST_ORPHANS: usize = 1024;

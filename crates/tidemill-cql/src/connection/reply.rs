@@ -1,7 +1,6 @@
 //! Answers to EXECUTE, read where they lie.
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,7 +8,7 @@ use scylla::errors::DbError;
 use scylla_cql::frame::parse_response_body_extensions;
 use scylla_cql::frame::protocol_features::ProtocolFeatures;
 use scylla_cql::frame::response::error::Error as ErrorFrame;
-use scylla_cql::frame::response::result::{self, Result as ResultFrame};
+use scylla_cql::frame::response::result;
 
 /// A good answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,10 +72,7 @@ fn parse_other(flags: u8, opcode: u8, body: &[u8]) -> Result<Reply, Box<Fault>> 
         return parse(0, opcode, &body);
     }
     match opcode {
-        RESULT => match rows(body) {
-            Some(rows) => Ok(rows),
-            None => any_result(body),
-        },
+        RESULT => result(body),
         ERROR => {
             let error = ErrorFrame::deserialize(&ProtocolFeatures::default(), &mut &*body);
             let ErrorFrame { error, reason } = error.map_err(|e| unexpected(e.to_string()))?;
@@ -86,12 +82,33 @@ fn parse_other(flags: u8, opcode: u8, body: &[u8]) -> Result<Reply, Box<Fault>> 
     }
 }
 
-/// Rows without metadata, as EXECUTE asks for them: section 4.2.5.2 of the protocol.
+/// A result: section 4.2.5 of the protocol.
+fn result(body: &[u8]) -> Result<Reply, Box<Fault>> {
+    let unexpected = |why: &dyn fmt::Display| Box::new(Fault::Unexpected(format!("RESULT: {why}")));
+    let Some((kind, rest)) = body.split_first_chunk() else {
+        return Err(unexpected(&format_args!("a kind has 4 bytes, found {}", body.len())));
+    };
+    match *kind {
+        VOID => Ok(Reply::Void),
+        ROWS => rows(rest).ok_or_else(|| unexpected(&"rows that end too early, or whose columns make no sense")),
+        SET_KEYSPACE | SCHEMA_CHANGE => {
+            let features = ProtocolFeatures::default();
+            let read = result::deserialize_with_features(Bytes::copy_from_slice(body), None, &features);
+            read.map(|_| Reply::Void).map_err(|e| unexpected(&e))
+        }
+        // What was prepared is no answer to EXECUTE.
+        kind => Err(unexpected(&format_args!("the kind {:#04x}", u32::from_be_bytes(kind)))),
+    }
+}
+
+/// Rows: section 4.2.5.2 of the protocol. EXECUTE asks for them without a description of their columns. One that comes all the same is
+/// passed over here: the driver's own reader takes memory for as many columns as it is told there are, and calls itself for each type
+/// within a type.
 fn rows(body: &[u8]) -> Option<Reply> {
-    let rest = body.strip_prefix(&ROWS)?;
-    let (flags, rest) = rest.split_first_chunk()?;
-    let (_columns, mut rest) = rest.split_first_chunk::<4>()?;
+    let (flags, rest) = body.split_first_chunk()?;
+    let (columns, mut rest) = rest.split_first_chunk()?;
     let flags = i32::from_be_bytes(*flags);
+    let columns = u32::try_from(i32::from_be_bytes(*columns)).ok()?;
     let mut paging_state = None;
     if flags & HAS_MORE_PAGES != 0 {
         let (length, behind) = rest.split_first_chunk()?;
@@ -100,38 +117,75 @@ fn rows(body: &[u8]) -> Option<Reply> {
         rest = behind;
     }
     if flags & NO_METADATA == 0 {
-        return None;
+        rest = behind_columns(rest, columns, flags & ONE_TABLE != 0)?;
     }
     let (count, _) = rest.split_first_chunk()?;
     let count = u32::try_from(i32::from_be_bytes(*count)).ok()?;
     Some(Reply::Rows { count, paging_state })
 }
 
-/// Any result: what the driver's own reader makes of it.
-fn any_result(body: &[u8]) -> Result<Reply, Box<Fault>> {
-    let unexpected = |why: &dyn fmt::Display| Box::new(Fault::Unexpected(format!("RESULT: {why}")));
-    let features = ProtocolFeatures::default();
-    let read = result::deserialize_with_features(Bytes::copy_from_slice(body), None, &features);
-    let read = read.map_err(|e| unexpected(&e))?;
-    let ResultFrame::Rows((rows, paging)) = read else {
-        return Ok(Reply::Void);
-    };
-    let rows = rows.deserialize_metadata().map_err(|e| unexpected(&e))?;
-    Ok(Reply::Rows {
-        count: u32::try_from(rows.rows_count()).map_err(|e| unexpected(&e))?,
-        paging_state: match paging.into_paging_control_flow() {
-            ControlFlow::Continue(state) => state.as_bytes_slice().map(|state| Box::from(&state[..])),
-            ControlFlow::Break(()) => None,
-        },
-    })
+/// What is behind the description of the columns. `is_one_table` says that keyspace and table are named once, for all.
+fn behind_columns(mut rest: &[u8], columns: u32, is_one_table: bool) -> Option<&[u8]> {
+    let behind_table = |rest| behind_string(behind_string(rest)?);
+    if is_one_table {
+        rest = behind_table(rest)?;
+    }
+    // Each column has four bytes at least, so that many columns end with the bytes.
+    for _ in 0..columns {
+        if !is_one_table {
+            rest = behind_table(rest)?;
+        }
+        rest = behind_type(behind_string(rest)?, DEEPEST_TYPE)?;
+    }
+    Some(rest)
+}
+
+/// What is behind a type, within which there are types to a depth.
+fn behind_type(rest: &[u8], depth: u32) -> Option<&[u8]> {
+    let depth = depth.checked_sub(1)?;
+    let (id, rest) = rest.split_first_chunk()?;
+    match u16::from_be_bytes(*id) {
+        // CUSTOM, with the name of a class.
+        0x0000 => behind_string(rest),
+        0x0001..=0x0015 => Some(rest),
+        // List and set, map.
+        0x0020 | 0x0022 => behind_type(rest, depth),
+        0x0021 => behind_type(behind_type(rest, depth)?, depth),
+        // A user-defined type: keyspace and name, then the fields, each with its name; a tuple has the types alone.
+        id @ (0x0030 | 0x0031) => {
+            let has_names = id == 0x0030;
+            let rest = if has_names {
+                behind_string(behind_string(rest)?)?
+            } else {
+                rest
+            };
+            let (fields, mut rest) = rest.split_first_chunk()?;
+            for _ in 0..u16::from_be_bytes(*fields) {
+                let typ = if has_names { behind_string(rest)? } else { rest };
+                rest = behind_type(typ, depth)?;
+            }
+            Some(rest)
+        }
+        _ => None,
+    }
+}
+
+fn behind_string(rest: &[u8]) -> Option<&[u8]> {
+    let (length, rest) = rest.split_first_chunk()?;
+    rest.get(usize::from(u16::from_be_bytes(*length))..)
 }
 
 const ERROR: u8 = 0x00;
 const RESULT: u8 = 0x08;
 const VOID: [u8; 4] = [0, 0, 0, 1];
 const ROWS: [u8; 4] = [0, 0, 0, 2];
+const SET_KEYSPACE: [u8; 4] = [0, 0, 0, 3];
+const SCHEMA_CHANGE: [u8; 4] = [0, 0, 0, 5];
+const ONE_TABLE: i32 = 0x01;
 const HAS_MORE_PAGES: i32 = 0x02;
 const NO_METADATA: i32 = 0x04;
+/// How many types may be within one another. Far fewer are in any table.
+const DEEPEST_TYPE: u32 = 64;
 
 #[cfg(test)]
 mod tests {
@@ -164,6 +218,62 @@ mod tests {
         // A warning in front of VOID.
         let warned = [b"\0\x01\0\x03low".as_slice(), &VOID].concat();
         assert_eq!(parse(8, RESULT, &warned).unwrap(), Reply::Void);
+        let keyspace = b"\0\0\0\x03\0\x02ks";
+        assert_eq!(parse(0, RESULT, keyspace).unwrap(), Reply::Void);
+    }
+
+    #[test]
+    fn passes_over_descriptions_of_columns() {
+        let columns: [&[u8]; 8] = [
+            b"\0\x02id\0\x02",
+            b"\0\x01l\0\x20\0\x0d",
+            b"\0\x01s\0\x22\0\x09",
+            b"\0\x01m\0\x21\0\x0d\0\x20\0\x09",
+            b"\0\x01u\0\x30\0\x02ks\0\x03udt\0\x02\0\x01a\0\x09\0\x01b\0\x0d",
+            b"\0\x01t\0\x31\0\x02\0\x15\0\x22\0\x0c",
+            b"\0\x01v\0\0\0\x05Class",
+            b"\0\0\0\x14",
+        ];
+        let head = |flags: i32, columns: i32| [2, flags, columns].map(i32::to_be_bytes).concat();
+        let one = [
+            &head(1, 8),
+            b"\0\x02ks\0\x01t".as_slice(),
+            &columns.concat(),
+            &[0, 0, 0, 3],
+        ]
+        .concat();
+        let each = columns.map(|column| [b"\0\x02ks\0\x01t".as_slice(), column].concat());
+        let each = [&head(0, 8), each.concat().as_slice(), &[0, 0, 0, 3]].concat();
+        let expected = Reply::Rows {
+            count: 3,
+            paging_state: None,
+        };
+        for body in [one, each] {
+            assert_eq!(parse(0, RESULT, &body).unwrap(), expected);
+            for length in 0..body.len() {
+                assert!(parse(0, RESULT, &body[..length]).is_err(), "{length}");
+            }
+        }
+    }
+
+    #[test]
+    fn descriptions_that_make_no_sense_are_errors() {
+        let rows = |columns: i32, types: &[u8]| {
+            let head = [2, 1, columns].map(i32::to_be_bytes).concat();
+            let body = [&head, b"\0\x02ks\0\x01t\0\x01a".as_slice(), types, &[0, 0, 0, 3]].concat();
+            parse(0, RESULT, &body)
+        };
+        let nested = |depth: usize| [b"\0\x20".repeat(depth), b"\0\x09".to_vec()].concat();
+        assert!(rows(1, &nested(63)).is_ok());
+        assert!(rows(1, &nested(64)).is_err());
+        // Read type by type, this would take more than the stack has.
+        assert!(rows(1, &nested(1_000_000)).is_err());
+        // More columns than there is memory for.
+        assert!(rows(i32::MAX, b"\0\x09").is_err());
+        assert!(rows(1, b"\0\x16").is_err());
+        // What was prepared, with as many columns.
+        let prepared = [b"\0\0\0\x04\0\x01x\0\0\0\0".as_slice(), &[0x7f; 8]].concat();
+        assert!(parse(0, RESULT, &prepared).is_err());
     }
 
     #[test]

@@ -27,6 +27,17 @@ pub(super) struct Waiting<T> {
     pub(super) deadline: Instant,
 }
 
+impl<T> Waiting<T> {
+    /// One whose answer may take as long as it likes.
+    pub(super) fn for_ever(tag: T) -> Self {
+        Self {
+            tag,
+            limit: Duration::MAX,
+            deadline: Instant::now(),
+        }
+    }
+}
+
 /// To whom an answer goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Recipient<T> {
