@@ -101,12 +101,12 @@ pub fn read_answers(requests: usize, mut bytes: &[u8], piece: usize) -> (Vec<(us
     (outcomes, Ok(()))
 }
 
-fn invalid(why: String) -> io::Error {
+pub(super) fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// An answer of version 4.
-const VERSION: u8 = 0x84;
+pub(super) const VERSION: u8 = 0x84;
 /// What is read at once.
 const READ: usize = 1 << 16;
 /// Section 2 of the protocol: 256 MB.
