@@ -50,7 +50,7 @@ fn joins_with_a_library_of_another_version_are_refused() {
     let source = program.path("other.c");
     fs::write(
         &source,
-        "int TidemillAnalyticalQuery(unsigned version) { return version == 1 ? 2 : 0; }",
+        "int TidemillAnalyticalQuery(unsigned version) { return version > 0 ? 2 : 0; }",
     )
     .unwrap();
     let other = program.path(ENGINE);

@@ -89,6 +89,8 @@ pub use functions::{changes_between_statements, function_names, is_volatile};
 pub use parser::parse;
 pub use prepared::{Prepared, Statements, parameters};
 pub use scalar::{Scalar, ScalarColumn};
+/// A place in a statement, by line and column, counted from 1.
+pub use sqlparser::tokenizer::Location;
 pub use statement::*;
 pub use stream::{RowStream, Streamed};
 pub use tables::{Clock, Snapshot, Tables};

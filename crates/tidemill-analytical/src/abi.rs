@@ -6,7 +6,7 @@ use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 
 /// The version of the interface. Whoever changes a structure or the meaning of a field counts it up.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The name of the function that an engine exports.
 pub(crate) const ENTRY: &str = "TidemillAnalyticalQuery";
@@ -30,9 +30,8 @@ pub struct Text {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Fault {
-    /// The kind, as `fault` numbers them.
-    pub(crate) kind: u32,
-    pub(crate) message: *mut u8,
+    /// The error as `fault` writes it.
+    pub(crate) told: *mut u8,
     pub(crate) len: usize,
     pub(crate) release: Option<unsafe extern "C" fn(*mut Fault)>,
 }

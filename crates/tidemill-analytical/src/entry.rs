@@ -10,6 +10,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use tidemill_ads::sql::{Error, Kind, Result, TableSource};
 
 use crate::abi::{Fault, Host, OTHER_VERSION, Text, VERSION};
+use crate::fault::Told;
 use crate::tables::{Lent, guarded};
 
 /// Answers a query that came over the interface by `run`, which is given its text and its tables. Returns what the exported
@@ -35,7 +36,7 @@ pub unsafe fn answer(
         // SAFETY: the text lives as long as the call.
         let text = unsafe { text.read()? };
         let text = text.ok_or_else(|| Error::new(Kind::Syntax, "There is no statement"))?;
-        let rows = FFI_ArrowArrayStream::new(run(text, Arc::new(tables))?);
+        let rows = FFI_ArrowArrayStream::new(Box::new(Told(run(text, Arc::new(tables))?)));
         // SAFETY: the caller gives a place for the stream.
         unsafe { answer.write(rows) };
         Ok(())

@@ -20,4 +20,5 @@ mod tables;
 
 pub use abi::{Fault, Host, Text, VERSION};
 pub use entry::answer;
+pub use fault::Heard;
 pub use library::{Engine, LoadError};

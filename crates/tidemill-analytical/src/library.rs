@@ -12,6 +12,7 @@ use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use tidemill_ads::sql::{Analytical, AnalyticalQuery, Error, Kind, Result, Rows, TableSource};
 
 use crate::abi::{DONE, ENTRY, Entry, Fault, Host, OTHER_VERSION, Text, VERSION};
+use crate::fault::Heard;
 
 /// Why a library is not an engine.
 #[derive(Debug, thiserror::Error)]
@@ -69,13 +70,13 @@ impl Engine {
     ///
     /// # Errors
     /// What the engine or the tables say; [`Kind::NeedsAnalytical`] for an engine of another version.
-    pub fn query(&self, text: &str, tables: Arc<dyn TableSource>) -> Result<ArrowArrayStreamReader> {
+    pub fn query(&self, text: &str, tables: Arc<dyn TableSource>) -> Result<Heard> {
         let mut host = ManuallyDrop::new(Host::of(tables));
         let (mut answer, mut fault) = (FFI_ArrowArrayStream::empty(), Fault::none());
         // SAFETY: the function is that of an engine, which takes the host over; text and places live as long as the call.
         let done = unsafe { (self.entry)(VERSION, Text::of(text), &raw mut *host, &raw mut answer, &raw mut fault) };
         match done {
-            DONE => Ok(ArrowArrayStreamReader::try_new(answer)?),
+            DONE => Ok(Heard(ArrowArrayStreamReader::try_new(answer)?)),
             OTHER_VERSION => {
                 // SAFETY: an engine of another version has not touched the host.
                 unsafe { (host.release)(host.data) };

@@ -14,6 +14,7 @@ use arrow_schema::{Schema, SchemaRef};
 use tidemill_ads::sql::{Error, Kind, Result, TableScan, TableSource};
 
 use crate::abi::{DONE, FAILED, Fault, Host, Scan, Text};
+use crate::fault::{Heard, Told};
 
 /// What the data of a [`Host`] points to.
 type Source = Arc<dyn TableSource>;
@@ -67,7 +68,7 @@ unsafe extern "C" fn scan(
     guarded(fault, || {
         // SAFETY: the data are those of `Host::of`, and what the scan points to lives as long as the call.
         let (source, scan) = unsafe { (source(data), (*scan).read()?) };
-        let rows = FFI_ArrowArrayStream::new(source.scan(&scan)?);
+        let rows = FFI_ArrowArrayStream::new(Box::new(Told(source.scan(&scan)?)));
         // SAFETY: the caller gives a place for the stream.
         unsafe { answer.write(rows) };
         Ok(())
@@ -159,7 +160,7 @@ impl TableSource for Lent {
         // SAFETY: the host is alive, and so are the request and both places.
         let done = unsafe { (self.0.scan)(self.0.data, &raw const request, &raw mut rows, &raw mut fault) };
         match done {
-            DONE => Ok(Box::new(ArrowArrayStreamReader::try_new(rows)?)),
+            DONE => Ok(Box::new(Heard(ArrowArrayStreamReader::try_new(rows)?))),
             _ => Err(fault.into_error()),
         }
     }

@@ -215,7 +215,10 @@ impl From<DataFusionError> for Error {
                 Ok(own) => *own,
                 Err(inner) => match inner.downcast::<DataFusionError>() {
                     Ok(inner) => Self::from(*inner),
-                    Err(inner) => Self::Engine(Box::new(DataFusionError::External(inner))),
+                    Err(inner) => match inner.downcast::<tidemill_ads::sql::Error>() {
+                        Ok(fault) => Self::from(*fault),
+                        Err(inner) => Self::Engine(Box::new(DataFusionError::External(inner))),
+                    },
                 },
             },
             DataFusionError::ArrowError(inner, backtrace) => match *inner {

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::common::{DataFusionError, SchemaError};
-use sqlparser::ast::{Expr, Ident, Spanned as _, Statement};
+use datafusion::common::{Column, DataFusionError, SchemaError};
+use sqlparser::ast::{Expr, Ident, Query, Spanned as _, Statement, Value, Visit as _, VisitMut, Visitor, VisitorMut};
 use sqlparser::tokenizer::Location;
 use tidemill_ads::sql::{Error as SqlError, Kind};
 
@@ -24,57 +24,110 @@ pub(crate) fn absent(error: Error, place: Location, sql: &str) -> Error {
     }
 }
 
-/// What the engine finds wrong with a statement before it runs.
-pub(crate) fn of_planning(error: Error, statement: &Statement, sql: &str) -> Error {
-    let Error::Engine(engine) = &error else { return error };
-    let (kind, message) = match engine.find_root() {
-        DataFusionError::SchemaError(found, _) => match &**found {
-            SchemaError::FieldNotFound { field, .. } => {
-                return of_column(Kind::NoColumn, "Column not found", field.name(), statement, sql).into();
-            }
-            SchemaError::AmbiguousReference { field } => {
-                return of_column(Kind::Ambiguous, "Ambiguous reference", field.name(), statement, sql).into();
-            }
-            other => (Kind::Ambiguous, other.to_string()),
-        },
-        DataFusionError::SQL(parser, _) => (Kind::Syntax, parser.to_string()),
-        DataFusionError::NotImplemented(what) => (Kind::Unsupported, what.clone()),
-        DataFusionError::Plan(what) => return of_plan(what, statement, sql).into(),
-        _ => return error,
+/// What is found wrong with a statement before it runs, in this expression if it is known.
+pub(crate) fn of_planning(error: Error, statement: &Statement, faulty: Option<&Expr>, sql: &str) -> Error {
+    let Some((kind, message, named)) = told(&error, faulty, statement) else {
+        return error;
     };
-    SqlError::new(kind, without_passwords(&message)).into()
+    let place = named.or_else(|| Some(faulty?.span().start).filter(|place| place.line > 0));
+    let fault = SqlError::new(kind, without_passwords(&message));
+    fault.at(place.unwrap_or_else(|| begin(sql))).within(sql).into()
+}
+
+/// Kind, words and, where the words name something, place of a fault of planning. `None` for others.
+fn told(error: &Error, faulty: Option<&Expr>, statement: &Statement) -> Option<(Kind, String, Option<Location>)> {
+    let engine = match error {
+        Error::Engine(engine) => engine,
+        // Of expressions that were bound as the lanes of ADS SQL bind them, and written anew before that.
+        Error::Ads(fault) => match &**fault {
+            tidemill_ads::Error::Statement(fault) if *fault.kind() != Kind::Engine => {
+                return Some((fault.kind().clone(), fault.message().to_owned(), None));
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(match engine.find_root() {
+        DataFusionError::SchemaError(found, _) => match &**found {
+            SchemaError::FieldNotFound { field, valid_fields } => match faulty {
+                Some(Expr::CompoundIdentifier(parts)) if !is_qualifier(parts, valid_fields) => {
+                    let name: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+                    (Kind::NoColumn, format!("Column not found: {}", name.join(".")), None)
+                }
+                _ => of_column(Kind::NoColumn, "Column not found", field.name(), faulty, statement),
+            },
+            SchemaError::AmbiguousReference { field } => {
+                of_column(Kind::Ambiguous, "Ambiguous reference", field.name(), faulty, statement)
+            }
+            other => (Kind::Ambiguous, other.to_string(), None),
+        },
+        DataFusionError::SQL(parser, _) => (Kind::Syntax, parser.to_string(), None),
+        DataFusionError::NotImplemented(what) => (Kind::Unsupported, what.clone(), None),
+        DataFusionError::Plan(what) => of_plan(what, faulty, statement),
+        _ => return None,
+    })
+}
+
+/// Where the first word of a statement stands.
+fn begin(sql: &str) -> Location {
+    let before = &sql[..sql.len() - sql.trim_start().len()];
+    let lines = before.matches('\n').count();
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
+    Location::new(lines as u64 + 1, column as u64 + 1)
 }
 
 /// A fault of a column, which is called as the statement calls it.
-fn of_column(kind: Kind, what: &str, column: &str, statement: &Statement, sql: &str) -> SqlError {
-    match mention_of(column, statement) {
-        Some(Ident { value, span, .. }) => {
-            let fault = SqlError::new(kind, format!("{what}: {value}"));
-            fault.at(span.start).within(sql)
-        }
-        None => SqlError::new(kind, format!("{what}: {column}")),
+fn of_column(
+    kind: Kind,
+    what: &str,
+    column: &str,
+    faulty: Option<&Expr>,
+    statement: &Statement,
+) -> (Kind, String, Option<Location>) {
+    match faulty
+        .and_then(named)
+        .cloned()
+        .or_else(|| mention_of(column, statement))
+    {
+        Some(Ident { value, span, .. }) => (kind, format!("{what}: {value}"), Some(span.start)),
+        None => (kind, format!("{what}: {column}"), None),
+    }
+}
+
+/// Whether what stands before a column's name is one of the tables that have these columns.
+fn is_qualifier(parts: &[Ident], columns: &[Column]) -> bool {
+    let Some((_, [.., qualifier])) = parts.split_last() else {
+        return true;
+    };
+    let mut tables = columns.iter().filter_map(|column| column.relation.as_ref());
+    tables.any(|table| table.table().eq_ignore_ascii_case(&qualifier.value))
+}
+
+/// The column that an expression is.
+fn named(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Identifier(ident) => Some(ident),
+        Expr::CompoundIdentifier(parts) => parts.last(),
+        _ => None,
     }
 }
 
 /// The planner tells these apart by their words alone.
-fn of_plan(what: &str, statement: &Statement, sql: &str) -> SqlError {
+fn of_plan(what: &str, faulty: Option<&Expr>, statement: &Statement) -> (Kind, String, Option<Location>) {
     let quoted = |quote: char| what.split(quote).nth(1).unwrap_or_default();
-    let (kind, message, place) = if what.contains("must appear in the GROUP BY clause") {
+    if what.contains("must appear in the GROUP BY clause") {
         let column = quoted('"').rsplit('.').next().unwrap_or_default();
         let why = format!("Column {column} is not grouped by");
-        (Kind::Grouping, why, place_of(column, statement))
+        let ident = faulty.and_then(named).cloned();
+        let ident = ident.or_else(|| mention_of(column, statement));
+        (Kind::Grouping, why, ident.map(|ident| ident.span.start))
     } else if what.starts_with("Aggregate functions are not allowed") {
         (Kind::Grouping, "An aggregate cannot stand here".to_owned(), None)
     } else if what.starts_with("Invalid function") {
         let (name, place) = function_of(quoted('\''), statement);
         (Kind::NoFunction, format!("Scalar function not found: {name}"), place)
     } else {
-        (Kind::Type, without_passwords(what), None)
-    };
-    let fault = SqlError::new(kind, message);
-    match place {
-        Some(place) => fault.at(place).within(sql),
-        None => fault,
+        (Kind::Type, what.to_owned(), None)
     }
 }
 
@@ -92,26 +145,170 @@ fn function_of(name: &str, statement: &Statement) -> (String, Option<Location>) 
     }
 }
 
-/// Where a statement names a column first.
-fn place_of(column: &str, statement: &Statement) -> Option<Location> {
-    mention_of(column, statement).map(|ident| ident.span.start)
-}
-
 /// The name by which a statement first names a column.
 fn mention_of(column: &str, statement: &Statement) -> Option<Ident> {
-    let found = sqlparser::ast::visit_expressions(statement, |expr| {
-        let last = match expr {
-            Expr::Identifier(ident) => Some(ident),
-            Expr::CompoundIdentifier(parts) => parts.last(),
-            _ => None,
-        };
-        match last {
-            Some(ident) if ident.value.eq_ignore_ascii_case(column) => ControlFlow::Break(ident.clone()),
-            _ => ControlFlow::Continue(()),
-        }
+    let found = sqlparser::ast::visit_expressions(statement, |expr| match named(expr) {
+        Some(ident) if ident.value.eq_ignore_ascii_case(column) => ControlFlow::Break(ident.clone()),
+        _ => ControlFlow::Continue(()),
     });
     match found {
         ControlFlow::Break(ident) => Some(ident),
         ControlFlow::Continue(()) => None,
+    }
+}
+
+/// So many expressions of a statement are looked at, each of which is planned.
+const MAX_PARTS: usize = 100;
+
+/// Looks for the innermost expression of a statement that has a fault, which the planner tells without its place.
+///
+/// An expression of a query that can be taken away, and the fault with it, has it. So has a part of this expression that has the same
+/// fault when it stands there alone. Each such statement is to be planned.
+pub(crate) struct Search<'s> {
+    statement: &'s Statement,
+    fault: String,
+    parts: Vec<Part>,
+    /// The part that is looked at.
+    at: usize,
+    /// Whether it has the fault if this shows again.
+    shows: bool,
+    found: Option<usize>,
+}
+
+impl<'s> Search<'s> {
+    pub(crate) fn new(statement: &'s Statement, fault: &Error) -> Self {
+        let mut parts = Parts::default();
+        let _ = statement.visit(&mut parts);
+        if parts.all.len() > MAX_PARTS {
+            parts.all.clear();
+        }
+        Self {
+            statement,
+            fault: Self::words(fault, statement),
+            parts: parts.all,
+            at: 0,
+            shows: false,
+            found: None,
+        }
+    }
+
+    /// What tells a fault from others.
+    fn words(fault: &Error, statement: &Statement) -> String {
+        match told(fault, None, statement) {
+            Some((kind, message, _)) => format!("{kind:?} {message}"),
+            None => fault.to_string(),
+        }
+    }
+
+    /// The next statement to plan.
+    pub(crate) fn next(&mut self) -> Option<Statement> {
+        while self.parts.get(self.at)?.within != self.found {
+            self.at += 1;
+        }
+        let part = self.parts.get(self.at)?;
+        let around = self.found.and_then(|around| Some((around, self.parts.get(around)?)));
+        let (place, instead) = match around {
+            Some((around, whole)) if whole.query == part.query => (around, part.expr.clone()),
+            _ => (self.at, Expr::value(Value::Null)),
+        };
+        self.shows = place != self.at;
+        Some(replaced(self.statement, place, instead))
+    }
+
+    /// What planning it told.
+    pub(crate) fn hear(&mut self, told: Option<&Error>) {
+        let is_same = told.is_some_and(|told| Self::words(told, self.statement) == self.fault);
+        if is_same == self.shows {
+            self.found = Some(self.at);
+        }
+        self.at += 1;
+    }
+
+    pub(crate) fn found(self) -> Option<Expr> {
+        let part = self.parts.into_iter().nth(self.found?)?;
+        Some(part.expr)
+    }
+}
+
+/// The expressions of a statement, each before its parts.
+#[derive(Default)]
+struct Parts {
+    all: Vec<Part>,
+    /// Those around.
+    around: Vec<usize>,
+    queries: usize,
+    within: Vec<usize>,
+}
+
+struct Part {
+    expr: Expr,
+    /// The expression of which it is a part.
+    within: Option<usize>,
+    /// The query that it stands in.
+    query: Option<usize>,
+}
+
+impl Visitor for Parts {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.queries += 1;
+        self.within.push(self.queries);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.within.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if self.all.len() > MAX_PARTS {
+            return ControlFlow::Break(());
+        }
+        self.all.push(Part {
+            expr: expr.clone(),
+            within: self.around.last().copied(),
+            query: self.within.last().copied(),
+        });
+        self.around.push(self.all.len() - 1);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, _: &Expr) -> ControlFlow<()> {
+        self.around.pop();
+        ControlFlow::Continue(())
+    }
+}
+
+/// The statement with another expression in that place.
+fn replaced(statement: &Statement, place: usize, instead: Expr) -> Statement {
+    let mut statement = statement.clone();
+    let mut replacing = Replacing {
+        before: place,
+        instead: Some(instead),
+    };
+    let _ = VisitMut::visit(&mut statement, &mut replacing);
+    statement
+}
+
+struct Replacing {
+    /// So many expressions stand before it.
+    before: usize,
+    instead: Option<Expr>,
+}
+
+impl VisitorMut for Replacing {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if self.before > 0 {
+            self.before -= 1;
+            return ControlFlow::Continue(());
+        }
+        if let Some(instead) = self.instead.take() {
+            *expr = instead;
+        }
+        ControlFlow::Break(())
     }
 }

@@ -42,6 +42,7 @@ mod session;
 mod shards;
 mod sink;
 mod stores;
+mod top_percent;
 mod transaction;
 mod yielding;
 

@@ -10,52 +10,24 @@ use sqlparser::ast::{
 };
 use tidemill_ads::sql::{Error as SqlError, Kind, Select, Value as AdsValue};
 
-use crate::{Error, Result};
-
-/// What the engine is asked.
-#[derive(Debug)]
-pub(crate) struct Lowered {
-    pub(crate) statement: Statement,
-    /// Which of the rows of its answer are meant; `None` are all.
-    pub(crate) share: Option<Share>,
-}
-
-/// Some of the rows of an answer, whose number depends on that of all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Share {
-    percent: u64,
-    offset: u64,
-}
-
-impl Share {
-    /// The rows that are passed over, and those that are shown, of so many.
-    pub(crate) fn of(self, rows: usize) -> (usize, usize) {
-        let part = rows
-            .saturating_mul(usize::try_from(self.percent.min(100)).unwrap_or(100))
-            .div_ceil(100);
-        let offset = usize::try_from(self.offset).unwrap_or(usize::MAX).min(rows);
-        (offset, part.min(rows - offset))
-    }
-}
+use crate::{Error, Result, top_percent};
 
 /// The statement that answers a query, or explains it.
 ///
 /// # Errors
 ///
 /// [`Error::Ads`] for what the engine has no words for.
-pub(crate) fn statement(select: &Select, explains: bool, parameters: &Parameters) -> Result<Lowered> {
+pub(crate) fn statement(select: &Select, explains: bool, parameters: &Parameters) -> Result<Statement> {
     let mut query = select.query.clone();
-    let offset = select.start_at.map(|row| row.saturating_sub(1));
-    let share = take_share(&mut query, offset);
-    if let (Some(offset), None) = (offset, &share) {
-        add_limits(&mut query, None, Some(number(offset)))?;
+    if let Some(row) = select.start_at {
+        add_limits(&mut query, None, Some(number(row.saturating_sub(1))))?;
     }
     let mut lowered = Statement::Query(query);
     let mut lowering = Lowering { parameters };
     if let ControlFlow::Break(error) = lowered.visit(&mut lowering) {
         return Err(error);
     }
-    let statement = match explains {
+    Ok(match explains {
         false => lowered,
         true => Statement::Explain {
             describe_alias: DescribeAlias::Explain,
@@ -67,45 +39,7 @@ pub(crate) fn statement(select: &Select, explains: bool, parameters: &Parameters
             format: None,
             options: None,
         },
-    };
-    Ok(Lowered {
-        statement,
-        share: share.filter(|_| !explains),
     })
-}
-
-/// `TOP n PERCENT [START AT m]`, or with OFFSET, of the whole answer: an engine counts its rows behind the OFFSET.
-fn take_share(query: &mut Query, start: Option<u64>) -> Option<Share> {
-    let SetExpr::Select(select) = &mut *query.body else {
-        return None;
-    };
-    let top = select.top.as_ref().filter(|top| top.percent)?;
-    let percent = match &top.quantity {
-        Some(TopQuantity::Constant(percent)) => *percent,
-        Some(TopQuantity::Expr(percent)) => constant(percent)?,
-        None => return None,
-    };
-    let offset = match &query.limit_clause {
-        None => start.unwrap_or(0),
-        Some(LimitClause::LimitOffset {
-            limit: None,
-            offset: Some(offset),
-            ..
-        }) if start.is_none() => constant(&offset.value)?,
-        Some(_) => return None,
-    };
-    (select.top, query.limit_clause) = (None, None);
-    Some(Share { percent, offset })
-}
-
-fn constant(expr: &Expr) -> Option<u64> {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::Number(digits, _) => digits.parse().ok(),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// The values of a statement's parameters by their names: `?1`, `:NAME`.
@@ -215,14 +149,15 @@ fn lower_parts(body: &mut SetExpr) -> Result<()> {
 /// `TOP n` as the limit that it is.
 fn take_top(select: &mut sqlparser::ast::Select) -> Result<Option<Expr>> {
     let Some(top) = select.top.take() else { return Ok(None) };
-    if top.percent {
-        return Err(unsupported("TOP PERCENT in a part of a query over more than one table"));
-    }
-    match top.quantity {
-        Some(TopQuantity::Constant(rows)) => Ok(Some(number(rows))),
-        Some(TopQuantity::Expr(rows)) => Ok(Some(rows)),
-        None => Err(unsupported("TOP without a number")),
-    }
+    let quantity = match top.quantity {
+        Some(TopQuantity::Constant(rows)) => number(rows),
+        Some(TopQuantity::Expr(rows)) => rows,
+        None => return Err(unsupported("TOP without a number")),
+    };
+    Ok(Some(match top.percent {
+        false => quantity,
+        true => top_percent::limit(quantity),
+    }))
 }
 
 /// Columns without a name are EXPR, EXPR_1, …, as ADS calls them.

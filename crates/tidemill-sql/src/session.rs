@@ -10,8 +10,8 @@ use datafusion::catalog::{
     CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
     MemorySchemaProvider, TableProvider,
 };
+use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, TableReference};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState, SessionStateBuilder};
@@ -22,7 +22,7 @@ use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
-use futures::{StreamExt, TryStreamExt};
+use futures::StreamExt;
 use sqlparser::ast::{Insert, SetExpr, Statement, TableObject};
 use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableName, TableSource, Type, Value};
 use tidemill_riegeli::RecordType;
@@ -31,7 +31,7 @@ use crate::ads::{self, TextKind};
 use crate::copy;
 use crate::damage::DamageLog;
 use crate::location::{Format, Location, Place};
-use crate::lowering::{Lowered, Parameters, Share};
+use crate::lowering::Parameters;
 use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
@@ -42,7 +42,7 @@ use crate::sink::{IfThere, TableSink};
 use crate::stores::Clients;
 use crate::transaction::{Kept, blocking};
 use crate::yielding::YieldingJoins;
-use crate::{Error, Result, blanks, dialect, faults, lowering, stores};
+use crate::{Error, Result, blanks, dialect, faults, lowering, stores, top_percent};
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
 pub struct Session {
@@ -99,6 +99,7 @@ impl Session {
             .with_config(self.config.clone())
             .with_runtime_env(Arc::new(runtime))
             .with_default_features()
+            .with_query_planner(Arc::new(top_percent::Planner))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();
         state.mark_start_execution();
@@ -181,15 +182,14 @@ impl Session {
     ///
     /// As [`Session::query`]; [`Error::Unsupported`] for what is not a query.
     pub async fn query_lent(&self, sql: &str, tables: Arc<dyn TableSource>) -> Result<Answer> {
-        let Lowered { statement, share } = match tidemill_ads::sql::parse(sql)?.as_slice() {
+        let statement = match tidemill_ads::sql::parse(sql)?.as_slice() {
             [only] => match &only.kind {
                 StatementKind::Select(select) => lowering::statement(select, false, &Parameters::default())?,
                 _ => return Err(not_a_query()),
             },
             _ => return Err(not_a_query()),
         };
-        let answer = self.run(statement, sql, &self.options, Some(&tables)).await?;
-        Ok(answer.shared(share))
+        self.run(statement, sql, &self.options, Some(&tables)).await
     }
 
     /// [`Session::query`] under these settings of tables.
@@ -282,9 +282,8 @@ impl Session {
                 answered => return answered,
             }
         }
-        let Lowered { statement, share } = lowering::statement(select, explains, &Parameters::of(sql, text.values)?)?;
+        let statement = lowering::statement(select, explains, &Parameters::of(sql, text.values)?)?;
         let answer = self.run(statement, sql, options, None).await;
-        let answer = answer.map(|answer| answer.shared(share));
         match (answer, refused) {
             // What nobody knows is refused in the words of the first who was asked.
             (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),
@@ -348,18 +347,15 @@ impl Session {
         options: &SessionOptions,
         lent: Option<&Arc<dyn TableSource>>,
     ) -> Result<Answer> {
-        let written = statement.clone();
         // Under other settings tables may take other conditions.
         let plans = std::ptr::eq(options, &raw const self.options).then_some(&self.plans);
-        let answer = self
-            .planned(statement, sql, &options.of_statements(), lent, plans)
-            .await;
-        answer.map_err(|error| faults::of_planning(error, &written, sql))
+        self.planned(&statement, sql, &options.of_statements(), lent, plans)
+            .await
     }
 
     async fn planned(
         &self,
-        statement: Statement,
+        statement: &Statement,
         sql: &str,
         options: &SessionOptions,
         lent: Option<&Arc<dyn TableSource>>,
@@ -370,7 +366,7 @@ impl Session {
             None => self.state(),
         };
         let (mut tables, mut providers) = (HashMap::new(), Providers::new());
-        for (written, place) in scope::relations(&statement) {
+        for (written, place) in scope::relations(statement) {
             let (registered, alias, is_xbase, provider) = match lent {
                 Some(source) => {
                     let alias = scope::table_name(&written).to_owned();
@@ -401,12 +397,27 @@ impl Session {
             );
         }
         let has_blanks = tables.values().any(|table| table.is_xbase && options.has_blanks());
-        let key = Key::new(&statement, &tables, &providers);
+        let key = Key::new(statement, &tables, &providers);
         let known = plans.map_or(Ok(None), |plans| plans.find(&key, &providers))?;
         let Planned { plan, keeps_order } = match known {
             Some(known) => known,
             None => {
-                let (planned, lasts) = plan(statement, &tables, &providers, &mut state).await?;
+                for (name, provider) in &providers {
+                    let schema = state.schema_for_ref(TableReference::bare(name.as_str()))?;
+                    schema.register_table(name.clone(), Arc::clone(provider))?;
+                }
+                let planned = plan(statement.clone(), &tables, &providers, &mut state).await;
+                let (planned, lasts) = match planned {
+                    Ok(planned) => planned,
+                    Err(error) => {
+                        let mut search = faults::Search::new(statement, &error);
+                        while let Some(part) = search.next() {
+                            let told = plan(part, &tables, &providers, &mut state).await.err();
+                            search.hear(told.as_ref());
+                        }
+                        return Err(faults::of_planning(error, statement, search.found().as_ref(), sql));
+                    }
+                };
                 if let (Some(plans), true) = (plans, lasts) {
                     plans.keep(key, &planned)?;
                 }
@@ -567,30 +578,6 @@ impl Answer {
         }
     }
 
-    /// That share of the rows, which are all held until their number is known.
-    fn shared(self, share: Option<Share>) -> Self {
-        let Some(share) = share else { return self };
-        let schema = self.schema();
-        let shared = async move {
-            let batches = self
-                .collect()
-                .await
-                .map_err(|error| DataFusionError::External(Box::new(error)))?;
-            let (mut offset, mut left) = share.of(batches.iter().map(RecordBatch::num_rows).sum());
-            let shown = batches.into_iter().map(move |batch| {
-                let from = offset.min(batch.num_rows());
-                let rows = left.min(batch.num_rows() - from);
-                (offset, left) = (offset - from, left - rows);
-                Ok(batch.slice(from, rows))
-            });
-            Ok::<_, DataFusionError>(futures::stream::iter(shown))
-        };
-        let batches = futures::stream::once(shared).try_flatten();
-        Self {
-            stream: Box::pin(RecordBatchStreamAdapter::new(schema, batches)),
-        }
-    }
-
     pub(crate) fn streamed(stream: SendableRecordBatchStream) -> Self {
         Self { stream }
     }
@@ -695,26 +682,24 @@ fn is_system(name: &str) -> bool {
     name.len() > schema.len() && schema.eq_ignore_ascii_case("system")
 }
 
-/// The optimised plan of a statement, and whether it can be kept.
+/// The optimised plan of a statement over tables that the state knows, and whether it can be kept.
 async fn plan(
     mut statement: Statement,
     tables: &HashMap<String, Bound>,
     providers: &Providers,
     state: &mut SessionState,
 ) -> Result<(Planned, bool)> {
-    for (name, provider) in providers {
-        let schema = state.schema_for_ref(TableReference::bare(name.as_str()))?;
-        schema.register_table(name.clone(), Arc::clone(provider))?;
-    }
     scope::bind(&mut statement, tables)?;
     let written = statement.clone();
     let around = Surroundings::new(tables.values(), state, (StatementOptions::default().clock)());
     for function in scalars::lower(&mut statement, around)? {
         state.register_udf(Arc::new(function))?;
     }
+    state.register_udf(Arc::new(top_percent::function()))?;
     let plan = state
         .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))
         .await?;
+    let plan = top_percent::placed(plan)?;
     let lasts = plan_cache::is_lasting(&written, &plan, providers)?;
     let planned = Planned {
         keeps_order: keeps_table_order(&plan)?,

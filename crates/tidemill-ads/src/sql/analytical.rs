@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Fields, Schema, SchemaRef};
-use sqlparser::ast::{self, Query as SqlQuery, Visit as _, VisitMut};
+use sqlparser::ast::{self, Query as SqlQuery, Spanned as _, Visit as _, VisitMut};
+use sqlparser::tokenizer::Location;
 use tidemill_xbase::Table;
 
 use super::answer::{ColumnDescription, Rows};
@@ -21,10 +22,10 @@ use super::error::{Error, Kind, Result};
 use super::evaluate::Session;
 use super::expression::{Column, Expr};
 use super::frames;
-use super::parser::parse_expression;
+use super::parser::{parse, parse_expression};
 use super::prepared::{Facts, Prepared};
 use super::select::{Compiled, Item, Plan, Query, Source, Top, columns_of, system_rows, table_name};
-use super::statement::{Select, TableName};
+use super::statement::{Select, Statement, StatementKind, TableName};
 use super::stream::RowStream;
 use super::tables::{Snapshot, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, date_text, decimal_text, time_text, timestamp_text};
@@ -157,7 +158,37 @@ impl Template {
             let why = "This connection has no analytical engine";
             Error::new(Kind::NeedsAnalytical, why)
         })?;
-        engine.run(Arc::new(self.query(tables, session)?))
+        let query = Arc::new(self.query(tables, session)?);
+        engine.run(Arc::clone(&query)).map_err(|fault| {
+            let written = match fault.line_and_column() {
+                // Where what cannot be told more closely is.
+                Some((1, 1)) => Some(self.query.span().start),
+                Some(place) => self.written_at(query.text(), place),
+                None => None,
+            };
+            fault.moved(written)
+        })
+    }
+
+    /// What stands at a place of the text that an engine was given, where it was written.
+    fn written_at(&self, text: &str, (line, column): (u64, u64)) -> Option<Location> {
+        let statements = parse(text).ok()?;
+        let [
+            Statement {
+                kind: StatementKind::Select(given),
+                ..
+            },
+        ] = statements.as_slice()
+        else {
+            return None;
+        };
+        let (given, written) = (Words::of(&given.query), Words::of(&self.query));
+        if given.len() != written.len() {
+            return None;
+        }
+        let place = Location::new(line, column);
+        let behind = given.into_iter().zip(written).filter(|(given, _)| *given >= place);
+        behind.min().map(|(_, written)| written)
     }
 
     /// The query with the values of its parameters.
@@ -330,6 +361,39 @@ impl Lent {
     }
 }
 
+/// Where the names, literals and calls of a query begin, in an order that does not depend on how it is laid out.
+#[derive(Default)]
+struct Words(Vec<Location>);
+
+impl Words {
+    fn of(query: &SqlQuery) -> Vec<Location> {
+        let mut words = Self::default();
+        let _ = query.visit(&mut words);
+        words.0
+    }
+}
+
+impl ast::Visitor for Words {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<()> {
+        self.0.push(relation.span().start);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+        use ast::Expr as E;
+        match expr {
+            E::CompoundIdentifier(parts) => self.0.extend(parts.iter().map(|part| part.span.start)),
+            E::Identifier(_) | E::Value(_) | E::TypedString(_) | E::Function(_) | E::Case { .. } => {
+                self.0.push(expr.span().start);
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// The columns of a table in statements: with [`BLANK_IS_NULL`] where a field cannot hold NULL.
 pub fn columns_with_blanks(table: &Table) -> Schema {
     let (schema, fields) = (table.schema(), table.fields());
@@ -478,7 +542,8 @@ impl ast::VisitorMut for Binder<'_> {
             _ => None,
         };
         if let Some(number) = number {
-            *expr = ast::Expr::value(ast::Value::Placeholder(number.to_string()));
+            let placeholder = ast::Value::Placeholder(number.to_string());
+            *expr = ast::Expr::Value(placeholder.with_span(expr.span()));
         }
         ControlFlow::Continue(())
     }

@@ -131,6 +131,15 @@ impl Error {
         self
     }
 
+    /// At another place, or without one.
+    pub(super) fn moved(mut self, location: Option<Location>) -> Self {
+        (self.0.location, self.0.offset) = (None, None);
+        match location {
+            Some(location) => self.at(location),
+            None => self,
+        }
+    }
+
     /// Counts the characters before the fault.
     #[must_use]
     pub fn within(mut self, text: &str) -> Self {
@@ -250,8 +259,15 @@ impl From<crate::Error> for Error {
 }
 
 impl From<arrow_schema::ArrowError> for Error {
+    /// What went wrong may be one of these on its way through Arrow.
     fn from(error: arrow_schema::ArrowError) -> Self {
-        Self::new(Kind::Value, error.to_string())
+        match error {
+            arrow_schema::ArrowError::ExternalError(inner) => match inner.downcast::<Self>() {
+                Ok(own) => *own,
+                Err(other) => Self::new(Kind::Value, other.to_string()),
+            },
+            other => Self::new(Kind::Value, other.to_string()),
+        }
     }
 }
 

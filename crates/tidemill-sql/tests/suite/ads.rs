@@ -157,13 +157,47 @@ async fn a_share_of_joined_rows_is_that_of_one_table() {
         let joined = format!("SELECT TOP {share} a.id FROM t a JOIN t b ON a.id = b.id ORDER BY a.id");
         assert_eq!(csv(&session, &joined).await, one, "{share}");
     }
-    let within = "SELECT id FROM t WHERE id IN (SELECT TOP 50 PERCENT id FROM t)";
-    assert!(
-        refused(&session, within)
+    let pairs = "t a JOIN t b ON a.id = b.id";
+    for (within, ids) in [
+        (
+            "SELECT id FROM t WHERE id IN (SELECT TOP 50 PERCENT a.id FROM {pairs} ORDER BY a.id)",
+            "1,2,3",
+        ),
+        (
+            "SELECT q.id FROM (SELECT TOP 40 PERCENT a.id FROM {pairs} ORDER BY b.id DESC) q ORDER BY q.id",
+            "4,5",
+        ),
+        (
+            "SELECT q.id FROM (SELECT TOP 90 PERCENT a.id FROM {pairs} ORDER BY a.id) q WHERE q.id > 3",
+            "4,5",
+        ),
+        (
+            "WITH q AS (SELECT TOP 1 PERCENT a.id FROM {pairs} ORDER BY a.id) SELECT * FROM q",
+            "1",
+        ),
+        (
+            "SELECT TOP 20 PERCENT id FROM t UNION ALL SELECT TOP 40 PERCENT a.id FROM {pairs} WHERE a.id > 4",
+            "1,5",
+        ),
+        (
+            "SELECT TOP 60 PERCENT q.id FROM (SELECT TOP 80 PERCENT a.id FROM {pairs} ORDER BY a.id) q ORDER BY q.id",
+            "1,2,3",
+        ),
+    ] {
+        let answer = csv(&session, &within.replace("{pairs}", pairs)).await;
+        assert_eq!(answer.trim_end().replace('\n', ","), ids, "{within}");
+    }
+    let bounded = Session::new(SessionOptions::default().dir(folder.path()).memory(1 << 20));
+    let many = "SELECT TOP 100 PERCENT a.id FROM t a, t b, t c, t d, t e, t f, t g, t h";
+    let told = match bounded.query(many).await {
+        Ok(answer) => answer
+            .collect()
             .await
-            .to_string()
-            .contains("TOP PERCENT in a part")
-    );
+            .expect_err("390,625 numbers need more")
+            .to_string(),
+        Err(error) => error.to_string(),
+    };
+    assert!(told.contains("TopPercentExec"), "{told}");
 }
 
 #[tokio::test]
