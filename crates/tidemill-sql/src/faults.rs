@@ -30,8 +30,19 @@ pub(crate) fn of_planning(error: Error, statement: &Statement, faulty: Option<&E
         return error;
     };
     let place = named.or_else(|| Some(faulty?.span().start).filter(|place| place.line > 0));
+    let place = place.or_else(|| place_of(&error));
     let fault = SqlError::new(kind, without_passwords(&message));
     fault.at(place.unwrap_or_else(|| begin(sql))).within(sql).into()
+}
+
+/// Where whoever found a fault says that it is.
+fn place_of(error: &Error) -> Option<Location> {
+    let Error::Ads(fault) = error else { return None };
+    let tidemill_ads::Error::Statement(fault) = &**fault else {
+        return None;
+    };
+    let (line, column) = fault.line_and_column()?;
+    Some(Location::new(line, column))
 }
 
 /// Kind, words and, where the words name something, place of a fault of planning. `None` for others.

@@ -430,8 +430,9 @@ impl Session {
             // Of several files, a LIMIT takes by their statistics whichever answer first.
             execution.collect_statistics = false;
         }
-        let physical = state.query_planner().create_physical_plan(&plan, &state).await?;
-        let stream = execute_stream(physical, state.task_ctx())?;
+        let fault = |error| faults::of_planning(Error::from(error), statement, None, sql);
+        let physical = state.query_planner().create_physical_plan(&plan, &state).await;
+        let stream = execute_stream(physical.map_err(fault)?, state.task_ctx()).map_err(fault)?;
         Ok(match has_blanks {
             true => Answer::settled(stream),
             false => Answer { stream },
