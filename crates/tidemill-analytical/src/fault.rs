@@ -16,7 +16,7 @@ use tidemill_ads::sql::{Error, Kind, Location};
 use crate::abi::{Fault, Text};
 
 /// Kinds by their numbers.
-const KINDS: [Kind; 16] = [
+const KINDS: [Kind; 17] = [
     Kind::Engine,
     Kind::Syntax,
     Kind::NoTable,
@@ -33,6 +33,7 @@ const KINDS: [Kind; 16] = [
     Kind::Limit,
     Kind::NeedsAnalytical,
     Kind::Stopped,
+    Kind::StructureChanged,
 ];
 
 /// Begins and ends an error within a text.
