@@ -447,9 +447,9 @@ impl Session {
     /// Closes everything that is open on the connection.
     pub(crate) fn close_all(&mut self) -> Result<()> {
         let open: Vec<AreaId> = self.connection.areas().map(|(area, _)| area).collect();
-        open.into_iter()
-            .map(|area| self.close_table(area))
-            .fold(Ok(()), Result::and)
+        let closed = open.into_iter().map(|area| self.close_table(area));
+        let closed = closed.fold(Ok(()), Result::and);
+        closed.and(self.connection.close_all())
     }
 
     pub(crate) fn table_handles(&self) -> impl Iterator<Item = Handle> {

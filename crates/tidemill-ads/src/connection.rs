@@ -291,6 +291,21 @@ impl Connection {
         written
     }
 
+    /// Closes every table that is open, and what statements have read or keep for the next: nothing holds a file any more. The
+    /// connection stays.
+    ///
+    /// # Errors
+    /// The first of [`Connection::close_table`]; all are closed all the same.
+    pub fn close_all(&mut self) -> Result<()> {
+        let open: Vec<AreaId> = self.areas.iter().map(|(id, _)| *id).collect();
+        let closed = open
+            .into_iter()
+            .map(|id| self.close_table(id))
+            .fold(Ok(()), Result::and);
+        self.statements.close_all();
+        closed
+    }
+
     /// Closes the cursors that stay open for the next statement.
     pub fn close_cached_cursors(&mut self) {
         self.statements.close_cached_cursors();

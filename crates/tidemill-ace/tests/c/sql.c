@@ -229,6 +229,7 @@ static void transactions(void)
 int main(int argc, char **argv)
 {
     UNSIGNED16 type;
+    ADSHANDLE table;
     if (argc != 2)
         return 2;
     OK(AdsShowDeleted(0));
@@ -241,8 +242,14 @@ int main(int argc, char **argv)
     transactions();
     OK(AdsCloseSQLStatement(statement));
     OK(AdsCreateSQLStatement(connection, &statement));
-    run("SELECT * FROM people");
+    OK(AdsCloseTable(run("SELECT * FROM people WHERE id = 7")));
+    IS(rows(run("SELECT * FROM people")) > 0, 1);
     OK(AdsDisconnect(connection));
     IS(AdsGetHandleType(statement, &type), AE_INVALID_HANDLE);
+    /* Neither open cursors nor those that are kept hold a file behind the end of their connection. */
+    OK(AdsConnect60(TEXT(argv[1]), ADS_LOCAL_SERVER, NULL, NULL, ADS_DEFAULT, &connection));
+    OK(AdsOpenTable(connection, TEXT("people"), NULL, ADS_VFP, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
+                    ADS_EXCLUSIVE, &table));
+    OK(AdsDisconnect(connection));
     return failures != 0;
 }

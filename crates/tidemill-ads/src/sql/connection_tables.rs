@@ -141,6 +141,12 @@ impl StatementTables {
         self.own = Transactions::default();
     }
 
+    /// Closes what statements have open, but for what is under way.
+    pub(crate) fn close_all(&mut self) {
+        self.open.retain(|_, open| open.editor.is_some());
+        self.close_cached_cursors();
+    }
+
     /// Closes a table, for who wants it alone.
     pub(crate) fn close(&mut self, path: &Path) {
         self.open.remove(path);
