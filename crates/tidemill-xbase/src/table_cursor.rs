@@ -383,6 +383,8 @@ impl TableCursor {
     fn left_to_end(&self, from: u32, count: i64) -> i64 {
         let (before, behind) = match (&self.way, &self.records) {
             (Way::File, _) => (from - 1, self.table.record_count() - from),
+            // Who went one step and got nowhere was at the end: the set need not be counted.
+            (Way::Set | Way::SetInOrder(..), _) if count.abs() == 1 => (0, 0),
             (Way::Set, Some(set)) => {
                 let up_to = set.rank(from);
                 (up_to - u32::from(set.contains(from)), set.count() - up_to)

@@ -25,21 +25,29 @@ const MAX_DEPTH: usize = 40;
 /// # Errors
 /// [`Kind::Syntax`] with the place of the fault.
 pub fn parse(text: &str) -> Result<Vec<Statement>> {
-    let mut parser = parser_of(text)?;
-    let statements = parser.statements(&[]);
-    statements.map_err(|error| error.within(text))
+    Ok(parse_with_parameters(text)?.0)
 }
 
-fn parser_of(text: &str) -> Result<Parser> {
-    let tokens = Tokens::of(text)?;
-    Ok(Parser {
+/// The statements of a text, and its parameters as [`Tokens`] names them.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn parse_with_parameters(text: &str) -> Result<(Vec<Statement>, Vec<String>)> {
+    let mut tokens = Tokens::of(text)?;
+    let parameters = std::mem::take(&mut tokens.parameters);
+    let statements = parser_of(tokens).statements(&[]);
+    Ok((statements.map_err(|error| error.within(text))?, parameters))
+}
+
+fn parser_of(tokens: Tokens) -> Parser {
+    Parser {
         grammar: Grammar::new(&Ads)
             .with_recursion_limit(MAX_DEPTH)
             .with_tokens_with_locations(tokens.tokens),
         statics: tokens.statics,
         starts: tokens.starts,
         depth: 0,
-    })
+    }
 }
 
 /// The expression of a text.
@@ -47,7 +55,7 @@ fn parser_of(text: &str) -> Result<Parser> {
 /// # Errors
 /// As [`parse`].
 pub(super) fn parse_expression(text: &str) -> Result<Expr> {
-    let mut parser = parser_of(text)?;
+    let mut parser = parser_of(Tokens::of(text)?);
     let expression = parser.grammar.parse_expr().map_err(|error| parser.wrong(error));
     match expression {
         Ok(expression) if parser.is_end() => Ok(expression),

@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::bind::Parameters;
 use super::error::{Error, Kind, Result};
 use super::evaluate::Session;
-use super::parser::parse;
+use super::parser::parse_with_parameters;
 use super::script::Interpreter;
 use super::select::{Plan, Query};
 use super::statement::{Statement, StatementKind};
@@ -39,8 +39,7 @@ impl Prepared {
     /// # Errors
     /// [`Kind::Syntax`] and what binding finds, with the place of the fault.
     pub fn new(text: &str, tables: &mut dyn Tables) -> Result<Self> {
-        let mut statements = parse(text)?;
-        let names = Tokens::of(text)?.parameters;
+        let (mut statements, names) = parse_with_parameters(text)?;
         let mut parameters = Parameters {
             names: names.clone(),
             ..Parameters::default()
