@@ -82,7 +82,7 @@ impl Paths {
         }
         let root = if name.starts_with('/') { Path::new("/") } else { folder };
         let found = in_any_case(root, name.trim_start_matches('/'));
-        if name.starts_with('/') || found.exists() || name.contains('/') {
+        if name.contains('/') || self.search_path.is_empty() || found.exists() {
             return Ok(found);
         }
         let elsewhere = self.search_path.iter().map(|folder| in_any_case(folder, &name));

@@ -143,11 +143,10 @@ impl Header {
 
     pub(crate) fn read(source: &Source) -> Result<Self> {
         let mut window = Vec::new();
-        let version = source
-            .read("version byte", 0, 1, &mut window)?
-            .first()
-            .copied()
-            .unwrap_or_default();
+        // Most prologues have as many bytes: one read fetches them whole.
+        let at_hand = usize::try_from(source.len()).unwrap_or(usize::MAX).clamp(1, 32);
+        let head = source.read("version byte", 0, at_hand, &mut window)?;
+        let version = head.first().copied().unwrap_or_default();
         let dialect = Dialect::from_version(version).ok_or_else(|| {
             Error::corrupt(
                 source.path(),
@@ -158,7 +157,10 @@ impl Header {
             )
         })?;
         let len = dialect.prologue_len() as usize;
-        let bytes = source.read("table header", 0, len, &mut window)?;
+        let bytes = match head.get(..len) {
+            Some(bytes) => bytes,
+            None => source.read("table header", 0, len, &mut window)?,
+        };
         let header = if dialect == Dialect::Dbase2 {
             Self::dbase2(bytes)
         } else {

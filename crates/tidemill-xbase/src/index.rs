@@ -60,6 +60,7 @@ use std::sync::Arc;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::source::{Access, Source};
+use crate::stamp::FileMemo;
 
 pub(crate) use sequence::{Bound, Sequence};
 
@@ -223,11 +224,11 @@ impl Index {
         let source = Arc::new(source);
         let headers = read_headers(&source, dialect, options)?;
         Ok(Self {
+            directory: headers.directory(&source),
             source,
             dialect,
             format: headers.format,
             tags: headers.tags,
-            directory: headers.directory,
             first_free: headers.first_free,
             header_len: headers.header_len,
             cache_bytes: options.cache_bytes,
@@ -279,20 +280,50 @@ impl Index {
 }
 
 /// What the headers of a file say.
+#[derive(Debug, Clone)]
 struct Headers {
     format: Arc<dyn PageWriter>,
     tags: Vec<Tag>,
-    directory: Option<Tree>,
+    /// The root of the tree of the tags' names, and what its keys are.
+    directory: Option<(u32, KeyBytes)>,
     first_free: u32,
     header_len: u64,
 }
 
+/// What the headers of files were found to say, with their text in a code page.
+static HEADERS: FileMemo<(IndexDialect, CodePage), Headers> = FileMemo::new(64);
+
 fn read_headers(source: &Arc<Source>, dialect: IndexDialect, options: &IndexOptions) -> Result<Headers> {
+    let (stamp, key) = (source.stamp(), (dialect, options.codepage));
+    let known = stamp.as_ref().and_then(|stamp| HEADERS.get(source.path(), stamp, &key));
+    if let Some(headers) = known {
+        return Ok(headers);
+    }
     let text = HeaderText(options.codepage);
-    match dialect {
+    let headers = match dialect {
         IndexDialect::Cdx => read_cdx(source, text),
         IndexDialect::Ntx => read_ntx(source, text),
         IndexDialect::Nsx => read_nsx(source, text),
+    }?;
+    if let Some(stamp) = &stamp {
+        HEADERS.put(source.path(), stamp, key, headers.clone());
+    }
+    Ok(headers)
+}
+
+impl Headers {
+    fn directory(&self, source: &Arc<Source>) -> Option<Tree> {
+        let (root, names) = self.directory?;
+        let format = Arc::<dyn PageWriter>::clone(&self.format);
+        let order = KeyOrder::by_bytes();
+        Some(Tree::new(
+            Arc::clone(source),
+            format,
+            root,
+            names,
+            order,
+            DIRECTORY_CACHE,
+        ))
     }
 }
 
@@ -336,7 +367,7 @@ fn read_cdx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
     Ok(Headers {
         format,
         tags,
-        directory: Some(directory),
+        directory: Some((root, names)),
         first_free,
         header_len: cdx::HEADER_LEN as u64,
     })

@@ -97,8 +97,7 @@ impl Source {
         self.len
     }
 
-    /// Takes the length as it is now for the file's length. A program that appends writes first the records and then the
-    /// header that counts them, so whoever has read the header finds the records by looking again.
+    /// Takes the length as it is now for the file's length.
     pub(crate) fn measure_again(&mut self) -> Result<()> {
         self.len = self.len_now()?;
         Ok(())

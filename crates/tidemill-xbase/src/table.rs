@@ -16,6 +16,7 @@ use crate::header::{Dialect, Header};
 use crate::memo::{self, Memo};
 use crate::scan::{Batches, Scan};
 use crate::source::{Access, Source};
+use crate::stamp::FileMemo;
 use crate::storage::DataFile;
 
 /// What blank numbers, starred numbers and undecided logicals become.
@@ -119,8 +120,7 @@ impl Table {
 
     fn over(mut source: Source, options: &OpenOptions) -> Result<Self> {
         let path = source.path().to_owned();
-        let header = Header::read(&source)?;
-        source.measure_again()?;
+        let header = read_header(&mut source)?;
         let codepage = match options.codepage {
             Some(codepage) => Some(codepage),
             None => cpg_file(&path).or_else(|e| if options.recover { Ok(None) } else { Err(e) })?,
@@ -155,9 +155,7 @@ impl Table {
         options: &OpenOptions,
     ) -> Result<Self> {
         let mut source = Source::edited(file)?;
-        let header = Header::read(&source)?;
-        // Others may have appended records that the header counts.
-        source.measure_again()?;
+        let header = read_header(&mut source)?;
         let memo = |header: &Header| {
             let memo = memo.ok_or_else(|| "a memo file, which was not there".to_owned())?;
             Ok(Source::edited(memo).and_then(|source| Memo::named(source, header)))
@@ -191,7 +189,7 @@ impl Table {
             });
         let fields = match known {
             Some(fields) => Arc::clone(fields),
-            None => Arc::new(Fields::read(&source, &header, codepage, recover)?),
+            None => read_fields(&source, &header, codepage, recover)?,
         };
         let record_count = records_in_file(&source, &header, recover)?;
         // Beside a table without memo fields, a memo file is a stranger.
@@ -359,6 +357,41 @@ impl Table {
 }
 
 /// The header's record count, checked against the file's length.
+/// Others may append meanwhile: first the records and then the header that counts them, so that they are found by looking at the
+/// length again.
+fn read_header(source: &mut Source) -> Result<Header> {
+    let header = Header::read(source)?;
+    let records = u64::from(header.record_count) * u64::from(header.record_len);
+    if u64::from(header.header_len) + records > source.len() {
+        source.measure_again()?;
+    }
+    Ok(header)
+}
+
+/// What the fields of files were found to be, under the code page of their names.
+static FIELDS: FileMemo<CodePage, Arc<Fields>> = FileMemo::new(64);
+
+fn read_fields(
+    source: &Source,
+    header: &Header,
+    codepage: CodePage,
+    recover: Option<&DamageLog>,
+) -> Result<Arc<Fields>> {
+    // What recovering finds is told each time.
+    let stamp = source.stamp().filter(|_| recover.is_none());
+    let known = stamp
+        .as_ref()
+        .and_then(|stamp| FIELDS.get(source.path(), stamp, &codepage));
+    if let Some(fields) = known {
+        return Ok(fields);
+    }
+    let fields = Arc::new(Fields::read(source, header, codepage, recover)?);
+    if let Some(stamp) = &stamp {
+        FIELDS.put(source.path(), stamp, codepage, Arc::clone(&fields));
+    }
+    Ok(fields)
+}
+
 fn records_in_file(source: &Source, header: &Header, recover: Option<&DamageLog>) -> Result<u32> {
     let begin = u64::from(header.header_len);
     let room = source

@@ -502,7 +502,7 @@ pub(crate) fn open_editor(
     }
     let mut editor = TableEditor::open(path, &edit)?;
     if options.table_type != TableType::Ntx {
-        let table = Arc::new(editor.table()?);
+        let table = Arc::clone(editor.opened());
         match production_path(&table) {
             Ok(Some(index)) => editor.open_index_with(&index, &collation::of_index(&index, &table))?,
             // One that the header names and that is gone is no error, as in other programs.

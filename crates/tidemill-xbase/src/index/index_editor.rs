@@ -16,7 +16,7 @@ use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 
 use super::collation::Collation;
-use super::key::KeyType;
+use super::key::{KeyOrder, KeyType};
 use super::order::keys_of;
 use super::page::COUNTERS_LEN;
 use super::page_store::PageStore;
@@ -99,7 +99,7 @@ impl IndexEditor {
         let headers = read_headers(&source, dialect, options)?;
         let directory = headers
             .directory
-            .map(|tree| TreeEditor::new(tree.keys, tree.order, tree.root, headers.format.root_at(0), false));
+            .map(|(root, names)| TreeEditor::new(names, KeyOrder::by_bytes(), root, headers.format.root_at(0), false));
         Ok(Self {
             directory,
             store: PageStore::open(file, headers.format, options.cache_bytes)?,
@@ -309,8 +309,8 @@ impl IndexEditor {
                 tree.root_at = self.store.format.root_at(tag.header);
             }
         }
-        if let (Some(tree), Some(directory)) = (&mut self.directory, headers.directory) {
-            (tree.root, tree.root_written) = (directory.root, directory.root);
+        if let (Some(tree), Some((root, _))) = (&mut self.directory, headers.directory) {
+            (tree.root, tree.root_written) = (root, root);
         }
         self.tags = headers.tags;
         Ok(())

@@ -202,6 +202,11 @@ impl TableEditor {
         self.table_with(&self.options.open.clone())
     }
 
+    /// The table as it was when it was opened here, for what it is made of: records are scanned in [`TableEditor::table`].
+    pub fn opened(&self) -> &Arc<Table> {
+        &self.orders.table
+    }
+
     /// The table as of [`TableEditor::table`], to be scanned under other options; its code page is that of the editor.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ use crate::transaction::{KeptLocks, TransactionLog};
 #[derive(Debug)]
 pub(super) struct Orders {
     /// What expressions are evaluated over; its records are not read.
-    table: Arc<Table>,
+    pub(super) table: Arc<Table>,
     settings: KeySettings,
     files: Vec<OrderFile>,
 }
