@@ -26,7 +26,8 @@
 //!
 //! It evaluates no conditions (a [`Filter`](crate::aof::Filter) does) and knows no names of fields.
 
-use std::collections::HashMap;
+mod groups;
+mod top;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -36,16 +37,15 @@ use arrow_schema::DataType;
 use crate::bitmap::Bitmap;
 use crate::column_cache::{Held, Voucher, What};
 use crate::columns::Columns;
-use crate::digits::{Number, Shape, trim};
 use crate::error::{Error, Result};
 use crate::expression::{Record, RecordBytes, scaled};
 use crate::field::{Field, FieldKind};
 use crate::kernels::Block;
-use crate::kernels::group::Texts;
 use crate::kernels::number::NumberCell;
 use crate::kernels::summary::{Tally, Undeleted, summarise};
-use crate::kernels::text::TextCell;
 use crate::table::Blank;
+
+pub(crate) use groups::Counted;
 
 /// Which records an aggregate is of.
 #[derive(Debug, Clone, Copy)]
@@ -180,108 +180,6 @@ impl Columns {
             }
         }
         Ok(summary(&tally, decimals(described)))
-    }
-
-    /// The texts of a character field in the order in which they occur, how many records have each, and with `sum_of` a
-    /// numeric field of these records, added up. NULL comes last.
-    ///
-    /// # Errors
-    /// As [`Columns::summary`], and [`Error::Misuse`] for a field that is not of the kinds `C`.
-    pub fn groups(&self, field: usize, sum_of: Option<usize>, selected: Selected<'_>) -> Result<Vec<Group>> {
-        let described = self.field(field)?;
-        if !matches!(described.kind, FieldKind::Character | FieldKind::CharacterBinary) {
-            return Err(Error::Misuse(format!(
-                "field {} has no texts of one length",
-                described.name
-            )));
-        }
-        let summed = sum_of
-            .map(|field| Ok::<_, Error>((field, self.numeric(field)?)))
-            .transpose()?;
-        let cell = TextCell {
-            at: described.offset,
-            len: described.width,
-            map: None,
-        };
-        let mut grouping = Grouping {
-            columns: self,
-            texts: Texts::new(cell, self.table().stride()),
-            sums: Vec::new(),
-            null: self.null_bit(described),
-            nulls: (0, Tally::default()),
-            summed,
-        };
-        let table = self.table();
-        table.visit_blocks(0..table.record_count(), |block| match selected {
-            Selected::All => grouping.add(&block, |_, _| true),
-            Selected::Undeleted => grouping.add(&block, |_, record| !is_deleted(record)),
-            Selected::Of(set) => grouping.add(&block, |i, _| is_member(set, &block, i)),
-        })?;
-        Ok(grouping.finish(described))
-    }
-
-    /// The records with the least or greatest numbers of a field, best first; of equal ones the first in the table. Records
-    /// without a number are left out.
-    ///
-    /// # Errors
-    /// As [`Columns::summary`].
-    pub fn top(&self, field: usize, count: usize, which: Top, selected: Selected<'_>) -> Result<Vec<u32>> {
-        let described = self.numeric(field)?;
-        let (cell, null, blank) = (
-            self.number_cell(described),
-            self.null_bit(described),
-            self.blank_counts(),
-        );
-        let mut worst = cell.as_ref().and_then(|cell| Worst::new(cell, which));
-        let mut best: Vec<(Ranked, u32)> = Vec::with_capacity(count.min(1024) + 1);
-        let table = self.table();
-        table.visit_blocks(0..table.record_count(), |block| {
-            for (i, record) in block.records().enumerate() {
-                let taken = match selected {
-                    Selected::All => true,
-                    Selected::Undeleted => !is_deleted(record),
-                    Selected::Of(set) => is_member(set, &block, i),
-                };
-                if !taken || worst.as_ref().is_some_and(|worst| worst.is_not_beaten_by(record)) {
-                    continue;
-                }
-                if null.is_some_and(|null| is_null(record, null)) {
-                    continue;
-                }
-                let recno = block.first + 1 + u32::try_from(i).unwrap_or(u32::MAX);
-                let number = match &cell {
-                    Some(cell) => match cell.exact(record) {
-                        Ok(Some(number)) => Ranked::Whole(number),
-                        Ok(None) if blank => Ranked::Whole(0),
-                        Ok(None) => continue,
-                        Err(()) if table.options.recover => continue,
-                        Err(()) => return Err(self.unreadable(field, recno, record)),
-                    },
-                    None => match RecordBytes::new(table, recno, record).value(field)? {
-                        crate::expression::Value::Number(number) => Ranked::Double(number),
-                        _ => continue,
-                    },
-                };
-                let is_better = |other: &Ranked| match which {
-                    Top::Least => number.before(other),
-                    Top::Greatest => other.before(&number),
-                };
-                if best.len() == count && !best.last().is_some_and(|(last, _)| is_better(last)) {
-                    continue;
-                }
-                let at = best.partition_point(|(other, _)| !is_better(other));
-                best.insert(at, (number, recno));
-                best.truncate(count);
-                if let (Some(worst), true, Some((Ranked::Whole(number), _))) =
-                    (&mut worst, best.len() == count, best.last())
-                {
-                    let number = i64::try_from(*number).ok();
-                    worst.digits = number.and_then(|number| worst.shape.plain_digits(number));
-                }
-            }
-            Ok(())
-        })?;
-        Ok(best.into_iter().map(|(_, recno)| recno).collect())
     }
 
     fn numeric(&self, field: usize) -> Result<&Field> {
@@ -433,200 +331,6 @@ impl Columns {
             Err(error) => error,
             Ok(_) => Error::Misuse(format!("field {field} of record {recno} cannot be added up")),
         }
-    }
-}
-
-/// A number of a top list.
-#[derive(Debug, Clone, Copy)]
-enum Ranked {
-    Whole(i128),
-    Double(f64),
-}
-
-impl Ranked {
-    fn before(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a < b,
-            (Self::Double(a), Self::Double(b)) => a.total_cmp(b).is_lt(),
-            _ => false,
-        }
-    }
-}
-
-/// The last number of a top list that is full, as digits, so that most records are not read.
-struct Worst {
-    shape: Shape<u64>,
-    at: usize,
-    shift: u32,
-    which: Top,
-    digits: Option<u64>,
-}
-
-impl Worst {
-    fn new(cell: &NumberCell, which: Top) -> Option<Self> {
-        let (shape, at, shift) = cell.short()?;
-        Some(Self {
-            shape,
-            at,
-            shift,
-            which,
-            digits: None,
-        })
-    }
-
-    /// Whether a record certainly has no better number.
-    #[inline(always)]
-    fn is_not_beaten_by(&self, record: &[u8]) -> bool {
-        let Some((worst, word)) = self
-            .digits
-            .zip(record.get(self.at..).and_then(|rest| rest.first_chunk()))
-        else {
-            return false;
-        };
-        let plain = self
-            .shape
-            .plain((u64::from_le_bytes(*word) << self.shift).to_le_bytes());
-        let is_worse = match self.which {
-            Top::Greatest => plain.digits <= worst,
-            Top::Least => plain.digits >= worst,
-        };
-        is_worse & self.shape.is_plain(plain.excess, plain.bytes)
-    }
-}
-
-struct Grouping<'c> {
-    columns: &'c Columns,
-    texts: Texts,
-    /// By the numbers of the texts.
-    sums: Vec<Tally>,
-    null: Option<(usize, u8)>,
-    /// The records whose text is NULL.
-    nulls: (u64, Tally),
-    summed: Option<(usize, &'c Field)>,
-}
-
-impl Grouping<'_> {
-    fn add(&mut self, block: &Block<'_>, selects: impl Fn(usize, &[u8]) -> bool) -> Result<()> {
-        let Self {
-            columns,
-            texts,
-            sums,
-            null,
-            nulls,
-            summed,
-        } = self;
-        let Some((index, field)) = summed else {
-            if let Some(null) = *null {
-                let is_null = |i: usize, record: &[u8]| selects(i, record) && is_null(record, null);
-                nulls.0 += block
-                    .records()
-                    .enumerate()
-                    .filter(|(i, record)| is_null(*i, record))
-                    .count() as u64;
-                texts.count(block, |i, record| selects(i, record) && !self::is_null(record, null));
-            } else {
-                texts.count(block, selects);
-            }
-            return Ok(());
-        };
-        let (cell, sum_null, blank) = (
-            columns.number_cell(field),
-            columns.null_bit(field),
-            columns.blank_counts(),
-        );
-        let Some(cell) = cell else {
-            let name = &field.name;
-            return Err(Error::Misuse(format!(
-                "field {name}: doubles are not added up by groups"
-            )));
-        };
-        let recovers = columns.table().options.recover;
-        let mut fault = None;
-        let mut number = |record: &[u8]| {
-            if sum_null.is_some_and(|null| is_null(record, null)) {
-                return None;
-            }
-            match cell.read(record) {
-                Number::Value(number) => Some(i128::from(number)),
-                Number::Blank => blank.then_some(0),
-                Number::Other => match cell.exact(record) {
-                    Ok(number) => number,
-                    Err(()) if recovers => None,
-                    Err(()) => {
-                        fault.get_or_insert_with(|| record.to_vec());
-                        None
-                    }
-                },
-            }
-        };
-        if let Some(null) = *null {
-            let records = block.records().enumerate();
-            for (_, record) in records.filter(|(i, record)| selects(*i, record) && is_null(record, null)) {
-                nulls.0 += 1;
-                number(record).into_iter().for_each(|number| nulls.1.add(number));
-            }
-        }
-        let has_text = |i: usize, record: &[u8]| selects(i, record) && null.is_none_or(|null| !is_null(record, null));
-        texts.visit(block, has_text, |text, record| {
-            // Texts are numbered in the order in which they are met.
-            if sums.len() == text as usize {
-                sums.push(Tally::default());
-            }
-            if let (Some(tally), Some(number)) = (sums.get_mut(text as usize), number(record)) {
-                tally.add(number);
-            }
-        });
-        match fault {
-            None => Ok(()),
-            Some(record) => {
-                let place = block.records().position(|other| other == record).unwrap_or_default();
-                let recno = block.first + 1 + u32::try_from(place).unwrap_or(u32::MAX);
-                Err(columns.unreadable(*index, recno, &record))
-            }
-        }
-    }
-
-    fn finish(self, field: &Field) -> Vec<Group> {
-        let scale = self.summed.map(|(_, field)| decimals(field));
-        let keeps = self.columns.table().options.keep_trailing_blanks || field.kind == FieldKind::CharacterBinary;
-        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
-        // What differs in blanks at the end only is one text.
-        let mut merged: Vec<(Option<Vec<u8>>, u64, Tally)> = Vec::new();
-        let sums = self.sums.into_iter().chain(std::iter::repeat(Tally::default()));
-        for ((text, count), tally) in self.texts.into_counts().zip(sums) {
-            let text = if keeps {
-                text.into_vec()
-            } else {
-                without_end(&text).to_vec()
-            };
-            let place = *places.entry(text.clone()).or_insert(merged.len());
-            match merged.get_mut(place) {
-                Some((_, known, sum)) => {
-                    *known += count;
-                    sum.merge(&tally);
-                }
-                None => merged.push((Some(text), count, tally)),
-            }
-        }
-        if self.nulls.0 > 0 {
-            merged.push((None, self.nulls.0, self.nulls.1));
-        }
-        let groups = merged.into_iter().map(|(text, count, tally)| Group {
-            text,
-            count,
-            summary: scale.map(|scale| summary(&tally, scale)),
-        });
-        groups.collect()
-    }
-}
-
-fn without_end(text: &[u8]) -> &[u8] {
-    let begin = text.len() - text.iter().skip_while(|byte| matches!(byte, b' ' | 0)).count();
-    let rest = trim(text).len();
-    if rest == 0 {
-        &[]
-    } else {
-        text.get(..begin + rest).unwrap_or(text)
     }
 }
 

@@ -31,6 +31,7 @@
 
 mod evaluate;
 mod filter;
+mod kept;
 mod leaf;
 mod ordered;
 mod ranges;

@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{Array, ArrayRef};
 
+use crate::aggregate::Counted;
 use crate::codepage::CodePage;
 use crate::kernels::summary::Tally;
+use crate::kernels::words::Words;
 use crate::stamp::FileStamp;
 use crate::table::{Blank, Table};
 
@@ -84,8 +86,20 @@ pub(crate) enum What {
     Undeleted,
     /// The column of a field.
     Column(usize),
+    /// The cells of a field as words.
+    Words(usize),
+    /// Nothing but that the words of a field of the whole table, or its deletion marks, were asked for.
+    Asked(Option<usize>),
+    /// Which records are marked as deleted.
+    Deleted,
     /// A numeric field added up, of all records or of those that are not deleted.
     Tally { field: usize, with_deleted: bool },
+    /// The texts of a field, counted, with a numeric field added up for each.
+    Groups {
+        field: usize,
+        sum_of: Option<usize>,
+        with_deleted: bool,
+    },
 }
 
 /// What an entry holds.
@@ -93,7 +107,12 @@ pub(crate) enum What {
 pub(crate) enum Held {
     Count(u32),
     Column(ArrayRef),
+    /// `None` where some cell has no word.
+    Words(Option<Arc<Words>>),
+    Deleted(Arc<[u64]>),
     Tally(Tally),
+    /// `None` for too many.
+    Groups(Option<Arc<[Counted]>>),
 }
 
 /// What vouches for entries.
@@ -114,6 +133,11 @@ impl ColumnCache {
             state: Mutex::default(),
             limit,
         })
+    }
+
+    /// Whether so many bytes leave room for much else.
+    pub(crate) fn has_room_for(&self, bytes: usize) -> bool {
+        bytes <= self.limit / 4
     }
 
     /// About how many bytes are held.
@@ -156,6 +180,9 @@ impl ColumnCache {
         let bytes = ENTRY_BYTES
             + match &value {
                 Held::Column(array) => array.get_array_memory_size(),
+                Held::Words(words) => words.as_ref().map_or(0, |words| words.bytes()),
+                Held::Deleted(words) => size_of_val(&**words),
+                Held::Groups(groups) => groups.iter().flat_map(|groups| groups.iter()).map(Counted::bytes).sum(),
                 Held::Count(_) | Held::Tally(_) => 0,
             };
         if bytes > self.limit {

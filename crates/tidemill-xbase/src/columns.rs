@@ -13,6 +13,7 @@ use arrow_select::concat::concat;
 
 use crate::column_cache::{CHUNK, ColumnCache, Held, Key, TableKey, Voucher, What};
 use crate::error::{Error, Result};
+use crate::kernels::words::{WordCell, Words, WordsBuilder};
 use crate::scan::{Deleted, Scan};
 use crate::stamp::FileStamp;
 use crate::table::Table;
@@ -42,15 +43,16 @@ impl Columns {
     /// The columns of a table. Tables of one path share what is kept, tables in memory do not.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file is no longer there.
+    /// [`Error::Io`] when the file of a table that is open alone is no longer there.
     pub fn new(table: &Arc<Table>, cache: &Arc<ColumnCache>, sharing: Sharing) -> Result<Self> {
         static MEMORY: AtomicU64 = AtomicU64::new(0);
-        let now = table.source.stamp_now()?;
-        let memory = now.is_none().then(|| MEMORY.fetch_add(1, Ordering::Relaxed));
+        let memory = (!table.source.has_stamp()).then(|| MEMORY.fetch_add(1, Ordering::Relaxed));
         let key = Arc::new(TableKey::new(table, memory));
         // Whatever is kept from now on is current, so what is kept already must be.
-        if let (Sharing::Exclusive, Some(now)) = (sharing, &now) {
-            cache.forget_outdated(&key, now);
+        if sharing == Sharing::Exclusive
+            && let Some(now) = table.source.stamp_now()?
+        {
+            cache.forget_outdated(&key, &now);
         }
         Ok(Self {
             table: Arc::clone(table),
@@ -176,6 +178,75 @@ impl Columns {
         let held = make()?;
         self.cache.hold(&key, count, stamp, held.clone());
         Ok(held)
+    }
+
+    /// What vouches for the words of a field, or for deletion marks, during one call; `None` where they are not to be made. They are for what is asked
+    /// again: not when it is asked for the first time, not where they would not be found again, and not where they take too much
+    /// of the cache.
+    pub(crate) fn words_voucher(&self, field: Option<usize>) -> Result<Option<Voucher>> {
+        let records = self.table.record_count();
+        let bytes = u64::from(records) * size_of::<u64>() as u64;
+        if self.table.options.recover || !self.cache.has_room_for(usize::try_from(bytes).unwrap_or(usize::MAX)) {
+            return Ok(None);
+        }
+        let voucher = match self.voucher()? {
+            Voucher::Nothing => return Ok(None),
+            Voucher::Stamp(stamp) if !stamp.is_at_rest() => return Ok(None),
+            voucher => voucher,
+        };
+        let key = self.key_of(What::Asked(field), 0);
+        if self.cache.find(&key, records, &voucher).is_some() {
+            return Ok(Some(voucher));
+        }
+        let stamp = self.stamp_of(&voucher)?;
+        self.cache.hold(&key, records, stamp, Held::Count(1));
+        Ok(None)
+    }
+
+    /// The cells of a field in a chunk as words; `None` for a field or a cell that no word holds.
+    pub(crate) fn words(
+        &self,
+        field: usize,
+        chunk: u32,
+        records: &Range<u32>,
+        voucher: &Voucher,
+    ) -> Result<Option<Arc<Words>>> {
+        let described = self.field(field)?;
+        let make = || {
+            let Some(cell) = WordCell::new(described, self.table.stride()) else {
+                return Ok(Held::Words(None));
+            };
+            let mut words = WordsBuilder::new(cell, records.len());
+            self.table.visit_blocks(records.clone(), |block| {
+                words.add(&block);
+                Ok(())
+            })?;
+            Ok(Held::Words(words.finish().map(Arc::new)))
+        };
+        match self.held(What::Words(field), chunk, records, voucher, make)? {
+            Held::Words(words) => Ok(words),
+            other => Err(Error::Misuse(format!("words were asked for, and {other:?} is kept"))),
+        }
+    }
+
+    /// Which records of a chunk are marked as deleted.
+    pub(crate) fn deleted(&self, chunk: u32, records: &Range<u32>, voucher: &Voucher) -> Result<Arc<[u64]>> {
+        let make = || {
+            let mut words = Vec::with_capacity(records.len().div_ceil(64));
+            self.table.visit_blocks(records.clone(), |block| {
+                let begin = words.len();
+                words.resize(begin + (block.len as usize).div_ceil(64), 0);
+                block.deleted(words.get_mut(begin..).unwrap_or_default());
+                Ok(())
+            })?;
+            Ok(Held::Deleted(words.into()))
+        };
+        match self.held(What::Deleted, chunk, records, voucher, make)? {
+            Held::Deleted(words) => Ok(words),
+            other => Err(Error::Misuse(format!(
+                "deletion marks were asked for, and {other:?} is kept"
+            ))),
+        }
     }
 
     pub(crate) fn chunk_column(

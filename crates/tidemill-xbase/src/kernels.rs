@@ -11,5 +11,6 @@ pub(crate) mod group;
 pub(crate) mod number;
 pub(crate) mod summary;
 pub(crate) mod text;
+pub(crate) mod words;
 
 pub(crate) use block::{Block, Understood};

@@ -125,6 +125,11 @@ impl Source {
         }
     }
 
+    /// Whether it is a file whose stamp was taken when it was opened.
+    pub(crate) fn has_stamp(&self) -> bool {
+        self.stamp.is_some()
+    }
+
     /// What the file that the path names looks like now; `None` for bytes in memory.
     pub(crate) fn stamp_now(&self) -> Result<Option<FileStamp>> {
         if self.stamp.is_none() {

@@ -40,6 +40,11 @@ impl FileStamp {
         }
     }
 
+    /// Whether it vouches for anything.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        !self.racy
+    }
+
     /// Whether a file that looks like `later` holds what it held when this stamp was taken. False when it is not certain.
     pub(crate) fn vouches_for(&self, later: &Self) -> bool {
         !self.racy && self.len == later.len && self.modified == later.modified && self.changed == later.changed

@@ -16,6 +16,8 @@ use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use proptest::prelude::*;
 use tidemill_xbase::aggregate::{Quantity, Selected, Summary, Top};
+use tidemill_xbase::aof::{Filter, FilterOrders};
+use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
     Access, Bitmap, Blank, CodePage, ColumnCache, Columns, Deleted, OpenOptions, Scan, Sharing, Table,
 };
@@ -216,9 +218,26 @@ fn a_change_by_another_program_is_noticed() {
     assert_eq!(other.summary(id, Selected::All).unwrap(), before);
     assert_eq!(cache.bytes(), kept);
 
+    let environment = Environment::new(CodePage::Cp437);
+    let is_two = Filter::new("ID = 2", columns.table(), &environment).unwrap();
+    let twos = |columns: &Columns| {
+        is_two
+            .bitmap_in(columns, &FilterOrders::none())
+            .unwrap()
+            .iter()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!([twos(&columns), twos(&columns)], [[2], [2]]);
+    assert!(cache.bytes() > kept + 4 * 70_000, "no words are kept");
+    assert_eq!(
+        columns.top(id, 2, Top::Greatest, Selected::All).unwrap(),
+        [70_000, 69_999]
+    );
+
     overwrite_first_id(&path, columns.table(), 2);
     std::thread::sleep(Duration::from_millis(40));
     for columns in [&columns, &other] {
+        assert_eq!(twos(columns), [1, 2]);
         let after = columns.summary(id, Selected::All).unwrap();
         assert_eq!(after.sum, decimal(70_000 * 70_001 / 2 + 1));
     }
@@ -236,10 +255,23 @@ fn a_change_of_our_own_costs_only_the_chunk_that_it_touched() {
         arrays.iter().map(|array| array.len()).collect::<Vec<_>>(),
         [65_536, 70_000 - 65_536]
     );
+    let environment = Environment::new(CodePage::Cp437);
+    let is_nine = Filter::new("ID = 9", columns.table(), &environment).unwrap();
+    let nines = || {
+        is_nine
+            .bitmap_in(&columns, &FilterOrders::none())
+            .unwrap()
+            .iter()
+            .collect::<Vec<_>>()
+    };
+    // What is asked twice is kept.
+    assert_eq!([nines(), nines()], [[9], [9]]);
     overwrite_first_id(&path, columns.table(), 9);
     // Nobody said so yet.
+    assert_eq!(nines(), [9]);
     assert!(Arc::ptr_eq(&columns.column(id).unwrap()[0], &arrays[0]));
     columns.records_changed(0..1);
+    assert_eq!([nines(), nines()], [[1, 9], [1, 9]]);
     let after = columns.column(id).unwrap();
     assert_eq!(after[0].as_primitive::<Int64Type>().value(0), 9);
     assert!(Arc::ptr_eq(&after[1], &arrays[1]), "the other chunk was made anew");

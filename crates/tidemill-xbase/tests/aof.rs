@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use proptest::prelude::*;
-use tidemill_xbase::aof::Filter;
+use tidemill_xbase::aof::{Filter, FilterOrders};
 use tidemill_xbase::expression::{Environment, Letters, Program, RecordBytes};
-use tidemill_xbase::{CodePage, Deleted, Field, FieldKind, OpenOptions, Scan, Table};
+use tidemill_xbase::{CodePage, ColumnCache, Columns, Deleted, Field, FieldKind, OpenOptions, Scan, Sharing, Table};
 
 use tables::{Random, RandomTable};
 
@@ -128,6 +128,7 @@ proptest! {
         let random = &mut random;
         let source = RandomTable::new(random, 200, false);
         let table = open(&source);
+        let columns = Columns::new(&table, &ColumnCache::new(1 << 20), Sharing::Shared).unwrap();
         for _ in 0..8 {
             let environment = environment(random);
             let text = source.condition(random, 3);
@@ -135,6 +136,11 @@ proptest! {
             let filter = Filter::new(&text, &table, &environment).unwrap();
             let bitmap = filter.bitmap(&table).unwrap();
             prop_assert_eq!(bitmap.len(), source.rows);
+            // From the file, and then from what is kept of it.
+            for _ in 0..2 {
+                let kept = filter.bitmap_in(&columns, &FilterOrders::none()).unwrap();
+                prop_assert_eq!(&kept, &bitmap, "{}", &text);
+            }
             for (recno, bytes) in source.records() {
                 let expected = program.matches(&RecordBytes::new(&table, recno, bytes)).unwrap();
                 prop_assert_eq!(bitmap.contains(recno), expected, "{} for record {}: {:x?}", &text, recno, bytes);
@@ -168,6 +174,7 @@ proptest! {
         let random = &mut random;
         let source = RandomTable::new(random, 60, true);
         let table = open(&source);
+        let columns = Columns::new(&table, &ColumnCache::new(1 << 20), Sharing::Shared).unwrap();
         for _ in 0..8 {
             let environment = environment(random);
             let text = source.leaf(random);
@@ -176,7 +183,10 @@ proptest! {
                 .records()
                 .map(|(recno, bytes)| program.matches(&RecordBytes::new(&table, recno, bytes)))
                 .collect();
-            let bitmap = Filter::new(&text, &table, &environment).unwrap().bitmap(&table);
+            let filter = Filter::new(&text, &table, &environment).unwrap();
+            let bitmap = filter.bitmap(&table);
+            let kept = filter.bitmap_in(&columns, &FilterOrders::none());
+            prop_assert_eq!(kept.map_err(|e| e.to_string()), bitmap.as_ref().map(Clone::clone).map_err(|e| e.to_string()));
             match (bitmap, expected) {
                 (Ok(bitmap), Ok(expected)) => {
                     let found: Vec<bool> = (1..=source.rows).map(|recno| bitmap.contains(recno)).collect();

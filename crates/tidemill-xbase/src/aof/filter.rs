@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use crate::bitmap::Bitmap;
+use crate::columns::Columns;
 use crate::error::{Error, Result};
 use crate::expression::{Environment, Program, Syntax, Type, parse};
 use crate::kernels::Block;
 use crate::table::Table;
 
 use super::evaluate::{evaluate, uses_memo};
+use super::kept::from_words;
 use super::ranges::FilterOrders;
 use super::steps::{OptimizationLevel, Plan, Step};
 
@@ -68,26 +70,31 @@ impl Filter {
     /// # Errors
     /// As [`Filter::bitmap`], and [`Error::Corrupt`] for an index that cannot be read.
     pub fn bitmap_by(&self, table: &Arc<Table>, orders: &FilterOrders) -> Result<Bitmap> {
-        let len = table.record_count();
-        let step = match self.plan.step(table, orders)? {
-            Step::Set(records) => return Ok(records),
-            step => step,
-        };
-        if !step.reads_records() {
-            let all = Block {
-                bytes: &[],
-                stride: table.stride(),
-                first: 0,
-                len,
-            };
-            return Ok(Bitmap::from_words(evaluate(&step, table, &all)?.is_true, len));
+        self.bitmap_from(table, None, orders)
+    }
+
+    /// As [`Filter::bitmap_by`], with comparisons of numbers, days and short texts from what is kept of the columns, so that a
+    /// table that is asked again is not read.
+    ///
+    /// # Errors
+    /// As [`Filter::bitmap_by`].
+    pub fn bitmap_in(&self, columns: &Columns, orders: &FilterOrders) -> Result<Bitmap> {
+        self.bitmap_from(columns.table(), Some(columns), orders)
+    }
+
+    /// As [`Filter::bitmap_by`], or with columns of the same records as [`Filter::bitmap_in`].
+    pub(super) fn bitmap_from(
+        &self,
+        table: &Arc<Table>,
+        columns: Option<&Columns>,
+        orders: &FilterOrders,
+    ) -> Result<Bitmap> {
+        let step = self.plan.step(table, orders)?;
+        let has_as_many = |columns: &&Columns| columns.table().record_count() == table.record_count();
+        match columns.filter(has_as_many) {
+            Some(columns) => bitmap_of(from_words(step, columns)?, table),
+            None => bitmap_of(step, table),
         }
-        let mut words = Vec::with_capacity((len as usize).div_ceil(64));
-        table.visit_blocks(0..len, |block| {
-            words.extend(evaluate(&step, table, &block)?.is_true);
-            Ok(())
-        })?;
-        Ok(Bitmap::from_words(words, len))
     }
 
     /// How far orders answer the condition.
@@ -117,4 +124,28 @@ impl Filter {
         let bits = evaluate(&step, table, &block)?;
         Ok(bits.is_true.first().is_some_and(|word| word & 1 != 0))
     }
+}
+
+/// The records that a step leaves.
+fn bitmap_of(step: Step<'_>, table: &Arc<Table>) -> Result<Bitmap> {
+    let len = table.record_count();
+    let step = match step {
+        Step::Set(records) => return Ok(records),
+        step => step,
+    };
+    if !step.reads_records() {
+        let all = Block {
+            bytes: &[],
+            stride: table.stride(),
+            first: 0,
+            len,
+        };
+        return Ok(Bitmap::from_words(evaluate(&step, table, &all)?.is_true, len));
+    }
+    let mut words = Vec::with_capacity((len as usize).div_ceil(64));
+    table.visit_blocks(0..len, |block| {
+        words.extend(evaluate(&step, table, &block)?.is_true);
+        Ok(())
+    })?;
+    Ok(Bitmap::from_words(words, len))
 }

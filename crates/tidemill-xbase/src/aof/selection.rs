@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::bitmap::Bitmap;
+use crate::columns::Columns;
 use crate::error::{Error, Result};
 use crate::index::Order;
 use crate::table::Table;
@@ -44,16 +45,22 @@ impl Aof {
     /// # Errors
     /// As [`Filter::bitmap_by`].
     pub fn new(table: &Arc<Table>, filter: Filter, orders: &FilterOrders) -> Result<Self> {
-        Self::read_from(table, table, filter, orders)
+        Self::read_from(table, (table, None), filter, orders)
     }
 
-    /// As [`Aof::new`], with the bytes of the records from another handle of the table, which is read once and not kept.
+    /// As [`Aof::new`], with the bytes of the records from another handle of the table, which is read once and not kept, and with
+    /// what is kept of its columns where there are any: both as the table is now.
     ///
     /// # Errors
     /// As [`Aof::new`].
-    pub fn read_from(table: &Arc<Table>, source: &Arc<Table>, filter: Filter, orders: &FilterOrders) -> Result<Self> {
+    pub fn read_from(
+        table: &Arc<Table>,
+        (source, columns): (&Arc<Table>, Option<&Columns>),
+        filter: Filter,
+        orders: &FilterOrders,
+    ) -> Result<Self> {
         Ok(Self {
-            records: Arc::new(filter.bitmap_by(source, orders)?),
+            records: Arc::new(filter.bitmap_from(source, columns, orders)?),
             level: filter.level(table, orders),
             table: Arc::clone(table),
             filter,

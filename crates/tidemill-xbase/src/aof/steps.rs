@@ -185,6 +185,16 @@ fn narrow<T>(items: &mut Vec<T>, item: T, both: impl Fn(&T, &T) -> Option<T>) {
 }
 
 impl Step<'_> {
+    /// Whether an order has answered some of it.
+    pub(super) fn has_set(&self) -> bool {
+        match self {
+            Self::Set(_) => true,
+            Self::Leaf(_) => false,
+            Self::Not(operand) => operand.has_set(),
+            Self::And(left, right) | Self::Or(left, right) => left.has_set() || right.has_set(),
+        }
+    }
+
     /// Whether it needs the bytes of records.
     pub(super) fn reads_records(&self) -> bool {
         match self {

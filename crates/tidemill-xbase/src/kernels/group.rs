@@ -26,14 +26,14 @@ struct Found {
 
 #[derive(Debug)]
 enum Lookup {
-    Words(Words, Lately),
+    Words(WordTable, Lately),
     Bytes(TextCell, HashMap<Box<[u8]>, u32>),
 }
 
 /// Words and their numbers, open addressing.
 #[derive(Debug)]
-struct Words {
-    cell: WordCell,
+struct WordTable {
+    cell: WordKey,
     /// The bytes that are read and come before the field.
     lead: usize,
     len: usize,
@@ -45,14 +45,14 @@ struct Words {
 
 /// From a record to the word that its text is.
 #[derive(Debug, Clone, Copy)]
-struct WordCell {
+struct WordKey {
     at: usize,
     mask: u64,
     /// Odd, and nobody knows it: a file cannot be made whose texts all meet at one place.
     factor: u64,
 }
 
-impl WordCell {
+impl WordKey {
     #[inline(always)]
     fn word(self, record: &[u8]) -> u64 {
         let word = record
@@ -91,7 +91,7 @@ impl Texts {
             let (at, lead) = place(cell.at, cell.len, stride)?;
             let mut mask = [0; 8];
             mask.get_mut(lead..lead + cell.len)?.fill(u8::MAX);
-            let cell = WordCell {
+            let cell = WordKey {
                 at,
                 mask: u64::from_le_bytes(mask),
                 // The highest bit leads the word 1 away from the first bucket.
@@ -101,7 +101,7 @@ impl Texts {
         };
         Self {
             lookup: match words() {
-                Some((word, lead)) => Lookup::Words(Words::new(word, lead, cell.len), Lately::new()),
+                Some((word, lead)) => Lookup::Words(WordTable::new(word, lead, cell.len), Lately::new()),
                 None => Lookup::Bytes(cell, HashMap::new()),
             },
             found: Found::default(),
@@ -178,7 +178,7 @@ impl Lately {
     #[inline(always)]
     fn count_known<'a>(
         &mut self,
-        cell: WordCell,
+        cell: WordKey,
         stride: usize,
         records: &mut impl Iterator<Item = (usize, &'a [u8])>,
         selects: &impl Fn(usize, &[u8]) -> bool,
@@ -205,7 +205,7 @@ impl Lately {
     /// Counts a record whose word is not here; the word takes the place of the one in its bucket that is here longest.
     #[cold]
     #[inline(never)]
-    fn meet(&mut self, word: u64, words: &mut Words, found: &mut Found) {
+    fn meet(&mut self, word: u64, words: &mut WordTable, found: &mut Found) {
         let number = words.number(word, found);
         let first = 2 * bucket(words.cell.hash(word));
         let second = first + 1;
@@ -216,8 +216,8 @@ impl Lately {
     }
 }
 
-impl Words {
-    fn new(cell: WordCell, lead: usize, len: usize) -> Self {
+impl WordTable {
+    fn new(cell: WordKey, lead: usize, len: usize) -> Self {
         Self {
             cell,
             lead,
