@@ -188,7 +188,7 @@ impl Connection {
 
     /// A work area over a file, which belongs to the transaction that is under way.
     pub(crate) fn area_over(&self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
-        WorkArea::open_in(self.transactions.log(), path, options, settings)
+        WorkArea::open_in(self.transactions.log(), path, options, None, settings)
     }
 
     /// Makes an empty table with fields as `NAME,Character,20;AMT,Numeric,8,2` and opens it exclusively.

@@ -79,7 +79,10 @@ impl Connection {
                 area.use_log(self.transactions.log())?;
                 area
             }
-            None => self.area_over(path, &options.table, settings)?,
+            None => {
+                let codepage = Some(live.snapshot.table().codepage());
+                WorkArea::open_in(self.transactions.log(), path, &options.table, codepage, settings)?
+            }
         };
         area.show(live, options.constrains, settings)?;
         Ok(Executed::Cursor(self.add(area)))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use tidemill_xbase::aof::{Filter, OptimizationLevel};
+use tidemill_xbase::aof::Filter;
 use tidemill_xbase::expression::Syntax;
 
 use super::statement::TableName;
@@ -67,8 +67,6 @@ pub struct Live {
     pub filter: Option<Syntax>,
     /// The same, compiled for tables of this structure.
     pub compiled: Option<Filter>,
-    /// How far orders answer the condition.
-    pub level: OptimizationLevel,
     /// The order by its name, and whether it is walked from its end.
     pub order: Option<(String, bool)>,
     /// The columns that it shows: fields of the table by their place.

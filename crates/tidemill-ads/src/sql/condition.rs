@@ -103,7 +103,7 @@ impl Condition {
         let has_deleted = !shows_deleted && has_deleted(snapshot)?;
         let filter = self.filter(snapshot, has_deleted)?;
         let selection = match filter {
-            Some(filter) => Selection::Set(filter.bitmap_by(table, snapshot.filter_orders()?)?),
+            Some(filter) => Selection::Set(filter.bitmap_in(snapshot.columns(), snapshot.filter_orders()?)?),
             None if has_deleted => {
                 let mut set = deleted(snapshot)?;
                 set.invert();
@@ -169,7 +169,7 @@ pub(super) fn has_deleted(snapshot: &Snapshot) -> Result<bool> {
 pub(super) fn deleted(snapshot: &Snapshot) -> Result<Bitmap> {
     let syntax = call("DELETED", Vec::new());
     let filter = Filter::from_syntax(&syntax, snapshot.table(), snapshot.environment())?;
-    Ok(filter.bitmap_by(snapshot.table(), snapshot.filter_orders()?)?)
+    Ok(filter.bitmap_in(snapshot.columns(), snapshot.filter_orders()?)?)
 }
 
 /// What a chain of ANDs joins.

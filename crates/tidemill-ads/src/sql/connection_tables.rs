@@ -13,8 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
     Access, Blank, CivilDate, CodePage, ColumnCache, Columns, CreateOptions, Durability, FieldSpec, OpenMode,
-    OpenOptions, Savepoint, Sharing, Table, TableEditor, TableIndex, TableWriter, Transaction, TransactionLog,
-    production_path,
+    OpenOptions, Savepoint, Sharing, Table, TableEditor, TableWriter, Transaction, TransactionLog, production_path,
 };
 
 use super::analytical::Analytical;
@@ -28,7 +27,7 @@ use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
 use crate::work_area::{edit_options, open_editor};
-use crate::{Connection, ErrorCode, Paths, Settings, TableOptions, TableType, WorkArea, collation};
+use crate::{Connection, ErrorCode, Paths, Settings, TableOptions, TableType, WorkArea};
 
 /// How the statements of a connection open and make tables.
 #[derive(Debug, Clone)]
@@ -301,13 +300,8 @@ impl ConnectionTables<'_> {
         let opened = Table::open(path, &self.read_options());
         let table = Arc::new(self.opened_file(name, opened.map_err(crate::Error::from))?);
         let index = index_state(&table);
-        let orders = match &index {
-            Some((path, _)) if self.options.table.table_type != TableType::Ntx => {
-                let index = TableIndex::open(path, &table, &collation::of_index(path, &table))?;
-                index.orders().to_vec()
-            }
-            _ => Vec::new(),
-        };
+        let has_orders = self.options.table.table_type != TableType::Ntx;
+        let orders = index.as_ref().filter(|_| has_orders).map(|(path, _)| path.clone());
         let environment = Environment::new(table.codepage());
         let columns = Columns::new(&table, &self.connection.statements.cache, Sharing::Shared)?;
         let snapshot = Arc::new(Snapshot::new(columns, orders, environment));
@@ -332,7 +326,7 @@ impl ConnectionTables<'_> {
         let orders = orders.collect::<Result<Vec<_>, _>>()?;
         let environment = Environment::new(table.codepage());
         let columns = Columns::new(&table, &cache, Sharing::Shared)?;
-        Ok(Arc::new(Snapshot::new(columns, orders, environment)))
+        Ok(Arc::new(Snapshot::new(columns, None, environment).with_orders(orders)))
     }
 
     /// The log that changes go through: that of the transaction under way, or that of statements alone.

@@ -87,7 +87,7 @@ fn of_plan(
         };
         lines.push(("filter", syntax.to_string()));
         lines.push(("optimization", level.to_owned()));
-        let used = indexes(plan, &snapshot, level != "none");
+        let used = indexes(plan, &snapshot, level != "none")?;
         if !used.is_empty() {
             lines.push(("index", used.join(", ")));
         }
@@ -102,8 +102,9 @@ fn of_plan(
 }
 
 /// The orders whose keys begin with a column of the condition.
-fn indexes(plan: &Plan, snapshot: &Snapshot, is_used: bool) -> Vec<String> {
+fn indexes(plan: &Plan, snapshot: &Snapshot, is_used: bool) -> Result<Vec<String>> {
     let mut names = Vec::new();
+    let orders = snapshot.orders()?;
     if let Some(selection) = plan.selection.as_ref().filter(|_| is_used) {
         selection.visit(&mut |part| {
             let Expr::Column(index) = part else { return };
@@ -114,7 +115,7 @@ fn indexes(plan: &Plan, snapshot: &Snapshot, is_used: bool) -> Vec<String> {
                 let words = expression.split(|c: char| !c.is_alphanumeric() && c != '_');
                 words.into_iter().any(|word| word.eq_ignore_ascii_case(&field.name))
             };
-            let fits = snapshot.orders().iter().map(|order| order.order().tag());
+            let fits = orders.iter().map(|order| order.order().tag());
             for tag in fits.filter(|tag| begins(&tag.expression)) {
                 if !names.contains(&tag.name) {
                     names.push(tag.name.clone());
@@ -122,5 +123,5 @@ fn indexes(plan: &Plan, snapshot: &Snapshot, is_used: bool) -> Vec<String> {
             }
         });
     }
-    names
+    Ok(names)
 }

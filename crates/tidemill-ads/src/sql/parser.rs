@@ -6,6 +6,9 @@
 mod definition;
 mod script;
 
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
 use sqlparser::ast::{Expr, Ident, TableWithJoins};
 use sqlparser::parser::{Parser as Grammar, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
@@ -25,18 +28,51 @@ const MAX_DEPTH: usize = 40;
 /// # Errors
 /// [`Kind::Syntax`] with the place of the fault.
 pub fn parse(text: &str) -> Result<Vec<Statement>> {
-    Ok(parse_with_parameters(text)?.0)
+    Ok(Parsed::new(text)?.statements)
 }
 
-/// The statements of a text, and its parameters as [`Tokens`] names them.
-///
-/// # Errors
-/// As [`parse`].
-pub(super) fn parse_with_parameters(text: &str) -> Result<(Vec<Statement>, Vec<String>)> {
-    let mut tokens = Tokens::of(text)?;
-    let parameters = std::mem::take(&mut tokens.parameters);
-    let statements = parser_of(tokens).statements(&[]);
-    Ok((statements.map_err(|error| error.within(text))?, parameters))
+/// The statements of a text, and its parameters.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) statements: Vec<Statement>,
+    /// As [`Tokens`] names them.
+    pub(super) parameters: Vec<String>,
+}
+
+impl Parsed {
+    fn new(text: &str) -> Result<Self> {
+        let mut tokens = Tokens::of(text)?;
+        let parameters = std::mem::take(&mut tokens.parameters);
+        let statements = parser_of(tokens).statements(&[]);
+        Ok(Self {
+            statements: statements.map_err(|error| error.within(text))?,
+            parameters,
+        })
+    }
+
+    /// As [`parse`], once for all connections of the process that ask the same: what a text says depends on nothing else.
+    ///
+    /// # Errors
+    /// As [`parse`].
+    pub(super) fn of(text: &str) -> Result<Arc<Self>> {
+        /// How many texts are known, and how long they may be.
+        const MOST: usize = 200;
+        const LONGEST: usize = 4096;
+        static KNOWN: LazyLock<Mutex<HashMap<Box<str>, Arc<Parsed>>>> = LazyLock::new(Mutex::default);
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(parsed) = known().get(text) {
+            return Ok(Arc::clone(parsed));
+        }
+        let parsed = Arc::new(Self::new(text)?);
+        if text.len() <= LONGEST {
+            let mut known = known();
+            if known.len() >= MOST {
+                known.clear();
+            }
+            known.insert(text.into(), Arc::clone(&parsed));
+        }
+        Ok(parsed)
+    }
 }
 
 fn parser_of(tokens: Tokens) -> Parser {

@@ -7,10 +7,10 @@ use super::answer::Answer;
 use super::bind::Parameters;
 use super::error::{Error, Kind, Result};
 use super::evaluate::Session;
-use super::parser::parse_with_parameters;
+use super::parser::Parsed;
 use super::script::Interpreter;
 use super::select::{Plan, Query};
-use super::statement::{Statement, StatementKind};
+use super::statement::StatementKind;
 use super::tables::Tables;
 use super::tokens::Tokens;
 use super::value::Value;
@@ -30,7 +30,7 @@ pub struct Prepared {
 #[derive(Debug)]
 enum Content {
     One(Work),
-    Script(Vec<Statement>),
+    Script(Arc<Parsed>),
 }
 
 impl Prepared {
@@ -39,27 +39,19 @@ impl Prepared {
     /// # Errors
     /// [`Kind::Syntax`] and what binding finds, with the place of the fault.
     pub fn new(text: &str, tables: &mut dyn Tables) -> Result<Self> {
-        let (mut statements, names) = parse_with_parameters(text)?;
+        let parsed = Parsed::of(text)?;
+        let names = parsed.parameters.clone();
         let mut parameters = Parameters {
             names: names.clone(),
             ..Parameters::default()
         };
-        let is_script = match statements.as_slice() {
-            [only] => matches!(only.kind, StatementKind::Script(_)),
-            _ => true,
-        };
-        let content = match statements.pop() {
-            Some(only) if !is_script => {
-                let work = Work::bind(&only, tables, &mut parameters);
+        let content = match parsed.statements.as_slice() {
+            [] => return Err(Error::new(Kind::Syntax, "There is no statement")),
+            [only] if !matches!(only.kind, StatementKind::Script(_)) => {
+                let work = Work::bind(only, tables, &mut parameters);
                 Content::One(work.map_err(|error| error.at(only.location).within(text))?)
             }
-            last => {
-                statements.extend(last);
-                if statements.is_empty() {
-                    return Err(Error::new(Kind::Syntax, "There is no statement"));
-                }
-                Content::Script(statements)
-            }
+            _ => Content::Script(parsed),
         };
         Ok(Self {
             text: text.into(),
@@ -147,9 +139,9 @@ impl Prepared {
                 let facts = Facts::of(tables);
                 work.run(tables, &facts.session(parameters), allows_live)
             }
-            Content::Script(statements) => {
+            Content::Script(parsed) => {
                 let _changing = tables.changing();
-                Interpreter::new(parameters, &self.names).run(statements, tables, allows_live)
+                Interpreter::new(parameters, &self.names).run(&parsed.statements, tables, allows_live)
             }
         }
     }

@@ -126,7 +126,7 @@ impl Plan {
         };
         let order = match self.order.as_slice() {
             [] => None,
-            [(Expr::Column(index), descending)] => match order_of(snapshot, *index) {
+            [(Expr::Column(index), descending)] => match order_of(snapshot, *index)? {
                 Some((name, is_descending)) => Some((name, is_descending != *descending)),
                 None => return Ok(None),
             },
@@ -140,7 +140,6 @@ impl Plan {
         Ok(Some(Live {
             table: name.clone(),
             snapshot: Arc::clone(snapshot),
-            level: condition.level(snapshot)?,
             filter: condition.syntax.clone(),
             compiled: condition.compiled(snapshot)?,
             order,
@@ -524,15 +523,16 @@ fn batch_in(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<Re
 }
 
 /// The order whose keys are a field and nothing else, and whether it runs from the greatest.
-fn order_of(snapshot: &Snapshot, field: usize) -> Option<(String, bool)> {
-    let name = &snapshot.table().fields().get(field)?.name;
-    let fits = snapshot.orders().iter().find(|order| {
-        let tag = order.order().tag();
+fn order_of(snapshot: &Snapshot, field: usize) -> Result<Option<(String, bool)>> {
+    let Some(field) = snapshot.table().fields().get(field) else {
+        return Ok(None);
+    };
+    let mut tags = snapshot.orders()?.iter().map(|order| order.order().tag());
+    let found = tags.find(|tag| {
         let is_whole = tag.condition.is_none() && !tag.is_unique && !tag.is_custom;
-        is_whole && tag.expression.trim().eq_ignore_ascii_case(name)
-    })?;
-    let tag = fits.order().tag();
-    Some((tag.name.clone(), tag.is_descending))
+        is_whole && tag.expression.trim().eq_ignore_ascii_case(&field.name)
+    });
+    Ok(found.map(|tag| (tag.name.clone(), tag.is_descending)))
 }
 
 /// The columns of rows in memory.

@@ -88,7 +88,7 @@ fn index_rows(tables: &mut dyn Tables) -> Result<Rows> {
     ]);
     for name in tables.table_names()? {
         let table = tables.snapshot(&TableName::new(name.clone()))?;
-        for order in table.orders() {
+        for order in table.orders()? {
             let tag = order.order().tag();
             rows.texts[0].push(Some(tag.name.clone()));
             rows.texts[1].push(Some(name.clone()));

@@ -1,11 +1,12 @@
 //! What a statement can reach: the seam between SQL and whoever holds tables open.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
-use tidemill_xbase::{Columns, Field, FieldSpec, SingleRecords, Table, TableEditor, TableOrder};
+use tidemill_xbase::{Columns, Field, FieldSpec, SingleRecords, Table, TableEditor, TableIndex, TableOrder};
 
 use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
@@ -13,6 +14,7 @@ use super::error::{Error, Kind, Result};
 use super::statement::{Select, TableName};
 use super::value::Value;
 use super::watch::Watch;
+use crate::collation;
 use crate::sole_use::Changing;
 
 /// A table as a statement sees it, with its columns and its open orders.
@@ -23,7 +25,9 @@ use crate::sole_use::Changing;
 pub struct Snapshot {
     table: Arc<Table>,
     columns: Columns,
-    orders: Vec<TableOrder>,
+    /// The index file that the orders are in, which is opened when one is asked for.
+    index: Option<PathBuf>,
+    orders: OnceLock<Vec<TableOrder>>,
     environment: Environment,
     filter_orders: OnceLock<FilterOrders>,
     single_records: Mutex<SingleRecords>,
@@ -56,17 +60,26 @@ impl Structure {
 }
 
 impl Snapshot {
-    /// A table, its columns and orders. Conditions are compiled under `environment`, of which SET EXACT does not count.
-    pub fn new(columns: Columns, orders: Vec<TableOrder>, environment: Environment) -> Self {
+    /// A table, its columns, and its production index. Conditions are compiled under `environment`, of which SET EXACT does not
+    /// count.
+    pub fn new(columns: Columns, index: Option<PathBuf>, environment: Environment) -> Self {
         Self {
             table: Arc::clone(columns.table()),
             structure: Structure::of(columns.table().fields()),
             single_records: Mutex::new(SingleRecords::new(columns.table())),
             columns,
-            orders,
+            index,
+            orders: OnceLock::new(),
             environment: environment.exact(false),
             filter_orders: OnceLock::new(),
         }
+    }
+
+    /// With orders that are open already.
+    #[must_use]
+    pub fn with_orders(mut self, orders: Vec<TableOrder>) -> Self {
+        self.orders = OnceLock::from(orders);
+        self
     }
 
     pub(super) fn structure(&self) -> Structure {
@@ -83,9 +96,22 @@ impl Snapshot {
         &self.columns
     }
 
-    /// Its open orders.
-    pub fn orders(&self) -> &[TableOrder] {
-        &self.orders
+    /// Its orders.
+    ///
+    /// # Errors
+    /// As [`TableIndex::open`].
+    pub fn orders(&self) -> Result<&[TableOrder]> {
+        if let Some(orders) = self.orders.get() {
+            return Ok(orders);
+        }
+        let orders = match &self.index {
+            Some(path) => {
+                let settings = collation::of_index(path, &self.table);
+                TableIndex::open(path, &self.table, &settings)?.orders().to_vec()
+            }
+            None => Vec::new(),
+        };
+        Ok(self.orders.get_or_init(|| orders))
     }
 
     /// What conditions are compiled under.
@@ -101,12 +127,12 @@ impl Snapshot {
     /// The orders that conditions can be answered from.
     ///
     /// # Errors
-    /// As [`FilterOrders::new`].
+    /// As [`FilterOrders::new`] and [`Snapshot::orders`].
     pub fn filter_orders(&self) -> Result<&FilterOrders> {
         if let Some(orders) = self.filter_orders.get() {
             return Ok(orders);
         }
-        let orders = FilterOrders::new(&self.table, &self.orders)?;
+        let orders = FilterOrders::new(&self.table, self.orders()?)?;
         Ok(self.filter_orders.get_or_init(|| orders))
     }
 }

@@ -74,7 +74,7 @@ impl WorkArea {
             order,
             constraint: live.compiled.clone().filter(|_| constrains),
         });
-        self.show_only(live.compiled)?;
+        self.show_only(live.compiled, Some(live.snapshot.columns()))?;
         self.go_top(None, settings)
     }
 

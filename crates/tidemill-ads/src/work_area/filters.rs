@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tidemill_xbase::aof::{Aof, Customize, Filter, FilterOrders, OptimizationLevel};
 use tidemill_xbase::expression::{Program, RecordBytes, Type, Value, parse};
 use tidemill_xbase::index::Order;
-use tidemill_xbase::{Access, Changes, OpenMode, Place, Table};
+use tidemill_xbase::{Access, Changes, Columns, OpenMode, Place, Table};
 
 use super::cursor::both;
 use super::{AreaFilter, WorkArea};
@@ -96,16 +96,16 @@ impl WorkArea {
             }
             None => self.condition(condition, settings)?,
         };
-        self.evaluate(Some(condition.to_owned()), filter)
+        self.evaluate(Some(condition.to_owned()), filter, None)
     }
 
-    /// Shows the records of the statement's condition, where it has one.
-    pub(super) fn show_only(&mut self, condition: Option<Filter>) -> Result<()> {
+    /// Shows the records of the statement's condition, where it has one. Columns are those of the table as it is now.
+    pub(super) fn show_only(&mut self, condition: Option<Filter>, columns: Option<&Columns>) -> Result<()> {
         self.aof = None;
         match condition {
             Some(filter) => {
                 self.look_for_records()?;
-                self.evaluate(None, filter)
+                self.evaluate(None, filter, columns)
             }
             None => Ok(()),
         }
@@ -116,7 +116,7 @@ impl WorkArea {
         let condition = self.statement_condition();
         let compile = |condition| Filter::from_syntax(condition, &self.table, &self.environment(settings));
         let filter = condition.map(compile).transpose()?;
-        self.show_only(filter)
+        self.show_only(filter, None)
     }
 
     /// The condition of [`WorkArea::set_aof`].
@@ -301,15 +301,15 @@ impl WorkArea {
             return Ok(());
         };
         let text = self.aof.as_ref().and_then(|filter| filter.text.clone());
-        self.evaluate(text, filter)
+        self.evaluate(text, filter, None)
     }
 
     /// Looks the records of a filter up, and shows them alone.
-    fn evaluate(&mut self, text: Option<String>, filter: Filter) -> Result<()> {
+    fn evaluate(&mut self, text: Option<String>, filter: Filter, columns: Option<&Columns>) -> Result<()> {
         let seen = self.editor.change_number();
         let records = self.records();
         self.hold_filter_orders()?;
-        let aof = Aof::read_from(&self.table, &records, filter, &self.known_orders.orders);
+        let aof = Aof::read_from(&self.table, (&records, columns), filter, &self.known_orders.orders);
         let released = self.editor.release_orders();
         let aof = aof?;
         released?;

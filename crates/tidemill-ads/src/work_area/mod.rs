@@ -211,18 +211,20 @@ const BRIEF_LOCKS: Duration = Duration::from_secs(10);
 impl WorkArea {
     /// Opens the table at `path` and goes to its first record.
     pub(crate) fn open(path: &Path, options: &TableOptions, settings: &Settings) -> Result<Self> {
-        Self::open_in(None, path, options, settings)
+        Self::open_in(None, path, options, None, settings)
     }
 
-    /// Opens the table as one that belongs to the transaction of a log.
+    /// Opens the table as one that belongs to the transaction of a log. Where its code page is known it is not looked for.
     pub(crate) fn open_in(
         log: Option<&TransactionLog>,
         path: &Path,
         options: &TableOptions,
+        codepage: Option<CodePage>,
         settings: &Settings,
     ) -> Result<Self> {
         let work = Work::default();
-        let editor = open_editor(path, options, settings, (open_options(options), &work), log)?;
+        let open = open_options(options.codepage.or(codepage));
+        let editor = open_editor(path, options, settings, (open, &work), log)?;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let alias = options.alias.clone().or(stem).unwrap_or_default();
         let mut area = Self::over((editor, work), options, alias, settings)?;
@@ -394,7 +396,7 @@ impl WorkArea {
     }
 
     fn open_options(&self) -> OpenOptions {
-        open_options(&self.options)
+        open_options(Some(self.table.codepage()))
     }
 
     /// Looks again what the table holds, after changes were taken back: the area stays at its record, or goes behind the last
@@ -514,9 +516,9 @@ pub(crate) fn open_editor(
 }
 
 /// How the table is read: programs see text fields in their whole width.
-fn open_options(options: &TableOptions) -> OpenOptions {
+fn open_options(codepage: Option<CodePage>) -> OpenOptions {
     let open = OpenOptions::new().keep_trailing_blanks(true);
-    match options.codepage {
+    match codepage {
         Some(codepage) => open.codepage(codepage),
         None => open,
     }
