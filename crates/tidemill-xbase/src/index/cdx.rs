@@ -478,6 +478,7 @@ fn decode_branch(page: &[u8], keys: KeyBytes) -> Result<Node, Fault> {
         return Err(Fault::new(2, "number of keys", expected, count));
     }
     let mut node = Node::new(keys.len, count);
+    node.children.reserve_exact(count);
     for entry in entries.chunks_exact(width).take(count) {
         let (key, numbers) = entry.split_at(keys.len);
         let [recno, child] = [bytes(numbers, 0)?, bytes(numbers, 4)?].map(u32::from_be_bytes);
