@@ -4,6 +4,7 @@
 //! Numbers of members (`rank`) and members by number (`select`) cost a few steps with counts that are made once after a
 //! change. Which records a table shows is not decided here.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use arrow_buffer::BooleanBuffer;
@@ -13,6 +14,8 @@ use arrow_buffer::BooleanBuffer;
 pub struct Bitmap {
     words: Vec<u64>,
     len: u32,
+    /// The words outside of these have no members, so that a walk over few records does not look at them.
+    occupied: Range<usize>,
     /// The members before each span of [`SPAN`] words, and all at the end.
     before: OnceLock<Box<[u32]>>,
 }
@@ -39,10 +42,18 @@ impl Bitmap {
             *last &= (1 << used) - 1;
         }
         Self {
+            occupied: 0..words.len(),
             words,
             len,
             before: OnceLock::new(),
         }
+    }
+
+    /// The same set, for who knows that words outside of these have no members.
+    pub(crate) fn occupying(mut self, words: Range<usize>) -> Self {
+        let end = words.end.min(self.words.len());
+        self.occupied = words.start.min(end)..end;
+        self
     }
 
     /// The number of records in the table, members or not.
@@ -52,7 +63,7 @@ impl Bitmap {
 
     /// Whether no record is a member.
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|word| *word == 0)
+        self.occupied().iter().all(|word| *word == 0)
     }
 
     /// The words; bits behind [`Bitmap::len`] are zero.
@@ -78,6 +89,8 @@ impl Bitmap {
             if *word != changed {
                 *word = changed;
                 self.before.take();
+                let at = (recno - 1) as usize / 64;
+                self.occupied = self.occupied.start.min(at)..self.occupied.end.max(at + 1);
             }
         }
     }
@@ -92,7 +105,7 @@ impl Bitmap {
     pub fn count(&self) -> u32 {
         match self.before.get() {
             Some(before) => before.last().copied().unwrap_or_default(),
-            None => count(&self.words),
+            None => count(self.occupied()),
         }
     }
 
@@ -110,8 +123,13 @@ impl Bitmap {
     pub fn next(&self, recno: u32) -> Option<u32> {
         // Record n has bit n - 1, so the bit of the record behind it is n.
         let (from, bit) = (recno as usize / 64, recno % 64);
-        let rest = self.words.get(from..)?;
-        let mut mask = u64::MAX << bit;
+        let begin = self.occupied.start;
+        let (from, mut mask) = if from < begin {
+            (begin, u64::MAX)
+        } else {
+            (from, u64::MAX << bit)
+        };
+        let rest = self.words.get(from..self.occupied.end)?;
         for (word, at) in rest.iter().zip(from..) {
             let word = word & mask;
             if word != 0 {
@@ -130,9 +148,10 @@ impl Bitmap {
         if part != 0 {
             return member(whole, part.ilog2());
         }
-        let before = self.words.get(..whole)?;
+        let begin = self.occupied.start;
+        let before = self.words.get(begin..whole.min(self.occupied.end))?;
         let at = before.iter().rposition(|word| *word != 0)?;
-        member(at, before.get(at)?.checked_ilog2()?)
+        member(begin + at, before.get(at)?.checked_ilog2()?)
     }
 
     /// How many members there are up to a record, itself included. The first call after a change counts the set once.
@@ -187,11 +206,12 @@ impl Bitmap {
 
     /// The members in the order of the table.
     pub fn iter(&self) -> Members<'_> {
+        let begin = u32::try_from(self.occupied.start * 64).unwrap_or(u32::MAX);
         Members {
-            words: self.words.iter(),
+            words: self.occupied().iter(),
             word: 0,
             base: 0,
-            next_base: 1,
+            next_base: begin.saturating_add(1),
         }
     }
 
@@ -219,6 +239,10 @@ impl Bitmap {
     /// The set as Arrow has it: row n is record n + 1.
     pub fn to_boolean_buffer(&self) -> BooleanBuffer {
         BooleanBuffer::new(self.words.clone().into(), 0, self.len as usize)
+    }
+
+    fn occupied(&self) -> &[u64] {
+        self.words.get(self.occupied.clone()).unwrap_or_default()
     }
 
     fn combine(&mut self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
@@ -346,8 +370,12 @@ mod tests {
             members in prop::collection::btree_set(1..1500u32, 0..200),
             others in prop::collection::btree_set(1..1500u32, 0..200),
             probe in 0..1600u32,
+            is_narrow: bool,
         ) {
             let (mut set, other) = (bitmap(&members, 1500), bitmap(&others, 1500));
+            if let (Some(first), Some(last), true) = (set.first(), set.last(), is_narrow) {
+                set = set.occupying((first as usize - 1) / 64..(last as usize - 1) / 64 + 1);
+            }
             prop_assert_eq!(set.iter().collect::<BTreeSet<_>>(), members.clone());
             prop_assert_eq!(set.count() as usize, members.len());
             prop_assert_eq!(set.contains(probe), members.contains(&probe));

@@ -13,6 +13,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
 use arrow_select::filter::filter;
 
+use crate::bitmap::Bitmap;
 use crate::column::{self, Context, Rows};
 use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
@@ -73,6 +74,7 @@ pub struct Scan {
     projection: Option<Vec<usize>>,
     deleted: Deleted,
     records: Option<Range<u32>>,
+    within: Option<Arc<Bitmap>>,
     batch_rows: usize,
     limit: Option<usize>,
     system_columns: bool,
@@ -85,6 +87,7 @@ impl Default for Scan {
             projection: None,
             deleted: Deleted::Skip,
             records: None,
+            within: None,
             batch_rows: 8192,
             limit: None,
             system_columns: false,
@@ -118,6 +121,13 @@ impl Scan {
     #[must_use]
     pub fn records(mut self, records: Range<u32>) -> Self {
         self.records = Some(records);
+        self
+    }
+
+    /// A set of the table's records, of which alone something is read: what lies between them is passed over. Default: all.
+    #[must_use]
+    pub fn within(mut self, set: Arc<Bitmap>) -> Self {
+        self.within = Some(set);
         self
     }
 
@@ -161,6 +171,7 @@ pub struct Batches {
     row_filter: Option<(RowFilter, SchemaRef)>,
     log: Arc<DamageLog>,
     recover: bool,
+    within: Option<Arc<Bitmap>>,
     batch_rows: usize,
     next: u32,
     end: u32,
@@ -219,6 +230,7 @@ impl Batches {
             row_filter,
             log,
             recover,
+            within: scan.within,
             batch_rows: scan.batch_rows,
             next: records.start,
             end: records.end.min(table.record_count()),
@@ -239,9 +251,12 @@ impl Batches {
     /// The next batch that has rows.
     fn advance(&mut self) -> Result<Option<RecordBatch>> {
         while self.next < self.end && self.left > 0 {
-            let wanted = u32::try_from(self.batch_rows).unwrap_or(u32::MAX);
-            let mut count = wanted.min(self.end - self.next);
-            if self.projection.is_empty()
+            let Some(mut count) = self.run() else {
+                self.next = self.end;
+                return Ok(None);
+            };
+            if self.within.is_none()
+                && self.projection.is_empty()
                 && !self.system_columns
                 && self.row_filter.is_none()
                 && self.deleted == Deleted::Include
@@ -272,6 +287,31 @@ impl Batches {
         Ok(None)
     }
 
+    /// How many records the next batch covers, from the next one that is wanted; `None` when none is.
+    fn run(&mut self) -> Option<u32> {
+        /// Bytes between two records of a set that are rather read than passed over.
+        const GAP_BYTES: usize = 1 << 16;
+        let most = u32::try_from(self.batch_rows).unwrap_or(u32::MAX);
+        let Some(set) = &self.within else {
+            return Some(most.min(self.end - self.next));
+        };
+        // Members are counted from 1: the member behind n records is record n or a later one.
+        self.next = set.next(self.next)? - 1;
+        let end = self.end.min(self.next.saturating_add(most));
+        if self.next >= end {
+            return None;
+        }
+        let gap = u32::try_from(GAP_BYTES / self.table.stride()).unwrap_or(u32::MAX);
+        let mut last = self.next;
+        while let Some(member) = set.next(last + 1)
+            && member <= end
+            && member - 1 - last <= gap.max(1)
+        {
+            last = member - 1;
+        }
+        Some(last + 1 - self.next)
+    }
+
     /// The bytes that hold record `next`, and its place in them; `None` when the file was cut off while recovering.
     fn fill<'a>(&mut self, table: &'a Table, window: &'a mut Vec<u8>, count: u32) -> Result<Option<(&'a [u8], u32)>> {
         if self.held.contains(&self.next) && !table.source.lends() {
@@ -281,7 +321,7 @@ impl Batches {
             .window_records(self.batch_rows)
             .max(count)
             .min(self.end - self.next);
-        let records = if table.source.lends() {
+        let records = if table.source.lends() || self.within.is_some() {
             count
         } else {
             records.min(table.window_records(self.batch_rows))
@@ -316,7 +356,7 @@ impl Batches {
     /// The batch of the `count` records in `bytes`; `None` when no row is left.
     fn decode(&mut self, table: &Table, bytes: &[u8], count: u32) -> Result<Option<RecordBatch>> {
         let stride = table.stride();
-        let mut picked = self.pick_by_flag(bytes, stride);
+        let mut picked = self.pick(bytes, stride);
         let mut rows = Rows {
             bytes,
             stride,
@@ -407,22 +447,22 @@ impl Batches {
         Ok(RecordBatch::try_new_with_options(self.schema(), columns, &options)?)
     }
 
-    /// The records that the deletion flags let through; `None` for all.
-    fn pick_by_flag(&self, bytes: &[u8], stride: usize) -> Option<Vec<u32>> {
-        let deleted = |record: &[u8]| record.first() == Some(&b'*');
-        let want = match self.deleted {
-            Deleted::Include => return None,
-            Deleted::Skip if !bytes.chunks_exact(stride).any(deleted) => return None,
-            Deleted::Skip => false,
-            Deleted::Only => true,
+    /// The records that the set and the deletion flags let through; `None` for all.
+    fn pick(&self, bytes: &[u8], stride: usize) -> Option<Vec<u32>> {
+        let is_deleted = |record: &[u8]| record.first() == Some(&b'*');
+        let wanted = match self.deleted {
+            Deleted::Include => None,
+            Deleted::Skip => Some(false).filter(|_| bytes.chunks_exact(stride).any(is_deleted)),
+            Deleted::Only => Some(true),
         };
-        Some(
-            (0..u32::MAX)
-                .zip(bytes.chunks_exact(stride))
-                .filter(|(_, r)| deleted(r) == want)
-                .map(|(i, _)| i)
-                .collect(),
-        )
+        if wanted.is_none() && self.within.is_none() {
+            return None;
+        }
+        let is_member = |i: u32| self.within.as_ref().is_none_or(|set| set.contains(self.next + i + 1));
+        let records = (0..u32::MAX).zip(bytes.chunks_exact(stride));
+        let picked =
+            records.filter(|(i, record)| wanted.is_none_or(|wanted| is_deleted(record) == wanted) && is_member(*i));
+        Some(picked.map(|(i, _)| i).collect())
     }
 }
 

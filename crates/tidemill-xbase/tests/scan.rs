@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use arrow_array::{Array, BooleanArray, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::ArrowError;
 use proptest::prelude::*;
-use tidemill_xbase::{Access, Deleted, Error, OpenOptions, RowFilter, Scan, Table};
+use tidemill_xbase::{Access, Bitmap, Deleted, Error, OpenOptions, RowFilter, Scan, Table};
 
 /// A scan as data, so that it can be evaluated twice.
 #[derive(Debug, Clone)]
@@ -20,6 +21,7 @@ struct Wish {
     columns: Vec<usize>,
     deleted: Deleted,
     records: Range<u32>,
+    within: Option<BTreeSet<u32>>,
     batch_rows: usize,
     limit: Option<usize>,
     /// Keep rows where this column's text is longer than that, nulls left out.
@@ -30,18 +32,21 @@ fn wish(fields: usize) -> impl Strategy<Value = Wish> {
     let deleted = prop_oneof![Just(Deleted::Skip), Just(Deleted::Include), Just(Deleted::Only)];
     let columns = proptest::collection::vec(0..fields, 0..5);
     let filter = proptest::option::of((0..fields, 0usize..12));
+    let within = proptest::option::of(proptest::collection::btree_set(1u32..70, 0..30));
     (
         columns,
         deleted,
         (0u32..70, 0u32..70),
+        within,
         1usize..80,
         proptest::option::of(0usize..50),
         filter,
     )
-        .prop_map(|(columns, deleted, (a, b), batch_rows, limit, filter)| Wish {
+        .prop_map(|(columns, deleted, (a, b), within, batch_rows, limit, filter)| Wish {
             columns,
             deleted,
             records: a.min(b)..a.max(b),
+            within,
             batch_rows,
             limit,
             filter,
@@ -63,6 +68,11 @@ proptest! {
             .system_columns(true);
         if let Some(limit) = wish.limit {
             scan = scan.limit(limit);
+        }
+        if let Some(within) = &wish.within {
+            let mut set = Bitmap::new(70);
+            within.iter().for_each(|record| set.set(*record, true));
+            scan = scan.within(Arc::new(set));
         }
         if let Some((column, longer)) = wish.filter {
             // The second column is only there to show that the predicate gets the columns in its own order.
@@ -89,6 +99,11 @@ fn naive(table: &Arc<Table>, wish: &Wish) -> Vec<Vec<Option<String>>> {
         .flat_map(|b| batch_texts(b).collect::<Vec<_>>())
         .enumerate()
         .filter(|(i, _)| wish.records.contains(&u32::try_from(*i).unwrap()))
+        .filter(|(i, _)| {
+            wish.within
+                .as_ref()
+                .is_none_or(|set| set.contains(&(u32::try_from(*i).unwrap() + 1)))
+        })
         .map(|(_, row)| row)
         .filter(|row| match wish.deleted {
             Deleted::Skip => row[fields + 1].as_deref() == Some("false"),
@@ -124,6 +139,44 @@ fn without_columns_only_rows_are_counted() {
         let batches = table.scan(scan).unwrap();
         assert_eq!(batches.schema().fields().len(), 0);
         assert_eq!(batches.map(|b| b.unwrap().num_rows()).sum::<usize>(), 500);
+    }
+}
+
+#[test]
+fn records_of_a_set_are_read_alone() {
+    let mut bytes =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase/big_cdx.dbf")).unwrap();
+    let (header, stride) = (
+        usize::from(bytes[8]) + 256 * usize::from(bytes[9]),
+        usize::from(bytes[10]),
+    );
+    let wanted = [5, 6, 30_000, 69_999];
+    // Whoever looks at another record meets what is no number.
+    for (record, bytes) in (1u32..).zip(bytes[header..].chunks_exact_mut(stride)) {
+        if !wanted.contains(&record) {
+            bytes[1..].fill(b'?');
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.dbf");
+    std::fs::write(&path, bytes).unwrap();
+    let mut set = Bitmap::new(70_000);
+    wanted.iter().for_each(|record| set.set(*record, true));
+    let set = Arc::new(set);
+    for access in [Access::Positional, Access::Mapped] {
+        let table = Arc::new(Table::open(&path, &OpenOptions::new().access(access)).unwrap());
+        for (records, expected) in [(0..70_000, &wanted[..]), (6..69_999, &wanted[2..]), (7..20_000, &[])] {
+            let scan = Scan::new()
+                .records(records)
+                .within(Arc::clone(&set))
+                .system_columns(true);
+            let batches: Vec<RecordBatch> = table.scan(scan).unwrap().map(Result::unwrap).collect();
+            let found = batches.iter().flat_map(|batch| {
+                let records = batch.column(batch.num_columns() - 2);
+                records.as_primitive::<UInt32Type>().values().to_vec()
+            });
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
     }
 }
 

@@ -120,7 +120,10 @@ impl Range {
     /// order without FOR that has not as many entries as the table has records: the table was changed without it.
     pub(super) fn bitmap(&self, record_count: u32) -> Result<Bitmap> {
         self.check_count(record_count)?;
+        /// Of so few records it is noted where they are.
+        const FEW: usize = 64;
         let mut words = vec![0_u64; (record_count as usize).div_ceil(64)];
+        let (mut occupied, mut found) = (words.len()..0, 0);
         self.order
             .visit_records(self.low.as_ref(), self.high.as_ref(), record_count, |records| {
                 for recno in records {
@@ -129,8 +132,17 @@ impl Range {
                         *word |= 1 << (bit % 64);
                     }
                 }
+                found += records.len();
+                if found <= FEW {
+                    for at in records.iter().map(|recno| recno.wrapping_sub(1) as usize / 64) {
+                        occupied = occupied.start.min(at)..occupied.end.max(at + 1);
+                    }
+                }
             })?;
         let mut bitmap = Bitmap::from_words(words, record_count);
+        if found <= FEW {
+            bitmap = bitmap.occupying(occupied);
+        }
         if self.is_outside {
             bitmap.invert();
         }
