@@ -52,6 +52,12 @@ pub(crate) trait Engine: Send + Sync + 'static {
         Condition::Predicate
     }
 
+    /// The index by which a scan under these conditions reads some of the rows alone, for EXPLAIN. Default: none.
+    fn index(&self, conditions: &[Expr]) -> Option<String> {
+        let _ = conditions;
+        None
+    }
+
     fn scan(&self, request: Request) -> crate::Result<Batches>;
 }
 
@@ -80,6 +86,10 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
         (**self).condition(filter)
     }
 
+    fn index(&self, conditions: &[Expr]) -> Option<String> {
+        (**self).index(conditions)
+    }
+
     fn scan(&self, request: Request) -> crate::Result<Batches> {
         (**self).scan(request)
     }
@@ -102,6 +112,8 @@ pub(crate) struct Request {
     /// Indices into the engine's schema, in output order.
     pub(crate) projection: Vec<usize>,
     pub(crate) filter: Option<Filter>,
+    /// What the filter looks at, condition by condition.
+    pub(crate) conditions: Vec<Expr>,
     /// Conditions in the engine's own words, all of which hold.
     pub(crate) texts: Vec<String>,
     /// Rows after the filter.
@@ -232,7 +244,7 @@ impl<E: Engine> TableProvider for EngineTable<E> {
                 _ => predicates.push(filter.clone()),
             }
         }
-        let filter = match conjunction(predicates) {
+        let filter = match conjunction(predicates.clone()) {
             Some(filter) => Some(state.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(schema))?)?),
             None => None,
         };
@@ -242,6 +254,7 @@ impl<E: Engine> TableProvider for EngineTable<E> {
             projection,
             projected,
             filter,
+            conditions: predicates,
             texts,
             limit,
             parts: 1,
@@ -287,6 +300,8 @@ struct EngineScan<E> {
     projection: Vec<usize>,
     projected: SchemaRef,
     filter: Option<Arc<dyn PhysicalExpr>>,
+    /// What the filter is made of.
+    conditions: Vec<Expr>,
     texts: Vec<String>,
     limit: Option<usize>,
     parts: usize,
@@ -333,6 +348,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
             let request = Request {
                 projection: self.projection.clone(),
                 filter: self.filter()?,
+                conditions: self.conditions.clone(),
                 texts: self.texts.clone(),
                 limit: self.limit,
                 batch_rows: context.session_config().batch_size(),
@@ -380,6 +396,11 @@ impl<E: Engine> DataSource for EngineScan<E> {
                 if !self.texts.is_empty() {
                     write!(f, ", filter={}", self.texts.join(" AND "))?;
                 }
+                if let [engine] = self.engines.all.as_slice()
+                    && let Some(index) = engine.index(&self.conditions)
+                {
+                    write!(f, ", index={index}")?;
+                }
                 if let Some(limit) = self.limit {
                     write!(f, ", limit={limit}")?;
                 }
@@ -409,6 +430,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
                 projection: self.projection.clone(),
                 projected: Arc::clone(&self.projected),
                 filter: self.filter.clone(),
+                conditions: self.conditions.clone(),
                 texts: self.texts.clone(),
                 limit: None,
                 parts,

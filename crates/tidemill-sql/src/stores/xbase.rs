@@ -1,14 +1,18 @@
 //! xBase tables.
 
+mod index;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
+use datafusion::logical_expr::Expr;
 use tidemill_ads::sql::columns_with_blanks;
-use tidemill_xbase::{DELETED_COLUMN, Deleted, RowFilter, Scan, Table};
+use tidemill_xbase::{Bitmap, DELETED_COLUMN, Deleted, RowFilter, Scan, Table};
 
+use self::index::ProductionIndex;
 use super::Reading;
 use crate::Result;
 use crate::blanks;
@@ -47,6 +51,7 @@ pub(super) fn of_tables(
                 false => schema,
             },
             has_blanks: options.has_blanks(),
+            recovers: options.recovers(),
             table,
             deleted: options.deleted_records(),
             positions: options.positions.clone(),
@@ -71,6 +76,7 @@ struct XbaseEngine {
     schema: SchemaRef,
     /// Whether a blank date is a value.
     has_blanks: bool,
+    recovers: bool,
     deleted: Deleted,
     /// Of all records these alone.
     positions: Option<Range<u64>>,
@@ -82,6 +88,17 @@ impl XbaseEngine {
         let count = u64::from(self.table.record_count());
         let wanted = self.positions.clone().unwrap_or(0..count);
         wanted.start.min(count)..wanted.end.min(count)
+    }
+
+    /// The index, and the records that it leaves under these conditions, where it leaves few.
+    fn narrowed(&self, conditions: &[Expr]) -> Option<(ProductionIndex, Bitmap)> {
+        // While recovering, an index may be as damaged as its table.
+        if conditions.is_empty() || self.recovers {
+            return None;
+        }
+        let index = ProductionIndex::of(&self.table)?;
+        let records = index.records(conditions)?;
+        Some((index, records))
     }
 }
 
@@ -112,6 +129,11 @@ impl Engine for XbaseEngine {
         true
     }
 
+    fn index(&self, conditions: &[Expr]) -> Option<String> {
+        let (index, _) = self.narrowed(conditions)?;
+        Some(index.path().file_name()?.to_string_lossy().into_owned())
+    }
+
     fn scan(&self, request: Request) -> Result<Batches> {
         let (part, parts) = request.part;
         let Range { start, end } = self.records();
@@ -135,6 +157,9 @@ impl Engine for XbaseEngine {
             .batch_rows(request.batch_rows);
         if let Some(limit) = request.limit {
             scan = scan.limit(limit);
+        }
+        if let Some((_, records)) = self.narrowed(&request.conditions) {
+            scan = scan.within(Arc::new(records));
         }
         if let Some(filter) = request.filter {
             let (mut predicate, has_blanks) = (filter.predicate, self.has_blanks);
