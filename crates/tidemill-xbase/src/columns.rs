@@ -180,9 +180,9 @@ impl Columns {
         Ok(held)
     }
 
-    /// What vouches for the words of a field, or for deletion marks, during one call; `None` where they are not to be made. They are for what is asked
-    /// again: not when it is asked for the first time, not where they would not be found again, and not where they take too much
-    /// of the cache.
+    /// What vouches for the words of a field, or for deletion marks, during one call; `None` where they are not to be made. They
+    /// are for what is asked again: not when it is asked for the first time, not where they would not be found again, and not
+    /// where they take too much of the cache.
     pub(crate) fn words_voucher(&self, field: Option<usize>) -> Result<Option<Voucher>> {
         let records = self.table.record_count();
         let bytes = u64::from(records) * size_of::<u64>() as u64;
