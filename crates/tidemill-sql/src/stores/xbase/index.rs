@@ -1,8 +1,9 @@
 //! Which records of a table a condition leaves at most, from the table's production index.
 //!
 //! Where orders answer a comparison of a field with a literal, only the records that they name are read, and the condition is looked
-//! at again for each of them. So orders may name too many: those of a text name every text that begins with it, and blanks are values
-//! to them. What they do not answer, and an index that cannot be read, leaves all records.
+//! at again for each of them. So orders may name too many: those of a text name every text that begins with it, blanks are values
+//! to them, and of long numbers they know the nearest double. What they do not answer, and an index that cannot be read, leaves all
+//! records. Doubles are in a total order here, with NaN at its ends and -0 below 0, and in another there: they are not told.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,7 +77,10 @@ impl ProductionIndex {
     fn told(&self, condition: &Expr) -> Option<String> {
         match condition {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
-                Operator::And => Some(format!("({}) .AND. ({})", self.told(left)?, self.told(right)?)),
+                Operator::And => match (self.told(left), self.told(right)) {
+                    (Some(left), Some(right)) => Some(format!("({left}) .AND. ({right})")),
+                    (one, other) => one.or(other),
+                },
                 Operator::Or => Some(format!("({}) .OR. ({})", self.told(left)?, self.told(right)?)),
                 _ => match (left.as_ref(), right.as_ref()) {
                     (Expr::Literal(value, _), column) => self.compared(column, op.swap()?, value),
@@ -125,10 +129,9 @@ impl ProductionIndex {
             && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         let sign = match op {
             Operator::Eq => "=",
-            Operator::Lt => "<",
-            Operator::LtEq => "<=",
-            Operator::Gt => ">",
-            Operator::GtEq => ">=",
+            // Numbers that differ here may be the same double there.
+            Operator::Lt | Operator::LtEq => "<=",
+            Operator::Gt | Operator::GtEq => ">=",
             _ => return None,
         };
         let literal = match (field.kind, value) {
@@ -142,9 +145,7 @@ impl ProductionIndex {
                 | FieldKind::Float
                 | FieldKind::Integer
                 | FieldKind::IntegerDbase7
-                | FieldKind::Currency
-                | FieldKind::Double
-                | FieldKind::DoubleDbase7,
+                | FieldKind::Currency,
                 value,
             ) => number_literal(value)?,
             (FieldKind::Date, ScalarValue::Date32(Some(days))) => day_literal(*days)?,
@@ -155,6 +156,8 @@ impl ProductionIndex {
 }
 
 fn text_literal(text: &str) -> Option<String> {
+    // A text ends before its blanks.
+    let text = text.trim_end_matches(' ');
     let is_plain = |letter: u8| matches!(letter, b' '..=b'~') && letter != b'"';
     (!text.is_empty() && text.bytes().all(is_plain)).then(|| format!("\"{text}\""))
 }
@@ -168,8 +171,6 @@ fn number_literal(value: &ScalarValue) -> Option<String> {
         ScalarValue::Decimal128(Some(unscaled), precision, scale) => {
             Decimal128Type::format_decimal(*unscaled, *precision, *scale)
         }
-        // Larger ones are written with an exponent.
-        ScalarValue::Float64(Some(number)) if number.abs() < 1e15 => number.to_string(),
         _ => return None,
     })
 }
