@@ -184,17 +184,7 @@ impl Columns {
 
     fn numeric(&self, field: usize) -> Result<&Field> {
         let described = self.field(field)?;
-        let is_numeric = matches!(
-            described.kind,
-            FieldKind::Numeric
-                | FieldKind::Float
-                | FieldKind::Integer
-                | FieldKind::IntegerDbase7
-                | FieldKind::Currency
-                | FieldKind::Double
-                | FieldKind::DoubleDbase7
-        );
-        if is_numeric {
+        if described.kind.is_number() {
             return Ok(described);
         }
         Err(Error::Misuse(format!("field {} is not numeric", described.name)))

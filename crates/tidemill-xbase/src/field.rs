@@ -107,6 +107,19 @@ impl FieldKind {
         matches!(self, Self::Memo | Self::MemoBinary | Self::Variant)
     }
 
+    /// Whether values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Double | Self::DoubleDbase7) || self.is_exact_number()
+    }
+
+    /// Whether values are whole numbers or decimals.
+    pub fn is_exact_number(self) -> bool {
+        matches!(
+            self,
+            Self::Numeric | Self::Float | Self::Integer | Self::IntegerDbase7 | Self::Currency
+        )
+    }
+
     /// The Arrow type of a field of this kind, width and decimals.
     pub(crate) fn data_type(self, width: usize, decimals: u8) -> DataType {
         let scale = i8::try_from(decimals).unwrap_or(i8::MAX).min(38);

@@ -1,5 +1,7 @@
 //! The records with the least or greatest numbers of a field: from what is kept of it, or else from the records' bytes.
 
+use std::cmp::Ordering;
+
 use super::{Selected, Top, is_deleted, is_member, is_null};
 use crate::columns::Columns;
 use crate::digits::Shape;
@@ -25,7 +27,7 @@ impl Columns {
             self.blank_counts(),
         );
         let mut worst = cell.as_ref().and_then(|cell| Worst::new(cell, which));
-        let mut best: Vec<(Ranked, u32)> = Vec::with_capacity(count.min(1024) + 1);
+        let mut best = Best::new(count, which);
         let table = self.table();
         table.visit_blocks(0..table.record_count(), |block| {
             for (i, record) in block.records().enumerate() {
@@ -54,26 +56,16 @@ impl Columns {
                         _ => continue,
                     },
                 };
-                let is_better = |other: &Ranked| match which {
-                    Top::Least => number.before(other),
-                    Top::Greatest => other.before(&number),
-                };
-                if best.len() == count && !best.last().is_some_and(|(last, _)| is_better(last)) {
-                    continue;
-                }
-                let at = best.partition_point(|(other, _)| !is_better(other));
-                best.insert(at, (number, recno));
-                best.truncate(count);
-                if let (Some(worst), true, Some((Ranked::Whole(number), _))) =
-                    (&mut worst, best.len() == count, best.last())
+                if best.offer(number, recno)
+                    && let (Some(worst), Some(Ranked::Whole(number))) = (&mut worst, best.worst())
                 {
-                    let number = i64::try_from(*number).ok();
+                    let number = i64::try_from(number).ok();
                     worst.digits = number.and_then(|number| worst.shape.plain_digits(number));
                 }
             }
             Ok(())
         })?;
-        Ok(best.into_iter().map(|(_, recno)| recno).collect())
+        Ok(best.records())
     }
 
     /// As [`Columns::top`], from the words of the field; `None` where they do not tell.
@@ -91,7 +83,7 @@ impl Columns {
             Top::Least => Words::any_below,
             Top::Greatest => Words::any_above,
         };
-        let mut best: Vec<(i64, u32)> = Vec::with_capacity(count.min(1024) + 1);
+        let mut best = Best::new(count, which);
         for (chunk, records) in self.chunks() {
             let Some(words) = self.words(field, chunk, &records, &voucher)? else {
                 return Ok(None);
@@ -109,27 +101,58 @@ impl Columns {
                     (_, Some(deleted)) => !deleted.get(word).copied().unwrap_or(0),
                     _ => u64::MAX,
                 };
-                let worst = best.last().filter(|_| best.len() == count).map(|(worst, _)| *worst);
+                let worst = best.worst();
                 if taken == 0 || worst.is_some_and(|worst| !beats(&words, first..first + len, worst)) {
                     continue;
                 }
                 for place in (first..first + len).filter(|place| taken >> (place - first) & 1 != 0) {
-                    let Some(number) = words.number(place) else { continue };
-                    let is_better = |other: i64| match which {
-                        Top::Least => number < other,
-                        Top::Greatest => number > other,
-                    };
-                    if best.len() == count && !best.last().is_some_and(|(last, _)| is_better(*last)) {
-                        continue;
+                    if let Some(number) = words.number(place) {
+                        best.offer(number, records.start + 1 + u32::try_from(place).unwrap_or(u32::MAX));
                     }
-                    let at = best.partition_point(|(other, _)| !is_better(*other));
-                    let recno = records.start + 1 + u32::try_from(place).unwrap_or(u32::MAX);
-                    best.insert(at, (number, recno));
-                    best.truncate(count);
                 }
             }
         }
-        Ok(Some(best.into_iter().map(|(_, recno)| recno).collect()))
+        Ok(Some(best.records()))
+    }
+}
+
+/// The best numbers so far with their records, best first; of equal ones the first that was offered.
+struct Best<T> {
+    count: usize,
+    which: Top,
+    list: Vec<(T, u32)>,
+}
+
+impl<T: Copy + PartialOrd> Best<T> {
+    fn new(count: usize, which: Top) -> Self {
+        let list = Vec::with_capacity(count.min(1024) + 1);
+        Self { count, which, list }
+    }
+
+    /// Takes a number if it is among the best; returns whether it is.
+    fn offer(&mut self, number: T, recno: u32) -> bool {
+        let which = self.which;
+        let is_better = |other: &T| match which {
+            Top::Least => number < *other,
+            Top::Greatest => number > *other,
+        };
+        if self.list.len() == self.count && !self.list.last().is_some_and(|(last, _)| is_better(last)) {
+            return false;
+        }
+        let at = self.list.partition_point(|(other, _)| !is_better(other));
+        self.list.insert(at, (number, recno));
+        self.list.truncate(self.count);
+        true
+    }
+
+    /// The last of them, once there are as many as are wanted: no number counts that is not better.
+    fn worst(&self) -> Option<T> {
+        let (worst, _) = self.list.last().filter(|_| self.list.len() == self.count)?;
+        Some(*worst)
+    }
+
+    fn records(self) -> Vec<u32> {
+        self.list.into_iter().map(|(_, recno)| recno).collect()
     }
 }
 
@@ -140,12 +163,19 @@ enum Ranked {
     Double(f64),
 }
 
-impl Ranked {
-    fn before(&self, other: &Self) -> bool {
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.partial_cmp(other) == Some(Ordering::Equal)
+    }
+}
+
+impl PartialOrd for Ranked {
+    /// Doubles in their total order; a field has numbers of one kind.
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a < b,
-            (Self::Double(a), Self::Double(b)) => a.total_cmp(b).is_lt(),
-            _ => false,
+            (Self::Whole(a), Self::Whole(b)) => Some(a.cmp(b)),
+            (Self::Double(a), Self::Double(b)) => Some(a.total_cmp(b)),
+            _ => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::field::FieldKind;
 use crate::kernels::words::WordTest;
 
-use super::leaf::{Leaf, Test};
+use super::leaf::{Leaf, Test, choose};
 use super::steps::Step;
 
 /// A leaf as a test of kept words.
@@ -65,13 +65,9 @@ fn set_of(leaf: &Leaf, columns: &Columns) -> Result<Option<Bitmap>> {
             },
             Kept::Deleted { deleted, other } => {
                 for (word, marks) in out.iter_mut().zip(&*columns.deleted(chunk, &records, &voucher)?) {
-                    *word = match (deleted, other) {
-                        (true, true) => u64::MAX,
-                        (true, false) => *marks,
-                        (false, true) => !marks,
-                        (false, false) => 0,
-                    };
+                    *word = *marks;
                 }
+                choose(out, *deleted, *other);
             }
         }
     }

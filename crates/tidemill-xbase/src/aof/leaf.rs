@@ -195,7 +195,7 @@ impl Leaf {
 }
 
 /// What bits that are set become, and what those that are not.
-fn choose(words: &mut [u64], set: bool, unset: bool) {
+pub(super) fn choose(words: &mut [u64], set: bool, unset: bool) {
     match (set, unset) {
         (true, false) => {}
         (false, true) => words.iter_mut().for_each(|word| *word = !*word),

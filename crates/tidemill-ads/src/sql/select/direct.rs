@@ -146,17 +146,7 @@ fn number_field(snapshot: &Snapshot, aggregate: &Aggregate, argument: &Expr) -> 
         return None;
     };
     let field = snapshot.table().fields().get(*index)?;
-    let is_number = matches!(
-        field.kind,
-        FieldKind::Numeric
-            | FieldKind::Float
-            | FieldKind::Integer
-            | FieldKind::IntegerDbase7
-            | FieldKind::Currency
-            | FieldKind::Double
-            | FieldKind::DoubleDbase7
-    );
-    (is_number && !aggregate.is_distinct).then_some(*index)
+    (field.kind.is_number() && !aggregate.is_distinct).then_some(*index)
 }
 
 fn counts(counts: impl IntoIterator<Item = u64>) -> Vector {
