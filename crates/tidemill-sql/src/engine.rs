@@ -113,7 +113,7 @@ pub(crate) struct Request {
     pub(crate) projection: Vec<usize>,
     pub(crate) filter: Option<Filter>,
     /// What the filter looks at, condition by condition.
-    pub(crate) conditions: Vec<Expr>,
+    pub(crate) conditions: Arc<[Expr]>,
     /// Conditions in the engine's own words, all of which hold.
     pub(crate) texts: Vec<String>,
     /// Rows after the filter.
@@ -254,7 +254,7 @@ impl<E: Engine> TableProvider for EngineTable<E> {
             projection,
             projected,
             filter,
-            conditions: predicates,
+            conditions: predicates.into(),
             texts,
             limit,
             parts: 1,
@@ -301,7 +301,7 @@ struct EngineScan<E> {
     projected: SchemaRef,
     filter: Option<Arc<dyn PhysicalExpr>>,
     /// What the filter is made of.
-    conditions: Vec<Expr>,
+    conditions: Arc<[Expr]>,
     texts: Vec<String>,
     limit: Option<usize>,
     parts: usize,
@@ -348,7 +348,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
             let request = Request {
                 projection: self.projection.clone(),
                 filter: self.filter()?,
-                conditions: self.conditions.clone(),
+                conditions: Arc::clone(&self.conditions),
                 texts: self.texts.clone(),
                 limit: self.limit,
                 batch_rows: context.session_config().batch_size(),
@@ -430,7 +430,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
                 projection: self.projection.clone(),
                 projected: Arc::clone(&self.projected),
                 filter: self.filter.clone(),
-                conditions: self.conditions.clone(),
+                conditions: Arc::clone(&self.conditions),
                 texts: self.texts.clone(),
                 limit: None,
                 parts,

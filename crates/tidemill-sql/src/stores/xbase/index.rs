@@ -140,14 +140,7 @@ impl ProductionIndex {
                 FieldKind::Character,
                 ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)),
             ) if op == Operator::Eq => text_literal(text)?,
-            (
-                FieldKind::Numeric
-                | FieldKind::Float
-                | FieldKind::Integer
-                | FieldKind::IntegerDbase7
-                | FieldKind::Currency,
-                value,
-            ) => number_literal(value)?,
+            (kind, value) if kind.is_exact_number() => number_literal(value)?,
             (FieldKind::Date, ScalarValue::Date32(Some(days))) => day_literal(*days)?,
             _ => return None,
         };
