@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::policies::load_balancing::{NodeIdentifier, SingleTargetLoadBalancingPolicy};
+use scylla::value::CqlValue;
 use tidemill_cql::{Client, Options, Rows, Scan};
 use tidemill_testkit::Cassandra;
 
 const ROWS: u64 = 4_000;
 
-/// The first number of what a node answers itself, or 0.
-async fn asked(node: &Cassandra, cql: &str) -> i64 {
+/// The first value of what a node answers itself.
+async fn asked(node: &Cassandra, cql: &str) -> Option<CqlValue> {
     let address = NodeIdentifier::NodeAddress(node.native());
     let profile =
         ExecutionProfile::builder().load_balancing_policy(SingleTargetLoadBalancingPolicy::new(address, None));
@@ -29,17 +30,14 @@ async fn asked(node: &Cassandra, cql: &str) -> i64 {
         .unwrap()
         .into_rows_result()
         .unwrap();
-    answer.maybe_first_row::<(i64,)>().unwrap().map_or(0, |(count,)| count)
+    answer.maybe_first_row::<(CqlValue,)>().unwrap().map(|(value,)| value)
 }
 
 /// How many ranges of `near.t` a node was asked for.
 async fn scans(node: &Cassandra) -> i64 {
     let latency = "SELECT count FROM system_views.coordinator_scan_latency";
-    asked(
-        node,
-        &format!("{latency} WHERE keyspace_name = 'near' AND table_name = 't'"),
-    )
-    .await
+    let cql = format!("{latency} WHERE keyspace_name = 'near' AND table_name = 't'");
+    asked(node, &cql).await.and_then(|count| count.as_bigint()).unwrap_or(0)
 }
 
 async fn connect(node: &Cassandra) -> Client {
@@ -47,13 +45,12 @@ async fn connect(node: &Cassandra) -> Client {
     Client::connect(options).await.unwrap()
 }
 
-/// Waits until both nodes know something.
-async fn known(nodes: [&Cassandra; 2], relation: &str, keyspace: &str) {
-    let cql = format!("SELECT count(*) FROM system_schema.{relation} WHERE keyspace_name = '{keyspace}'");
-    for node in nodes {
-        while asked(node, &cql).await == 0 {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
+/// Waits until both nodes have taken the same schema in: its version is the last that a node writes of a change,
+/// behind the rows of `system_schema`.
+async fn agreed(nodes: [&Cassandra; 2]) {
+    let version = "SELECT schema_version FROM system.local";
+    while asked(nodes[0], version).await != asked(nodes[1], version).await {
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 
@@ -65,12 +62,11 @@ async fn filled(nodes: [&Cassandra; 2], keyspace: &str, copies: u32) -> Scan {
         ))
         .await
         .unwrap();
-    known(nodes, "keyspaces", keyspace).await;
     client
         .execute(&format!("CREATE TABLE {keyspace}.t (id bigint PRIMARY KEY)"))
         .await
         .unwrap();
-    known(nodes, "tables", keyspace).await;
+    agreed(nodes).await;
     // One that knows where the copies are from its beginning.
     let client = connect(nodes[0]).await;
     for id in (0..ROWS).step_by(50) {
