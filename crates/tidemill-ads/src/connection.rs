@@ -23,7 +23,7 @@ pub struct AreaId(u32);
 pub struct Connection {
     folder: PathBuf,
     /// Before the log, which they give back first.
-    pub(crate) areas: Vec<(AreaId, WorkArea)>,
+    pub(crate) areas: Vec<(AreaId, Box<WorkArea>)>,
     next_area: u32,
     relations: Vec<Relation>,
     pub(crate) statements: StatementTables,
@@ -254,7 +254,8 @@ impl Connection {
         Ok(area.editor()?.alter(&alteration)?)
     }
 
-    pub(crate) fn add(&mut self, area: WorkArea) -> AreaId {
+    pub(crate) fn add(&mut self, area: impl Into<Box<WorkArea>>) -> AreaId {
+        let area = area.into();
         if let Some(sole_use) = self
             .sole_use
             .as_ref()
@@ -318,7 +319,7 @@ impl Connection {
     pub fn area(&mut self, id: AreaId) -> Result<&mut WorkArea> {
         let found = self.areas.iter_mut().find(|(known, _)| *known == id);
         found
-            .map(|(_, area)| area)
+            .map(|(_, area)| &mut **area)
             .ok_or_else(|| Error::new(ErrorCode::InvalidHandle, "the table is closed"))
     }
 
@@ -329,7 +330,7 @@ impl Connection {
 
     /// The open work areas.
     pub fn areas(&self) -> impl Iterator<Item = (AreaId, &WorkArea)> {
-        self.areas.iter().map(|(id, area)| (*id, area))
+        self.areas.iter().map(|(id, area)| (*id, &**area))
     }
 
     /// Goes to the first record of an order, or of the table.

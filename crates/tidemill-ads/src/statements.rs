@@ -81,7 +81,7 @@ impl Connection {
             }
             None => {
                 let codepage = Some(live.snapshot.table().codepage());
-                WorkArea::open_in(self.transactions.log(), path, &options.table, codepage, settings)?
+                WorkArea::open_in(self.transactions.log(), path, &options.table, codepage, settings)?.into()
             }
         };
         area.show(live, options.constrains, settings)?;

@@ -320,6 +320,31 @@ fn closed_cursors_are_kept_for_the_next_statement_and_given_up_where_they_stand_
 }
 
 #[test]
+fn a_cursor_that_was_kept_is_not_shown_for_a_file_that_took_its_place() {
+    let mut shop = Shop::new();
+    assert_eq!(shop.answer("SELECT id, name FROM t WHERE id = 9", "name"), ["n9"]);
+    let mut other = Shop {
+        folder: tempfile::tempdir().unwrap(),
+        connection: Connection::open(shop.folder.path()).unwrap(),
+        settings: Settings::default(),
+        options: StatementOptions::default(),
+    };
+    other.run("CREATE TABLE u ( name Char(12), id Integer )");
+    for id in 8..=9 {
+        other.run(&format!("INSERT INTO u ( id, name ) VALUES ( {id}, 'another {id}' )"));
+    }
+    other.connection.close_all().unwrap();
+    for (from, to) in [("u.dbf", "t.dbf"), ("t.cdx", "old.cdx"), ("t.fpt", "old.fpt")] {
+        let file = |name: &str| shop.folder.path().join(name);
+        std::fs::rename(file(from), file(to)).unwrap();
+    }
+    assert_eq!(
+        shop.answer("SELECT id, name FROM t WHERE id = 9", "name"),
+        ["another 9"]
+    );
+}
+
+#[test]
 fn a_statement_that_is_stopped_has_changed_nothing() {
     let mut shop = Shop::new();
     for allowed in [0, 1, 20, 39] {

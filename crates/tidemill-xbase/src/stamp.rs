@@ -45,6 +45,11 @@ impl FileStamp {
         !self.racy
     }
 
+    /// Whether both are of one file, whatever it held, where the system numbers its files.
+    pub(crate) fn is_of_file(&self, other: &Self) -> bool {
+        self.changed.is_of_file(&other.changed)
+    }
+
     /// Whether a file that looks like `later` holds what it held when this stamp was taken. False when it is not certain.
     pub(crate) fn vouches_for(&self, later: &Self) -> bool {
         !self.racy && self.len == later.len && self.modified == later.modified && self.changed == later.changed
@@ -137,6 +142,16 @@ impl Changed {
     #[cfg(not(unix))]
     fn of(_meta: &Metadata) -> Self {
         Self {}
+    }
+
+    #[cfg(unix)]
+    fn is_of_file(&self, other: &Self) -> bool {
+        (self.at.0, self.at.1) == (other.at.0, other.at.1)
+    }
+
+    #[cfg(not(unix))]
+    fn is_of_file(&self, _other: &Self) -> bool {
+        true
     }
 }
 

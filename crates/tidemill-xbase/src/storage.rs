@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -347,8 +347,10 @@ impl Storage for Arc<dyn Storage> {
 }
 
 impl Storage for Arc<File> {
+    /// Where its end is, which costs less than half of asking for all that the system knows of the file. Nothing reads or writes at the
+    /// place that this leaves behind.
     fn len(&self) -> io::Result<u64> {
-        Ok(self.metadata()?.len())
+        (&**self).seek(io::SeekFrom::End(0))
     }
 
     fn stamp(&self) -> Option<FileStamp> {

@@ -80,7 +80,7 @@ pub(crate) struct StatementTables {
     point: Option<Savepoint>,
     last_autoincrement: Option<i64>,
     /// Cursors that were closed, the last one last, and how many of them are kept.
-    cursors: Vec<WorkArea>,
+    cursors: Vec<Box<WorkArea>>,
     cached_cursors: usize,
     /// That of the table that was read last.
     codepage: Option<CodePage>,
@@ -97,6 +97,13 @@ struct OpenTable {
     editor: Option<TableEditor>,
     /// Whether what is under way has changed it.
     is_changed: bool,
+}
+
+/// Whether somebody asks the orders of a table, which then have to be those of now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Orders {
+    Asked,
+    Unasked,
 }
 
 /// A file by its length and the time of its last change.
@@ -167,7 +174,7 @@ impl StatementTables {
     }
 
     /// Keeps a cursor that a program has closed.
-    pub(crate) fn rest(&mut self, mut area: WorkArea) {
+    pub(crate) fn rest(&mut self, mut area: Box<WorkArea>) {
         if self.cached_cursors > 0 && area.rest().unwrap_or(false) {
             let beyond = (self.cursors.len() + 1).saturating_sub(self.cached_cursors);
             self.cursors.drain(..beyond.min(self.cursors.len()));
@@ -176,8 +183,8 @@ impl StatementTables {
     }
 
     /// A cursor over a table that was closed before.
-    pub(crate) fn cached(&mut self, path: &Path, options: &TableOptions) -> Option<WorkArea> {
-        let is_it = |area: &WorkArea| area.path() == path && area.options() == options;
+    pub(crate) fn cached(&mut self, path: &Path, options: &TableOptions) -> Option<Box<WorkArea>> {
+        let is_it = |area: &Box<WorkArea>| area.path() == path && area.options() == options;
         let at = self.cursors.iter().rposition(is_it)?;
         Some(self.cursors.remove(at))
     }
@@ -280,8 +287,19 @@ impl ConnectionTables<'_> {
         self.connection.transactions.is_under_way() || self.connection.statements.statement.is_some()
     }
 
+    /// A table as it is for this connection.
+    fn snapshot_with(&mut self, name: &TableName, orders: Orders) -> Result<Arc<Snapshot>> {
+        let path = self.path(name)?;
+        let snapshot = match self.has_more_than_its_file(&path) {
+            true => self.uncommitted(name, &path),
+            false => self.committed(name, &path, orders),
+        }?;
+        self.state().codepage = Some(snapshot.table().codepage());
+        Ok(snapshot)
+    }
+
     /// A table as the file has it.
-    fn committed(&mut self, name: &TableName, path: &Path) -> Result<Arc<Snapshot>> {
+    fn committed(&mut self, name: &TableName, path: &Path, orders: Orders) -> Result<Arc<Snapshot>> {
         // Changes are counted before the files are looked at, so that one meanwhile is noticed.
         let changes = self.changes();
         if let Some(open) = self.connection.statements.open.get_mut(path)
@@ -290,15 +308,21 @@ impl ConnectionTables<'_> {
             if changes.is_some() && changes == open.seen {
                 return Ok(Arc::clone(snapshot));
             }
-            if snapshot.table().is_current().unwrap_or(false)
-                && open.index.as_ref().is_none_or(|(path, state)| *state == state_of(path))
-            {
-                open.seen = changes;
-                return Ok(Arc::clone(snapshot));
+            if snapshot.table().is_current().unwrap_or(false) {
+                if orders == Orders::Unasked {
+                    return Ok(Arc::clone(snapshot));
+                }
+                if open.index.as_ref().is_none_or(|(path, state)| *state == state_of(path)) {
+                    open.seen = changes;
+                    return Ok(Arc::clone(snapshot));
+                }
             }
         }
         let opened = Table::open(path, &self.read_options());
         let table = Arc::new(self.opened_file(name, opened.map_err(crate::Error::from))?);
+        self.state()
+            .cursors
+            .retain(|area| area.path() != path || area.is_at_its_path());
         let index = index_state(&table);
         let has_orders = self.options.table.table_type != TableType::Ntx;
         let orders = index.as_ref().filter(|_| has_orders).map(|(path, _)| path.clone());
@@ -345,7 +369,7 @@ impl ConnectionTables<'_> {
 
     /// The work area that a table is changed through.
     fn area_to_change(&mut self, path: &Path) -> Option<&mut WorkArea> {
-        let mut areas = self.connection.areas.iter_mut().map(|(_, area)| area);
+        let mut areas = self.connection.areas.iter_mut().map(|(_, area)| &mut **area);
         areas.find(|area| area.path() == path && area.options().mode != OpenMode::ReadOnly)
     }
 
@@ -426,13 +450,11 @@ fn state_of(path: &Path) -> Option<(u64, Option<SystemTime>)> {
 
 impl Tables for ConnectionTables<'_> {
     fn snapshot(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
-        let path = self.path(name)?;
-        let snapshot = match self.has_more_than_its_file(&path) {
-            true => self.uncommitted(name, &path),
-            false => self.committed(name, &path),
-        }?;
-        self.state().codepage = Some(snapshot.table().codepage());
-        Ok(snapshot)
+        self.snapshot_with(name, Orders::Asked)
+    }
+
+    fn snapshot_without_orders(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
+        self.snapshot_with(name, Orders::Unasked)
     }
 
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {

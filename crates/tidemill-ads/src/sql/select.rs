@@ -72,11 +72,19 @@ impl Plan {
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>, allows_live: bool) -> Result<Answer> {
         match &self.source {
             Source::Table(name, structure) => {
+                if allows_live && self.live_fields().is_some() {
+                    // Its work area has orders of its own, but an order that it is walked in is looked for here.
+                    let snapshot = match self.order.is_empty() {
+                        true => tables.snapshot_without_orders(name)?,
+                        false => tables.snapshot(name)?,
+                    };
+                    structure.check(snapshot.structure(), name)?;
+                    if let Some(live) = self.live(name, &snapshot, session)? {
+                        return Ok(Answer::Live(Box::new(live)));
+                    }
+                }
                 let snapshot = tables.snapshot(name)?;
                 structure.check(snapshot.structure(), name)?;
-                if allows_live && let Some(live) = self.live(name, &snapshot, session)? {
-                    return Ok(Answer::Live(Box::new(live)));
-                }
                 self.over_table(&snapshot, session, tables.shows_deleted())
                     .map(Answer::Rows)
             }
@@ -105,6 +113,18 @@ impl Plan {
         point.rows(self, &snapshot, parameters, tables.shows_deleted())
     }
 
+    /// The fields that a live cursor would show; `None` where the answer cannot be one, whatever the table is.
+    fn live_fields(&self) -> Option<Vec<usize>> {
+        if self.grouping.is_some() || self.top.is_some() || self.offset.is_some() || self.is_static {
+            return None;
+        }
+        let fields = self.items.iter().map(|item| match item.expr {
+            Expr::Column(index) => Some(index),
+            _ => None,
+        });
+        fields.collect()
+    }
+
     /// The live cursor that the answer can be: one table, its own columns, a condition that is a filter, an order of an index.
     pub(super) fn live(
         &self,
@@ -112,16 +132,7 @@ impl Plan {
         snapshot: &Arc<Snapshot>,
         session: &Session<'_>,
     ) -> Result<Option<Live>> {
-        let fields: Option<Vec<usize>> = self
-            .items
-            .iter()
-            .map(|item| match item.expr {
-                Expr::Column(index) => Some(index),
-                _ => None,
-            })
-            .collect();
-        let is_plain = self.grouping.is_none() && self.top.is_none() && self.offset.is_none() && !self.is_static;
-        let (Some(fields), true) = (fields, is_plain) else {
+        let Some(fields) = self.live_fields() else {
             return Ok(None);
         };
         let order = match self.order.as_slice() {

@@ -154,6 +154,14 @@ pub trait Tables {
     /// [`Kind::NoTable`], [`Kind::Engine`].
     fn snapshot(&mut self, name: &TableName) -> Result<Arc<Snapshot>>;
 
+    /// As [`Tables::snapshot`], for who does not ask its orders: they may be those of an earlier moment. Default: they are not.
+    ///
+    /// # Errors
+    /// As [`Tables::snapshot`].
+    fn snapshot_without_orders(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
+        self.snapshot(name)
+    }
+
     /// A table for writing. It is shared, so records are locked before they are changed.
     ///
     /// # Errors

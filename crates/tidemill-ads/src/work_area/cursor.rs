@@ -75,7 +75,7 @@ impl WorkArea {
             constraint: live.compiled.clone().filter(|_| constrains),
         });
         self.show_only(live.compiled, Some(live.snapshot.columns()))?;
-        self.go_top(None, settings)
+        self.go_known_top(settings)
     }
 
     /// Takes back what a program has set on a cursor over a table, so that another statement can show it; `false` when it cannot be

@@ -102,11 +102,9 @@ impl WorkArea {
     /// Shows the records of the statement's condition, where it has one. Columns are those of the table as it is now.
     pub(super) fn show_only(&mut self, condition: Option<Filter>, columns: Option<&Columns>) -> Result<()> {
         self.aof = None;
+        self.look_for_records()?;
         match condition {
-            Some(filter) => {
-                self.look_for_records()?;
-                self.evaluate(None, filter, columns)
-            }
+            Some(filter) => self.evaluate(None, filter, columns),
             None => Ok(()),
         }
     }

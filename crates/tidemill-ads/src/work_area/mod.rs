@@ -288,6 +288,11 @@ impl WorkArea {
         self.editor.path()
     }
 
+    /// Whether the table's file is still the one that its path leads to.
+    pub(crate) fn is_at_its_path(&self) -> bool {
+        self.editor.is_at_its_path()
+    }
+
     /// The name that relations and expressions know the table by.
     pub fn alias(&self) -> &str {
         &self.alias

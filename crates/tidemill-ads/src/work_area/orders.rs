@@ -117,7 +117,8 @@ impl WorkArea {
             && index
                 .extension()
                 .is_some_and(|extension| extension.eq_ignore_ascii_case("cdx"))
-            && index.with_extension("") == self.path().with_extension("")
+            && index.file_stem() == self.path().file_stem()
+            && index.parent() == self.path().parent()
     }
 
     /// Opens an index file, and returns its orders.

@@ -34,7 +34,18 @@ impl WorkArea {
 
     fn go_end(&mut self, order: Option<OrderId>, end: End, settings: &Settings) -> Result<()> {
         self.leave_record()?;
-        let place = self.moving(order, |area, cursor, is_reversed| {
+        self.look_for_records()?;
+        self.go_known_end(order, end, settings)
+    }
+
+    /// Goes to the first record of those that were there when it was looked for records last.
+    pub(super) fn go_known_top(&mut self, settings: &Settings) -> Result<()> {
+        self.leave_record()?;
+        self.go_known_end(None, End::First, settings)
+    }
+
+    fn go_known_end(&mut self, order: Option<OrderId>, end: End, settings: &Settings) -> Result<()> {
+        let place = self.moving_among_known(order, |area, cursor, is_reversed| {
             let is_first = (end == End::First) != is_reversed;
             match is_first {
                 true => cursor.go_first()?,
@@ -252,7 +263,7 @@ impl WorkArea {
             Counted::Shown => Some(Arc::new(self.shown(settings)?)),
             Counted::All | Counted::InScope => None,
         };
-        self.moving(order, |area, cursor, is_reversed| {
+        self.moving_among_known(order, |area, cursor, is_reversed| {
             let mut other = TableCursor::new(&area.table);
             other.set_order(cursor.order())?;
             if counted != Counted::All && cursor.order().is_some() {
@@ -321,6 +332,15 @@ impl WorkArea {
         work: impl FnOnce(&mut Self, &mut TableCursor, bool) -> Result<T>,
     ) -> Result<T> {
         self.look_for_records()?;
+        self.moving_among_known(order, work)
+    }
+
+    /// As [`WorkArea::moving`], among the records that were there when it was looked for them last.
+    fn moving_among_known<T>(
+        &mut self,
+        order: Option<OrderId>,
+        work: impl FnOnce(&mut Self, &mut TableCursor, bool) -> Result<T>,
+    ) -> Result<T> {
         let order = self.order_or_own(order);
         let (mut way, is_reversed) = self.take_way(order)?;
         let done = match self.bring_up_to_date(&mut way) {

@@ -42,6 +42,7 @@ use crate::field::{Field, Fields};
 use crate::header::{CivilDate, Dialect, Header};
 use crate::lock::{FileLocks, LockKind, LockSubject, TableLocks};
 use crate::memo_editor::MemoEditor;
+use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 use crate::table::{OpenOptions, Table};
 use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
@@ -180,6 +181,13 @@ impl TableEditor {
     /// The table's file.
     pub fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    /// Whether the path still leads to the file that is open, and not to another that took its place. False while changes wait to be written.
+    pub fn is_at_its_path(&self) -> bool {
+        let there = FileStamp::of(self.path()).ok();
+        let stamps = self.file.storage().stamp().zip(there);
+        stamps.is_some_and(|(open, there)| open.is_of_file(&there))
     }
 
     /// The visible fields in table order.
