@@ -23,8 +23,10 @@ static KNOWN: FileMemo<CodePage, KeySettings> = FileMemo::new(64);
 
 /// How the expressions of an index file are compiled and its text is sorted, as far as its keys tell. What cannot be read is
 /// for who opens the file to tell.
-pub(crate) fn of_index(path: &Path, table: &Table) -> KeySettings {
-    let Ok(stamp) = FileStamp::of(path) else {
+///
+/// `stamp`, what the file looks like, is found where it is not given.
+pub(crate) fn of_index(path: &Path, stamp: Option<&FileStamp>, table: &Table) -> KeySettings {
+    let Some(stamp) = stamp.cloned().or_else(|| FileStamp::of(path).ok()) else {
         return found(path, table);
     };
     if let Some(settings) = KNOWN.get(path, &stamp, &table.codepage()) {

@@ -106,7 +106,7 @@ impl Snapshot {
         }
         let orders = match &self.index {
             Some(path) => {
-                let settings = collation::of_index(path, &self.table);
+                let settings = collation::of_index(path, None, &self.table);
                 TableIndex::open(path, &self.table, &settings)?.orders().to_vec()
             }
             None => Vec::new(),

@@ -20,7 +20,7 @@ use tidemill_xbase::aof::{Aof, Filter};
 use tidemill_xbase::expression::{Environment, Letters};
 use tidemill_xbase::{
     ChangeNumber, CodePage, Dialect, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table,
-    TableCursor, TableEditor, TableOrder, TransactionLog, production_path,
+    TableCursor, TableEditor, TableOrder, TransactionLog,
 };
 
 use crate::collation;
@@ -510,12 +510,7 @@ pub(crate) fn open_editor(
     let mut editor = TableEditor::open(path, &edit)?;
     if options.table_type != TableType::Ntx {
         let table = Arc::clone(editor.opened());
-        match production_path(&table) {
-            Ok(Some(index)) => editor.open_index_with(&index, &collation::of_index(&index, &table))?,
-            // One that the header names and that is gone is no error, as in other programs.
-            Ok(None) | Err(tidemill_xbase::Error::Unsupported { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
+        editor.open_production_index(|index, stamp| collation::of_index(index, stamp, &table))?;
     }
     Ok(editor)
 }

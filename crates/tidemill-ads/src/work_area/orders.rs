@@ -133,7 +133,7 @@ impl WorkArea {
                 format!("{} is open already", index.display()),
             );
         }
-        let settings = collation::of_index(index, &self.table);
+        let settings = collation::of_index(index, None, &self.table);
         self.editor.open_index_with(index, &settings)?;
         self.list_orders()?;
         Ok(self.orders_of(index))
@@ -326,7 +326,7 @@ impl WorkArea {
         files.dedup();
         self.at_length(settings, |area| {
             files.iter().try_for_each(|index| {
-                let settings = collation::of_index(index, &area.table);
+                let settings = collation::of_index(index, None, &area.table);
                 area.let_go(index)?;
                 let rebuilt = area.editor.reindex(index, &settings);
                 area.open_again(index, &settings)?;
@@ -578,7 +578,7 @@ impl WorkArea {
             if self.ways.iter().any(|order| order.index == index && order.name == name) {
                 continue;
             }
-            let order = self.editor.order_in(&index, &name)?;
+            let order = self.editor.order_to_hold(&index, &name)?;
             let mut cursor = TableCursor::new(&self.table);
             cursor.set_order(Some(&order))?;
             let way = Way {

@@ -29,6 +29,7 @@ use crate::field::Field;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
 use crate::orders::{KeySettings, OrderKeys, Seen, TableOrder, production_path};
+use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 use crate::table::Table;
 use crate::transaction::{KeptLocks, TransactionLog};
@@ -62,6 +63,9 @@ struct OrderFile {
     rollbacks: u64,
     is_locked: bool,
 }
+
+/// How expressions are compiled and text is sorted, by the path of an index file and what the file looks like.
+type SettingsOf<'s> = dyn Fn(&Path, Option<&FileStamp>) -> KeySettings + 's;
 
 /// The number of the next index file.
 static FILE_NUMBER: AtomicU64 = AtomicU64::new(1);
@@ -102,7 +106,10 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::open_index`].
     pub fn open_index_with(&mut self, path: impl AsRef<Path>, settings: &KeySettings) -> Result<()> {
-        let path = path.as_ref();
+        self.open_index_by(path.as_ref(), &|_, _| settings.clone())
+    }
+
+    fn open_index_by(&mut self, path: &Path, settings: &SettingsOf<'_>) -> Result<()> {
         self.in_files("opening an index")?;
         if self.orders.files.iter().any(|file| file.index.path() == path) {
             return Err(self.misuse(&format!("{} is open already", path.display())));
@@ -115,10 +122,13 @@ impl TableEditor {
         let last = self.orders.files.len() - 1;
         let checked = match is_alone {
             true => self.check_fresh(last),
-            false => self.under_header_lock(|table| {
-                table.refresh()?;
-                table.check_fresh(last)
-            }),
+            false => match self.is_known_to_be_fresh(last) {
+                Ok(true) => Ok(()),
+                _ => self.under_header_lock(|table| {
+                    table.refresh()?;
+                    table.check_fresh(last)
+                }),
+            },
         };
         if checked.is_err() {
             self.orders.files.pop();
@@ -182,17 +192,32 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::order`].
     pub fn order_in(&mut self, index: impl AsRef<Path>, name: &str) -> Result<TableOrder> {
-        let is_file = |file: &OrderFile| file.index.path() == index.as_ref();
+        let (file, order) = self.find_order_in(index.as_ref(), name)?;
+        self.order_at(file, order)
+    }
+
+    /// As [`TableEditor::order_in`], for who brings the order up to the moment with [`TableEditor::hold_order`] whenever it is used: nobody
+    /// is kept away meanwhile.
+    ///
+    /// # Errors
+    /// As [`TableEditor::order`].
+    pub fn order_to_hold(&mut self, index: impl AsRef<Path>, name: &str) -> Result<TableOrder> {
+        let (file, order) = self.find_order_in(index.as_ref(), name)?;
+        match self.orders.files.get_mut(file).map(|file| file.reader(order)) {
+            Some(Ok(found)) => Ok(found),
+            // In the middle of a change by another program the headers may be neither the old nor the new ones.
+            _ => self.order_at(file, order),
+        }
+    }
+
+    fn find_order_in(&self, index: &Path, name: &str) -> Result<(usize, usize)> {
+        let is_file = |file: &OrderFile| file.index.path() == index;
         let found = self.orders.files.iter().position(is_file).and_then(|at| {
             let tags = self.orders.files.get(at)?.index.tags();
             let order = tags.iter().position(|tag| tag.name.eq_ignore_ascii_case(name))?;
             Some((at, order))
         });
-        let Some((at, order)) = found else {
-            let index = index.as_ref().display();
-            return Err(self.misuse(&format!("no open order of {index} is called {name:?}")));
-        };
-        self.order_at(at, order)
+        found.ok_or_else(|| self.misuse(&format!("no open order of {} is called {name:?}", index.display())))
     }
 
     /// Brings an order up to this moment, and keeps other programs from changing its file until
@@ -237,10 +262,25 @@ impl TableEditor {
         self.orders.unlock()
     }
 
-    /// Opens the production index, if there is one. As in Harbour, one that the header names and that is gone is no error.
     pub(super) fn open_production(&mut self) -> Result<()> {
+        let settings = self.orders.settings.clone();
+        self.open_production_index(|_, _| settings.clone())
+    }
+
+    /// Opens the production index, if there is one, with settings that are found by its path and by what its file looks like. As in Harbour,
+    /// one that the header names and that is gone is no error.
+    ///
+    /// # Errors
+    /// As [`TableEditor::open_index`].
+    pub fn open_production_index(&mut self, settings: impl Fn(&Path, Option<&FileStamp>) -> KeySettings) -> Result<()> {
+        let usual = self.path().with_extension("cdx");
+        match self.open_index_by(&usual, &settings) {
+            // It may have a name in other letters.
+            Err(Error::Io { source, .. }) if is_no_file(&source) => {}
+            opened => return opened,
+        }
         match production_path(&self.orders.table) {
-            Ok(Some(path)) => self.open_index(path),
+            Ok(Some(path)) => self.open_index_by(&path, &settings),
             Ok(None) | Err(Error::Unsupported { .. }) => Ok(()),
             Err(e) => Err(e),
         }
@@ -373,6 +413,12 @@ impl TableEditor {
     }
 }
 
+/// Whether a file could not be opened because there is none of this name.
+fn is_no_file(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{IsADirectory, NotFound};
+    matches!(error.kind(), NotFound | IsADirectory)
+}
+
 impl Orders {
     pub(super) fn new(table: Arc<Table>, settings: Option<KeySettings>) -> Self {
         let settings = settings.unwrap_or_else(|| KeySettings::new(table.codepage()));
@@ -408,11 +454,12 @@ impl Orders {
         path: &Path,
         table: &FileIdentity,
         options: &EditOptions,
-        settings: &KeySettings,
+        settings: &SettingsOf<'_>,
     ) -> Result<OrderFile> {
         let handle = open_file(path, options)?;
         let is_shared = options.mode != OpenMode::Exclusive;
         let data = Arc::new(data_file(path, &handle, options)?);
+        let settings = settings(path, data.storage().stamp().as_ref());
         let index_options = IndexOptions::new().codepage(settings.environment.codepage);
         let index = IndexEditor::new(data, &index_options, is_shared)?;
         let locks = match is_shared {
@@ -430,7 +477,7 @@ impl Orders {
         let mut file = OrderFile {
             number: FILE_NUMBER.fetch_add(1, Ordering::Relaxed),
             index,
-            settings: settings.clone(),
+            settings,
             table: Arc::clone(&self.table),
             keys: Vec::new(),
             relisted: 0,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
 use crate::lock::{LockKind, LockSubject};
 use crate::orders::KeySettings;
-use crate::stamp::FileMemo;
+use crate::stamp::{FileMemo, FileStamp};
 
 /// What the orders of index files were found to have followed.
 static FOLLOWED: FileMemo<Followed, ()> = FileMemo::new(64);
@@ -34,23 +34,47 @@ impl TableEditor {
         checked.and(unlocked)
     }
 
-    fn check_locked(&mut self, at: usize) -> Result<()> {
+    /// Whether an index file looks as it did when its orders had followed the table as it is now.
+    pub(super) fn is_known_to_be_fresh(&mut self, at: usize) -> Result<bool> {
+        let Some((followed, stamp)) = self.followed(at)? else {
+            return Ok(true);
+        };
+        let path = self.orders.files.get(at).map(|file| file.index.path());
+        let known = path
+            .zip(stamp)
+            .and_then(|(path, stamp)| FOLLOWED.get(path, &stamp, &followed));
+        Ok(known.is_some())
+    }
+
+    /// What an index file has to have followed, and what it looks like.
+    fn followed(&mut self, at: usize) -> Result<Option<(Followed, Option<FileStamp>)>> {
         let records = self.record_count();
         let last = match records {
             0 => None,
             last => Some(self.record_bytes(last)?),
         };
-        let table = Arc::clone(&self.orders.table);
         let Some(file) = self.orders.files.get_mut(at) else {
-            return Ok(());
+            return Ok(None);
         };
-        let path = file.index.path().to_owned();
         let stamp = file.index.stamp()?;
         let followed = Followed {
             records,
             last,
             settings: file.settings.clone(),
         };
+        Ok(Some((followed, stamp)))
+    }
+
+    fn check_locked(&mut self, at: usize) -> Result<()> {
+        let Some((followed, stamp)) = self.followed(at)? else {
+            return Ok(());
+        };
+        let records = followed.records;
+        let table = Arc::clone(&self.orders.table);
+        let Some(file) = self.orders.files.get_mut(at) else {
+            return Ok(());
+        };
+        let path = file.index.path().to_owned();
         if let Some(stamp) = &stamp
             && FOLLOWED.get(&path, stamp, &followed).is_some()
         {
