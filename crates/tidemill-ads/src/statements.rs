@@ -53,10 +53,7 @@ impl Connection {
                 let codepage = tables.codepage();
                 self.rows_cursor(&rows, codepage, settings)
             }
-            Answer::Live(live) => {
-                let path = tables.path(&live.table)?;
-                self.live_cursor(*live, &path, options, settings)
-            }
+            Answer::Live(live) => self.live_cursor(*live, options, settings),
             Answer::Changed(count) => Ok(Executed::Changed(count)),
             Answer::Done => Ok(Executed::Done),
         }
@@ -67,21 +64,23 @@ impl Connection {
         Ok(Executed::Cursor(self.add(area)))
     }
 
-    fn live_cursor(
-        &mut self,
-        live: Live,
-        path: &std::path::Path,
-        options: &StatementOptions,
-        settings: &Settings,
-    ) -> Result<Executed> {
-        let mut area = match self.statements.cached(path, &options.table) {
+    fn live_cursor(&mut self, live: Live, options: &StatementOptions, settings: &Settings) -> Result<Executed> {
+        let table = live.snapshot.table();
+        let mut area = match self.statements.cached(table.path(), &options.table) {
             Some(mut area) => {
                 area.use_log(self.transactions.log())?;
                 area
             }
             None => {
-                let codepage = Some(live.snapshot.table().codepage());
-                WorkArea::open_in(self.transactions.log(), path, &options.table, codepage, settings)?.into()
+                let codepage = Some(table.codepage());
+                WorkArea::open_in(
+                    self.transactions.log(),
+                    table.path(),
+                    &options.table,
+                    codepage,
+                    settings,
+                )?
+                .into()
             }
         };
         area.show(live, options.constrains, settings)?;

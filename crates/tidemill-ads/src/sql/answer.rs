@@ -6,7 +6,6 @@ use arrow_array::RecordBatch;
 use tidemill_xbase::aof::Filter;
 use tidemill_xbase::expression::Syntax;
 
-use super::statement::TableName;
 use super::tables::Snapshot;
 use super::value::Type;
 use crate::FieldType;
@@ -58,8 +57,6 @@ pub struct ColumnDescription {
 /// in it.
 #[derive(Debug)]
 pub struct Live {
-    /// The table as it is named in the statement.
-    pub table: TableName,
     /// The table as it was when the statement ran.
     pub snapshot: Arc<Snapshot>,
     /// The condition as an xBase expression, for [`Filter::from_syntax`](tidemill_xbase::aof::Filter::from_syntax); `None`: all records.

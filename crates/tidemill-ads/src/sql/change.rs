@@ -508,7 +508,9 @@ fn stored<'v>(value: &'v Value, field: &Field) -> Option<xbase::Value<'v>> {
 }
 
 fn open(name: &TableName, tables: &mut dyn Tables) -> Result<(Structure, Vec<Column>)> {
-    let snapshot = tables.snapshot(name).map_err(|error| error.at(name.location.0))?;
+    let snapshot = tables
+        .snapshot_without_orders(name)
+        .map_err(|error| error.at(name.location.0))?;
     let columns = frames::columns(&snapshot);
     Ok((snapshot.structure(), columns))
 }

@@ -5,7 +5,7 @@
 //! the work area that has the table open, whose locks it shares then, or else through an editor beside others, which is closed at the end of
 //! the statement or of the transaction in which it is.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -65,7 +65,7 @@ impl Default for StatementOptions {
 /// What the statements of a connection have open, and what they remember.
 #[derive(Debug)]
 pub(crate) struct StatementTables {
-    open: HashMap<Arc<Path>, OpenTable>,
+    open: BTreeMap<Arc<Path>, OpenTable>,
     /// Where tables were found, by their names, and the settings by which they were.
     found: HashMap<TableName, Arc<Path>>,
     paths: Paths,
@@ -80,6 +80,10 @@ pub(crate) struct StatementTables {
     point: Option<Savepoint>,
     last_autoincrement: Option<i64>,
     /// Cursors that were closed, the last one last, and how many of them are kept.
+    #[expect(
+        clippy::vec_box,
+        reason = "they go to and fro between here and the open areas, and are large"
+    )]
     cursors: Vec<Box<WorkArea>>,
     cached_cursors: usize,
     /// That of the table that was read last.
@@ -90,8 +94,8 @@ pub(crate) struct StatementTables {
 #[derive(Debug, Default)]
 struct OpenTable {
     snapshot: Option<Arc<Snapshot>>,
-    /// The index file as it was when the snapshot was made.
-    index: Option<FileState>,
+    /// The index file, if there is one, as it was when the orders of the snapshot were asked first; `None` while they were not.
+    index: Option<Option<FileState>>,
     /// How many changes there had been when it certainly was what it is, where they are counted.
     seen: Option<u64>,
     editor: Option<TableEditor>,
@@ -115,7 +119,7 @@ const CACHE: usize = 256 << 20;
 impl Default for StatementTables {
     fn default() -> Self {
         Self {
-            open: HashMap::new(),
+            open: BTreeMap::new(),
             found: HashMap::new(),
             paths: Paths::default(),
             cache: ColumnCache::new(CACHE),
@@ -184,8 +188,8 @@ impl StatementTables {
 
     /// A cursor over a table that was closed before.
     pub(crate) fn cached(&mut self, path: &Path, options: &TableOptions) -> Option<Box<WorkArea>> {
-        let is_it = |area: &Box<WorkArea>| area.path() == path && area.options() == options;
-        let at = self.cursors.iter().rposition(is_it)?;
+        let is_it = |area: &WorkArea| area.path() == path && area.options() == options;
+        let at = self.cursors.iter().rposition(|area| is_it(area))?;
         Some(self.cursors.remove(at))
     }
 
@@ -312,7 +316,8 @@ impl ConnectionTables<'_> {
                 if orders == Orders::Unasked {
                     return Ok(Arc::clone(snapshot));
                 }
-                if open.index.as_ref().is_none_or(|(path, state)| *state == state_of(path)) {
+                let index = open.index.get_or_insert_with(|| index_state(snapshot.table()));
+                if index.as_ref().is_none_or(|(path, state)| *state == state_of(path)) {
                     open.seen = changes;
                     return Ok(Arc::clone(snapshot));
                 }
@@ -323,13 +328,12 @@ impl ConnectionTables<'_> {
         self.state()
             .cursors
             .retain(|area| area.path() != path || area.is_at_its_path());
-        let index = index_state(&table);
-        let has_orders = self.options.table.table_type != TableType::Ntx;
-        let orders = index.as_ref().filter(|_| has_orders).map(|(path, _)| path.clone());
+        let index = (orders == Orders::Asked).then(|| index_state(&table));
+        let has_index = self.options.table.table_type != TableType::Ntx;
         let environment = Environment::new(table.codepage());
         let columns = Columns::new(&table, &self.connection.statements.cache, Sharing::Shared)?;
-        let snapshot = Arc::new(Snapshot::new(columns, orders, environment));
-        let seen = changes.filter(|changes| self.changes() == Some(*changes));
+        let snapshot = Arc::new(Snapshot::new(columns, has_index, environment));
+        let seen = changes.filter(|changes| index.is_some() && self.changes() == Some(*changes));
         let open = self.state().open.entry(path.into()).or_default();
         (open.snapshot, open.index, open.seen) = (Some(Arc::clone(&snapshot)), index, seen);
         Ok(snapshot)
@@ -350,7 +354,7 @@ impl ConnectionTables<'_> {
         let orders = orders.collect::<Result<Vec<_>, _>>()?;
         let environment = Environment::new(table.codepage());
         let columns = Columns::new(&table, &cache, Sharing::Shared)?;
-        Ok(Arc::new(Snapshot::new(columns, None, environment).with_orders(orders)))
+        Ok(Arc::new(Snapshot::new(columns, false, environment).with_orders(orders)))
     }
 
     /// The log that changes go through: that of the transaction under way, or that of statements alone.

@@ -25,7 +25,6 @@ use super::frames::{Reader, Selection};
 use super::group::Groups;
 use super::interner::Keys;
 use super::sort;
-use super::statement::TableName;
 use super::tables::{Snapshot, Tables};
 use super::value::{Type, Value};
 use super::vector::{Vector, data_type, into_type};
@@ -79,7 +78,7 @@ impl Plan {
                         false => tables.snapshot(name)?,
                     };
                     structure.check(snapshot.structure(), name)?;
-                    if let Some(live) = self.live(name, &snapshot, session)? {
+                    if let Some(live) = self.live(&snapshot, session)? {
                         return Ok(Answer::Live(Box::new(live)));
                     }
                 }
@@ -126,12 +125,7 @@ impl Plan {
     }
 
     /// The live cursor that the answer can be: one table, its own columns, a condition that is a filter, an order of an index.
-    pub(super) fn live(
-        &self,
-        name: &TableName,
-        snapshot: &Arc<Snapshot>,
-        session: &Session<'_>,
-    ) -> Result<Option<Live>> {
+    pub(super) fn live(&self, snapshot: &Arc<Snapshot>, session: &Session<'_>) -> Result<Option<Live>> {
         let Some(fields) = self.live_fields() else {
             return Ok(None);
         };
@@ -149,7 +143,6 @@ impl Plan {
         }
         let columns = fields.into_iter().zip(self.describe(snapshot, session));
         Ok(Some(Live {
-            table: name.clone(),
             snapshot: Arc::clone(snapshot),
             filter: condition.syntax.clone(),
             compiled: condition.compiled(snapshot)?,

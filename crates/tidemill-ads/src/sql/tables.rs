@@ -1,12 +1,13 @@
 //! What a statement can reach: the seam between SQL and whoever holds tables open.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
-use tidemill_xbase::{Columns, Field, FieldSpec, SingleRecords, Table, TableEditor, TableIndex, TableOrder};
+use tidemill_xbase::{
+    Columns, Field, FieldSpec, SingleRecords, Table, TableEditor, TableIndex, TableOrder, production_path,
+};
 
 use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
@@ -25,8 +26,8 @@ use crate::sole_use::Changing;
 pub struct Snapshot {
     table: Arc<Table>,
     columns: Columns,
-    /// The index file that the orders are in, which is opened when one is asked for.
-    index: Option<PathBuf>,
+    /// Whether the orders are those of the production index, which is looked for and opened when one is asked for.
+    has_index: bool,
     orders: OnceLock<Vec<TableOrder>>,
     environment: Environment,
     filter_orders: OnceLock<FilterOrders>,
@@ -60,15 +61,15 @@ impl Structure {
 }
 
 impl Snapshot {
-    /// A table, its columns, and its production index. Conditions are compiled under `environment`, of which SET EXACT does not
+    /// A table, its columns, and with `has_index` the orders of its production index. Conditions are compiled under `environment`, of which SET EXACT does not
     /// count.
-    pub fn new(columns: Columns, index: Option<PathBuf>, environment: Environment) -> Self {
+    pub fn new(columns: Columns, has_index: bool, environment: Environment) -> Self {
         Self {
             table: Arc::clone(columns.table()),
             structure: Structure::of(columns.table().fields()),
             single_records: Mutex::new(SingleRecords::new(columns.table())),
             columns,
-            index,
+            has_index,
             orders: OnceLock::new(),
             environment: environment.exact(false),
             filter_orders: OnceLock::new(),
@@ -104,10 +105,15 @@ impl Snapshot {
         if let Some(orders) = self.orders.get() {
             return Ok(orders);
         }
-        let orders = match &self.index {
+        let index = match self.has_index {
+            // One that the header names and that is gone is no error, as in other programs.
+            true => production_path(&self.table).ok().flatten(),
+            false => None,
+        };
+        let orders = match index {
             Some(path) => {
-                let settings = collation::of_index(path, None, &self.table);
-                TableIndex::open(path, &self.table, &settings)?.orders().to_vec()
+                let settings = collation::of_index(&path, None, &self.table);
+                TableIndex::open(&path, &self.table, &settings)?.orders().to_vec()
             }
             None => Vec::new(),
         };

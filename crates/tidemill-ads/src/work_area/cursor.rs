@@ -95,13 +95,8 @@ impl WorkArea {
                 self.clear_both_scopes(order)?;
             }
         }
-        let mut indexes = self.ways.iter().map(|order| order.index.as_path());
-        if let Some(first) = indexes.next()
-            && (indexes.any(|index| index != first) || !self.is_production(first))
-        {
-            return Ok(false);
-        }
-        Ok(true)
+        // What a program opened beside the production index is not for the next statement.
+        Ok(self.ways.iter().all(|order| order.is_production))
     }
 
     /// Whether it is the answer of a statement.

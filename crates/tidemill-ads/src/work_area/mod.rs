@@ -174,6 +174,7 @@ struct Way {
 struct AreaOrder {
     id: OrderId,
     index: PathBuf,
+    is_production: bool,
     name: String,
     is_reversed: bool,
     /// What was given as the bounds of its scope, and their stored form.

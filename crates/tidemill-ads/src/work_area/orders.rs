@@ -588,7 +588,8 @@ impl WorkArea {
             };
             let id = OrderId(self.next_order);
             self.next_order += 1;
-            let at = match self.is_production(&index) {
+            let is_production = self.is_production(&index);
+            let at = match is_production {
                 // Behind the other orders of its file.
                 true => self
                     .ways
@@ -600,6 +601,7 @@ impl WorkArea {
             let order = AreaOrder {
                 id,
                 index,
+                is_production,
                 name,
                 is_reversed: false,
                 scope: [None, None],

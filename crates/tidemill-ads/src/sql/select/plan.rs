@@ -221,7 +221,9 @@ fn source(
                 let columns = query.columns();
                 return Ok((Source::Query(Box::new(query)), columns, qualifiers));
             }
-            let snapshot = tables.snapshot(&name).map_err(|e| e.at(name.location.0))?;
+            let snapshot = tables
+                .snapshot_without_orders(&name)
+                .map_err(|e| e.at(name.location.0))?;
             let columns = frames::columns(&snapshot);
             Ok((Source::Table(name, snapshot.structure()), columns, qualifiers))
         }

@@ -36,7 +36,7 @@ impl ProductionIndex {
         let columns = Columns::new(table, &ColumnCache::new(0), Sharing::Shared).ok()?;
         let environment = Environment::new(table.codepage());
         Some(Self {
-            snapshot: Snapshot::new(columns, Some(path.clone()), environment),
+            snapshot: Snapshot::new(columns, true, environment),
             path,
         })
     }
