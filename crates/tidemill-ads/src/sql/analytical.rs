@@ -356,6 +356,7 @@ impl Lent {
             offset: None,
             is_static: true,
             compiled: Compiled::default(),
+            live_columns: None,
             point: None,
         })
     }

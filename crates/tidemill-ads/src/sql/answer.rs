@@ -61,13 +61,13 @@ pub struct Live {
     pub snapshot: Arc<Snapshot>,
     /// The condition as an xBase expression, for [`Filter::from_syntax`](tidemill_xbase::aof::Filter::from_syntax); `None`: all records.
     /// Records that are marked as deleted are left to the connection.
-    pub filter: Option<Syntax>,
+    pub filter: Option<Arc<Syntax>>,
     /// The same, compiled for tables of this structure.
     pub compiled: Option<Filter>,
     /// The order by its name, and whether it is walked from its end.
     pub order: Option<(String, bool)>,
-    /// The columns that it shows: fields of the table by their place.
-    pub columns: Vec<(usize, ColumnDescription)>,
+    /// The columns that it shows: their names, and the fields of the table by their place.
+    pub columns: Arc<[(String, usize)]>,
 }
 
 impl ColumnDescription {

@@ -5,7 +5,7 @@
 //!
 //! Texts are compared whole: a constant is filled up with blanks to the width of its field, so that SET EXACT has nothing to say.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::{Array, BooleanArray};
 use tidemill_xbase::aof::{Filter, OptimizationLevel};
@@ -32,7 +32,7 @@ pub(super) const EXACT: u32 = 15;
 #[derive(Debug, Clone)]
 pub(super) struct Condition {
     /// What is a filter of xBase; `None`: nothing.
-    pub(super) syntax: Option<Syntax>,
+    pub(super) syntax: Option<Arc<Syntax>>,
     filter: OnceLock<Filter>,
     /// With the condition that a record is not deleted.
     undeleted: OnceLock<Filter>,
@@ -56,7 +56,7 @@ impl Condition {
         }
         let syntax = balanced(lowered, |left, right| binary(BinaryOperator::And, left, right));
         let condition = Self {
-            syntax,
+            syntax: syntax.map(Arc::new),
             filter: OnceLock::new(),
             undeleted: OnceLock::new(),
             rest,
@@ -87,7 +87,7 @@ impl Condition {
             false => compile(syntax)?,
             true => {
                 let not_deleted = unary(UnaryOperator::Not, call("DELETED", Vec::new()));
-                compile(&binary(BinaryOperator::And, syntax.clone(), not_deleted))?
+                compile(&binary(BinaryOperator::And, (**syntax).clone(), not_deleted))?
             }
         };
         Ok(Some(slot.get_or_init(|| filter)))

@@ -71,7 +71,7 @@ impl Plan {
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>, allows_live: bool) -> Result<Answer> {
         match &self.source {
             Source::Table(name, structure) => {
-                if allows_live && self.live_fields().is_some() {
+                if allows_live && self.live_columns.is_some() {
                     // Its work area has orders of its own, but an order that it is walked in is looked for here.
                     let snapshot = match self.order.is_empty() {
                         true => tables.snapshot_without_orders(name)?,
@@ -112,13 +112,13 @@ impl Plan {
         point.rows(self, &snapshot, parameters, tables.shows_deleted())
     }
 
-    /// The fields that a live cursor would show; `None` where the answer cannot be one, whatever the table is.
-    fn live_fields(&self) -> Option<Vec<usize>> {
+    /// What [`Plan::live_columns`] are.
+    fn own_columns(&self) -> Option<Arc<[(String, usize)]>> {
         if self.grouping.is_some() || self.top.is_some() || self.offset.is_some() || self.is_static {
             return None;
         }
         let fields = self.items.iter().map(|item| match item.expr {
-            Expr::Column(index) => Some(index),
+            Expr::Column(index) => Some((item.name.clone(), index)),
             _ => None,
         });
         fields.collect()
@@ -126,7 +126,7 @@ impl Plan {
 
     /// The live cursor that the answer can be: one table, its own columns, a condition that is a filter, an order of an index.
     pub(super) fn live(&self, snapshot: &Arc<Snapshot>, session: &Session<'_>) -> Result<Option<Live>> {
-        let Some(fields) = self.live_fields() else {
+        let Some(columns) = &self.live_columns else {
             return Ok(None);
         };
         let order = match self.order.as_slice() {
@@ -141,13 +141,12 @@ impl Plan {
         if !condition.rest.is_empty() {
             return Ok(None);
         }
-        let columns = fields.into_iter().zip(self.describe(snapshot, session));
         Ok(Some(Live {
             snapshot: Arc::clone(snapshot),
             filter: condition.syntax.clone(),
             compiled: condition.compiled(snapshot)?,
             order,
-            columns: columns.collect(),
+            columns: Arc::clone(columns),
         }))
     }
 

@@ -1,5 +1,7 @@
 //! Cursors of statements: the columns, the condition and the order of a SELECT over a table, or rows in memory.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::DataType;
@@ -18,9 +20,9 @@ use crate::sql::{Live, Rows};
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
     /// The names of its columns, and the fields that they are.
-    columns: Vec<(String, usize)>,
+    columns: Arc<[(String, usize)]>,
     /// The condition of the statement, beside which a program may set filters.
-    condition: Option<Syntax>,
+    condition: Option<Arc<Syntax>>,
     /// The order that it is walked in where the program names none.
     order: Option<OrderId>,
     /// What records have to be that are written through it.
@@ -67,9 +69,8 @@ impl WorkArea {
             }
             None => None,
         };
-        let columns = live.columns.into_iter().map(|(field, column)| (column.name, field));
         self.cursor = Some(Cursor {
-            columns: columns.collect(),
+            columns: live.columns,
             condition: live.filter,
             order,
             constraint: live.compiled.clone().filter(|_| constrains),
@@ -193,7 +194,7 @@ impl WorkArea {
 
     /// The condition of the statement.
     pub(super) fn statement_condition(&self) -> Option<&Syntax> {
-        self.cursor.as_ref().and_then(|cursor| cursor.condition.as_ref())
+        self.cursor.as_ref().and_then(|cursor| cursor.condition.as_deref())
     }
 }
 

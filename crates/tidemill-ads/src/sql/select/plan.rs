@@ -1,5 +1,7 @@
 //! A query, bound to the columns of its table.
 
+use std::sync::Arc;
+
 use sqlparser::ast::{
     self, Distinct, GroupByExpr, LimitClause, OrderByKind, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
     TableFactor, TopQuantity,
@@ -33,6 +35,9 @@ pub(in crate::sql) struct Plan {
     pub(in crate::sql) offset: Option<Expr>,
     pub(in crate::sql) is_static: bool,
     pub(in crate::sql) compiled: Compiled,
+    /// The names of the columns that a live cursor would show, and their fields; `None` where the answer cannot be one, whatever the table
+    /// is.
+    pub(in crate::sql) live_columns: Option<Arc<[(String, usize)]>>,
     /// What it is as a look-up.
     pub(in crate::sql) point: Option<Point>,
 }
@@ -146,10 +151,12 @@ impl Plan {
             offset,
             is_static: around.is_static,
             compiled: Compiled::default(),
+            live_columns: None,
             point: None,
         };
         plan.distinct_as_groups()?;
         plan.point = Point::of(&plan);
+        plan.live_columns = plan.own_columns();
         Ok(plan)
     }
 
