@@ -253,18 +253,7 @@ impl PlannedCopy<'_> {
                 expected,
                 is_table,
             } => {
-                let lost: Vec<String> = self
-                    .columns
-                    .iter()
-                    .filter(|column| column.loss.is_some())
-                    .map(ToString::to_string)
-                    .collect();
-                if !lost.is_empty() && !self.options.lossy {
-                    return Err(Error::Lossy {
-                        place: self.destination.to_string(),
-                        columns: lost,
-                    });
-                }
+                mapping::refuse_losses(&self.columns, self.destination, self.options)?;
                 let writing = Writing {
                     session: self.session,
                     is_table,

@@ -61,8 +61,8 @@ impl Structure {
 }
 
 impl Snapshot {
-    /// A table, its columns, and with `has_index` the orders of its production index. Conditions are compiled under `environment`, of which SET EXACT does not
-    /// count.
+    /// A table, its columns, and with `has_index` the orders of its production index. Conditions are compiled under `environment`, of
+    /// which SET EXACT does not count.
     pub fn new(columns: Columns, has_index: bool, environment: Environment) -> Self {
         Self {
             table: Arc::clone(columns.table()),

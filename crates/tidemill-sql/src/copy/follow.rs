@@ -5,14 +5,20 @@
 //! the place where a chunk begins.
 
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::RecordBatch;
+use arrow_schema::{Fields, Schema};
 use tidemill_riegeli::{ReaderOptions, RecordReader};
-use tidemill_xbase::Table;
+use tidemill_xbase::{FieldSpec, Table};
+use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
-use super::{CopyOptions, MappedColumn};
+use super::{CopyOptions, MappedColumn, mapping};
+use crate::engine::BATCHES_IN_FLIGHT;
 use crate::location::{Format, Location, Place};
-use crate::session::Session;
+use crate::session::{Answer, Session};
 use crate::sink::Positions;
 use crate::{Error, Result};
 
@@ -32,8 +38,9 @@ pub struct Follower<'s> {
 }
 
 impl Session {
-    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server. It begins behind what was copied
-    /// there before from the same file, by its path; the position is kept in a table `tidemill_positions` beside the target.
+    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server or into an xBase table, which is made where
+    /// it is not there. It begins behind what was copied there before from the same file, by its path; the position is kept in a table
+    /// `tidemill_positions` beside the target.
     ///
     /// Records of an xBase table that another program has just appended and keeps locked are left for later, with those behind
     /// them. Records that change or are marked as deleted after they were copied stay in the target as they were.
@@ -54,14 +61,21 @@ impl Session {
                 hint: "copy it".to_owned(),
             });
         };
-        let Place::Server(target) = &destination.place else {
-            return Err(Error::Unsupported {
-                what: format!("{destination}: following into what is no table of a server"),
-                hint: "name one as clickhouse://host/database/table or cql://host/keyspace/table".to_owned(),
-            });
+        let takes_rows = match &destination.place {
+            Place::Server(_) => true,
+            // Rows that are added are not marked as deleted.
+            Place::File(_) => destination.format == Format::Xbase && !self.options.clone().with_marks().marks_deleted(),
+            _ => false,
         };
+        if !takes_rows {
+            return Err(Error::Unsupported {
+                what: format!("{destination}: following into what rows, deleted ones too, are not added to"),
+                hint: "name a table as clickhouse://host/database/table or cql://host/keyspace/table, or without deleted records a .dbf"
+                    .to_owned(),
+            });
+        }
         let name = std::fs::canonicalize(file).map_err(Error::io(file, "find"))?;
-        let positions = Positions::new(self, target, name.to_string_lossy().into_owned());
+        let positions = Positions::new(self, destination, name.to_string_lossy().into_owned())?;
         Ok(Follower {
             session: self,
             source,
@@ -103,17 +117,47 @@ impl Follower<'_> {
         let end = grown.end;
         let settings = self.session.options.clone().with_marks().within(grown);
         let answer = self.session.read_under(self.source, None, &settings).await?;
-        let mut options = self.options.clone();
-        options.table.create &= !self.session.is_there(self.destination).await?;
-        let copy = self
-            .session
-            .plan(answer, None, false, self.destination, &options)
-            .await?;
-        self.columns = copy.columns().to_vec();
-        let copied = copy.run(|_| {}).await?;
+        let rows = match &self.destination.place {
+            Place::File(path) if path.exists() => self.add(answer, path).await?,
+            _ => {
+                let mut options = self.options.clone();
+                if matches!(self.destination.place, Place::Server(_)) {
+                    options.table.create &= !self.session.is_there(self.destination).await?;
+                }
+                let copy = self.session.plan(answer, None, false, self.destination, &options);
+                let copy = copy.await?;
+                self.columns = copy.columns().to_vec();
+                copy.run(|_| {}).await?.rows
+            }
+        };
         self.positions.set(end).await?;
         self.position = end;
-        Ok(Some(copied.rows))
+        Ok(Some(rows))
+    }
+
+    /// Adds rows to an xBase table, all of them or none, under the names that its fields have if it was made of such rows.
+    async fn add(&mut self, mut answer: Answer, path: &Path) -> Result<u64> {
+        let schema = answer.schema();
+        self.columns = mapping::of_file(&schema, Format::Xbase)?;
+        mapping::refuse_losses(&self.columns, self.destination, &self.options)?;
+        let specs = FieldSpec::from_schema(&schema)?;
+        let fields = schema.fields().iter().zip(specs);
+        let fields = fields.map(|(field, spec)| field.as_ref().clone().with_name(spec.name));
+        let schema = Arc::new(Schema::new(fields.collect::<Fields>()));
+        let path = std::path::absolute(path).map_err(Error::io(path, "find"))?;
+        let (sender, mut receiver) = mpsc::channel::<Result<RecordBatch>>(BATCHES_IN_FLIGHT);
+        let reading = async move {
+            while let Some(batch) = answer.next().await.transpose() {
+                let batch = batch.and_then(|batch| Ok(batch.with_schema(Arc::clone(&schema))?));
+                if sender.send(batch).await.is_err() {
+                    break;
+                }
+            }
+        };
+        let batches = std::iter::from_fn(move || receiver.blocking_recv());
+        let path = path.to_string_lossy();
+        let (rows, ()) = tokio::join!(self.session.append(&path, batches), reading);
+        rows
     }
 
     /// What there is behind the position.

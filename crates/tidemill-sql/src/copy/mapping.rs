@@ -6,7 +6,8 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use tidemill_clickhouse::arrow_type;
 use tidemill_xbase::FieldSpec;
 
-use crate::location::Format;
+use super::CopyOptions;
+use crate::location::{Format, Location};
 use crate::sink::without_mark;
 use crate::{Error, Result};
 
@@ -96,6 +97,21 @@ pub(super) fn into_table(schema: &Schema, table: &Schema) -> Vec<MappedColumn> {
         mapped(field, to, None)
     });
     columns.collect()
+}
+
+/// # Errors
+///
+/// [`Error::Lossy`] when values may lose something, and nobody said that they may.
+pub(super) fn refuse_losses(columns: &[MappedColumn], destination: &Location, options: &CopyOptions) -> Result<()> {
+    let lost = columns.iter().filter(|column| column.loss.is_some());
+    let lost: Vec<String> = lost.map(ToString::to_string).collect();
+    match lost.is_empty() || options.lossy {
+        true => Ok(()),
+        false => Err(Error::Lossy {
+            place: destination.to_string(),
+            columns: lost,
+        }),
+    }
 }
 
 fn mapped(field: &Field, to: String, loss: Option<&'static str>) -> MappedColumn {

@@ -1,11 +1,14 @@
-//! Tables that grow, followed into tables of real servers.
+//! Tables that grow, followed into tables of real servers, and into xBase tables.
 
 use std::path::Path;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_schema::DataType;
 use tidemill_riegeli::{ReaderOptions, RecordReader, RecordWriter, WriterOptions};
 use tidemill_sql::{CopyOptions, Error, Follower, Location, Session, SessionOptions, TableOptions};
 use tidemill_testkit::{Cassandra, ClickHouse};
-use tidemill_xbase::{CivilDate, EditOptions, OpenMode, TableEditor, Value};
+use tidemill_xbase::{CivilDate, Deleted, EditOptions, OpenMode, TableEditor, Value};
 
 use crate::destination;
 
@@ -182,6 +185,73 @@ async fn a_table_is_followed_into_cassandra() {
         format!("{:?}", answer[0].column(0).slice(0, 1)),
         "PrimitiveArray<Int64>\n[\n  3,\n]"
     );
+}
+
+/// The first column of an answer.
+async fn numbers(session: &Session, sql: &str) -> Vec<i64> {
+    let answer = session.query(sql).await.expect("an answer");
+    let batches = answer.collect().await.expect("an answer");
+    let columns = batches
+        .iter()
+        .map(|batch| arrow_cast::cast(batch.column(0), &DataType::Int64).expect("numbers"));
+    let columns: Vec<_> = columns.collect();
+    let numbers = columns.iter().flat_map(|column| column.as_primitive::<Int64Type>());
+    numbers.map(|number| number.expect("a number")).collect()
+}
+
+#[tokio::test]
+async fn tables_are_followed_into_xbase_tables_of_one_folder() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // No code page of xBase has all of these letters.
+    let (here, there) = (folder.path().join("hier ä 船"), folder.path().join("there"));
+    std::fs::create_dir(&here).expect("made");
+    std::fs::create_dir(&there).expect("made");
+    let session = Session::new(SessionOptions::default().dir(&here));
+    run(&session, "CREATE TABLE calls (id Integer, name Char(10))").await;
+    run(&session, "INSERT INTO calls VALUES (1, 'Ada'), (2, 'Bob')").await;
+    let calls = session.names().table("calls").expect("a table");
+    let target = destination(&there.join("both.dbf"));
+    let options = CopyOptions::default();
+    let mut follower = session.follow(&calls, &target, &options).await.expect("followed");
+    assert_eq!((follower.position(), rows(&mut follower).await), (0, vec![2]));
+    run(&session, "INSERT INTO calls VALUES (3, 'Cleo')").await;
+    assert_eq!(rows(&mut follower).await, [1]);
+
+    // Another one, whose names are longer than those of fields, and whose moments are finer.
+    let (steps, more) = (here.join("steps.riegeli"), here.join("more.riegeli"));
+    for file in [&steps, &more] {
+        let sql = "SELECT 7 AS identification, TIMESTAMP '2024-05-06 07:08:09' AS at";
+        let copied = session.copy_query(sql, &destination(file), &options, |_| {}).await;
+        copied.expect("copied");
+    }
+    let source = Location::existing(&steps).expect("a table");
+    let events = destination(&there.join("events.dbf"));
+    let mut careful = session.follow(&source, &events, &options).await.expect("followed");
+    assert!(matches!(careful.step().await, Err(Error::Lossy { .. })));
+    let lossy = CopyOptions {
+        lossy: true,
+        ..options.clone()
+    };
+    let mut other = session.follow(&source, &events, &lossy).await.expect("followed");
+    assert_eq!((other.position(), rows(&mut other).await), (0, vec![1]));
+    append(&more, &steps);
+    let mut careful = session.follow(&source, &events, &options).await.expect("followed");
+    assert!(matches!(careful.step().await, Err(Error::Lossy { .. })));
+    assert_eq!(rows(&mut other).await, [1]);
+
+    run(&session, "INSERT INTO calls VALUES (4, 'Dan')").await;
+    let session = Session::new(SessionOptions::default().dir(&here));
+    let mut follower = session.follow(&calls, &target, &options).await.expect("followed");
+    assert_eq!((follower.position(), rows(&mut follower).await), (3, vec![1]));
+    let result = Session::new(SessionOptions::default().dir(&there));
+    assert_eq!(numbers(&result, "SELECT id FROM both ORDER BY id").await, [1, 2, 3, 4]);
+    assert_eq!(numbers(&result, "SELECT identifica FROM events").await, [7, 7]);
+    let position = "SELECT position FROM tidemill_positions WHERE target = 'both.dbf'";
+    assert_eq!(numbers(&result, position).await, [4]);
+
+    let marked = Session::new(SessionOptions::default().dir(&here).deleted(Deleted::Include));
+    let refused = marked.follow(&calls, &target, &options).await;
+    assert!(matches!(refused, Err(Error::Unsupported { .. })));
 }
 
 #[tokio::test]
