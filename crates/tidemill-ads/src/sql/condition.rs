@@ -427,6 +427,11 @@ fn number(field: &Field, name: Syntax, comparison: Comparison, value: &Value) ->
         Value::Decimal { unscaled, scale } if unscaled.unsigned_abs() < 10_u128.pow(EXACT) => {
             decimal_text(*unscaled, *scale)
         }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is a whole number of at most 15 digits"
+        )]
+        Value::Double(number) if number.abs() < 1e15 && number.fract() == 0.0 => (*number as i64).to_string(),
         // The digits that are written are read as the same double.
         Value::Double(number) if number.abs() < 1e15 => number.to_string(),
         _ => return None,

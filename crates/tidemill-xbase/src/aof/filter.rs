@@ -70,7 +70,7 @@ impl Filter {
     /// # Errors
     /// As [`Filter::bitmap`], and [`Error::Corrupt`] for an index that cannot be read.
     pub fn bitmap_by(&self, table: &Arc<Table>, orders: &FilterOrders) -> Result<Bitmap> {
-        self.bitmap_from(table, None, orders)
+        Ok(self.answer(table, None, orders)?.0)
     }
 
     /// As [`Filter::bitmap_by`], with comparisons of numbers, days and short texts from what is kept of the columns, so that a
@@ -79,22 +79,26 @@ impl Filter {
     /// # Errors
     /// As [`Filter::bitmap_by`].
     pub fn bitmap_in(&self, columns: &Columns, orders: &FilterOrders) -> Result<Bitmap> {
-        self.bitmap_from(columns.table(), Some(columns), orders)
+        Ok(self.answer(columns.table(), Some(columns), orders)?.0)
     }
 
-    /// As [`Filter::bitmap_by`], or with columns of the same records as [`Filter::bitmap_in`].
-    pub(super) fn bitmap_from(
+    /// As [`Filter::bitmap_by`], or with columns of the same records as [`Filter::bitmap_in`], and how far orders answered the condition.
+    pub(super) fn answer(
         &self,
         table: &Arc<Table>,
         columns: Option<&Columns>,
         orders: &FilterOrders,
-    ) -> Result<Bitmap> {
-        let step = self.plan.step(table, orders)?;
+    ) -> Result<(Bitmap, OptimizationLevel)> {
+        let step = match self.plan.step(table, orders)? {
+            Step::Set(records) => return Ok((records, OptimizationLevel::Full)),
+            step => step,
+        };
         let has_as_many = |columns: &&Columns| columns.table().record_count() == table.record_count();
-        match columns.filter(has_as_many) {
+        let records = match columns.filter(has_as_many) {
             Some(columns) => bitmap_of(from_words(step, columns)?, table),
             None => bitmap_of(step, table),
-        }
+        };
+        Ok((records?, self.level(table, orders)))
     }
 
     /// How far orders answer the condition.

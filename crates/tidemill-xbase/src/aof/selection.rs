@@ -59,9 +59,10 @@ impl Aof {
         filter: Filter,
         orders: &FilterOrders,
     ) -> Result<Self> {
+        let (records, level) = filter.answer(source, columns, orders)?;
         Ok(Self {
-            records: Arc::new(filter.bitmap_from(source, columns, orders)?),
-            level: filter.level(table, orders),
+            records: Arc::new(records),
+            level,
             table: Arc::clone(table),
             filter,
             by_hand: BTreeSet::new(),

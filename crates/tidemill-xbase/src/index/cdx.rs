@@ -9,8 +9,10 @@
 //!
 //! Not here: the type of the keys, which the file does not say.
 
+use std::ops::Range;
+
 use super::page::{
-    Counters, Fault, KeyBytes, NO_PAGE, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32,
+    Counters, Fault, KeyBytes, NO_PAGE, NUMBER, Node, PageFormat, PageWriter, bytes, own_len, put, put_u16, put_u32,
     shared_len, u16_le, u32_le,
 };
 use super::tag::{HeaderText, Tag};
@@ -401,6 +403,44 @@ impl LeafLayout {
         Ok(Self { width, bits, masks })
     }
 
+    /// Tells each key of a leaf, until that is not taken: how many bytes it shares with the key before, where its own bytes are, at most as
+    /// many as the rest of a key, and its record.
+    #[inline]
+    fn each_key(
+        self,
+        page: &[u8],
+        count: usize,
+        keys: KeyBytes,
+        mut take: impl FnMut(usize, Range<usize>, u32) -> bool,
+    ) -> Result<(), Fault> {
+        let Self { width, bits, masks } = self;
+        // `leaf_len` has seen that the entries are within the page.
+        let entries_end = LEAF_HEADER + count * width;
+        let shift = 8 * width as u32 - bits[1] - bits[2];
+        let mut text_begin = page.len();
+        let entries = page.get(LEAF_HEADER..entries_end).unwrap_or_default();
+        for (slot, entry) in entries.chunks_exact(width).enumerate() {
+            let at = LEAF_HEADER + slot * width;
+            let packed = first_bytes(entry);
+            let counts = packed.checked_shr(shift).unwrap_or_default();
+            let shared = if slot == 0 { 0 } else { (counts & masks[1]) as usize };
+            let trailing = ((counts >> bits[1]) & masks[2]) as usize;
+            let Some(own) = keys.len.checked_sub(shared + trailing) else {
+                let (expected, found) = (keys.len, format!("{shared} shared and {trailing} trailing"));
+                return Err(Fault::new(at, "key", format!("at most {expected} bytes"), found));
+            };
+            let Some(begin) = text_begin.checked_sub(own).filter(|begin| *begin >= entries_end) else {
+                let expected = format!("{own} bytes before {text_begin}");
+                return Err(Fault::new(at, "key", expected, "the entries"));
+            };
+            if !take(shared, begin..text_begin, self.recno(packed)) {
+                return Err(Fault::new(at, "key", "bytes shared with the key before", "no such key"));
+            }
+            text_begin = begin;
+        }
+        Ok(())
+    }
+
     fn recno(self, packed: u64) -> u32 {
         u32::try_from(packed & self.masks[0]).unwrap_or(u32::MAX)
     }
@@ -426,46 +466,35 @@ fn first_bytes(bytes: &[u8]) -> u64 {
 
 /// The entries follow the header of a leaf; what is left of the keys grows from the page's end towards them.
 fn decode_leaf(page: &[u8], count: usize, keys: KeyBytes) -> Result<Node, Fault> {
+    let mut node = Node::new(keys.len, count);
     if count == 0 {
-        return Ok(Node::new(keys.len, 0));
+        return Ok(node);
     }
     let layout = LeafLayout::read(page)?;
-    let LeafLayout { width, bits, masks } = layout;
-    // `leaf_len` has seen that the entries are within the page.
-    let entries_end = LEAF_HEADER + count * width;
-    let shift = 8 * width as u32 - bits[1] - bits[2];
-    let mut node = Node::new(keys.len, count);
-    let mut text_begin = page.len();
-    for (slot, entry) in page
-        .get(LEAF_HEADER..entries_end)
-        .unwrap_or_default()
-        .chunks_exact(width)
-        .enumerate()
-    {
-        let packed = first_bytes(entry);
-        let at = LEAF_HEADER + slot * width;
-        let counts = packed.checked_shr(shift).unwrap_or_default();
-        let shared = if slot == 0 { 0 } else { (counts & masks[1]) as usize };
-        let trailing = ((counts >> bits[1]) & masks[2]) as usize;
-        let recno = layout.recno(packed);
-        let own = keys.len.checked_sub(shared + trailing).ok_or_else(|| {
-            Fault::new(
-                at,
-                "key",
-                format!("at most {} bytes", keys.len),
-                format!("{shared} shared and {trailing} trailing"),
-            )
+    if keys.len != NUMBER {
+        layout.each_key(page, count, keys, |shared, own, recno| {
+            let own = page.get(own).unwrap_or_default();
+            node.push_packed(&[], shared, own, keys.trail, recno)
         })?;
-        let begin = text_begin.checked_sub(own).filter(|begin| *begin >= entries_end);
-        let own = begin
-            .and_then(|begin| page.get(begin..text_begin))
-            .ok_or_else(|| Fault::new(at, "key", format!("{own} bytes before {text_begin}"), "the entries"))?;
-        text_begin -= own.len();
-        if !node.push_packed(&[], shared, own, keys.trail, recno) {
-            return Err(Fault::new(at, "key", "bytes shared with the key before", "no such key"));
-        }
+        return Ok(node);
     }
+    let (mut last, trail) = (0, u64::from_ne_bytes([keys.trail; NUMBER]));
+    layout.each_key(page, count, keys, |shared, own, recno| {
+        // Behind the header of a leaf there are eight bytes before the end of any key.
+        let bytes = page.get(own.end - NUMBER..own.end).and_then(<[u8]>::first_chunk);
+        let own_bits = u64::from_be_bytes(bytes.copied().unwrap_or_default()) & behind(NUMBER - own.len());
+        let behind_own = behind(shared + own.len());
+        let shift = behind_own.count_ones();
+        last = last & !behind(shared) | own_bits.checked_shl(shift).unwrap_or(0) | trail & behind_own;
+        node.push_number(last, recno);
+        true
+    })?;
     Ok(node)
+}
+
+/// The bits of a key of eight bytes that lie behind the first of its bytes.
+fn behind(bytes: usize) -> u64 {
+    u64::MAX.checked_shr(8 * bytes as u32).unwrap_or(0)
 }
 
 /// A branch: each key whole, then record and page in big-endian order.
@@ -496,6 +525,36 @@ mod tests {
         page_len: PAGE_LEN,
         is_large: false,
     };
+
+    #[test]
+    fn keys_of_eight_bytes_are_unpacked_as_they_were_packed() {
+        for trail in [0, b' '] {
+            let keys = KeyBytes { len: NUMBER, trail };
+            let filled = [trail; NUMBER];
+            let of = |begin: &[u8]| {
+                let mut key = filled;
+                key[..begin.len()].copy_from_slice(begin);
+                key
+            };
+            let mut all = vec![filled, filled, *b"12345678", *b"12345678", *b"12345679", *b"12345XYZ"];
+            for len in 1..=NUMBER {
+                all.extend([
+                    of(&b"2bcdefgh"[..len]),
+                    of(&b"2bcdXfgh"[..len]),
+                    of(&b"3~~~~~~~"[..len]),
+                ]);
+            }
+            for chosen in [&all[..], &all[2..3], &all[1..2]] {
+                let mut node = Node::new(NUMBER, chosen.len());
+                chosen.iter().zip(7..).for_each(|(key, recno)| node.push(key, recno));
+                let mut page = vec![0; PAGE_LEN];
+                CDX.encode(&node, keys, false, None, &mut page);
+                let found = CDX.decode(&page, keys, None).unwrap();
+                assert_eq!(found.keys().collect::<Vec<_>>(), chosen, "{trail}");
+                assert_eq!(found.records(), node.records());
+            }
+        }
+    }
 
     #[test]
     fn the_records_of_a_leaf_are_those_that_decoding_it_finds() {

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::julian;
 
 use super::collation::Collation;
+use super::page::Node;
 
 /// The type of an order's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -403,6 +404,15 @@ impl KeyOrder {
             }
         };
         if self.is_reversed { order.reverse() } else { order }
+    }
+
+    /// Whether no key of a page comes before the one before it.
+    pub(crate) fn is_sorted(&self, page: &Node) -> bool {
+        match (page.numbers(), self.collation.weights(), self.is_reversed) {
+            (Some(numbers), None, false) => numbers.is_sorted(),
+            (Some(numbers), None, true) => numbers.is_sorted_by(|a, b| a >= b),
+            _ => page.keys().is_sorted_by(|a, b| self.compare(a, b).is_le()),
+        }
     }
 
     /// The first eight bytes of a key as a number: that of a key that comes before is not higher.

@@ -28,6 +28,9 @@ pub(crate) struct Node {
     pub(crate) recno_floor: u32,
 }
 
+/// The length of keys that are numbers or dates, of which there are most.
+pub(crate) const NUMBER: usize = 8;
+
 impl Node {
     /// An empty page for `count` keys of `key_len` bytes, which is not 0.
     pub(crate) fn new(key_len: usize, count: usize) -> Self {
@@ -72,10 +75,23 @@ impl Node {
         self.keys.chunks_exact(self.key_len)
     }
 
+    /// The keys as numbers that are in the order of their bytes, where they have eight.
+    pub(crate) fn numbers(&self) -> Option<impl Iterator<Item = u64>> {
+        let keys = self.keys.as_chunks().0.iter();
+        (self.key_len == NUMBER).then(|| keys.map(|key| u64::from_be_bytes(*key)))
+    }
+
     /// Appends a key of exactly the page's key length.
     pub(crate) fn push(&mut self, key: &[u8], recno: u32) {
         debug_assert_eq!(key.len(), self.key_len);
         self.keys.extend_from_slice(key);
+        self.recnos.push(recno);
+    }
+
+    /// Appends a key of eight bytes, which is that of the page's keys, as a number.
+    pub(crate) fn push_number(&mut self, key: u64, recno: u32) {
+        debug_assert_eq!(NUMBER, self.key_len);
+        self.keys.extend_from_slice(&key.to_be_bytes());
         self.recnos.push(recno);
     }
 
@@ -87,18 +103,6 @@ impl Node {
         let end = begin + self.key_len;
         if shared + own.len() > self.key_len {
             return false;
-        }
-        if self.key_len == NUMBER {
-            // Numbers and dates, of which there are most.
-            let last = match (self.keys.last_chunk(), before.first_chunk()) {
-                (Some(last), _) | (None, Some(last)) => u64::from_be_bytes(*last),
-                (None, None) if shared == 0 => 0,
-                (None, None) => return false,
-            };
-            self.keys
-                .extend_from_slice(&unpacked(last, shared, own, trail).to_be_bytes());
-            self.recnos.push(recno);
-            return true;
         }
         if shared > 0 {
             if begin >= self.key_len {
@@ -360,21 +364,6 @@ pub(crate) fn own_len(key: &[u8], trail: u8) -> usize {
     key.len() - key.iter().rev().take_while(|byte| **byte == trail).count()
 }
 
-/// The bytes of a key that is a number.
-const NUMBER: usize = 8;
-
-/// The first `shared` bytes of `last`, then `own`, then `trail`: eight bytes together, of which `shared` and `own` are no more.
-fn unpacked(last: u64, shared: usize, own: &[u8], trail: u8) -> u64 {
-    /// What lies behind the first bytes.
-    fn behind(bytes: usize) -> u64 {
-        u64::MAX.checked_shr(8 * bytes as u32).unwrap_or(0)
-    }
-    let used = shared + own.len();
-    let own = own.iter().fold(0_u64, |own, byte| own << 8 | u64::from(*byte));
-    let own = own.checked_shl(8 * (NUMBER - used) as u32).unwrap_or(0);
-    last & !behind(shared) | own | u64::from_ne_bytes([trail; NUMBER]) & behind(used)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,30 +379,6 @@ mod tests {
         assert!(!node.push_packed(b"", 1, b"x", b' ', 1), "there is no key before");
         assert!(node.push_packed(b"wxyz", 2, b"", b'.', 7));
         assert_eq!((node.key(0), node.recno(0), node.recno(1)), (&b"wx.."[..], 7, 0));
-    }
-
-    #[test]
-    fn keys_of_eight_bytes_are_packed_as_all_others() {
-        let (last, own) = (*b"abcdefgh", *b"stuvwxyz");
-        for shared in 0..=8 {
-            for len in 0..=8 - shared {
-                let mut expected = [b'.'; 8];
-                expected[..shared].copy_from_slice(&last[..shared]);
-                expected[shared..shared + len].copy_from_slice(&own[..len]);
-                for is_first in [true, false] {
-                    let mut node = Node::new(8, 2);
-                    if !is_first {
-                        node.push(&last, 1);
-                    }
-                    let before: &[u8] = if is_first { &last } else { b"" };
-                    assert!(node.push_packed(before, shared, &own[..len], b'.', 7));
-                    assert_eq!(node.key(node.len() - 1), expected, "{shared} {len}");
-                }
-            }
-        }
-        let mut node = Node::new(8, 1);
-        assert!(!node.push_packed(b"short", 1, b"x", b' ', 1), "there is no key before");
-        assert!(!node.push_packed(b"abcdefgh", 8, b"x", b' ', 1), "nine bytes");
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Tree {
         }
         let node = self.format.decode(bytes, self.keys, before);
         let mut node = node.map_err(|fault| fault.into_error(self.source.path(), self.offset(page)))?;
-        node.is_sorted = node.keys().is_sorted_by(|a, b| self.order.compare(a, b).is_le());
+        node.is_sorted = self.order.is_sorted(&node);
         let node = Arc::new(node);
         self.cache().insert(page, Arc::clone(&node));
         Ok(node)
