@@ -80,6 +80,19 @@ impl Work {
         })
     }
 
+    /// Waits for a change, which takes back what it did when the work is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled); as the future.
+    pub(crate) fn change<T>(&self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
+        let watch = self.watch.clone();
+        let work = tidemill_sql::stoppable(move || watch.check().is_err(), work);
+        let done = self.runtime.block_on(work);
+        // It may have been done before it was stopped.
+        done.map_err(|error| self.watch.check().err().unwrap_or(error::of_session(error)))
+    }
+
     /// Waits for a future that is not to be left half way.
     ///
     /// # Errors

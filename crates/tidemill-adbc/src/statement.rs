@@ -109,7 +109,7 @@ impl TidemillStatement {
         }
         let mut done = runs.map(|values| {
             work.watch().check()?;
-            work.finish(changed(&session, &sql, &values?))
+            work.change(changed(&session, &sql, &values?))
         });
         let done = done.try_fold(None, |sum: Option<u64>, rows| {
             Ok(match (sum, rows?) {

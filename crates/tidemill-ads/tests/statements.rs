@@ -320,6 +320,35 @@ fn closed_cursors_are_kept_for_the_next_statement_and_given_up_where_they_stand_
 }
 
 #[test]
+fn orders_that_others_make_and_drop_are_known_though_cursors_did_not_ask() {
+    let mut shop = Shop::new();
+    shop.settings.cached_cursors = 0;
+    let mut other = Shop {
+        folder: tempfile::tempdir().unwrap(),
+        connection: Connection::open(shop.folder.path()).unwrap(),
+        settings: Settings::default(),
+        options: StatementOptions::default(),
+    };
+    for (change, is_live) in [
+        ("", true),
+        ("DROP INDEX t.name", false),
+        ("CREATE INDEX name ON t ( name )", true),
+        ("DROP INDEX t.name", false),
+    ] {
+        if !change.is_empty() {
+            other.run(change);
+            other.connection.close_all().unwrap();
+        }
+        // A cursor without an order, which asks none.
+        assert_eq!(shop.answer("SELECT id FROM t WHERE id = 9", "id"), ["9"]);
+        let area = shop.cursor("SELECT name FROM t ORDER BY name");
+        let rows = shop.connection.area(area).unwrap();
+        assert_eq!(!rows.is_in_memory(), is_live, "{change}");
+        shop.connection.close_table(area).unwrap();
+    }
+}
+
+#[test]
 fn a_cursor_that_was_kept_is_not_shown_for_a_file_that_took_its_place() {
     let mut shop = Shop::new();
     assert_eq!(shop.answer("SELECT id, name FROM t WHERE id = 9", "name"), ["n9"]);

@@ -8,16 +8,19 @@ use std::sync::{Arc, LazyLock};
 
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
+use futures::StreamExt;
 use tidemill_ads::ErrorCode;
 use tidemill_ads::sql::{
     Analytical, AnalyticalQuery, Error as SqlError, Kind, Prepared, RowStream, Rows, Streamed, Tables as _, Value,
+    Watch,
 };
 use tokio::runtime::Handle;
 
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::options::SessionOptions;
 use crate::session::{Answer, Session};
+use crate::stop::Stop;
 use crate::transaction::{Kept, blocking, settings};
 use crate::{Error, Result};
 
@@ -54,23 +57,32 @@ pub(crate) async fn run(
 ) -> Result<Answer> {
     let (sql, values, kind) = (text.sql.to_owned(), text.values.to_vec(), text.kind);
     let (options, kept) = (options.clone(), kept.clone());
+    let stop = Stop::default();
+    let watch = stop.watch();
     let given = blocking(move || {
         let text = Text {
             sql: &sql,
             values: &values,
             kind,
         };
-        stream(&text, &options, &files, &kept)
+        stream(&text, &options, &files, &kept, watch)
     });
     match given.await? {
-        Streamed::Rows(rows) => Ok(Answer::streamed(rows_of(rows))),
+        Streamed::Rows(rows) => Ok(Answer::streamed(rows_of(rows, stop))),
         Streamed::Changed(count) => Answer::counted(Some(count)),
         _ => Answer::counted(None),
     }
 }
 
-fn stream(text: &Text<'_>, options: &SessionOptions, files: &[(String, PathBuf)], kept: &Kept) -> Result<Streamed> {
-    let (settings, statements) = settings(options, files)?;
+fn stream(
+    text: &Text<'_>,
+    options: &SessionOptions,
+    files: &[(String, PathBuf)],
+    kept: &Kept,
+    watch: Watch,
+) -> Result<Streamed> {
+    let (settings, mut statements) = settings(options, files)?;
+    statements.watch = watch;
     let goes_on = kept.is_on() && text.kind == TextKind::Change;
     kept.with(options, |connection| {
         let engine =
@@ -85,8 +97,8 @@ fn stream(text: &Text<'_>, options: &SessionOptions, files: &[(String, PathBuf)]
     })
 }
 
-/// Rows that are read on a thread of their own while they are taken.
-fn rows_of(rows: RowStream) -> SendableRecordBatchStream {
+/// Rows that are read on a thread of their own while they are taken, which is stopped when they are dropped.
+fn rows_of(rows: RowStream, stop: Stop) -> SendableRecordBatchStream {
     let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(rows.schema()), BATCHES_IN_FLIGHT);
     let sender = stream.tx();
     stream.spawn_blocking(move || {
@@ -98,7 +110,12 @@ fn rows_of(rows: RowStream) -> SendableRecordBatchStream {
         }
         Ok(())
     });
-    stream.build()
+    let rows = stream.build();
+    let schema = rows.schema();
+    let held = rows.inspect(move |_| {
+        let _: &Stop = &stop;
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, held))
 }
 
 /// The engine for queries within other statements: what they read goes into a table, a variable or a cursor of ADS SQL.

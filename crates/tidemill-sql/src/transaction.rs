@@ -13,6 +13,7 @@ use tokio::task::spawn_blocking;
 
 use crate::options::SessionOptions;
 use crate::session::Session;
+use crate::stop::Stop;
 use crate::{Error, Result};
 
 /// How long a record that others have locked is waited for.
@@ -166,6 +167,8 @@ impl Session {
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
     ) -> Result<u64> {
         let (kept, options, table) = (self.kept.clone(), self.options.clone(), TableName::new(table));
+        let stop = Stop::default();
+        let watch = stop.watch();
         blocking(move || {
             let begins = kept.is_on();
             kept.with(&options, |connection| {
@@ -176,7 +179,10 @@ impl Session {
                 }
                 tables.begin_statement()?;
                 let appended = batches
-                    .map(|batch| Ok(tables.append(&table, &batch?)?))
+                    .map(|batch| {
+                        watch.check()?;
+                        Ok(tables.append(&table, &batch?)?)
+                    })
                     .sum::<Result<u64>>();
                 let ended = tables.end_statement(appended.is_ok());
                 // The first fault is what is told.

@@ -284,14 +284,14 @@ class Cancelling(Books):
         numbers = pyarrow.table({'n': pyarrow.array(range(100_000), pyarrow.int64())})
         pyarrow.parquet.write_table(numbers, self.folder / 'numbers.parquet')
 
-    def check(self, cancel_of):
+    def check(self, cancel_of, sql=ENDLESS):
         with self.connect() as connection, connection.cursor() as cursor:
             timer = threading.Timer(0.5, cancel_of(connection, cursor))
             timer.start()
             begun = time.monotonic()
             # Rows come by way of pyarrow, and so does what happens to them.
             with self.assertRaises((adbc_driver_manager.Error, pyarrow.ArrowException)) as caught:
-                cursor.execute(self.ENDLESS)
+                cursor.execute(sql)
                 cursor.fetchall()
             timer.join()
             self.assertLess(time.monotonic() - begun, 20)
@@ -308,3 +308,9 @@ class Cancelling(Books):
 
     def test_a_connection(self):
         self.check(lambda connection, cursor: connection.adbc_cancel)
+
+    def test_a_script_without_end(self):
+        self.check(
+            lambda connection, cursor: cursor.adbc_cancel,
+            'DECLARE @n Integer; SET @n = 0; WHILE @n >= 0 DO SET @n = 0; END WHILE;',
+        )

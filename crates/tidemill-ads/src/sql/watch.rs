@@ -27,9 +27,11 @@ impl Watch {
         Self(Some(Arc::new(ask)))
     }
 
+    /// Asks.
+    ///
     /// # Errors
     /// [`Kind::Stopped`].
-    pub(super) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         match self.0.as_ref().map(|ask| ask()) {
             Some(ControlFlow::Break(())) => Err(Error::new(Kind::Stopped, "The statement was stopped")),
             _ => Ok(()),

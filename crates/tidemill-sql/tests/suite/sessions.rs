@@ -1,13 +1,14 @@
 //! Sessions as drivers use them: values of parameters, transactions that span statements, rows that are put in, tables that are lent.
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchReader, StringArray};
 use tidemill_ads::sql::{
     Analytical, AnalyticalQuery, Error as SqlError, Rows, StatementOptions, TableScan, TableSource, Value,
 };
-use tidemill_ads::{Connection, Settings};
-use tidemill_sql::{Error, Ingest, Session, SessionOptions, is_query};
+use tidemill_ads::{Connection, ErrorCode, Settings};
+use tidemill_sql::{Error, Ingest, Session, SessionOptions, is_query, stoppable};
 
 use crate::statements::csv;
 
@@ -41,6 +42,38 @@ async fn count(session: &Session, sql: &str, values: &[Value]) -> usize {
 }
 
 const JOIN: &str = "SELECT o.id, c.name FROM orders o JOIN customers c ON c.cust = o.cust";
+
+#[tokio::test]
+async fn a_change_that_nobody_waits_for_or_that_is_stopped_is_taken_back() {
+    let (_folder, session) = shop().await;
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..300_000));
+    let batch = RecordBatch::try_from_iter([("n", numbers)]).expect("a batch");
+    let batches = std::iter::once(Ok(batch.clone()));
+    let made = session.ingest("many", Ingest::Create, batch.schema(), batches).await;
+    assert_eq!(made.expect("made"), 300_000);
+    let (change, wait) = ("UPDATE many SET n = n + 1000000", Duration::from_millis(30));
+
+    let left = tokio::time::timeout(wait, session.query(change)).await;
+    assert!(left.is_err(), "it was done in {wait:?}");
+    // Who changes it next waits until that is taken back.
+    csv(&session, "UPDATE many SET n = 7 WHERE n = 0").await;
+    assert_eq!(count(&session, "SELECT n FROM many WHERE n >= 1000000", &[]).await, 0);
+
+    let begun = Instant::now();
+    let stopped = stoppable(move || begun.elapsed() > wait, session.query(change)).await;
+    let error = stopped.map(drop).expect_err("it is stopped");
+    assert!(
+        matches!(&error, Error::Ads(error) if error.code() == ErrorCode::StatementStopped),
+        "{error}"
+    );
+    assert_eq!(count(&session, "SELECT n FROM many WHERE n >= 1000000", &[]).await, 0);
+    let done = stoppable(|| false, session.query(change)).await;
+    drop(done.expect("nobody stops it"));
+    assert_eq!(
+        count(&session, "SELECT n FROM many WHERE n >= 1000000", &[]).await,
+        300_000
+    );
+}
 
 #[tokio::test]
 async fn parameters_have_values_in_every_lane() {
