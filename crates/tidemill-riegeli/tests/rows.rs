@@ -484,3 +484,41 @@ fn nulls_of_a_wide_column_do_not_take_all_memory() {
     let mut decoder = RowDecoder::new(&schema, &[0]).expect("a decoder");
     assert!(decoder.push(&[]).is_err());
 }
+
+#[test]
+fn rows_are_added_to_a_file_with_the_same_columns_alone() {
+    let folder = tempfile::tempdir().expect("a file of rows");
+    let path = folder.path().join("rows.riegeli");
+    let batch = |numbers: &[i64]| {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(numbers.to_vec()));
+        RecordBatch::try_from_iter_with_nullable([("n", numbers, true)]).expect("a file of rows")
+    };
+    let mut writer = RowWriter::create(&path, batch(&[]).schema(), WriterOptions::default()).expect("a file of rows");
+    writer.write(&batch(&[1, 2])).expect("a file of rows");
+    writer.finish().expect("a file of rows");
+    let mut writer = RowWriter::append(&path, batch(&[]).schema(), WriterOptions::default()).expect("a file of rows");
+    writer.write(&batch(&[3])).expect("a file of rows");
+    assert_eq!(writer.finish().expect("a file of rows"), 1);
+    let before = std::fs::read(&path).expect("a file of rows");
+    for (name, nullable) in [("m", true), ("n", false)] {
+        let schema = Arc::new(Schema::new(vec![Field::new(name, DataType::Int64, nullable)]));
+        let refused = RowWriter::append(&path, schema, WriterOptions::default()).map(drop);
+        let refused = refused.expect_err("other columns").to_string();
+        assert!(
+            refused.contains("rows.riegeli") && refused.contains("not of"),
+            "{refused}"
+        );
+    }
+    let two = [
+        Field::new("n", DataType::Int64, true),
+        Field::new("m", DataType::Int64, true),
+    ];
+    assert!(RowWriter::append(&path, Arc::new(Schema::new(two.to_vec())), WriterOptions::default()).is_err());
+    assert_eq!(
+        std::fs::read(&path).expect("a file of rows"),
+        before,
+        "a file that is refused is left alone"
+    );
+    let rows = RowFile::open(&path, &ReaderOptions::new()).expect("a file of rows");
+    assert_eq!(rows.row_count().expect("a file of rows"), 3);
+}

@@ -90,8 +90,8 @@ pub(crate) struct CopyArgs {
     /// that is made (--create) is then filled under its own name. When the server goes away meanwhile, it is waited for.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) resume: bool,
-    /// Follow a DBF or Riegeli file that grows into a table of a server or a DBF, until interrupted. Begins behind what was copied there
-    /// before from the same file; the position is kept in a table tidemill_positions beside the target. Each row arrives at least once.
+    /// Follow a DBF or Riegeli file that grows into a table of a server, a DBF or a Riegeli file, until interrupted. Begins behind what was
+    /// copied there before from the same file; the position is kept in a table tidemill_positions beside the target. Each row arrives at least once.
     #[arg(long, conflicts_with_all = ["overwrite", "resume", "to"])]
     pub(crate) follow: bool,
     /// With --follow: how long to wait before looking for new rows again.

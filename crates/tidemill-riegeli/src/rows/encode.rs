@@ -10,11 +10,11 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
 use super::{
-    descriptor,
+    RowFile, descriptor,
     field_writer::FieldWriter,
-    mapping::{Child, Mapping, field_number},
+    mapping::{Child, Mapping, field_number, stored_schema},
 };
-use crate::{RecordWriter, Result, WriterOptions};
+use crate::{ReaderOptions, RecordWriter, Result, WriterOptions};
 
 /// Writes record batches as rows.
 ///
@@ -35,6 +35,29 @@ impl RowWriter<BufWriter<File>> {
     pub fn create(path: impl AsRef<Path>, schema: SchemaRef, options: WriterOptions) -> Result<Self> {
         let options = options.metadata(&descriptor::metadata(&schema)?);
         Self::over(RecordWriter::create(path, options)?, schema)
+    }
+
+    /// Opens a file of rows to write behind them, as [`RecordWriter::append`] does. Its metadata stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Arrow`](crate::Error::Arrow) when its columns have other names or types than those of `schema`; as
+    /// [`RowFile::open`] and [`RecordWriter::append`].
+    pub fn append(path: impl AsRef<Path>, schema: SchemaRef, options: WriterOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let known = RowFile::open(path, &ReaderOptions::new())?.schema();
+        let stored = stored_schema(&schema);
+        let fields = known.fields().iter().zip(stored.fields());
+        let is_alike = known.fields().len() == stored.fields().len()
+            && fields.into_iter().all(|(known, given)| {
+                (known.name(), known.data_type(), known.is_nullable())
+                    == (given.name(), given.data_type(), given.is_nullable())
+            });
+        if !is_alike {
+            let (path, known, given) = (path.display(), known.fields(), stored.fields());
+            let problem = format!("{path} has rows of {known:?}, not of {given:?}");
+            return Err(ArrowError::SchemaError(problem).into());
+        }
+        Self::over(RecordWriter::append(path, options)?, schema)
     }
 }
 

@@ -4,12 +4,14 @@
 //! copies those rows again: each row arrives at least once. A position in an xBase table is a number of records, in a Riegeli file
 //! the place where a chunk begins.
 
+use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Fields, Schema};
+use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{ReaderOptions, RecordReader};
 use tidemill_xbase::{FieldSpec, Table};
 use tokio::sync::mpsc;
@@ -20,6 +22,7 @@ use crate::engine::BATCHES_IN_FLIGHT;
 use crate::location::{Format, Location, Place};
 use crate::session::{Answer, Session};
 use crate::sink::Positions;
+use crate::transaction::blocking;
 use crate::{Error, Result};
 
 /// How much of a table is copied before its position is kept: records of an xBase table, bytes of a Riegeli file.
@@ -38,8 +41,8 @@ pub struct Follower<'s> {
 }
 
 impl Session {
-    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server or into an xBase table, which is made where
-    /// it is not there. It begins behind what was copied there before from the same file, by its path; the position is kept in a table
+    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server, or into an xBase table or a Riegeli file,
+    /// which are made where they are not there. It begins behind what was copied there before from the same file, by its path; the position is kept in a table
     /// `tidemill_positions` beside the target.
     ///
     /// Records of an xBase table that another program has just appended and keeps locked are left for later, with those behind
@@ -63,14 +66,18 @@ impl Session {
         };
         let takes_rows = match &destination.place {
             Place::Server(_) => true,
-            // Rows that are added are not marked as deleted.
-            Place::File(_) => destination.format == Format::Xbase && !self.options.clone().with_marks().marks_deleted(),
+            Place::File(_) => match destination.format {
+                Format::Riegeli => true,
+                // Rows that are added are not marked as deleted.
+                format => format == Format::Xbase && !self.options.clone().with_marks().marks_deleted(),
+            },
             _ => false,
         };
         if !takes_rows {
             return Err(Error::Unsupported {
                 what: format!("{destination}: following into what rows, deleted ones too, are not added to"),
-                hint: "name a table as clickhouse://host/database/table or cql://host/keyspace/table, or without deleted records a .dbf"
+                hint: "name a table as clickhouse://host/database/table or cql://host/keyspace/table, a .riegeli, or without deleted \
+                       records a .dbf"
                     .to_owned(),
             });
         }
@@ -135,28 +142,43 @@ impl Follower<'_> {
         Ok(Some(rows))
     }
 
-    /// Adds rows to an xBase table, all of them or none, under the names that its fields have if it was made of such rows.
+    /// Adds rows to a file. Those of an xBase table are added all or none, under the names that its fields have if it was made of such rows.
     async fn add(&mut self, mut answer: Answer, path: &Path) -> Result<u64> {
-        let schema = answer.schema();
-        self.columns = mapping::of_file(&schema, Format::Xbase)?;
+        let (mut schema, format) = (answer.schema(), self.destination.format);
+        self.columns = mapping::of_file(&schema, format)?;
         mapping::refuse_losses(&self.columns, self.destination, &self.options)?;
-        let specs = FieldSpec::from_schema(&schema)?;
-        let fields = schema.fields().iter().zip(specs);
-        let fields = fields.map(|(field, spec)| field.as_ref().clone().with_name(spec.name));
-        let schema = Arc::new(Schema::new(fields.collect::<Fields>()));
+        if format == Format::Xbase {
+            let fields = schema.fields().iter().zip(FieldSpec::from_schema(&schema)?);
+            let fields = fields.map(|(field, spec)| field.as_ref().clone().with_name(spec.name));
+            schema = Arc::new(Schema::new(fields.collect::<Fields>()));
+        }
         let path = std::path::absolute(path).map_err(Error::io(path, "find"))?;
         let (sender, mut receiver) = mpsc::channel::<Result<RecordBatch>>(BATCHES_IN_FLIGHT);
+        let named = Arc::clone(&schema);
         let reading = async move {
             while let Some(batch) = answer.next().await.transpose() {
-                let batch = batch.and_then(|batch| Ok(batch.with_schema(Arc::clone(&schema))?));
+                let batch = batch.and_then(|batch| Ok(batch.with_schema(Arc::clone(&named))?));
                 if sender.send(batch).await.is_err() {
                     break;
                 }
             }
         };
-        let batches = std::iter::from_fn(move || receiver.blocking_recv());
-        let path = path.to_string_lossy();
-        let (rows, ()) = tokio::join!(self.session.append(&path, batches), reading);
+        let mut batches = std::iter::from_fn(move || receiver.blocking_recv());
+        if format == Format::Xbase {
+            let path = path.to_string_lossy();
+            let (rows, ()) = tokio::join!(self.session.append(&path, batches), reading);
+            return rows;
+        }
+        let options = self.options.file.riegeli.clone();
+        let writing = blocking(move || {
+            let mut writer = RowWriter::append(&path, schema, options)?;
+            batches.try_for_each(|batch| Ok::<_, Error>(writer.write(&batch?)?))?;
+            let rows = writer.finish()?;
+            let synced = File::open(&path).and_then(|file| file.sync_all());
+            synced.map_err(Error::io(&path, "synchronise"))?;
+            Ok(rows)
+        });
+        let (rows, ()) = tokio::join!(writing, reading);
         rows
     }
 

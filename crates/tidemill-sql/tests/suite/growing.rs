@@ -1,4 +1,4 @@
-//! Tables that grow, followed into tables of real servers, and into xBase tables.
+//! Tables that grow, followed into tables of real servers, and into files that rows are added to.
 
 use std::path::Path;
 
@@ -200,7 +200,7 @@ async fn numbers(session: &Session, sql: &str) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn tables_are_followed_into_xbase_tables_of_one_folder() {
+async fn tables_are_followed_into_files_of_one_folder() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // No code page of xBase has all of these letters.
     let (here, there) = (folder.path().join("hier ä 船"), folder.path().join("there"));
@@ -249,7 +249,20 @@ async fn tables_are_followed_into_xbase_tables_of_one_folder() {
     let position = "SELECT position FROM tidemill_positions WHERE target = 'both.dbf'";
     assert_eq!(numbers(&result, position).await, [4]);
 
+    // A Riegeli file has a column for the marks of deleted records.
+    let events = destination(&there.join("calls.riegeli"));
     let marked = Session::new(SessionOptions::default().dir(&here).deleted(Deleted::Include));
+    let mut follower = marked.follow(&calls, &events, &options).await.expect("followed");
+    assert_eq!(rows(&mut follower).await, [4]);
+    run(&session, "INSERT INTO calls VALUES (5, 'Eve')").await;
+    run(&session, "DELETE FROM calls WHERE id = 5").await;
+    run(&session, "INSERT INTO calls VALUES (6, 'Fay')").await;
+    assert_eq!(rows(&mut follower).await, [2]);
+    let told = r#"SELECT id FROM "calls.riegeli" WHERE NOT "_deleted" ORDER BY id"#;
+    assert_eq!(numbers(&result, told).await, [1, 2, 3, 4, 6]);
+    let unmarked = session.follow(&calls, &events, &options).await.expect("followed");
+    assert_eq!(unmarked.position(), 6);
+
     let refused = marked.follow(&calls, &target, &options).await;
     assert!(matches!(refused, Err(Error::Unsupported { .. })));
 }
@@ -262,7 +275,7 @@ async fn what_has_no_positions_is_not_followed() {
     run(&session, "CREATE TABLE calls (id Integer)").await;
     let (csv, calls) = (session.names().table("a"), session.names().table("calls"));
     let (csv, calls) = (csv.expect("a table"), calls.expect("a table"));
-    let file = destination(&folder.path().join("b.riegeli"));
+    let file = destination(&folder.path().join("b.parquet"));
     for (source, target) in [(&csv, &file), (&calls, &file)] {
         let refused = session.follow(source, target, &making()).await;
         assert!(matches!(refused, Err(Error::Unsupported { .. })));
