@@ -41,9 +41,9 @@ pub struct Follower<'s> {
 }
 
 impl Session {
-    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server, or into an xBase table or a Riegeli file,
-    /// which are made where they are not there. It begins behind what was copied there before from the same file, by its path; the position is kept in a table
-    /// `tidemill_positions` beside the target.
+    /// Follows the table at `source`, an xBase table or a Riegeli file, into a table of a server, or into an xBase table or a Riegeli
+    /// file, which are made where they are not there. It begins behind what was copied there before from the same file, by its path; the
+    /// position is kept in a table `tidemill_positions` beside the target.
     ///
     /// Records of an xBase table that another program has just appended and keeps locked are left for later, with those behind
     /// them. Records that change or are marked as deleted after they were copied stay in the target as they were.
@@ -157,7 +157,8 @@ impl Follower<'_> {
         let named = Arc::clone(&schema);
         let reading = async move {
             while let Some(batch) = answer.next().await.transpose() {
-                let batch = batch.and_then(|batch| Ok(batch.with_schema(Arc::clone(&named))?));
+                let batch =
+                    batch.and_then(|batch| Ok(RecordBatch::try_new(Arc::clone(&named), batch.columns().to_vec())?));
                 if sender.send(batch).await.is_err() {
                     break;
                 }
