@@ -82,6 +82,14 @@ impl Session {
             });
         }
         let name = std::fs::canonicalize(file).map_err(Error::io(file, "find"))?;
+        if let Place::File(target) = &destination.place
+            && std::fs::canonicalize(target).is_ok_and(|target| target == name)
+        {
+            return Err(Error::Unsupported {
+                what: format!("{destination}: following a table into itself, which would never end"),
+                hint: "name another target".to_owned(),
+            });
+        }
         let positions = Positions::new(self, destination, name.to_string_lossy().into_owned())?;
         Ok(Follower {
             session: self,

@@ -72,9 +72,9 @@ impl<'s> Positions<'s> {
         while let Some(batch) = rows.next().await? {
             let column = |name: &str, wanted: &DataType| -> Result<ArrayRef> {
                 let schema = batch.schema();
-                let names = schema.fields().iter().map(|field| field.name());
                 // xBase has its names in capitals.
-                let place = names.into_iter().position(|known| known.eq_ignore_ascii_case(name));
+                let mut fields = schema.fields().iter();
+                let place = fields.position(|field| field.name().eq_ignore_ascii_case(name));
                 let place = place.map_or_else(|| schema.index_of(name), Ok)?;
                 Ok(cast(batch.column(place), wanted)?)
             };
