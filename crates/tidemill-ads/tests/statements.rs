@@ -424,3 +424,45 @@ fn a_cursor_that_constrains_takes_no_record_that_it_would_not_show() {
     area.set_integer(0, 4).unwrap();
     area.write_record().unwrap();
 }
+
+#[test]
+fn many_records_are_locked_at_once_and_beside_the_locks_of_others_one_by_one() {
+    let mut shop = Shop::new();
+    let settings = shop.settings.clone();
+    shop.run("CREATE TABLE many ( id Integer )");
+    let rows: Vec<String> = (1..=2000).map(|id| format!("( {id} )")).collect();
+    shop.run(&format!("INSERT INTO many ( id ) VALUES {}", rows.join(", ")));
+    let mut other = Connection::open(shop.folder.path()).unwrap();
+    let area = other.open_table("many", &TableOptions::default(), &settings).unwrap();
+    let change = "UPDATE many SET id = id + 10000 WHERE id <= 1500";
+
+    // To the end of a transaction others have no record of the table.
+    shop.run("BEGIN TRANSACTION");
+    assert_eq!(shop.run(change), Executed::Changed(1500));
+    for record in [1, 2000] {
+        let refused = other.area(area).unwrap().lock_record(record).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::LockFailed);
+    }
+    shop.run("ROLLBACK TRANSACTION");
+
+    // A record that another one holds is not waited for where it is not changed.
+    other.area(area).unwrap().lock_record(2000).unwrap();
+    shop.run("BEGIN TRANSACTION");
+    assert_eq!(shop.run(change), Executed::Changed(1500));
+    let refused = other.area(area).unwrap().lock_record(1).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::LockFailed);
+    other.area(area).unwrap().lock_record(1999).unwrap();
+    shop.run("COMMIT WORK");
+    assert_eq!(
+        shop.answer("SELECT COUNT(*) AS n FROM many WHERE id > 10000", "n"),
+        ["1500"]
+    );
+
+    // And one that is to be changed leaves all as it was.
+    let failed = shop.refused("DELETE FROM many");
+    assert!(failed.to_string().contains("record 1999"), "{failed}");
+    assert_eq!(shop.answer("SELECT COUNT(*) AS n FROM many", "n"), ["2000"]);
+    other.area(area).unwrap().unlock_table().unwrap();
+    assert_eq!(shop.run("DELETE FROM many"), Executed::Changed(2000));
+    other.area(area).unwrap().lock_record(1).unwrap();
+}

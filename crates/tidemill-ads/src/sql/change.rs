@@ -387,7 +387,9 @@ impl Change {
         let snapshot = tables.snapshot(&self.table)?;
         self.structure.check(snapshot.structure(), &self.table)?;
         let records = select(&snapshot)?;
-        tables.editor(&self.table)?.lock_records(records.iter().copied())?;
+        tables
+            .editor(&self.table)?
+            .lock_records_or_file(records.iter().copied())?;
         // Between looking and locking others may have written.
         tables.changed(&self.table);
         let snapshot = tables.snapshot(&self.table)?;

@@ -46,12 +46,11 @@ const JOIN: &str = "SELECT o.id, c.name FROM orders o JOIN customers c ON c.cust
 #[tokio::test]
 async fn a_change_that_nobody_waits_for_or_that_is_stopped_is_taken_back() {
     let (_folder, session) = shop().await;
-    // Beside others each record is locked by itself, which takes the longer the more are.
-    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..4_000));
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100_000));
     let batch = RecordBatch::try_from_iter([("n", numbers)]).expect("a batch");
     let batches = std::iter::once(Ok(batch.clone()));
     let made = session.ingest("many", Ingest::Create, batch.schema(), batches).await;
-    assert_eq!(made.expect("made"), 4_000);
+    assert_eq!(made.expect("made"), 100_000);
     let (change, wait) = ("UPDATE many SET n = n + 1000000", Duration::from_millis(1));
 
     let left = tokio::time::timeout(wait, session.query(change)).await;
@@ -72,7 +71,7 @@ async fn a_change_that_nobody_waits_for_or_that_is_stopped_is_taken_back() {
     drop(done.expect("nobody stops it"));
     assert_eq!(
         count(&session, "SELECT n FROM many WHERE n >= 1000000", &[]).await,
-        4_000
+        100_000
     );
 }
 

@@ -35,12 +35,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use crate::codepage::CodePage;
 use crate::error::{BadValue, Error, Result};
 use crate::field::{Field, Fields};
 use crate::header::{CivilDate, Dialect, Header};
-use crate::lock::{FileLocks, LockKind, LockSubject, TableLocks};
+use crate::lock::{FileLocks, LockKind, LockRange, LockSubject, TableLocks};
 use crate::memo_editor::MemoEditor;
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
@@ -287,6 +288,25 @@ impl TableEditor {
         Ok(())
     }
 
+    /// Locks the records that a statement changes, each as [`TableEditor::lock_records`] does, or more than a thousand of them
+    /// by one lock of all records: the kernel looks through the locks of a file for each further one. Where that lock would
+    /// have to wait, or the handle holds single records already, they are locked one by one.
+    ///
+    /// # Errors
+    /// As [`TableEditor::lock_records`].
+    pub fn lock_records_or_file(&mut self, records: impl IntoIterator<Item = u32>) -> Result<()> {
+        const MOST_SINGLE: usize = 1000;
+        let records: Vec<u32> = records.into_iter().collect();
+        let is_alone = self.options.mode == OpenMode::Exclusive;
+        if records.len() > MOST_SINGLE && !is_alone && self.locks.records().is_empty() {
+            let taken = self.lock_within(LockSubject::File, self.ranges.file(), Duration::ZERO);
+            if !matches!(taken, Err(Error::Locked(_))) {
+                return taken;
+            }
+        }
+        self.lock_records(records)
+    }
+
     /// Locks all records, after it has given the locks of single ones back, as Harbour does.
     ///
     /// # Errors
@@ -418,15 +438,19 @@ impl TableEditor {
         self.record_count.store(records, Ordering::Relaxed);
     }
 
-    fn lock(&self, subject: LockSubject, range: crate::lock::LockRange) -> Result<()> {
+    fn lock(&self, subject: LockSubject, range: LockRange) -> Result<()> {
+        let timeout = match subject {
+            LockSubject::Header => self.options.brief_timeout(),
+            _ => self.options.lock_timeout,
+        };
+        self.lock_within(subject, range, timeout)
+    }
+
+    fn lock_within(&self, subject: LockSubject, range: LockRange, timeout: Duration) -> Result<()> {
         // The kernel grants an exclusive lock only on a file that is open for writing.
         let kind = match self.options.mode {
             OpenMode::ReadOnly => LockKind::Shared,
             OpenMode::Exclusive | OpenMode::Shared => LockKind::Exclusive,
-        };
-        let timeout = match subject {
-            LockSubject::Header => self.options.brief_timeout(),
-            _ => self.options.lock_timeout,
         };
         self.locks.lock(subject, range, kind, timeout)
     }

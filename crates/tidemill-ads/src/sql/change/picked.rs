@@ -101,7 +101,9 @@ impl Change {
         // From here on the table is seen as it is written.
         tables.editor(&self.table)?;
         let before = picking.records(tables, session)?;
-        tables.editor(&self.table)?.lock_records(before.keys().copied())?;
+        tables
+            .editor(&self.table)?
+            .lock_records_or_file(before.keys().copied())?;
         tables.changed(&self.table);
         let snapshot = tables.snapshot(&self.table)?;
         self.structure.check(snapshot.structure(), &self.table)?;
