@@ -188,6 +188,31 @@ fn a_record_that_another_program_is_appending_does_not_make_an_index_stale() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_stale_index_leaves_the_lock_of_all_records_whole() {
+    use std::os::unix::fs::MetadataExt;
+
+    let table = Folder::new(IndexDialect::Cdx, &orders(IndexDialect::Cdx));
+    table.alone().append_values(&values(1)).unwrap();
+    let inode = std::fs::metadata(table.path("t.dbf")).unwrap().ino();
+    // The kernel's, for it alone would let another process in.
+    let locks = || {
+        let all = std::fs::read_to_string("/proc/locks").unwrap();
+        let of_table = |line: &&str| line.contains("OFDLCK") && line.contains(&format!(":{inode} "));
+        let ranges = |line: &str| line.split_once(" ADVISORY").map(|(_, lock)| lock.to_owned());
+        all.lines().filter(of_table).filter_map(ranges).collect::<Vec<_>>()
+    };
+    let shared = table.options(OpenMode::Shared).production_index(false);
+    let mut editor = TableEditor::open(table.path("t.dbf"), &shared).unwrap();
+    editor.lock_file().unwrap();
+    let locked = locks();
+    assert_eq!(locked.len(), 1, "{locked:?}");
+    let opened = editor.open_index(table.path("t.cdx"));
+    assert!(matches!(opened, Err(Error::StaleIndex { .. })), "{opened:?}");
+    assert_eq!(locks(), locked);
+}
+
+#[test]
 fn keys_in_another_order_than_the_collation_says_are_an_error_with_order_and_page() {
     let german = KeySettings::language(CodePage::Cp850, "de").unwrap();
     let folder = Folder::new(IndexDialect::Cdx, &[]);
