@@ -379,6 +379,46 @@ fn what_one_connection_locks_another_waits_for_or_is_refused() {
 }
 
 #[test]
+fn locks_of_a_transaction_end_with_it() {
+    let mut shop = Shop::new();
+    let (area, ..) = shop.table("t", 5);
+    shop.connection.close_table(area).unwrap();
+    let settings = shop.settings.clone();
+    let mut other = Connection::open(shop.folder.path()).unwrap();
+    let shared = TableOptions::default();
+    let own = shop.connection.open_table("t", &shared, &settings).unwrap();
+    let others = other.open_table("t", &shared, &settings).unwrap();
+    for is_kept in [true, false] {
+        shop.connection.area(own).unwrap().lock_record(1).unwrap();
+        shop.connection.begin_transaction(&settings).unwrap();
+        shop.connection.area(own).unwrap().lock_record(2).unwrap();
+        match is_kept {
+            true => shop.connection.commit_transaction().unwrap(),
+            false => shop.connection.rollback_transaction().unwrap(),
+        }
+        let known = shop.connection.area(own).unwrap();
+        assert_eq!(known.locked_records(), [1]);
+        other.area(others).unwrap().lock_record(2).unwrap();
+        let refused = shop.connection.area(own).unwrap().lock_record(2).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::LockFailed);
+        other.area(others).unwrap().unlock_record(2).unwrap();
+        shop.connection.area(own).unwrap().unlock_record(1).unwrap();
+
+        shop.connection.begin_transaction(&settings).unwrap();
+        shop.connection.area(own).unwrap().lock_table().unwrap();
+        match is_kept {
+            true => shop.connection.commit_transaction().unwrap(),
+            false => shop.connection.rollback_transaction().unwrap(),
+        }
+        assert!(!shop.connection.area(own).unwrap().is_table_locked());
+        shop.connection.go_to(own, 3, &settings).unwrap();
+        let known = shop.connection.area(own).unwrap();
+        known.set_text(1, b"alone", &settings).unwrap();
+        known.write_record().unwrap();
+    }
+}
+
+#[test]
 fn tables_are_made_changed_copied_and_found() {
     let mut shop = Shop::new();
     let (area, by_name, _) = shop.table("Orders", 12);

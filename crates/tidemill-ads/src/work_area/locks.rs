@@ -99,6 +99,14 @@ impl WorkArea {
         records.into_iter().collect()
     }
 
+    /// Forgets the locks that the end of a transaction has given back.
+    pub(super) fn forget_given_back(&mut self) {
+        let editor = &self.editor;
+        self.is_file_locked &= editor.is_file_locked();
+        self.locked.retain(|record| editor.is_record_locked(*record));
+        self.locked_for_change = self.locked_for_change.filter(|record| editor.is_record_locked(*record));
+    }
+
     fn is_alone(&self) -> bool {
         self.options.mode == OpenMode::Exclusive
     }

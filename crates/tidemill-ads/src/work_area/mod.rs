@@ -386,6 +386,7 @@ impl WorkArea {
         self.mapped = None;
         self.editor.use_log(log)?;
         self.has_log = log.is_some();
+        self.forget_given_back();
         Ok(())
     }
 

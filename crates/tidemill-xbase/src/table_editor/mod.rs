@@ -263,7 +263,7 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Locked`], [`Error::Io`].
     pub fn lock_record(&mut self, record: u32) -> Result<()> {
-        if self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::File) {
+        if self.options.mode == OpenMode::Exclusive || self.is_file_locked() {
             return Ok(());
         }
         self.lock(LockSubject::Record(record), self.ranges.record(record))
@@ -312,11 +312,21 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Locked`]; no record is locked then. [`Error::Io`].
     pub fn lock_file(&mut self) -> Result<()> {
-        if self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::File) {
+        if self.options.mode == OpenMode::Exclusive || self.is_file_locked() {
             return Ok(());
         }
         self.unlock_all()?;
         self.lock(LockSubject::File, self.ranges.file())
+    }
+
+    /// Whether this handle has locked a record, by itself or with all others.
+    pub fn is_record_locked(&self, record: u32) -> bool {
+        self.is_file_locked() || self.locks.holds(LockSubject::Record(record))
+    }
+
+    /// Whether this handle has locked all records at once.
+    pub fn is_file_locked(&self) -> bool {
+        self.locks.holds(LockSubject::File)
     }
 
     /// Gives the lock of one record back, at its end where there is a transaction. One that is not held is no error.

@@ -384,8 +384,8 @@ impl TableEditor {
         if record > self.record_count() {
             self.refresh()?;
         }
-        let (alone, subject) = (self.options.mode == OpenMode::Exclusive, LockSubject::Record(record));
-        if !alone && !self.locks.holds(LockSubject::File) && !self.locks.holds(subject) {
+        if self.options.mode != OpenMode::Exclusive && !self.is_record_locked(record) {
+            let subject = LockSubject::Record(record);
             return Err(self.misuse(&format!("{subject} is not locked, and others have the table open")));
         }
         Ok(())

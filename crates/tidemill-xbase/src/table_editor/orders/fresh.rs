@@ -101,8 +101,7 @@ impl TableEditor {
 
     /// Whether another program holds the lock of the last record: it has appended or changed it, and its entries will follow.
     fn is_being_changed(&self, last: u32) -> Result<bool> {
-        let is_own = self.locks.holds(LockSubject::File) || self.locks.holds(LockSubject::Record(last));
-        if last == 0 || self.options.mode == OpenMode::Exclusive || is_own {
+        if last == 0 || self.options.mode == OpenMode::Exclusive || self.is_record_locked(last) {
             return Ok(false);
         }
         let range = self.ranges.record(last);

@@ -6,7 +6,7 @@ use super::OrderFile;
 use crate::error::{Error, Result};
 use crate::header::Dialect;
 use crate::index::{IndexDialect, KeySorter, OrderSpec, Tag};
-use crate::lock::{LockKind, LockSubject};
+use crate::lock::LockKind;
 use crate::orders::{OrderKeys, build_index_with, production_path};
 use crate::table::Table;
 use crate::table_editor::{OpenMode, TableEditor};
@@ -70,7 +70,7 @@ impl TableEditor {
     /// Does something while no other program changes a record. Locks of single records are given back for the time of it.
     fn with_all_records<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.writable()?;
-        if self.options.mode == OpenMode::Exclusive || self.locks.holds(LockSubject::File) {
+        if self.options.mode == OpenMode::Exclusive || self.is_file_locked() {
             return work(self);
         }
         let records = self.locks.records();
