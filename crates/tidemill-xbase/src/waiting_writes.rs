@@ -26,6 +26,15 @@ struct Waiting {
     overlay: FileOverlay,
     /// The length of the file below, once it was asked for: nobody else changes it.
     below_len: OnceLock<u64>,
+    /// Something of a try that failed may be left in the file: until a try succeeds it is not what it was, whatever waits.
+    is_spoiled: bool,
+}
+
+impl Waiting {
+    /// The file below is all there is.
+    fn is_nothing(&self) -> bool {
+        self.overlay.is_empty() && !self.is_spoiled
+    }
 }
 
 /// What a change takes in memory beside its bytes, about.
@@ -64,7 +73,7 @@ impl<S: Storage> WaitingWrites<S> {
 impl<S: Storage> Storage for WaitingWrites<S> {
     fn len(&self) -> io::Result<u64> {
         let waiting = self.held();
-        match waiting.overlay.is_empty() {
+        match waiting.is_nothing() {
             true => self.below.len(),
             false => Ok(waiting.overlay.len(self.below_len(&waiting)?)),
         }
@@ -72,7 +81,7 @@ impl<S: Storage> Storage for WaitingWrites<S> {
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let waiting = self.held();
-        if waiting.overlay.is_empty() {
+        if waiting.is_nothing() {
             return self.below.read_exact_at(buf, offset);
         }
         if waiting.overlay.read(offset, buf) {
@@ -115,7 +124,7 @@ impl<S: Storage> Storage for WaitingWrites<S> {
 
     fn stamp(&self) -> Option<FileStamp> {
         let waiting = self.held();
-        waiting.overlay.is_empty().then(|| self.below.stamp()).flatten()
+        waiting.is_nothing().then(|| self.below.stamp()).flatten()
     }
 
     fn waiting(&self) -> usize {
@@ -124,12 +133,13 @@ impl<S: Storage> Storage for WaitingWrites<S> {
 
     fn write_out(&self) -> io::Result<()> {
         let mut waiting = self.held_to_change();
-        if !waiting.overlay.is_empty() {
+        if !waiting.is_nothing() {
             let old_len = self.below_len(&waiting)?;
             waiting.overlay.fill_holes(old_len);
             let mut before = Vec::new();
             if let Err(e) = put(&self.below, &waiting.overlay, old_len, &mut before) {
                 put_back(&self.below, &before, old_len);
+                waiting.is_spoiled = true;
                 return Err(e);
             }
         }
@@ -298,6 +308,25 @@ mod tests {
         let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
         file.read_exact_at(&mut bytes, 0).unwrap();
         bytes
+    }
+
+    #[test]
+    fn a_file_whose_growth_failed_half_way_and_is_given_up_has_its_length_again() {
+        // The first write stops half way, and cutting off what it left fails too.
+        let below = Faulty {
+            fails: (1, 1),
+            ..Faulty::default()
+        };
+        let bytes = Arc::clone(&below.bytes);
+        let file = WaitingWrites::over(below);
+        file.write_all_at(&[1, 2], 0).unwrap();
+        file.write_out().unwrap_err();
+        assert_eq!(*bytes.lock().unwrap(), [1]);
+        file.set_len(0).unwrap();
+        assert_eq!((file.len().unwrap(), file.stamp()), (0, None));
+        file.read_exact_at(&mut [0], 0).unwrap_err();
+        file.write_out().unwrap();
+        assert!(bytes.lock().unwrap().is_empty());
     }
 
     proptest! {
