@@ -1,5 +1,6 @@
 //! The workspace as `cargo metadata` sees it: where it is, its members, and what they ask for directly.
 
+use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
@@ -41,11 +42,10 @@ pub(crate) struct Package {
 }
 
 impl Workspace {
-    /// Asks cargo about the workspace that this program was built from.
+    /// Asks cargo about the workspace that it runs this program for: one target folder may serve several clones.
     pub(crate) fn load() -> Result<Self> {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .context("xtask has no parent folder")?;
+        let folder = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let manifest = Path::new(&folder).parent().context("xtask has no parent folder")?;
         let output = crate::cargo::cargo(manifest)
             .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
             .output()
