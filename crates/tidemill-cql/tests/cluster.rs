@@ -54,6 +54,16 @@ async fn agreed(nodes: [&Cassandra; 2]) {
     }
 }
 
+/// Writes rows, which may be written twice: for a while one node can take the other, which has just started, for one that
+/// is gone.
+async fn write(client: &Client, cql: &str) {
+    let since = Instant::now();
+    while let Err(error) = client.execute(cql).await {
+        assert!(since.elapsed() < Duration::from_secs(60), "{error}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
 async fn filled(nodes: [&Cassandra; 2], keyspace: &str, copies: u32) -> Scan {
     let client = connect(nodes[0]).await;
     client
@@ -72,7 +82,7 @@ async fn filled(nodes: [&Cassandra; 2], keyspace: &str, copies: u32) -> Scan {
     for id in (0..ROWS).step_by(50) {
         let rows = (id..id + 50).map(|id| format!("INSERT INTO {keyspace}.t (id) VALUES ({id}); "));
         let batch = format!("BEGIN UNLOGGED BATCH {}APPLY BATCH", rows.collect::<String>());
-        client.execute(&batch).await.unwrap();
+        write(&client, &batch).await;
     }
     let table = Arc::new(client.table(keyspace, "t").await.unwrap());
     Scan::new(table, &[0], Rows::All).unwrap()
