@@ -6,12 +6,13 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use crate::error::{Error, Result};
 use crate::stamp::FileStamp;
+use crate::waiting_writes::WaitingWrites;
 
 /// What writing in place asks of a file.
 pub(crate) trait Storage: fmt::Debug + Send + Sync {
@@ -133,54 +134,79 @@ impl DataFile {
     }
 }
 
-/// A file that is read and written straight, or through something that lies over it for a while.
+/// A file that is read and written straight, with changes that wait in memory, or through something that lies over it for a
+/// while.
 #[derive(Debug)]
 pub(crate) struct Switched {
-    file: Arc<File>,
+    /// The file, and what waits to be written to it.
+    waiting: WaitingWrites<Arc<File>>,
     over: RwLock<Option<Box<dyn Storage>>>,
-    /// Whether something lies over it, so that nobody has to wait to learn that nothing does.
-    is_covered: AtomicBool,
+    /// Which way it goes, so that nobody has to wait to learn that nothing lies over it.
+    way: AtomicU8,
     /// Whether what lies over it takes something back, for the same reason.
     takes_back: AtomicBool,
     /// What was taken back through those that lie over it no more.
     taken_back: AtomicU64,
 }
 
+/// The way to a file.
+#[derive(Debug)]
+pub(crate) enum Way {
+    Straight,
+    /// Changes wait in memory.
+    Waiting,
+    Through(Box<dyn Storage>),
+}
+
+impl Way {
+    const STRAIGHT: u8 = 0;
+    const WAITING: u8 = 1;
+    const THROUGH: u8 = 2;
+}
+
 impl Switched {
     pub(crate) fn new(file: Arc<File>) -> Self {
         Self {
-            file,
+            waiting: WaitingWrites::over(file),
             over: RwLock::new(None),
-            is_covered: AtomicBool::new(false),
+            way: AtomicU8::new(Way::STRAIGHT),
             takes_back: AtomicBool::new(false),
             taken_back: AtomicU64::new(0),
         }
     }
 
     pub(crate) fn file(&self) -> &Arc<File> {
-        &self.file
+        self.waiting.below()
     }
 
-    /// Goes through `over` from now on, or straight to the file.
-    pub(crate) fn switch(&self, over: Option<Box<dyn Storage>>) {
+    /// Goes another way from now on. Nothing waits.
+    pub(crate) fn switch(&self, way: Way) {
+        let (number, over) = match way {
+            Way::Straight => (Way::STRAIGHT, None),
+            Way::Waiting => (Way::WAITING, None),
+            Way::Through(over) => (Way::THROUGH, Some(over)),
+        };
+        self.waiting.begin();
         let mut place = self.over.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = place.take() {
             self.taken_back.fetch_add(old.taken_back(), Ordering::AcqRel);
         }
-        self.is_covered.store(over.is_some(), Ordering::Release);
         let takes_back = over.as_ref().is_some_and(|over| over.takes_back());
         self.takes_back.store(takes_back, Ordering::Release);
         *place = over;
+        self.way.store(number, Ordering::Release);
     }
 
     fn with<T>(&self, work: impl FnOnce(&dyn Storage) -> T) -> T {
-        if !self.is_covered.load(Ordering::Acquire) {
-            return work(&self.file);
+        if self.way.load(Ordering::Acquire) == Way::THROUGH {
+            let over = self.over.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(over) = &*over {
+                return work(&**over);
+            }
         }
-        let over = self.over.read().unwrap_or_else(PoisonError::into_inner);
-        match &*over {
-            Some(over) => work(&**over),
-            None => work(&self.file),
+        match self.way.load(Ordering::Acquire) {
+            Way::WAITING => work(&self.waiting),
+            _ => work(self.file()),
         }
     }
 }

@@ -53,6 +53,24 @@ impl<S: Storage> WaitingWrites<S> {
         }
     }
 
+    pub(crate) fn below(&self) -> &S {
+        &self.below
+    }
+
+    /// Begins anew where nothing waits: the file may have been changed past it.
+    pub(crate) fn begin(&self) {
+        let mut waiting = self.held_to_change();
+        if waiting.is_nothing() {
+            *waiting = Waiting::default();
+        }
+    }
+
+    /// Counts so much more that waits. Who changes what waits is alone.
+    fn count(&self, _alone: &mut Waiting, more: usize) {
+        let bytes = self.bytes.load(Ordering::Relaxed).saturating_add(more);
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
     // Every change of what waits is made at once, so that one that was cut off left it whole.
     fn held(&self) -> RwLockReadGuard<'_, Waiting> {
         self.waiting.read().unwrap_or_else(PoisonError::into_inner)
@@ -103,9 +121,9 @@ impl<S: Storage> Storage for WaitingWrites<S> {
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.held_to_change().overlay.write(offset, bytes);
-        self.bytes
-            .fetch_add(bytes.len().saturating_add(ENTRY), Ordering::Relaxed);
+        let mut waiting = self.held_to_change();
+        waiting.overlay.write(offset, bytes);
+        self.count(&mut waiting, bytes.len().saturating_add(ENTRY));
         Ok(())
     }
 
@@ -113,7 +131,7 @@ impl<S: Storage> Storage for WaitingWrites<S> {
         let mut waiting = self.held_to_change();
         let below_len = self.below_len(&waiting)?;
         waiting.overlay.set_len(len, below_len);
-        self.bytes.fetch_add(ENTRY, Ordering::Relaxed);
+        self.count(&mut waiting, ENTRY);
         Ok(())
     }
 

@@ -8,9 +8,8 @@ use super::{EditOptions, OpenMode, TableEditor};
 use crate::error::{Error, Result};
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
-use crate::storage::{DataFile, Storage, Switched};
+use crate::storage::{DataFile, Storage, Switched, Way};
 use crate::transaction::TransactionLog;
-use crate::waiting_writes::WaitingWrites;
 
 impl TableEditor {
     /// Lets what changes from now on go through a log, as if the table had been opened with it, or straight to the files. Locks
@@ -35,12 +34,12 @@ impl TableEditor {
             old.settle()?;
         }
         let mode = self.options.mode;
-        let over = |file: &DataFile, waits: bool| -> Result<Option<Box<dyn Storage>>> {
-            match (log, (**file.storage()).as_switched()) {
-                (Some(log), Some(switched)) => Ok(Some(logged(log, file.path(), switched.file(), mode)?)),
-                (None, Some(switched)) if waits => Ok(Some(Box::new(WaitingWrites::over(Arc::clone(switched.file()))))),
-                _ => Ok(None),
-            }
+        let way = |file: &DataFile, waits: bool| {
+            Ok(match (log, (**file.storage()).as_switched()) {
+                (Some(log), Some(switched)) => Way::Through(logged(log, file.path(), switched.file(), mode)?),
+                (None, Some(_)) if waits => Way::Waiting,
+                _ => Way::Straight,
+            })
         };
         let waits = self.options.lets_wait();
         let records = std::iter::once(&self.file).chain(self.memo.as_ref().map(MemoEditor::file));
@@ -49,11 +48,11 @@ impl TableEditor {
         let files: Vec<_> = files
             .chain(self.orders.data_files().map(|file| (file, false)))
             .collect();
-        let over = files.iter().map(|(file, waits)| over(file, *waits));
-        let over = over.collect::<Result<Vec<_>>>()?;
-        for ((file, _), over) in files.into_iter().zip(over) {
+        let ways = files.iter().map(|(file, waits)| way(file, *waits));
+        let ways = ways.collect::<Result<Vec<_>>>()?;
+        for ((file, _), way) in files.into_iter().zip(ways) {
             if let Some(switched) = (**file.storage()).as_switched() {
-                switched.switch(over);
+                switched.switch(way);
             }
         }
         self.locks.use_log(log);
@@ -88,7 +87,7 @@ pub(super) fn record_file(path: &Path, handle: &Arc<File>, options: &EditOptions
         && options.log.is_none()
         && let Some(switched) = (**file.storage()).as_switched()
     {
-        switched.switch(Some(Box::new(WaitingWrites::over(Arc::clone(handle)))));
+        switched.switch(Way::Waiting);
     }
     Ok(file)
 }
@@ -97,7 +96,7 @@ pub(super) fn record_file(path: &Path, handle: &Arc<File>, options: &EditOptions
 pub(super) fn data_file(path: &Path, handle: &Arc<File>, options: &EditOptions) -> Result<DataFile> {
     let file = Switched::new(Arc::clone(handle));
     if let Some(log) = &options.log {
-        file.switch(Some(logged(log, path, handle, options.mode)?));
+        file.switch(Way::Through(logged(log, path, handle, options.mode)?));
     }
     Ok(DataFile::new(path, Box::new(file)))
 }

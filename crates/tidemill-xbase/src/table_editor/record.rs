@@ -144,12 +144,17 @@ impl TableEditor {
     /// [`Error::Value`] for the first value that does not fit, [`Error::Misuse`] for a memo, and for bytes that are not as
     /// long as a record.
     pub fn encode(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
-        let is_memo =
-            |(index, _): &(usize, Value<'_>)| self.fields.visible.get(*index).is_some_and(|f| f.kind.uses_memo());
-        if bytes.len() != self.header.record_len as usize || values.iter().any(is_memo) {
-            return Err(self.misuse("the bytes of a record hold no memos, and are as many as the header says"));
+        if bytes.len() != self.header.record_len as usize {
+            return Err(self.misuse(&format!("{} bytes are no record", bytes.len())));
         }
-        self.fill(record, bytes, values)
+        for (index, value) in values {
+            let field = self.visible(*index)?;
+            if field.kind.uses_memo() {
+                return Err(self.misuse("the bytes of a record hold no memos"));
+            }
+            self.fill_field(record, bytes, field, *value)?;
+        }
+        Ok(())
     }
 
     /// Puts bytes into those of a record where a field lies, filled up with blanks, as [`TableEditor::encode`] puts values. The
@@ -417,43 +422,58 @@ impl TableEditor {
 
     /// Puts values into the bytes of a record: first all that can be refused, then the memos.
     pub(super) fn fill(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
-        let (mut memos, mut scratch) = (Vec::new(), Vec::new());
+        if values.is_empty() {
+            return Ok(());
+        }
+        let mut memos = Vec::new();
         for (index, value) in values {
-            let Some(field) = self.fields.visible.get(*index) else {
-                return Err(self.misuse(&format!("no field {index} among {}", self.fields.visible.len())));
-            };
-            let refuse = |expected| Err(self.bad(record, field, expected, shown(*value)));
-            if counts(field) {
-                return refuse("nothing: the table gives the value itself".to_owned());
-            }
-            let format = self.format(field);
-            if matches!(value, Value::Null) {
-                if format.blank_is_zero() && field.null_bit.is_none() {
-                    return refuse("a value: the type has no blank, and the field is not nullable".to_owned());
-                }
-                self.blank(field, bytes);
+            let field = self.visible(*index)?;
+            if !field.kind.uses_memo() || matches!(value, Value::Null) {
+                self.fill_field(record, bytes, field, *value)?;
                 continue;
             }
-            if field.kind.uses_memo() {
-                let mut encoded = Vec::new();
-                if let Err(expected) = format.encode(*value, &mut encoded) {
-                    return refuse(expected);
-                }
-                memos.push((field, encoded));
-                continue;
+            let mut encoded = Vec::new();
+            if let Err(expected) = self.format(field).encode(*value, &mut encoded) {
+                return Err(self.bad(record, field, expected, shown(*value)));
             }
-            let len = match format.put(*value, cell(field, bytes), &mut scratch) {
-                Ok(len) => len,
-                Err(expected) => return refuse(expected),
-            };
-            self.set_bit(bytes, field.null_bit, false);
-            self.set_bit(bytes, field.varlength_bit, len < field.width);
+            memos.push((field, encoded));
         }
         for (field, value) in memos {
             self.fill_memo(record, bytes, field, &value)?;
             self.set_bit(bytes, field.null_bit, false);
         }
         Ok(())
+    }
+
+    /// Puts a value, or that there is none, where a field lies.
+    fn fill_field(&self, record: u32, bytes: &mut [u8], field: &Field, value: Value<'_>) -> Result<()> {
+        if counts(field) {
+            let expected = "nothing: the table gives the value itself".to_owned();
+            return Err(self.bad(record, field, expected, shown(value)));
+        }
+        let format = self.format(field);
+        if matches!(value, Value::Null) {
+            if format.blank_is_zero() && field.null_bit.is_none() {
+                let expected = "a value: the type has no blank, and the field is not nullable".to_owned();
+                return Err(self.bad(record, field, expected, shown(value)));
+            }
+            self.blank(field, bytes);
+            return Ok(());
+        }
+        let len = match format.put(value, cell(field, bytes), &mut Vec::new()) {
+            Ok(len) => len,
+            Err(expected) => return Err(self.bad(record, field, expected, shown(value))),
+        };
+        if self.fields.null_flags.is_some() {
+            self.set_bit(bytes, field.null_bit, false);
+            self.set_bit(bytes, field.varlength_bit, len < field.width);
+        }
+        Ok(())
+    }
+
+    fn visible(&self, index: usize) -> Result<&Field> {
+        let field = self.fields.visible.get(index);
+        field.ok_or_else(|| self.misuse(&format!("no field {index} among {}", self.fields.visible.len())))
     }
 
     fn fill_memo(&self, record: u32, bytes: &mut [u8], field: &Field, value: &[u8]) -> Result<()> {
