@@ -249,6 +249,10 @@ impl Format {
             blanks.fill(b' ');
             return Ok(text.len());
         }
+        self.put_encoded(value, cell, scratch)
+    }
+
+    fn put_encoded(&self, value: Value<'_>, cell: &mut [u8], scratch: &mut Vec<u8>) -> Result<usize, String> {
         scratch.clear();
         self.encode(value, scratch)?;
         self.place(scratch, cell);

@@ -53,7 +53,7 @@ fn bytes_replace_a_record_and_leave_its_memos_alone() {
     let before = table.record_bytes(2).unwrap();
     assert_eq!(table.memo_bytes(2, &before, 1).unwrap(), b"a memo");
     let mut bytes = table.blank_record();
-    table.encode(2, &mut bytes, &[(0, Value::Text("new"))]).unwrap();
+    table.encode(2, &mut bytes, 0, Value::Text("new")).unwrap();
     table.replace_bytes(2, &bytes, &[]).unwrap();
     let after = table.record_bytes(2).unwrap();
     assert_eq!(after[1..11], *b"new       ");
@@ -76,7 +76,7 @@ fn bytes_replace_a_record_and_leave_its_memos_alone() {
     for wrong in [&bytes[1..], &[&bytes[..], b" "].concat()] {
         assert!(matches!(table.replace_bytes(2, wrong, &[]), Err(Error::Misuse(_))));
     }
-    let memo = table.encode(2, &mut bytes, &[(1, Value::Text("memo"))]);
+    let memo = table.encode(2, &mut bytes, 1, Value::Text("memo"));
     assert!(matches!(memo, Err(Error::Misuse(_))), "{memo:?}");
     assert!(matches!(table.read_record(9, &mut read), Err(Error::Misuse(_))));
 }

@@ -419,7 +419,7 @@ impl WorkArea {
     /// Puts a value into the record in memory.
     pub(super) fn put(&mut self, field: usize, value: Value<'_>) -> Result<()> {
         let record = self.lock_for_change()?;
-        self.editor.encode(record, &mut self.record.bytes, &[(field, value)])?;
+        self.editor.encode(record, &mut self.record.bytes, field, value)?;
         self.record.is_changed = true;
         Ok(())
     }

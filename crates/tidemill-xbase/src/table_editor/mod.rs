@@ -536,10 +536,12 @@ impl TableEditor {
         Ok(())
     }
 
+    #[cold]
     fn misuse(&self, why: &str) -> Error {
         Error::Misuse(format!("{}: {why}", self.path().display()))
     }
 
+    #[cold]
     fn bad(&self, record: u32, field: &Field, expected: String, found: String) -> Error {
         Error::Value(Box::new(BadValue {
             path: self.path().to_owned(),

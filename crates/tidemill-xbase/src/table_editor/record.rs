@@ -138,23 +138,18 @@ impl TableEditor {
         }
     }
 
-    /// Puts values into the bytes of a record, for [`TableEditor::replace_bytes`]: nothing is written. Memos are left out.
+    /// Puts a field's value into the bytes of a record, for [`TableEditor::replace_bytes`]: nothing is written. Memos are left
+    /// out.
     ///
     /// # Errors
-    /// [`Error::Value`] for the first value that does not fit, [`Error::Misuse`] for a memo, and for bytes that are not as
-    /// long as a record.
-    pub fn encode(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
-        if bytes.len() != self.header.record_len as usize {
-            return Err(self.misuse(&format!("{} bytes are no record", bytes.len())));
+    /// [`Error::Value`] for a value that does not fit, [`Error::Misuse`] for a memo, and for bytes that are not as long as a
+    /// record.
+    pub fn encode(&self, record: u32, bytes: &mut [u8], field: usize, value: Value<'_>) -> Result<()> {
+        let known = self.visible(field)?;
+        if known.kind.uses_memo() || bytes.len() != self.header.record_len as usize {
+            return Err(self.misuse("the bytes of a record hold no memos, and are as many as the header says"));
         }
-        for (index, value) in values {
-            let field = self.visible(*index)?;
-            if field.kind.uses_memo() {
-                return Err(self.misuse("the bytes of a record hold no memos"));
-            }
-            self.fill_field(record, bytes, field, *value)?;
-        }
-        Ok(())
+        self.fill_field(record, bytes, known, value)
     }
 
     /// Puts bytes into those of a record where a field lies, filled up with blanks, as [`TableEditor::encode`] puts values. The
@@ -171,7 +166,7 @@ impl TableEditor {
                 FieldKind::Varchar => Value::Encoded(raw),
                 _ => Value::Bytes(raw),
             };
-            return self.encode(record, bytes, &[(field, value)]);
+            return self.encode(record, bytes, field, value);
         }
         let Some((own, rest)) = cell(known, bytes).split_at_mut_checked(raw.len()) else {
             let (expected, found) = (format!("at most {} bytes", known.width), format!("{} bytes", raw.len()));
@@ -447,7 +442,7 @@ impl TableEditor {
 
     /// Puts a value, or that there is none, where a field lies.
     fn fill_field(&self, record: u32, bytes: &mut [u8], field: &Field, value: Value<'_>) -> Result<()> {
-        if counts(field) {
+        if self.has_own_values && counts(field) {
             let expected = "nothing: the table gives the value itself".to_owned();
             return Err(self.bad(record, field, expected, shown(value)));
         }
@@ -472,8 +467,15 @@ impl TableEditor {
     }
 
     fn visible(&self, index: usize) -> Result<&Field> {
-        let field = self.fields.visible.get(index);
-        field.ok_or_else(|| self.misuse(&format!("no field {index} among {}", self.fields.visible.len())))
+        match self.fields.visible.get(index) {
+            Some(field) => Ok(field),
+            None => Err(self.no_field(index)),
+        }
+    }
+
+    #[cold]
+    fn no_field(&self, index: usize) -> Error {
+        self.misuse(&format!("no field {index} among {}", self.fields.visible.len()))
     }
 
     fn fill_memo(&self, record: u32, bytes: &mut [u8], field: &Field, value: &[u8]) -> Result<()> {
