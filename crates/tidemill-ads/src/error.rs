@@ -5,39 +5,52 @@ use tidemill_xbase as xbase;
 /// The result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something could not be done, with the number that clients know it by.
+/// Why something could not be done, with the number that clients know it by. No larger than what two registers hold, because
+/// every call of a work area gives a result back through several hands.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The engine below could not.
     #[error(transparent)]
-    Engine(#[from] xbase::Error),
+    Engine(Box<xbase::Error>),
     /// A statement was refused or failed.
     #[error(transparent)]
     Statement(#[from] crate::sql::Error),
     /// It is refused here.
-    #[error("{what}")]
-    Refused {
-        /// The number.
-        code: ErrorCode,
-        /// What was asked for and why it is not done.
-        what: String,
-    },
+    #[error("{}", .0.what)]
+    Refused(Box<Refusal>),
+}
+
+const _: () = assert!(size_of::<Result<()>>() <= 2 * size_of::<usize>());
+
+/// What is refused before the engine is asked.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The number.
+    pub code: ErrorCode,
+    /// What was asked for and why it is not done.
+    pub what: String,
+}
+
+impl From<xbase::Error> for Error {
+    #[cold]
+    fn from(error: xbase::Error) -> Self {
+        Self::Engine(Box::new(error))
+    }
 }
 
 impl Error {
     /// A refusal with its number.
+    #[cold]
     pub fn new(code: ErrorCode, what: impl Into<String>) -> Self {
-        Self::Refused {
-            code,
-            what: what.into(),
-        }
+        let what = what.into();
+        Self::Refused(Box::new(Refusal { code, what }))
     }
 
     /// The number that clients know it by.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Refused { code, .. } => *code,
+            Self::Refused(refusal) => refusal.code,
             Self::Engine(e) => code_of(e),
             Self::Statement(error) if *error.kind() == crate::sql::Kind::Stopped => ErrorCode::StatementStopped,
             Self::Statement(_) => ErrorCode::Statement,

@@ -44,7 +44,7 @@ mod work_area;
 pub use bookmark::Bookmark;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
-pub use error::{Error, ErrorCode, Result};
+pub use error::{Error, ErrorCode, Refusal, Result};
 pub use paths::Paths;
 pub use progress::Progress;
 pub use settings::Settings;

@@ -15,7 +15,7 @@
 use sqlparser::tokenizer::Location;
 use tidemill_xbase as xbase;
 
-use crate::ErrorCode;
+use crate::{ErrorCode, Refusal};
 
 /// The result of everything that runs SQL.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -241,9 +241,10 @@ impl From<xbase::Error> for Error {
 impl From<crate::Error> for Error {
     fn from(error: crate::Error) -> Self {
         match error {
-            crate::Error::Engine(source) => source.into(),
+            crate::Error::Engine(source) => (*source).into(),
             crate::Error::Statement(error) => error,
-            crate::Error::Refused { code, what } => {
+            crate::Error::Refused(refusal) => {
+                let Refusal { code, what } = *refusal;
                 let kind = match code {
                     ErrorCode::TransactionOutOfSequence | ErrorCode::IllegalCommandDuringTransaction => {
                         Kind::Transaction

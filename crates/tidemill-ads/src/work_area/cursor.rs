@@ -163,6 +163,7 @@ impl WorkArea {
         }
     }
 
+    #[cold]
     fn no_column<T>(&self, column: usize) -> Result<T> {
         self.refuse(
             ErrorCode::InvalidFieldNumber,

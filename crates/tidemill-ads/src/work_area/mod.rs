@@ -441,11 +441,16 @@ impl WorkArea {
     /// Reads the current record.
     fn current(&mut self) -> Result<u32> {
         let Place::Record(record) = self.place else {
-            let what = format!("{}: there is no current record", self.alias);
-            return Err(Error::new(ErrorCode::NoCurrentRecord, what));
+            return Err(self.no_record());
         };
         self.read(record)?;
         Ok(record)
+    }
+
+    #[cold]
+    fn no_record(&self) -> Error {
+        let what = format!("{}: there is no current record", self.alias);
+        Error::new(ErrorCode::NoCurrentRecord, what)
     }
 
     /// Does something that takes long, of which the program is told that wants to know.
@@ -476,6 +481,7 @@ impl WorkArea {
         Ok(())
     }
 
+    #[cold]
     fn refuse<T>(&self, code: ErrorCode, why: impl std::fmt::Display) -> Result<T> {
         Err(Error::new(code, format!("{}: {why}", self.editor.path().display())))
     }
