@@ -23,17 +23,18 @@ pub(crate) fn call(work: impl FnOnce() -> Result<()>) -> u32 {
 
 /// As [`call`], for functions that need no connection.
 pub(crate) fn call_anywhere(work: impl FnOnce() -> Result<()>) -> u32 {
-    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        let what = "a defect of the library: it stopped in the middle of the call";
-        Err(Error::new(ErrorCode::InternalError, what))
-    });
-    match done {
-        Ok(()) => AE_SUCCESS,
-        Err(error) => last_error::set(&error),
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => AE_SUCCESS,
+        Ok(Err(error)) => last_error::set(error),
+        Err(_) => {
+            let what = "a defect of the library: it stopped in the middle of the call";
+            last_error::set(Error::new(ErrorCode::InternalError, what))
+        }
     }
 }
 
 /// An error with its number.
+#[cold]
 pub(crate) fn refuse<T>(code: ErrorCode, what: impl Into<String>) -> Result<T> {
     Err(Error::new(code, what))
 }

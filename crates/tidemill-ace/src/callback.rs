@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tidemill_ads::sql::Watch;
@@ -44,11 +45,15 @@ thread_local! {
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
+/// How many functions of the program run, in all threads, so that calls need not look at their thread while there are none.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
 /// A function of the program runs until this is dropped.
 struct Running;
 
 impl Running {
     fn begin() -> Self {
+        RUNNING.fetch_add(1, Ordering::Relaxed);
         IS_RUNNING.set(true);
         Self
     }
@@ -57,12 +62,13 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         IS_RUNNING.set(false);
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Whether this thread is in a function of the program that the library called.
 pub(crate) fn is_running() -> bool {
-    IS_RUNNING.get()
+    RUNNING.load(Ordering::Relaxed) != 0 && IS_RUNNING.get()
 }
 
 /// The settings for what takes long: with the function of this thread that is told of it.

@@ -316,25 +316,32 @@ pub(crate) fn with_any<T>(
         {
             return work(&mut serving(&known.session), known.area, known.order);
         }
-        let (session, area, order) = match object(handle) {
-            Some(Object::Table(session, area)) => (session, area, None),
-            Some(Object::Index(session, area, order)) => (session, area, Some(order)),
-            _ => {
-                let what = format!("{handle} is no handle of a table or an order");
-                return refuse(ErrorCode::InvalidTableHandle, what);
-            }
-        };
+        let known = looked_up(handle, changes)?;
+        let (session, area, order) = (Arc::clone(&known.session), known.area, known.order);
         if let Ok(mut recent) = places.try_borrow_mut() {
             recent.swap(0, 1);
-            recent[0] = Some(Recent {
-                handle,
-                changes,
-                session: Arc::clone(&session),
-                area,
-                order,
-            });
+            recent[0] = Some(known);
         }
         work(&mut serving(&session), area, order)
+    })
+}
+
+#[cold]
+fn looked_up(handle: Handle, changes: u64) -> Result<Recent> {
+    let (session, area, order) = match object(handle) {
+        Some(Object::Table(session, area)) => (session, area, None),
+        Some(Object::Index(session, area, order)) => (session, area, Some(order)),
+        _ => {
+            let what = format!("{handle} is no handle of a table or an order");
+            return refuse(ErrorCode::InvalidTableHandle, what);
+        }
+    };
+    Ok(Recent {
+        handle,
+        changes,
+        session,
+        area,
+        order,
     })
 }
 

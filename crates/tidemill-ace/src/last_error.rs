@@ -15,7 +15,8 @@ thread_local! {
 }
 
 /// Remembers an error for [`AdsGetLastError`], and returns its number.
-pub(crate) fn set(error: &Error) -> u32 {
+#[cold]
+pub(crate) fn set(error: Error) -> u32 {
     let code = error.code().number();
     let mut text = error.to_string();
     let mut cause = error.source();
