@@ -149,6 +149,15 @@ impl PageStore {
         }
     }
 
+    /// Whether a page has none below it, as far as can be told without its keys.
+    pub(super) fn is_leaf(&self, page: u32) -> Result<bool> {
+        let mut bytes = vec![0; self.format.page_len()];
+        self.read(page, &mut bytes)?;
+        let keys = self.format.leaf_len(&bytes);
+        let keys = keys.map_err(|fault| fault.into_error(self.file.path(), self.offset(page)))?;
+        Ok(keys.is_some())
+    }
+
     /// Reads a page of a tree that [`PageStore::has`] not. `before` is the key before its first.
     pub(super) fn load(&mut self, page: u32, keys: KeyBytes, is_root: bool, before: Option<Vec<u8>>) -> Result<&Node> {
         let mut bytes = vec![0; self.format.page_len()];

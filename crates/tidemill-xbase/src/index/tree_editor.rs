@@ -143,6 +143,10 @@ impl TreeEditor {
                 return Err(store.corrupt(page, format!("at most {DEPTH_MAX} levels"), "more"));
             }
             if !store.has(page) {
+                if store.is_leaf(page)? {
+                    store.free(page);
+                    continue;
+                }
                 store.load(page, self.keys, false, before.clone())?;
             }
             let node = &store.get(page)?.node;
