@@ -56,12 +56,17 @@ async fn fill(table: &Arc<Table>, width: i64) -> u64 {
         .into_new_table(true);
     for start in (0..ROWS).step_by(BATCH as usize) {
         let ids = start..(start + BATCH).min(ROWS);
+        // In the order of the table: the key, then the others by their names.
         let columns: [(&str, ArrayRef); 5] = [
             (
                 "part",
                 Arc::new(ids.clone().map(|id| id / width).collect::<Int64Array>()),
             ),
             ("id", Arc::new(ids.clone().collect::<Int64Array>())),
+            (
+                "at",
+                Arc::new(ids.clone().map(Some).collect::<TimestampMillisecondArray>()),
+            ),
             (
                 "name",
                 Arc::new(
@@ -72,9 +77,8 @@ async fn fill(table: &Arc<Table>, width: i64) -> u64 {
             ),
             (
                 "price",
-                Arc::new(ids.clone().map(|id| id as f64 / 4.0).collect::<Float64Array>()),
+                Arc::new(ids.map(|id| id as f64 / 4.0).collect::<Float64Array>()),
             ),
-            ("at", Arc::new(ids.map(Some).collect::<TimestampMillisecondArray>())),
         ];
         insert
             .write(&RecordBatch::try_from_iter(columns).unwrap())
