@@ -149,7 +149,7 @@ impl TableEditor {
         if known.kind.uses_memo() || bytes.len() != self.header.record_len as usize {
             return Err(self.misuse("the bytes of a record hold no memos, and are as many as the header says"));
         }
-        self.fill_field(record, bytes, known, value)
+        self.fill_field(record, bytes, known, value, &mut Vec::new())
     }
 
     /// Puts bytes into those of a record where a field lies, filled up with blanks, as [`TableEditor::encode`] puts values. The
@@ -420,11 +420,11 @@ impl TableEditor {
         if values.is_empty() {
             return Ok(());
         }
-        let mut memos = Vec::new();
+        let (mut memos, mut scratch) = (Vec::new(), Vec::new());
         for (index, value) in values {
             let field = self.visible(*index)?;
             if !field.kind.uses_memo() || matches!(value, Value::Null) {
-                self.fill_field(record, bytes, field, *value)?;
+                self.fill_field(record, bytes, field, *value, &mut scratch)?;
                 continue;
             }
             let mut encoded = Vec::new();
@@ -441,7 +441,14 @@ impl TableEditor {
     }
 
     /// Puts a value, or that there is none, where a field lies.
-    fn fill_field(&self, record: u32, bytes: &mut [u8], field: &Field, value: Value<'_>) -> Result<()> {
+    fn fill_field(
+        &self,
+        record: u32,
+        bytes: &mut [u8],
+        field: &Field,
+        value: Value<'_>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<()> {
         if self.has_own_values && counts(field) {
             let expected = "nothing: the table gives the value itself".to_owned();
             return Err(self.bad(record, field, expected, shown(value)));
@@ -455,7 +462,7 @@ impl TableEditor {
             self.blank(field, bytes);
             return Ok(());
         }
-        let len = match format.put(value, cell(field, bytes), &mut Vec::new()) {
+        let len = match format.put(value, cell(field, bytes), scratch) {
             Ok(len) => len,
             Err(expected) => return Err(self.bad(record, field, expected, shown(value))),
         };
