@@ -37,7 +37,7 @@ use arrow_schema::DataType;
 use crate::bitmap::Bitmap;
 use crate::column_cache::{Held, Voucher, What};
 use crate::columns::Columns;
-use crate::error::{Error, Result};
+use crate::error::{BadValue, Error, Result};
 use crate::expression::{Record, RecordBytes, scaled};
 use crate::field::{Field, FieldKind};
 use crate::kernels::Block;
@@ -319,7 +319,19 @@ impl Columns {
     fn unreadable(&self, field: usize, recno: u32, record: &[u8]) -> Error {
         match RecordBytes::new(self.table(), recno, record).value(field) {
             Err(error) => error,
-            Ok(_) => Error::Misuse(format!("field {field} of record {recno} cannot be added up")),
+            Ok(_) => match self.table().fields().get(field) {
+                Some(field) => {
+                    let cell = record.get(field.offset..field.offset + field.width);
+                    Error::Value(Box::new(BadValue {
+                        path: self.table().path().to_owned(),
+                        record: recno,
+                        field: field.name.clone(),
+                        expected: format!("a value that {} holds", field.data_type()),
+                        found: format!("{:?}", self.table().codepage().decode(cell.unwrap_or_default())),
+                    }))
+                }
+                None => Error::Misuse(format!("there is no field with index {field}")),
+            },
         }
     }
 }

@@ -84,9 +84,9 @@ pub(crate) fn decode(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Re
         FieldKind::Memo | FieldKind::MemoBinary | FieldKind::Variant => memos(cx, rows, field),
         FieldKind::Numeric | FieldKind::Float => match field.data_type() {
             DataType::Int64 => cells.numbers::<Int64Type>(|v| v, |v| i64::try_from(v).ok()),
-            DataType::Decimal128(precision, _) => {
-                let limit = 10i128.checked_pow(u32::from(precision)).unwrap_or(i128::MAX);
-                cells.numbers::<Decimal128Type>(i128::from, |v| (-limit < v && v < limit).then_some(v))
+            DataType::Decimal128(..) => {
+                let held = field.numbers();
+                cells.numbers::<Decimal128Type>(i128::from, |v| held.contains(&v).then_some(v))
             }
             _ => Err(Error::Misuse(format!("field {} has no numeric type", field.name))),
         },

@@ -5,6 +5,7 @@
 //! business of `column`.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef, TimeUnit};
@@ -162,6 +163,17 @@ impl Field {
     /// The Arrow type of the column.
     pub fn data_type(&self) -> DataType {
         self.kind.data_type(self.width, self.decimals)
+    }
+
+    /// The numbers that the column of a numeric field holds, in units of the last decimal.
+    pub(crate) fn numbers(&self) -> RangeInclusive<i128> {
+        match self.data_type() {
+            DataType::Decimal128(precision, _) => {
+                let largest = 10_i128.saturating_pow(precision.into()).saturating_sub(1);
+                -largest..=largest
+            }
+            _ => i64::MIN.into()..=i64::MAX.into(),
+        }
     }
 
     /// The Arrow field: always nullable, because damage becomes null when recovering. Its metadata keeps what the type

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use proptest::prelude::*;
@@ -19,7 +19,8 @@ use tidemill_xbase::aggregate::{Quantity, Selected, Summary, Top};
 use tidemill_xbase::aof::{Filter, FilterOrders};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Access, Bitmap, Blank, CodePage, ColumnCache, Columns, Deleted, OpenOptions, Scan, Sharing, Table,
+    Access, Bitmap, Blank, CivilDate, CodePage, ColumnCache, Columns, CreateOptions, Deleted, FieldSpec, OpenOptions,
+    Scan, Sharing, Table, TableWriter,
 };
 
 use tables::{Random, RandomTable};
@@ -357,4 +358,37 @@ fn a_summary_of_nothing_has_no_mean() {
         }
     }
     assert!(columns.summary(99, Selected::All).is_err());
+}
+
+#[test]
+fn a_number_that_the_column_does_not_hold_is_no_part_of_a_sum() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.dbf");
+    let day = CivilDate {
+        year: 2026,
+        month: 1,
+        day: 1,
+    };
+    let fields = [FieldSpec::new("N", 'F', 6, 1)];
+    let mut writer = TableWriter::create(&path, &fields, &CreateOptions::new(day)).unwrap();
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let batch = RecordBatch::try_from_iter([("N", numbers)]).unwrap();
+    writer.write(&batch, None).unwrap();
+    writer.finish().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let first = bytes.len() - 2 * 7 - 1;
+    bytes[first + 1..first + 7].copy_from_slice(b"   1e9");
+    let sum = |recovers| {
+        let options = OpenOptions::new().recover(recovers);
+        let table = Arc::new(Table::from_bytes(bytes.clone(), None, &options).unwrap());
+        let columns = Columns::new(&table, &ColumnCache::new(0), Sharing::Exclusive).unwrap();
+        columns.summary(0, Selected::All)
+    };
+    let refused = sum(false).unwrap_err().to_string();
+    assert!(
+        refused.contains("record 1, field N") && refused.contains("1e9"),
+        "{refused}"
+    );
+    let Summary { count, sum, .. } = sum(true).unwrap();
+    assert_eq!((count, sum), (1, Quantity::Decimal { unscaled: 20, scale: 1 }));
 }

@@ -3,6 +3,8 @@
 //! A number is scaled by its field's decimals, a day is the number that YYYYMMDD writes (0 for none), a moment the
 //! milliseconds since Julian day 0 (0 for none). A test is then one comparison with two bounds.
 
+use std::ops::RangeInclusive;
+
 use super::{Block, Understood};
 use crate::column;
 use crate::digits::{Number, Shape, parse_text};
@@ -23,6 +25,8 @@ pub(crate) struct NumberCell {
     decimals: u8,
     /// Digits beyond the decimals are rounded.
     rounds: bool,
+    /// What a column of it holds: an exponent tells more than the digits of its width.
+    held: RangeInclusive<i128>,
 }
 
 #[derive(Debug, Clone)]
@@ -97,6 +101,7 @@ impl NumberCell {
             width,
             decimals: if field.kind == FieldKind::Currency { 4 } else { decimals },
             rounds: field.kind == FieldKind::Float,
+            held: field.numbers(),
         })
     }
 
@@ -140,12 +145,12 @@ impl NumberCell {
     /// The number of a record exactly, also where it is longer than 64 bits; `None` is blank.
     ///
     /// # Errors
-    /// When the bytes are no number.
+    /// When the bytes are no number that the column holds.
     pub(crate) fn exact(&self, record: &[u8]) -> Result<Option<i128>, ()> {
         match self.read(record) {
             Number::Value(number) => Ok(Some(i128::from(number))),
             Number::Blank => Ok(None),
-            Number::Other => parse_text(self.cell(record), self.decimals, self.rounds).map_err(|_| ()),
+            Number::Other => self.parsed(self.cell(record)),
         }
     }
 
@@ -197,10 +202,18 @@ impl NumberCell {
 
     #[cold]
     fn digits(&self, cell: &[u8]) -> Number<i64> {
-        match parse_text(cell, self.decimals, self.rounds) {
+        match self.parsed(cell) {
             Ok(None) => Number::Blank,
             Ok(Some(value)) => i64::try_from(value).map_or(Number::Other, Number::Value),
-            Err(_) => Number::Other,
+            Err(()) => Number::Other,
+        }
+    }
+
+    fn parsed(&self, cell: &[u8]) -> Result<Option<i128>, ()> {
+        let number = parse_text(cell, self.decimals, self.rounds).map_err(|_| ())?;
+        match number.is_none_or(|number| self.held.contains(&number)) {
+            true => Ok(number),
+            false => Err(()),
         }
     }
 }
