@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::digits::parse_text;
+use crate::digits::{decimal_text, parse_text};
 use crate::field::FieldKind;
 use crate::julian;
 use crate::value::Value;
@@ -90,7 +90,7 @@ fn text(value: Value<'_>) -> Result<Cow<'_, str>, &'static str> {
         Value::Text(text) => Cow::Borrowed(text),
         Value::Logical(value) => Cow::Borrowed(if value { "T" } else { "F" }),
         Value::Integer(value) => Cow::Owned(value.to_string()),
-        Value::Decimal { unscaled, scale } => Cow::Owned(decimal(unscaled, scale)),
+        Value::Decimal { unscaled, scale } => Cow::Owned(decimal_text(unscaled, scale)),
         Value::Double(value) => Cow::Owned(value.to_string()),
         Value::Date(days) => Cow::Owned(eight_digits(days)),
         Value::Timestamp(ms) => {
@@ -102,13 +102,18 @@ fn text(value: Value<'_>) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-fn decimal(unscaled: i128, scale: u8) -> String {
-    let scale = usize::from(scale);
-    let sign = if unscaled < 0 { "-" } else { "" };
-    let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
-    match digits.split_at_checked(digits.len() - scale) {
-        Some((whole, part)) if scale > 0 => format!("{sign}{whole}.{part}"),
-        _ => format!("{sign}{digits}"),
+/// A value as errors show it.
+pub(crate) fn shown(value: Value<'_>) -> String {
+    let text = match (value, text(value)) {
+        (Value::Null, _) => "null".to_owned(),
+        (Value::Text(text), _) => format!("{text:?}"),
+        (Value::Bytes(bytes) | Value::Encoded(bytes), _) => format!("{} bytes", bytes.len()),
+        (_, Ok(text)) => text.into_owned(),
+        (other, Err(_)) => format!("{other:?}"),
+    };
+    match text.char_indices().nth(60) {
+        Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
+        None => text,
     }
 }
 

@@ -310,6 +310,17 @@ pub(crate) fn trim(cell: &[u8]) -> &[u8] {
     cell.get(start..end).unwrap_or_default()
 }
 
+/// `unscaled` / 10^`scale` as it is written, with all of its decimals.
+pub(crate) fn decimal_text(unscaled: i128, scale: u8) -> String {
+    let scale = usize::from(scale);
+    let sign = if unscaled < 0 { "-" } else { "" };
+    let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
+    match digits.split_at_checked(digits.len() - scale) {
+        Some((whole, part)) if scale > 0 => format!("{sign}{whole}.{part}"),
+        _ => format!("{sign}{digits}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -74,6 +74,7 @@
 pub mod aggregate;
 mod alteration;
 pub mod aof;
+mod array_values;
 mod beside;
 mod bitmap;
 mod codepage;

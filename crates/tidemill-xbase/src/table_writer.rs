@@ -9,17 +9,17 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
-use arrow_cast::display::array_value_to_string;
-use arrow_schema::DataType;
 
+use crate::array_values::ArrayValues;
 use crate::codepage::CodePage;
+use crate::conversion::{convert, shown};
 use crate::error::{BadValue, Error, Result};
 use crate::field::FieldKind;
 use crate::field_spec::FieldSpec;
 use crate::header::{CivilDate, Dialect};
 use crate::memo::MemoDialect;
 use crate::memo_writer::MemoWriter;
-use crate::value::{Format, Value, Values, cast};
+use crate::value::{Format, Value};
 
 /// What kind of table to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,6 @@ pub(crate) struct Column {
     name: String,
     letter: char,
     pub(crate) kind: FieldKind,
-    data_type: DataType,
     pub(crate) width: usize,
     decimals: u8,
     offset: usize,
@@ -114,11 +113,13 @@ impl TableWriter {
     }
 
     /// Appends the rows of a batch, whose columns go to the fields in order; rows where `deleted` is true get the
-    /// deletion flag. Columns are cast to what the fields hold; times finer than milliseconds are cut.
+    /// deletion flag. Values are converted as by [`TableEditor::alter`](crate::TableEditor::alter); times finer than
+    /// milliseconds are cut.
     ///
     /// # Errors
     /// [`Error::Value`] with record and field for the first value that does not fit; the table is then of no use.
-    /// [`Error::Misuse`] when the batch has other columns or the flags another length.
+    /// [`Error::Misuse`] when the batch has other columns, one of a type that [`FieldSpec::from_arrow`] knows no field for, or
+    /// the flags another length.
     pub fn write(&mut self, batch: &RecordBatch, deleted: Option<&BooleanArray>) -> Result<()> {
         let rows = batch.num_rows();
         if batch.num_columns() != self.columns.len() {
@@ -189,8 +190,7 @@ impl TableWriter {
 
     /// Writes one column into the records of `buffer`.
     fn fill(&mut self, column: &Column, given: &ArrayRef, buffer: &mut [u8]) -> Result<()> {
-        let array = self.cast_to(column, given)?;
-        let (format, values) = (self.format(column), Values::of(&array, column.decimals));
+        let (format, values) = (self.format(column), ArrayValues::new(&column.name, given)?);
         let (mut scratch, mut memo) = (Vec::new(), self.memo.take());
         let filled = buffer
             .chunks_exact_mut(self.stride)
@@ -202,15 +202,14 @@ impl TableWriter {
                 }
                 let cell = record.get_mut(column.offset..column.offset + column.width);
                 let cell = cell.unwrap_or_default();
-                let put = if column.kind.uses_memo() {
-                    put_memo(&format, value, memo.as_mut(), cell, &mut scratch)?
-                } else {
-                    format.put(value, cell, &mut scratch)
+                let bad = |expected| self.bad(column, i, expected, shown(value));
+                let converted = convert(value, column.kind).map_err(|expected| bad(expected.to_owned()))?;
+                let put = match converted.value() {
+                    Value::Null => return self.fill_null(column, i, record),
+                    value if column.kind.uses_memo() => put_memo(&format, value, memo.as_mut(), cell, &mut scratch)?,
+                    value => format.put(value, cell, &mut scratch),
                 };
-                let len = put.map_err(|expected| {
-                    let found = array_value_to_string(given, i).unwrap_or_default();
-                    self.bad(column, i, expected, found)
-                })?;
+                let len = put.map_err(bad)?;
                 if format.varies() && len < column.width {
                     self.set_bit(record, column.varlength_bit);
                 }
@@ -251,19 +250,7 @@ impl TableWriter {
         }
     }
 
-    /// The column in the type that reading the field gives; a value that the cast loses is refused.
-    fn cast_to(&self, column: &Column, given: &ArrayRef) -> Result<ArrayRef> {
-        cast(given, &column.data_type)?.map_err(|i| {
-            let found = array_value_to_string(given, i).unwrap_or_default();
-            self.bad(column, i, format!("a value that {} holds", column.data_type), found)
-        })
-    }
-
     fn bad(&self, column: &Column, i: usize, expected: String, found: String) -> Error {
-        let found = match found.char_indices().nth(60) {
-            Some((cut, _)) => format!("{}…", found.get(..cut).unwrap_or_default()),
-            None => found,
-        };
         Error::Value(Box::new(BadValue {
             path: self.path.clone(),
             record: self
@@ -516,7 +503,6 @@ impl Column {
             name: spec.name.clone(),
             letter,
             kind,
-            data_type: kind.data_type(usize::from(width), decimals),
             width: usize::from(width),
             decimals,
             offset: 0,

@@ -5,17 +5,8 @@
 
 use std::io::Write;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array,
-    StringArray, Time32MillisecondArray, TimestampMillisecondArray,
-};
-use arrow_buffer::NullBuffer;
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::DataType;
-
 use crate::codepage::CodePage;
-use crate::error::Result;
+use crate::digits::decimal_text;
 use crate::field::FieldKind;
 use crate::julian;
 
@@ -36,15 +27,16 @@ pub enum Value<'a> {
     Logical(bool),
     /// A whole number, for every field that holds numbers.
     Integer(i64),
-    /// `unscaled` / 10^`scale`, for every field that holds decimal numbers. More digits behind the point than the field
-    /// has are refused unless they are zeros.
+    /// `unscaled` / 10^`scale`, for every field that holds numbers. More digits behind the point than a field of decimal
+    /// numbers has are refused unless they are zeros.
     Decimal {
         /// The digits.
         unscaled: i128,
         /// How many of them are behind the point.
         scale: u8,
     },
-    /// A double, for `B` and `O`, and rounded to the field's decimals for `N` and `F`.
+    /// A double, for `B` and `O`, rounded to the field's decimals for `N`, `F` and `Y`, and where it is exactly a number
+    /// of the field for `I` and `+`.
     Double(f64),
     /// Days since 1970-01-01, for `D`.
     Date(i32),
@@ -52,88 +44,6 @@ pub enum Value<'a> {
     Time(i32),
     /// Milliseconds since 1970-01-01 without a zone, for `T` and `@`.
     Timestamp(i64),
-}
-
-/// The values of a column in the type of its field, its array looked at once.
-#[derive(Debug)]
-pub(crate) struct Values<'a> {
-    nulls: Option<&'a NullBuffer>,
-    typed: Typed<'a>,
-}
-
-#[derive(Debug)]
-enum Typed<'a> {
-    Text(&'a StringArray),
-    Bytes(&'a BinaryArray),
-    Logical(&'a BooleanArray),
-    Int32(&'a Int32Array),
-    Int64(&'a Int64Array),
-    Double(&'a Float64Array),
-    Date(&'a Date32Array),
-    Time(&'a Time32MillisecondArray),
-    Timestamp(&'a TimestampMillisecondArray),
-    Decimal(&'a Decimal128Array, u8),
-}
-
-impl<'a> Values<'a> {
-    /// The values of an array of the type that fields with so many decimals have.
-    pub(crate) fn of(array: &'a ArrayRef, decimals: u8) -> Self {
-        let typed = match array.data_type() {
-            DataType::Utf8 => Typed::Text(array.as_string()),
-            DataType::Binary => Typed::Bytes(array.as_binary()),
-            DataType::Boolean => Typed::Logical(array.as_boolean()),
-            DataType::Int32 => Typed::Int32(array.as_primitive()),
-            DataType::Int64 => Typed::Int64(array.as_primitive()),
-            DataType::Float64 => Typed::Double(array.as_primitive()),
-            DataType::Date32 => Typed::Date(array.as_primitive()),
-            DataType::Time32(_) => Typed::Time(array.as_primitive()),
-            DataType::Timestamp(..) => Typed::Timestamp(array.as_primitive()),
-            _ => Typed::Decimal(array.as_primitive(), decimals),
-        };
-        Self {
-            nulls: array.nulls(),
-            typed,
-        }
-    }
-
-    /// The value of a row.
-    pub(crate) fn get(&self, i: usize) -> Value<'a> {
-        if self.nulls.is_some_and(|nulls| nulls.is_null(i)) {
-            return Value::Null;
-        }
-        match &self.typed {
-            Typed::Text(array) => Value::Text(array.value(i)),
-            Typed::Bytes(array) => Value::Bytes(array.value(i)),
-            Typed::Logical(array) => Value::Logical(array.value(i)),
-            Typed::Int32(array) => Value::Integer(array.value(i).into()),
-            Typed::Int64(array) => Value::Integer(array.value(i)),
-            Typed::Double(array) => Value::Double(array.value(i)),
-            Typed::Date(array) => Value::Date(array.value(i)),
-            Typed::Time(array) => Value::Time(array.value(i)),
-            Typed::Timestamp(array) => Value::Timestamp(array.value(i)),
-            Typed::Decimal(array, scale) => Value::Decimal {
-                unscaled: array.value(i),
-                scale: *scale,
-            },
-        }
-    }
-}
-
-/// A column in the type of a field, or the first row whose value that type cannot hold.
-pub(crate) fn cast(given: &ArrayRef, data_type: &DataType) -> Result<Result<ArrayRef, usize>> {
-    if given.data_type() == data_type {
-        return Ok(Ok(ArrayRef::clone(given)));
-    }
-    let options = CastOptions {
-        safe: true,
-        ..CastOptions::default()
-    };
-    let array = cast_with_options(given, data_type, &options)?;
-    if array.null_count() > given.logical_null_count() {
-        let lost = (0..array.len()).find(|i| array.is_null(*i) && given.logical_nulls().is_none_or(|n| n.is_valid(*i)));
-        return Ok(Err(lost.unwrap_or_default()));
-    }
-    Ok(Ok(array))
 }
 
 /// What encoding must know about a field.
@@ -307,6 +217,7 @@ impl Format {
         let (unscaled, scale) = match value {
             Value::Integer(value) => (i128::from(value), 0),
             Value::Decimal { unscaled, scale } => (unscaled, scale),
+            Value::Double(value) => return self.unscaled_double(value),
             _ => return Err(self.wanted().to_owned()),
         };
         if scale == self.decimals {
@@ -320,6 +231,20 @@ impl Format {
             None => None,
         };
         scaled.ok_or_else(|| format!("a number with at most {} decimals that fits", self.decimals))
+    }
+
+    /// The same of a double, which amounts round and integers take as it is.
+    fn unscaled_double(&self, value: f64) -> Result<i128, String> {
+        let digits = format!("{value:.0$}", usize::from(self.decimals));
+        let is_same = || digits.parse().is_ok_and(|again: f64| again == value);
+        if !value.is_finite() {
+            return Err("a finite number".to_owned());
+        }
+        if self.kind != FieldKind::Currency && !is_same() {
+            return Err(format!("a number with at most {} decimals", self.decimals));
+        }
+        let unscaled = digits.replace('.', "").parse();
+        unscaled.map_err(|_| "a number that fits".to_owned())
     }
 
     /// Digits at the end of the field's cell.
@@ -373,8 +298,12 @@ impl Format {
     fn double(&self, value: Value<'_>) -> Result<f64, String> {
         match value {
             Value::Double(value) => Ok(value),
-            // Every integer of 53 bits is a double, and beyond the nearest one is taken.
-            Value::Integer(value) => format!("{value}").parse().map_err(|_| self.wanted().to_owned()),
+            // Every integer of 53 bits is a double; beyond, and for decimals, the nearest one is taken.
+            Value::Integer(value) => value.to_string().parse().map_err(|_| self.wanted().to_owned()),
+            Value::Decimal { unscaled, scale } => {
+                let text = decimal_text(unscaled, scale);
+                text.parse().map_err(|_| self.wanted().to_owned())
+            }
             _ => Err(self.wanted().to_owned()),
         }
     }
@@ -387,7 +316,6 @@ impl Format {
             FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => "a date",
             FieldKind::Time => "a time of day",
             FieldKind::Timestamp => "a timestamp",
-            FieldKind::Double | FieldKind::DoubleDbase7 => "a number, not a decimal",
             FieldKind::Variant | FieldKind::System => "nothing",
             _ => "a number",
         }
@@ -497,6 +425,15 @@ mod tests {
                 Value::Double(-1.0),
                 b"\x40\x0F\xFF\xFF\xFF\xFF\xFF\xFF",
             ),
+            (FieldKind::Double, 8, 0, decimal(15, 1), b"\0\0\0\0\0\0\xF8\x3F"),
+            (FieldKind::Integer, 2, 1, Value::Double(2.5), b"\x19\x00"),
+            (
+                FieldKind::Currency,
+                8,
+                4,
+                Value::Double(0.000_16),
+                b"\x02\0\0\0\0\0\0\0",
+            ),
             (FieldKind::Date, 8, 0, Value::Date(-719_162), b"00010101"),
             (FieldKind::DatePacked, 3, 0, Value::Date(0), b"\x0F\x64\x21"),
             (FieldKind::DateBinary, 3, 0, Value::Date(0), b"\x8C\x3D\x25"),
@@ -549,6 +486,14 @@ mod tests {
             ),
             (FieldKind::Timestamp, 8, Value::Timestamp(i64::MAX), "a year up to 9999"),
             (FieldKind::Numeric, 20, Value::Text("1"), "a number"),
+            (
+                FieldKind::Integer,
+                4,
+                Value::Double(1.5),
+                "a number with at most 0 decimals",
+            ),
+            (FieldKind::Integer, 4, Value::Double(1e40), "a number that fits"),
+            (FieldKind::Currency, 8, Value::Double(f64::NAN), "a finite number"),
             (
                 FieldKind::Numeric,
                 40,

@@ -169,7 +169,7 @@ fn values_are_converted_and_the_first_that_does_not_fit_is_refused_with_its_reco
         (
             "AMT",
             spec("AMT", 'D', 8, 0),
-            "record 1, field AMT: expected a date, found Decimal",
+            "record 1, field AMT: expected a date, found 12.50",
         ),
         (
             "CODE",

@@ -351,11 +351,11 @@ fn what_does_not_fit_is_refused_with_field_width_and_value_and_nothing_is_writte
             Value::Text("日本"),
             r#"field NAME: expected characters of cp1252, which has no '日', found "日本""#,
         ),
-        (0, Value::Integer(1), "field NAME: expected text, found Integer(1)"),
+        (0, Value::Integer(1), "field NAME: expected text, found 1"),
         (
             1,
             Value::Integer(10_000),
-            "field AMT: expected at most 6 characters, found Integer(10000)",
+            "field AMT: expected at most 6 characters, found 10000",
         ),
         (
             1,
@@ -365,17 +365,17 @@ fn what_does_not_fit_is_refused_with_field_width_and_value_and_nothing_is_writte
         (
             1,
             Value::Double(f64::NAN),
-            "field AMT: expected a finite number, found Double(NaN)",
+            "field AMT: expected a finite number, found NaN",
         ),
         (
             1,
             Value::Double(-99_999.0),
-            "field AMT: expected at most 6 characters, found Double(-99999.0)",
+            "field AMT: expected at most 6 characters, found -99999",
         ),
         (
             2,
             Value::Integer(128),
-            "field SMALL: expected an integer of 1 bytes, found Integer(128)",
+            "field SMALL: expected an integer of 1 bytes, found 128",
         ),
         (2, Value::Null, "field SMALL: expected a value"),
     ] {

@@ -301,15 +301,15 @@ fn what_does_not_fit_is_named() {
     let missing: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None]));
     let end: ArrayRef = Arc::new(StringArray::from(vec!["ok", "a\u{1a}b"]));
     for (letter, width, array, expected) in [
-        ('C', 4, text, "expected at most 4 bytes, found too long"),
+        ('C', 4, text, "expected at most 4 bytes, found \"too long\""),
         (
             'C',
             4,
             foreign,
-            "expected characters of cp850, which has no '€', found €",
+            "expected characters of cp850, which has no '€', found \"€\"",
         ),
         ('N', 3, number, "expected at most 3 characters, found 1000"),
-        ('N', 3, fraction, "expected a value that Int64 holds, found x"),
+        ('N', 3, fraction, "expected a number, found \"x\""),
         ('I', 4, missing, "expected a value (this type has no blank"),
         ('M', 10, end, "expected a text without 1a"),
     ] {

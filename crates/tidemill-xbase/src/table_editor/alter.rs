@@ -12,10 +12,11 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 
 use super::files::{open_file, record_file};
-use super::record::{END_OF_FILE, shown};
+use super::record::END_OF_FILE;
 use super::{OpenMode, TableEditor};
 use crate::alteration::{Alteration, AlteredColumn};
-use crate::conversion::convert;
+use crate::array_values::ArrayValues;
+use crate::conversion::{convert, shown};
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
@@ -29,7 +30,6 @@ use crate::storage::DataFile;
 use crate::table::Table;
 use crate::table_writer::{Column, NULL_FLAGS, descriptor};
 use crate::transaction::KeptLocks;
-use crate::value::Values;
 
 /// Where the flags of the header are, and the bit that says in Visual FoxPro tables that there are memos.
 const FLAGS: usize = 28;
@@ -205,10 +205,10 @@ impl TableEditor {
                     new.set_bit(bytes, field.varlength_bit, self.bit(old, from.varlength_bit));
                 }
                 (Source::Values(from, column), Some((batch, row))) => {
-                    let value = Values::of(batch.column(*column), from.decimals).get(row);
+                    let value = ArrayValues::new(&from.name, batch.column(*column))?.get(row);
                     let converted = convert(value, field.kind)
                         .map_err(|expected| self.bad(record, from, expected.to_owned(), shown(value)))?;
-                    new.fill(record, bytes, &[(index, converted.value())])?;
+                    new.fill(record, bytes, [(index, converted.value())])?;
                 }
                 _ => {}
             }

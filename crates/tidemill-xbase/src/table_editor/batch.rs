@@ -2,25 +2,27 @@
 
 use std::ops::Range;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_cast::display::array_value_to_string;
+use arrow_array::RecordBatch;
 
 use super::TableEditor;
 use super::record::counts;
+use crate::array_values::ArrayValues;
+use crate::conversion::{Converted, convert, shown};
 use crate::error::Result;
-use crate::value::{Value, Values, cast};
+use crate::value::Value;
 
 impl TableEditor {
     /// Appends the rows of a batch, whose columns go to the fields in order, and returns the numbers of the new records.
     ///
-    /// Columns are cast to what the fields hold; times finer than milliseconds are cut. Columns of counters and of times of
+    /// Values are converted as by [`TableEditor::alter`]; times finer than milliseconds are cut. Columns of counters and of times of
     /// change must be null, since the table gives those itself. Beside others, the header is locked meanwhile, and the new records are not locked
     /// afterwards: they appear complete.
     ///
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) with record, field and value for the first that does not fit, and
     /// [`Error::Io`](crate::Error::Io): no record is appended then, though memos of earlier rows may stay behind in the
-    /// memo file. [`Error::Misuse`](crate::Error::Misuse) when the batch has other columns than the table has fields;
+    /// memo file. [`Error::Misuse`](crate::Error::Misuse) when the batch has other columns than the table has fields,
+    /// or one of a type that [`FieldSpec::from_arrow`](crate::FieldSpec::from_arrow) knows no field for;
     /// [`Error::Locked`](crate::Error::Locked).
     pub fn append_batch(&mut self, batch: &RecordBatch) -> Result<Range<u32>> {
         self.writable()?;
@@ -38,25 +40,27 @@ impl TableEditor {
         if rows == 0 {
             return Ok(first..first);
         }
-        let columns = self.cast_columns(first, batch)?;
-        let columns = columns.iter().zip(&self.fields.visible);
-        let columns: Vec<_> = columns
-            .map(|(column, field)| Values::of(column, field.decimals))
-            .collect();
+        let columns = batch.columns().iter().zip(&self.fields.visible);
+        let columns = columns.map(|(array, field)| Ok((ArrayValues::new(&field.name, array)?, field)));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
         let blank = self.blank_record();
         let mut bytes = Vec::with_capacity(blank.len().saturating_mul(batch.num_rows()).saturating_add(1));
         let mut values = Vec::with_capacity(columns.len());
         for (row, record) in (first..=first - 1 + rows).enumerate() {
             values.clear();
-            for (index, (column, field)) in columns.iter().zip(&self.fields.visible).enumerate() {
-                let value = column.get(row);
-                if value != Value::Null || !counts(field) {
-                    values.push((index, value));
-                }
+            for (index, (column, field)) in columns.iter().enumerate() {
+                let value = match column.get(row) {
+                    Value::Null if counts(field) => continue,
+                    Value::Null => Converted::Other(Value::Null),
+                    value => convert(value, field.kind)
+                        .map_err(|expected| self.bad(record, field, expected.to_owned(), shown(value)))?,
+                };
+                values.push((index, value));
             }
             let start = bytes.len();
             bytes.extend_from_slice(&blank);
-            self.fill(record, bytes.get_mut(start..).unwrap_or_default(), &values)?;
+            let values = values.iter().map(|(index, value)| (*index, value.value()));
+            self.fill(record, bytes.get_mut(start..).unwrap_or_default(), values)?;
         }
         if self.fields.visible.iter().any(counts) {
             for (record, bytes) in (first..).zip(bytes.chunks_exact_mut(blank.len())) {
@@ -66,19 +70,5 @@ impl TableEditor {
         }
         self.write_appended(first, rows, &mut bytes)?;
         Ok(first..first + rows)
-    }
-
-    fn cast_columns(&self, first: u32, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
-        let columns = batch.columns().iter().zip(&self.fields.visible);
-        columns
-            .map(|(given, field)| {
-                let data_type = field.data_type();
-                cast(given, &data_type)?.map_err(|row| {
-                    let record = first.saturating_add(u32::try_from(row).unwrap_or(u32::MAX));
-                    let found = array_value_to_string(given, row).unwrap_or_default();
-                    self.bad(record, field, format!("a value that {data_type} holds"), found)
-                })
-            })
-            .collect()
     }
 }

@@ -1,6 +1,7 @@
 //! One record: appended blank, its fields replaced, marked as deleted and recalled.
 
 use super::{OpenMode, TableEditor};
+use crate::conversion::shown;
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::{Dialect, u32_at};
@@ -93,7 +94,7 @@ impl TableEditor {
     pub fn replace(&mut self, record: u32, values: &[(usize, Value<'_>)]) -> Result<()> {
         self.changed(record, |table, before, after| {
             after.extend_from_slice(before);
-            table.fill(record, after, values)
+            table.fill(record, after, values.iter().copied())
         })
     }
 
@@ -203,7 +204,7 @@ impl TableEditor {
                     table.set_bit(after, field.null_bit, is_null);
                 }
             }
-            table.fill(record, after, memos)
+            table.fill(record, after, memos.iter().copied())
         })
     }
 
@@ -264,7 +265,7 @@ impl TableEditor {
         bytes.clear();
         bytes.extend_from_slice(&self.blank);
         // The values first, so that one that does not fit leaves the counters alone.
-        self.fill(record, bytes, values)?;
+        self.fill(record, bytes, values.iter().copied())?;
         if self.has_own_values {
             self.count_on(record, bytes, true)?;
             self.stamp(record, bytes)?;
@@ -416,20 +417,22 @@ impl TableEditor {
     }
 
     /// Puts values into the bytes of a record: first all that can be refused, then the memos.
-    pub(super) fn fill(&self, record: u32, bytes: &mut [u8], values: &[(usize, Value<'_>)]) -> Result<()> {
-        if values.is_empty() {
-            return Ok(());
-        }
+    pub(super) fn fill<'v>(
+        &self,
+        record: u32,
+        bytes: &mut [u8],
+        values: impl IntoIterator<Item = (usize, Value<'v>)>,
+    ) -> Result<()> {
         let (mut memos, mut scratch) = (Vec::new(), Vec::new());
         for (index, value) in values {
-            let field = self.visible(*index)?;
+            let field = self.visible(index)?;
             if !field.kind.uses_memo() || matches!(value, Value::Null) {
-                self.fill_field(record, bytes, field, *value, &mut scratch)?;
+                self.fill_field(record, bytes, field, value, &mut scratch)?;
                 continue;
             }
             let mut encoded = Vec::new();
-            if let Err(expected) = self.format(field).encode(*value, &mut encoded) {
-                return Err(self.bad(record, field, expected, shown(*value)));
+            if let Err(expected) = self.format(field).encode(value, &mut encoded) {
+                return Err(self.bad(record, field, expected, shown(value)));
             }
             memos.push((field, encoded));
         }
@@ -618,17 +621,4 @@ fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
     bytes
         .get_mut(field.offset..field.offset + field.width)
         .unwrap_or_default()
-}
-
-/// The value for a message, cut after 60 characters.
-pub(super) fn shown(value: Value<'_>) -> String {
-    let text = match value {
-        Value::Text(text) => format!("{text:?}"),
-        Value::Bytes(bytes) | Value::Encoded(bytes) => format!("{} bytes", bytes.len()),
-        other => format!("{other:?}"),
-    };
-    match text.char_indices().nth(60) {
-        Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
-        None => text,
-    }
 }
