@@ -123,7 +123,8 @@ impl Target for Cql {
             .known_nodes(nodes)
             .pool_size(PoolSize::PerShard(options.connections))
             .connection_timeout(options.request_timeout.max(Duration::from_secs(5)))
-            .fetch_schema_metadata(false)
+            // How a keyspace is replicated is asked for, so that requests find a node with their rows; tables and types are not.
+            .fetch_full_schema_metadata(false)
             .compression(options.compression.map(|compression| match compression {
                 Compression::Lz4 => scylla::frame::Compression::Lz4,
                 Compression::Snappy => scylla::frame::Compression::Snappy,
