@@ -48,8 +48,8 @@ use std::{fmt, sync::Arc};
 
 use deadpool::{Runtime, managed::PoolError};
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::timeout_at;
 
-use self::pool::{Manager, Pool, Pooled};
 pub use self::{
     cancel::CancelHandle,
     insert::{Insert, InsertRequest, InsertSummary},
@@ -59,6 +59,10 @@ pub use self::{
     rows::{RowCursor, RowsRequest},
     tls::{ClientPem, TlsOptions},
     trace::TraceSource,
+};
+use self::{
+    pool::{Manager, Pool, Pooled},
+    transport::Deadline,
 };
 use crate::{
     Error, Result,
@@ -214,6 +218,18 @@ impl Client {
                 }
                 taken => return taken.map(|()| connection),
             }
+        }
+    }
+
+    /// [`Client::pooled_with`] that does not take longer than until `deadline`.
+    async fn pooled_until(&self, roles: &[String], deadline: Option<Deadline>) -> Result<Pooled> {
+        let connection = self.pooled_with(roles);
+        match deadline {
+            // Its state is large, and would be a part of that of every query.
+            Some(deadline) => timeout_at(deadline.until, Box::pin(connection))
+                .await
+                .unwrap_or_else(|_| Err(deadline.error())),
+            None => connection.await,
         }
     }
 

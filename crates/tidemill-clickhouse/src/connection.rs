@@ -230,6 +230,11 @@ impl ClientConnection {
         Ok(())
     }
 
+    /// Whether data of a query are being sent, and their end was not.
+    pub fn is_sending(&self) -> bool {
+        matches!(self.state, State::Busy { is_sending: true, .. })
+    }
+
     /// Asks the server to stop. It answers with the end of the stream, or an exception, after what is on its way.
     ///
     /// # Errors

@@ -6,7 +6,10 @@ use std::{
     env,
     net::SocketAddr,
     process::Command,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -42,6 +45,8 @@ struct Script {
     closes: bool,
     /// Reads nothing more.
     is_deaf: bool,
+    /// How many queries came.
+    asked: AtomicUsize,
 }
 
 impl Script {
@@ -52,15 +57,16 @@ impl Script {
             pause: None,
             closes: false,
             is_deaf: false,
+            asked: AtomicUsize::new(0),
         }
     }
 }
 
 /// A server that says hello, waits for a query, and follows the script.
-async fn scripted(script: Script) -> SocketAddr {
+async fn scripted(script: impl Into<Arc<Script>>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let script = Arc::new(script);
+    let script = script.into();
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
             tokio::spawn(follow(socket, Arc::clone(&script)));
@@ -83,6 +89,7 @@ async fn follow(mut socket: TcpStream, script: Arc<Script>) {
             _ => return,
         }
     }
+    script.asked.fetch_add(1, Ordering::Relaxed);
     loop {
         match script.pause {
             Some(pause) => {
@@ -226,24 +233,133 @@ async fn a_hostile_server_ends_in_a_clear_error() {
 }
 
 #[tokio::test]
-async fn a_server_that_takes_nothing_is_left_in_time() {
+async fn only_what_changes_nothing_is_asked_twice() {
+    for (sql, times) in [
+        ("SELECT ASK", 2),
+        (" with x AS (SELECT 1) SELECT ASK", 2),
+        ("WITH x AS (SELECT 1) INSERT INTO ASK SELECT * FROM x", 1),
+        ("with x as (select 1) insert into ASK select * from x", 1),
+        ("INSERT INTO ASK SELECT 1", 1),
+        ("SELECTASK", 1),
+        ("ALTER TABLE ASK DELETE WHERE 1", 1),
+    ] {
+        let script = Arc::new(Script {
+            closes: true,
+            ..Script::once(Vec::new())
+        });
+        let client = Client::with_options(options(scripted(Arc::clone(&script)).await))
+            .await
+            .unwrap();
+        let error = client.query(sql).execute().await.expect_err("it closes");
+        assert!(
+            matches!(error, Error::Closed { .. } | Error::Io { .. }),
+            "{sql}: {error:?}"
+        );
+        assert_eq!(script.asked.load(Ordering::Relaxed), times, "{sql}");
+    }
+}
+
+/// What a server answers to an insert: its columns, which are one text.
+fn sample() -> Vec<u8> {
     let sample: ArrayRef = Arc::new(StringArray::from(Vec::<&str>::new()));
     let sample = Block::new(RecordBatch::try_from_iter([("text", sample)]).unwrap()).unwrap();
     let mut answer = data();
     BlockEncoder::default()
         .encode(&sample, Revision::NEWEST, &mut answer)
         .unwrap();
+    answer
+}
+
+fn texts(length: usize) -> RecordBatch {
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(length)]));
+    RecordBatch::try_from_iter([("text", text)]).unwrap()
+}
+
+#[tokio::test]
+async fn an_insert_ends_at_its_deadline_and_by_its_handle() {
+    let progress = packet(&ServerPacket::Progress(Progress::default()));
+    // Nothing behind the columns, so that the end is waited for; nothing that is sent is read; progress without an end.
+    for (is_deaf, endless) in [(false, false), (true, false), (false, true)] {
+        for by_handle in [false, true] {
+            let what = format!("deaf: {is_deaf}, endless: {endless}, by its handle: {by_handle}");
+            let mut answer = sample();
+            if endless {
+                for _ in 0..200_000 {
+                    answer.extend_from_slice(&progress);
+                }
+            }
+            let script = Script {
+                is_deaf,
+                pause: endless.then_some(Duration::from_micros(10)),
+                ..Script::once(answer)
+            };
+            let mut options = options(scripted(script).await);
+            options.compression = Compression::None;
+            (options.read_timeout, options.write_timeout) = (Duration::from_secs(30), Duration::from_secs(30));
+            let client = Client::with_options(options).await.unwrap();
+            let mut request = client.insert("ASK").rows_per_block(1);
+            if !by_handle {
+                request = request.deadline(Duration::from_millis(500));
+            }
+            let begin = Instant::now();
+            let mut insert = request.await.unwrap();
+            let handle = insert.cancel_handle();
+            if by_handle {
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                    handle.cancel();
+                });
+            }
+            let batch = texts(if is_deaf { 4 << 20 } else { 1 });
+            let mut written = Ok(());
+            for _ in 0..20 {
+                written = insert.write(&batch).await;
+                if written.is_err() {
+                    break;
+                }
+            }
+            let error = match written {
+                Ok(()) => insert
+                    .finish()
+                    .await
+                    .map(|summary| summary.rows)
+                    .expect_err("no end came"),
+                Err(error) => error,
+            };
+            let elapsed = begin.elapsed();
+            assert!(
+                (450..3_000).contains(&elapsed.as_millis()),
+                "{what}: {error:?} after {elapsed:?}"
+            );
+            match &error {
+                Error::Cancelled => assert!(by_handle, "{what}"),
+                Error::Timeout {
+                    action: "the query",
+                    limit,
+                } => assert!(!by_handle && *limit == Duration::from_millis(500), "{what}: {error:?}"),
+                // The server was told, and did not stop.
+                Error::Timeout {
+                    action: "stop a cancelled query",
+                    ..
+                } => assert!(!is_deaf, "{what}"),
+                _ => panic!("{what}: {error:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_takes_nothing_is_left_in_time() {
     let script = Script {
         is_deaf: true,
-        ..Script::once(answer)
+        ..Script::once(sample())
     };
     let mut options = options(scripted(script).await);
     options.compression = Compression::None;
     options.write_timeout = Duration::from_millis(300);
     let client = Client::with_options(options).await.unwrap();
     let mut insert = client.insert("ASK").rows_per_block(1).await.unwrap();
-    let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(4 << 20)]));
-    let batch = RecordBatch::try_from_iter([("text", text)]).unwrap();
+    let batch = texts(4 << 20);
     let begin = Instant::now();
     let mut written = Ok(());
     // More than the system keeps for a socket.

@@ -10,11 +10,11 @@ use std::{
 
 use futures::task::AtomicWaker;
 
-/// Stops the query that it was taken from, from any thread.
+/// Stops the query that it was taken from or given to, from any thread.
 ///
 /// The query then ends with [`Error::Cancelled`](crate::Error::Cancelled), and its connection is free for others as soon as
-/// the server has stopped. It does nothing to a query that has ended.
-#[derive(Clone, Debug)]
+/// the server has stopped. It does nothing to a query that has ended. A handle is for one query.
+#[derive(Clone, Debug, Default)]
 pub struct CancelHandle(Arc<Shared>);
 
 #[derive(Debug, Default)]
@@ -24,8 +24,10 @@ struct Shared {
 }
 
 impl CancelHandle {
-    pub(crate) fn new() -> Self {
-        Self(Arc::default())
+    /// A handle for a query that is yet to be sent.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Asks the query to stop.

@@ -26,6 +26,7 @@ use super::{
     cancel::CancelHandle,
     pool::Pooled,
     trace::{insert_span, record_error, record_server},
+    transport::{Cancelled, Deadline},
 };
 use crate::{
     Block, BlockEncoder, BlockError, Compression, DataType, Error, Result,
@@ -51,6 +52,8 @@ pub struct InsertRequest {
     bytes: usize,
     interval: Option<Duration>,
     roles: Vec<String>,
+    deadline: Option<Duration>,
+    handle: Option<CancelHandle>,
 }
 
 impl InsertRequest {
@@ -66,6 +69,8 @@ impl InsertRequest {
             bytes: DEFAULT_BYTES,
             interval: None,
             roles: Vec::new(),
+            deadline: None,
+            handle: None,
         }
     }
 
@@ -171,6 +176,21 @@ impl InsertRequest {
         self
     }
 
+    /// Gives the insert up when it has not ended after `limit`, which begins with waiting for a connection. It then fails with
+    /// [`Error::Timeout`]; what becomes of the rows that were sent is as for an [`Insert`] that is dropped, and those that
+    /// the server has been told the end of may all be stored. Default: no limit.
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.deadline = Some(limit);
+        self
+    }
+
+    /// Lets `handle` give the insert up, as [`InsertRequest::deadline`] does, with [`Error::Cancelled`]. Default: only that of
+    /// [`Insert::cancel_handle`].
+    pub fn cancelled_by(mut self, handle: &CancelHandle) -> Self {
+        self.handle = Some(handle.clone());
+        self
+    }
+
     /// Makes an insert of rows of it: structs, tuples or single values, as in [`rows`](crate::rows).
     pub fn rows<T: ?Sized + Serialize>(self) -> RowInsert<T> {
         RowInsert::new(self)
@@ -199,11 +219,12 @@ impl InsertRequest {
         if let Some(source) = &options.trace_source {
             source.tell(&mut self.query, &span);
         }
+        let deadline = Deadline::in_time(self.deadline);
         // No data were sent: a connection that turns out to be closed may be replaced.
-        let begun = match self.begin_once(&span).instrument(span.clone()).await {
+        let begun = match self.begin_once(&span, deadline).instrument(span.clone()).await {
             Err(Error::Closed { .. } | Error::Io { .. }) => {
                 self.client.forget_idle();
-                self.begin_once(&span).instrument(span.clone()).await
+                self.begin_once(&span, deadline).instrument(span.clone()).await
             }
             other => other,
         };
@@ -213,10 +234,12 @@ impl InsertRequest {
         begun
     }
 
-    async fn begin_once(&self, span: &Span) -> Result<Insert> {
-        let mut connection = self.client.pooled_with(&self.roles).await?;
+    async fn begin_once(&self, span: &Span, deadline: Option<Deadline>) -> Result<Insert> {
+        let mut connection = self.client.pooled_until(&self.roles, deadline).await?;
         record_server(span, || connection.server_address());
-        connection.watch(CancelHandle::new(), None);
+        let handle = self.handle.clone().unwrap_or_default();
+        connection.watch(handle.clone(), deadline);
+        connection.decoder.strings = self.client.options().strings;
         connection.protocol.query(&self.query, self.compression)?;
         connection.protocol.end_data()?;
         connection.flush().await?;
@@ -231,13 +254,23 @@ impl InsertRequest {
             match connection.receive().await? {
                 ServerPacket::Block { kind, .. } => {
                     let block = connection.block(kind).await?;
+                    if connection.cancelled().is_some() {
+                        continue;
+                    }
                     if kind == BlockKind::Data {
                         break block;
                     }
                     summary.query.take(kind, block);
                 }
-                ServerPacket::Exception(exception) => return Err(Error::Server(exception)),
+                ServerPacket::Exception(exception) => {
+                    return Err(connection
+                        .cancelled()
+                        .map_or(Error::Server(exception), Cancelled::error));
+                }
                 ServerPacket::EndOfStream => {
+                    if let Some(why) = connection.cancelled() {
+                        return Err(why.error());
+                    }
                     return Err(Error::Protocol {
                         what: "the answer to an insert",
                         offset: 0,
@@ -250,6 +283,7 @@ impl InsertRequest {
         };
         Ok(Insert::new(Running {
             connection,
+            handle,
             sample,
             encoder: self.encoder,
             rows: self.rows,
@@ -285,6 +319,7 @@ pub struct Insert {
     schema: SchemaRef,
     types: Vec<DataType>,
     query_id: String,
+    handle: CancelHandle,
     /// The task that looks at the clock.
     clock: Option<AbortHandle>,
 }
@@ -307,6 +342,7 @@ impl Insert {
         let schema = running.sample.batch.schema();
         let types = running.sample.types.clone();
         let query_id = running.summary.query.query_id.clone();
+        let handle = running.handle.clone();
         let running = Arc::new(Mutex::new(running));
         let clock = interval.map(|interval| tokio::spawn(keep_time(Arc::downgrade(&running), interval)).abort_handle());
         Self {
@@ -314,6 +350,7 @@ impl Insert {
             schema,
             types,
             query_id,
+            handle,
             clock,
         }
     }
@@ -336,14 +373,20 @@ impl Insert {
         &self.query_id
     }
 
+    /// Something that gives the insert up from elsewhere.
+    #[must_use]
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.handle.clone()
+    }
+
     /// Takes a batch. Its columns are matched by their names, whatever their order.
     ///
     /// # Errors
     ///
     /// [`Error::Block`] for a column that is missing, too many, or of a type that does not fit: then nothing of the batch
     /// is taken, and the insert can go on. [`Error::Block`] for a value that does not fit (`NULL`, out of range),
-    /// [`Error::Server`] when the server refused what was sent before, and those of writing: then the insert has failed.
-    /// What the clock failed at is told here.
+    /// [`Error::Server`] when the server refused what was sent before, [`Error::Cancelled`] and [`Error::Timeout`] when it was
+    /// given up, and those of writing: then the insert has failed. What the clock failed at is told here.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.running.lock().await.write(batch).await
     }
@@ -434,6 +477,7 @@ async fn keep_time(running: Weak<Mutex<Running>>, interval: Duration) {
 /// The state of an insert.
 struct Running {
     connection: Pooled,
+    handle: CancelHandle,
     /// No rows, and the columns that the server expects.
     sample: Block,
     encoder: BlockEncoder,
@@ -540,6 +584,7 @@ impl Running {
 
     async fn finish(&mut self) -> Result<InsertSummary> {
         self.flush().await?;
+        self.heed()?;
         self.connection.protocol.end_data()?;
         if let Err(error) = self.connection.flush().await {
             return Err(self.refusal(error).await);
@@ -549,7 +594,20 @@ impl Running {
         Ok(std::mem::take(&mut self.summary))
     }
 
+    /// Gives the insert up when it is to end. While rows are being sent the server takes a cancellation for the end of them, so
+    /// it is not told.
+    fn heed(&mut self) -> Result<()> {
+        match self.connection.is_to_end() {
+            None => Ok(()),
+            Some(why) => {
+                self.connection.protocol.close("the insert was given up");
+                Err(why.error())
+            }
+        }
+    }
+
     async fn send(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.heed()?;
         let (encoder, types) = (self.encoder, &self.sample.types);
         let put = self.connection.protocol.put_block("", |revision, bytes| {
             encoder.encode_batch(batch, types, revision, bytes)
@@ -568,6 +626,7 @@ impl Running {
         self.summary.blocks += 1;
         // The server may say something while it is sent to: it is heard before it cannot go on.
         while self.connection.has_received() {
+            self.heed()?;
             if self.receive().await? {
                 return Err(Error::Protocol {
                     what: "the answer to an insert",
@@ -588,11 +647,16 @@ impl Running {
                 self.summary.query.take(kind, block);
             }
             ServerPacket::Exception(exception) => {
-                let error = Error::Server(exception);
+                let error = (self.connection.cancelled()).map_or(Error::Server(exception), Cancelled::error);
                 record_error(&self.span, &error);
                 return Err(error);
             }
-            ServerPacket::EndOfStream => return Ok(true),
+            ServerPacket::EndOfStream => {
+                return match self.connection.cancelled() {
+                    Some(why) => Err(why.error()),
+                    None => Ok(true),
+                };
+            }
             other => self.summary.query.hear(&other),
         }
         Ok(false)
@@ -600,6 +664,9 @@ impl Running {
 
     /// The exception that made the server close the connection, if it said one; `error` otherwise.
     async fn refusal(&mut self, error: Error) -> Error {
+        if self.connection.is_to_end().is_some() {
+            return error;
+        }
         match self.connection.last_words().await {
             Some(exception) => Error::Server(exception),
             None => error,

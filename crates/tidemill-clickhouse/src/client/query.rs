@@ -11,10 +11,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::{Stream, stream};
 use serde::de::DeserializeOwned;
-use tokio::{
-    runtime::Handle,
-    time::{Instant, timeout_at},
-};
+use tokio::runtime::Handle;
 use tracing::{Instrument, Span};
 
 use super::{
@@ -23,7 +20,7 @@ use super::{
     pool::Pooled,
     rows::RowsRequest,
     trace::{query_span, record_error, record_server},
-    transport::{Cancelled, Transport},
+    transport::{Cancelled, Deadline, Transport},
 };
 use crate::{
     Block, BlockEncoder, Compression, Error, Result,
@@ -43,6 +40,7 @@ pub struct Request {
     query: Box<Query>,
     compression: Compression,
     deadline: Option<Duration>,
+    handle: Option<CancelHandle>,
     external: Vec<(String, Block)>,
     roles: Vec<String>,
     strings: StringType,
@@ -57,6 +55,7 @@ impl Request {
             query: Box::new(client.new_query(sql)),
             client,
             deadline: None,
+            handle: None,
             external: Vec::new(),
             roles: Vec::new(),
         }
@@ -118,6 +117,12 @@ impl Request {
         self
     }
 
+    /// Lets `handle` stop the query, also while it waits for its answer. Default: only that of [`QueryStream::cancel_handle`].
+    pub fn cancelled_by(mut self, handle: &CancelHandle) -> Self {
+        self.handle = Some(handle.clone());
+        self
+    }
+
     /// Chooses how blocks of this query travel.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
@@ -138,8 +143,8 @@ impl Request {
 
     /// Sends the query. Its answer comes by the stream; what is wrong with the query is said there too.
     ///
-    /// A query that begins with `SELECT`, `WITH`, `SHOW`, `DESCRIBE` or `EXISTS` is sent once more, over a new connection, when
-    /// a connection from the pool turns out to be closed before any answer.
+    /// A query that begins with `SELECT`, `SHOW`, `DESCRIBE` or `EXISTS`, or with `WITH` and has no word `INSERT`, is sent once
+    /// more, over a new connection, when a connection from the pool turns out to be closed before any answer.
     ///
     /// # Errors
     ///
@@ -183,18 +188,19 @@ impl Request {
         RowsRequest::new(self)
     }
 
+    /// Whether the query changes nothing, as far as its words tell.
     fn may_run_twice(&self) -> bool {
-        let word = self
-            .query
-            .text
-            .trim_start()
-            .split(|character: char| !character.is_ascii_alphabetic())
-            .next();
-        word.is_some_and(|word| {
-            ["select", "with", "show", "describe", "desc", "exists"]
+        let mut words = (self.query.text.trim_start())
+            .split(|character: char| !(character.is_ascii_alphanumeric() || character == '_'));
+        let is = |word: &str, one: &&str| word.eq_ignore_ascii_case(one);
+        match words.next() {
+            // What follows the common table expressions may be an INSERT.
+            Some(word) if is(word, &"with") => !words.any(|word| is(word, &"insert")),
+            Some(word) => ["select", "show", "describe", "desc", "exists"]
                 .iter()
-                .any(|harmless| word.eq_ignore_ascii_case(harmless))
-        })
+                .any(|one| is(word, one)),
+            None => false,
+        }
     }
 }
 
@@ -266,9 +272,7 @@ impl QueryStream {
 
     async fn send_in(request: &Request, span: &Span) -> Result<Self> {
         let may_run_twice = request.may_run_twice();
-        let until = request
-            .deadline
-            .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
+        let until = Deadline::in_time(request.deadline);
         let mut stream = Self::send_once(request, span, until).await?;
         if may_run_twice && let Some(connection) = &mut stream.connection {
             match connection.wait_for_answer().await {
@@ -284,19 +288,10 @@ impl QueryStream {
         Ok(stream)
     }
 
-    async fn send_once(request: &Request, span: &Span, deadline: Option<(Instant, Duration)>) -> Result<Self> {
-        let connection = request.client.pooled_with(&request.roles);
-        let mut connection = match deadline {
-            Some((until, limit)) => timeout_at(until, Box::pin(connection))
-                .await
-                .unwrap_or(Err(Error::Timeout {
-                    action: "the query",
-                    limit,
-                }))?,
-            None => connection.await?,
-        };
+    async fn send_once(request: &Request, span: &Span, deadline: Option<Deadline>) -> Result<Self> {
+        let mut connection = request.client.pooled_until(&request.roles, deadline).await?;
         record_server(span, || connection.server_address());
-        let handle = CancelHandle::new();
+        let handle = request.handle.clone().unwrap_or_default();
         connection.watch(handle.clone(), deadline);
         connection.decoder.strings = request.strings;
         connection.protocol.query(&request.query, request.compression)?;

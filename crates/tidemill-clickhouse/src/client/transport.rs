@@ -93,9 +93,30 @@ struct Clocks {
     /// The bytes that were received since then.
     received: usize,
     handle: Option<CancelHandle>,
-    deadline: Option<(Instant, Duration)>,
+    deadline: Option<Deadline>,
     /// Why the query was cancelled, and until when its end is waited for.
     cancelled: Option<(Cancelled, Instant)>,
+}
+
+/// When a query has to have ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    pub(crate) until: Instant,
+    /// How long the query has in all.
+    pub(crate) limit: Duration,
+}
+
+impl Deadline {
+    /// So long from now. `None` too when that is longer than clocks go.
+    pub(crate) fn in_time(limit: Option<Duration>) -> Option<Self> {
+        let limit = limit?;
+        let until = Instant::now().checked_add(limit)?;
+        Some(Self { until, limit })
+    }
+
+    pub(crate) fn error(self) -> Error {
+        Cancelled::Deadline(self.limit).error()
+    }
 }
 
 /// Why a query was cancelled.
@@ -186,8 +207,8 @@ impl Transport {
         Ok(())
     }
 
-    /// Begins to watch for what ends a query early: its handle, and its deadline, with how long it had until then.
-    pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<(Instant, Duration)>) {
+    /// Begins to watch for what ends a query early: its handle, and its deadline.
+    pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<Deadline>) {
         self.clocks.handle = Some(handle);
         self.clocks.deadline = deadline;
         self.clocks.cancelled = None;
@@ -199,10 +220,18 @@ impl Transport {
         self.clocks.cancelled.map(|(why, _)| why)
     }
 
+    /// Whether the query is to end, be it cancelled already or not.
+    pub(crate) fn is_to_end(&self) -> Option<Cancelled> {
+        self.cancelled().or_else(|| self.clocks.due())
+    }
+
     /// Cancels the query that runs.
     pub(crate) fn cancel(&mut self, why: Cancelled) -> Result<()> {
         if self.clocks.cancelled.is_none() {
-            self.protocol.cancel()?;
+            // In the middle of an INSERT's data a server takes it for their end.
+            if !self.protocol.is_sending() {
+                self.protocol.cancel()?;
+            }
             self.clocks.cancelled = Some((why, Instant::now() + self.clocks.cancel_timeout));
             self.clocks.until = None;
         }
@@ -396,10 +425,20 @@ impl Transport {
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("write to the server")(error))),
                 Poll::Pending => {
-                    return self
-                        .clocks
-                        .poll_timeout(context, "write to the server", |clocks| clocks.write_timeout)
-                        .map(Err);
+                    if let Some(handle) = &self.clocks.handle
+                        && self.clocks.cancelled.is_none()
+                        && handle.watch(context.waker())
+                    {
+                        // In the middle of a packet the server cannot be told.
+                        return Poll::Ready(Err(Cancelled::Handle.error()));
+                    }
+                    let clocks = &mut self.clocks;
+                    let error =
+                        ready!(clocks.poll_timeout(context, "write to the server", |clocks| clocks.write_timeout));
+                    return Poll::Ready(Err(match clocks.due() {
+                        Some(why) if clocks.cancelled.is_none() => why.error(),
+                        _ => error,
+                    }));
                 }
             }
         }
@@ -469,10 +508,8 @@ impl Transport {
             };
             let error = ready!(self.clocks.poll_timeout(context, action, |clocks| clocks.read_timeout));
             // Not silence but the deadline: the query is cancelled, and its end is waited for.
-            match self.clocks.deadline {
-                Some((deadline, limit)) if !is_cancelling && deadline <= Instant::now() => {
-                    self.cancel(Cancelled::Deadline(limit))?;
-                }
+            match self.clocks.due() {
+                Some(why) if !is_cancelling => self.cancel(why)?,
                 _ => return Poll::Ready(Err(error)),
             }
         }
@@ -489,14 +526,7 @@ impl Transport {
                 _ => Ok(()),
             };
         }
-        if self.clocks.handle.as_ref().is_some_and(CancelHandle::is_cancelled) {
-            self.cancel(Cancelled::Handle)?;
-        } else if let Some((deadline, limit)) = self.clocks.deadline
-            && deadline <= Instant::now()
-        {
-            self.cancel(Cancelled::Deadline(limit))?;
-        }
-        Ok(())
+        self.clocks.due().map_or(Ok(()), |why| self.cancel(why))
     }
 
     /// Waits for the end of a query that was cancelled.
@@ -517,6 +547,15 @@ fn peek(socket: &TcpStream) -> std::io::Result<usize> {
 }
 
 impl Clocks {
+    /// Why the query is to end, if it is.
+    fn due(&self) -> Option<Cancelled> {
+        if self.handle.as_ref().is_some_and(CancelHandle::is_cancelled) {
+            return Some(Cancelled::Handle);
+        }
+        let passed = self.deadline.filter(|deadline| deadline.until <= Instant::now());
+        passed.map(|deadline| Cancelled::Deadline(deadline.limit))
+    }
+
     /// Takes note of bytes that were received. A few are not the end of the silence: a server that sends one at a time would
     /// never be left. The end of a packet or block is.
     fn hear(&mut self, count: usize) {
@@ -544,7 +583,9 @@ impl Clocks {
                 let silence = Instant::now().checked_add(limit);
                 let until = match (self.cancelled, self.deadline) {
                     (Some((_, until)), _) => Some(until),
-                    (None, Some((deadline, _))) => Some(silence.map_or(deadline, |silence| silence.min(deadline))),
+                    (None, Some(deadline)) => {
+                        Some(silence.map_or(deadline.until, |silence| silence.min(deadline.until)))
+                    }
                     (None, None) => silence,
                 };
                 // Otherwise it is longer than clocks go.
