@@ -104,10 +104,12 @@ impl Options {
             .ok_or_else(|| wrong("expected cql://host/keyspace/table".to_owned()))?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = place.split_once('/').unwrap_or((place, ""));
-        if path.contains('@') {
+        let mut keys = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
+        if path.contains('@') || keys.any(|key| key.contains(['@', '/'])) {
             // What is in front of it may be a password.
             return Err(wrong(
-                "expected cql://user:password@host/keyspace/table; a / or @ in a name is %2F or %40".to_owned(),
+                "expected cql://user:password@host/keyspace/table; a / in a name is %2F, a ? is %3F, an @ is %40"
+                    .to_owned(),
             ));
         }
         let (who, hosts) = match authority.rsplit_once('@') {
@@ -298,6 +300,7 @@ mod tests {
             ("cql://h,,i/k/t", "hosts"),
             ("cql://h/k/t/u", "\"u\""),
             ("cql://u:sec/ret@h/k", "%2F"),
+            ("cql://u:sec?ret@h/k", "%3F"),
             ("cql://h/k?pagesize=1", "page_size"),
             ("cql://h/k?page_size=0", "page_size"),
             ("cql://h/k?consistency=most", "local_quorum"),

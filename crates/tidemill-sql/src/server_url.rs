@@ -107,24 +107,28 @@ impl fmt::Debug for ServerUrl {
 }
 
 /// A text with every password in a URL replaced: `clickhouse://reader:***@host`, `?password=***`.
+///
+/// A password may hold a `/`, `?` or `#` that nobody escaped, so that the URL is none: from the first colon to the last `@` of
+/// a word nothing is shown, though it were a port and a path.
 pub fn without_passwords(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("://") {
         shown.push_str(before);
         shown.push_str("://");
-        let end = after
-            .find(|letter: char| letter.is_whitespace() || matches!(letter, '/' | '?' | '#'))
-            .unwrap_or(after.len());
-        let (authority, behind) = after.split_at(end);
-        match authority
-            .rsplit_once('@')
-            .and_then(|(who, hosts)| Some((who.split_once(':')?.0, hosts)))
-        {
-            Some((user, hosts)) => shown.push_str(&format!("{user}:{HIDDEN}@{hosts}")),
-            None => shown.push_str(authority),
-        }
-        rest = behind;
+        let word = after.find(char::is_whitespace).unwrap_or(after.len());
+        let next = after.find("://").unwrap_or(after.len());
+        let (word, _) = after.split_at(word.min(next));
+        let authority = word.split(['/', '?', '#']).next().unwrap_or_default();
+        let is_whole = authority.contains('@') || !authority.contains(':');
+        let who = if is_whole { authority } else { word };
+        rest = match who.rfind('@').zip(who.find(':')).filter(|(at, colon)| colon < at) {
+            Some((at, colon)) => {
+                shown.push_str(&format!("{}:{HIDDEN}", &who[..colon]));
+                &after[at..]
+            }
+            None => after,
+        };
     }
     shown.push_str(rest);
     without_password_parameters(&shown)
@@ -137,8 +141,9 @@ fn without_password_parameters(text: &str) -> String {
     while let Some(at) = rest.find(PARAMETER) {
         let (before, after) = rest.split_at(at + PARAMETER.len());
         shown.push_str(before);
+        // Whatever else is not escaped may be a part of it.
         let end = after
-            .find(|letter: char| letter.is_whitespace() || matches!(letter, '&' | '#' | '\'' | '"' | ']'))
+            .find(|letter: char| letter.is_whitespace() || letter == '&')
             .unwrap_or(after.len());
         if end > 0 {
             shown.push_str(HIDDEN);
@@ -172,6 +177,19 @@ mod tests {
             (
                 "found: 'clickhouse://u:sec'ret@h/t' AND \"s3://a:secret@b\"",
                 "found: 'clickhouse://u:***@h/t' AND \"s3://a:***@b\"",
+            ),
+            ("clickhouse://u:sec/ret@h:9000/d", "clickhouse://u:***@h:9000/d"),
+            ("clickhouse://u:s/e/cret@h:9000/d", "clickhouse://u:***@h:9000/d"),
+            ("clickhouse://u:s?e#cret@h/d", "clickhouse://u:***@h/d"),
+            ("clickhouse://u:se#c@r:et@h/d x@y", "clickhouse://u:***@h/d x@y"),
+            (
+                "clickhouse://h?password=se'c#r\"et]&a=b",
+                "clickhouse://h?password=***&a=b",
+            ),
+            ("clickhouse://h/d?mail=a@b", "clickhouse://h/d?mail=a@b"),
+            (
+                "clickhouse://h:9000/d to cql://u:secret@h/k",
+                "clickhouse://h:9000/d to cql://u:***@h/k",
             ),
             ("no url: a@b", "no url: a@b"),
         ] {

@@ -142,6 +142,13 @@ impl Options {
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let mut names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
+        if path.contains('@') || names.any(|name| name.contains(['@', '/'])) {
+            // What is in front of it may be a password, and no part of the URL is what it seems.
+            return Err(wrong(
+                "clickhouse://user:password@host:port/database, where a / in a name is %2F, a ? is %3F and an @ is %40",
+            ));
+        }
         if hosts.is_empty() {
             return Err(wrong("a host behind clickhouse://"));
         }
@@ -249,7 +256,9 @@ impl FromStr for Endpoint {
 
     /// Parses `host`, `host:port`, `[address]` or `[address]:port`.
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = || expected("endpoint", text, "host or host:port");
+        // Without what is behind the host: of a URL that is none it may be a password.
+        let host_only = text.split(':').next().unwrap_or_default();
+        let wrong = || expected("endpoint", host_only, "host or host:port");
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
                 let (host, rest) = rest.split_once(']').ok_or_else(wrong)?;
@@ -352,6 +361,12 @@ mod tests {
         assert_eq!(options.database, "d");
         assert_eq!(options.tls.as_ref().unwrap().server_name.as_deref(), Some("n"));
         assert!(!format!("{options:?}").contains("secret"));
+        let options: Options = "clickhouse://u:se#c@r:et@h/d?x=a@b/c".parse().unwrap();
+        assert_eq!(
+            (options.password.as_str(), options.endpoints[0].host.as_str()),
+            ("se#c@r:et", "h")
+        );
+        assert_eq!(options.settings, [Setting::new("x", "a@b/c")]);
     }
 
     #[test]
@@ -366,6 +381,13 @@ mod tests {
             "clickhouse://u:secret@h?compression=lzma",
             "clickhouse://u:secret@[::1",
             "clickhouse://u:secret@h,",
+            "clickhouse://u:p/secret@h/d",
+            "clickhouse://u:1/secret@h/d",
+            "clickhouse://u:secret/p@h/d",
+            "clickhouse://u:p?secret@h/d",
+            "clickhouse://u:1?secret@h/d",
+            "clickhouse://u:secret?p@h/d",
+            "clickhouse://u:1?p@h/secret=1",
             "clickhouse://h?password=secret&ca_certificate=/nowhere",
         ] {
             let error = url.parse::<Options>().unwrap_err();
