@@ -334,9 +334,11 @@ fn failures_are_counted_alike(node: &Cassandra) {
             (ran, endpoint.answered() - before)
         };
         endpoint.reply(Reply::Void);
+        let before = endpoint.answered_past_driver();
         let (ran, answered) = run("20000", "0");
         ran.good();
-        assert_eq!(answered, 20_000, "{function}");
+        let past_driver = endpoint.answered_past_driver() - before;
+        assert_eq!((answered, past_driver), (20_000, 20_000), "{function}");
         assert_eq!(bench.results("r.json")[0]["statements"]["i"]["requests"], 20_000);
 
         // Too much to do, as the server says.

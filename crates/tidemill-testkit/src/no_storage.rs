@@ -43,6 +43,8 @@ struct Shared {
     is_down: AtomicBool,
     is_over: AtomicBool,
     answered: AtomicU64,
+    /// Of these, how many came over connections that name no driver.
+    answered_past_driver: AtomicU64,
     /// The ids of the statements that are answered here.
     statements: Mutex<HashSet<Vec<u8>>>,
     /// Both ends of all connections.
@@ -54,6 +56,8 @@ struct Client {
     shared: Arc<Shared>,
     /// Where answers go: those of the server and those of this endpoint.
     socket: Mutex<TcpStream>,
+    /// Whether its STARTUP named a driver.
+    is_driver: AtomicBool,
     /// Streams on which a PREPARE is under way that is one of ours.
     preparing: Mutex<HashSet<[u8; 2]>>,
 }
@@ -74,6 +78,7 @@ impl NoStorage {
             is_down: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             answered: AtomicU64::new(0),
+            answered_past_driver: AtomicU64::new(0),
             statements: Mutex::default(),
             sockets: Mutex::default(),
         });
@@ -104,6 +109,13 @@ impl NoStorage {
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.shared.answered.load(Ordering::Relaxed)
+    }
+
+    /// How many of [`NoStorage::answered`] came over connections whose STARTUP names no driver (`DRIVER_NAME`), as those of load
+    /// tests past the driver are.
+    #[must_use]
+    pub fn answered_past_driver(&self) -> u64 {
+        self.shared.answered_past_driver.load(Ordering::Relaxed)
     }
 
     /// What it says from now on.
@@ -155,6 +167,7 @@ fn serve(shared: &Arc<Shared>, socket: TcpStream) -> io::Result<()> {
     let client = Arc::new(Client {
         shared: Arc::clone(shared),
         socket: Mutex::new(socket.try_clone()?),
+        is_driver: AtomicBool::new(false),
         preparing: Mutex::default(),
     });
     let (back, server) = (Arc::clone(&client), upstream.try_clone()?);
@@ -215,6 +228,9 @@ impl Client {
                         answer(reply, stream, &mut replies);
                     }
                     opcode => {
+                        if opcode == STARTUP && body.windows(DRIVER_NAME.len()).any(|part| part == DRIVER_NAME) {
+                            self.is_driver.store(true, Ordering::Relaxed);
+                        }
                         let text = &self.shared.text;
                         if opcode == PREPARE && body.windows(text.len()).any(|part| part == text) {
                             lock(&self.preparing).insert(stream);
@@ -225,6 +241,9 @@ impl Client {
             }
         }
         self.shared.answered.fetch_add(count, Ordering::Relaxed);
+        if !self.is_driver.load(Ordering::Relaxed) {
+            self.shared.answered_past_driver.fetch_add(count, Ordering::Relaxed);
+        }
         lock(&self.socket).write_all(&replies)
     }
 
@@ -263,8 +282,11 @@ fn answer(reply: Reply, [high, low]: [u8; 2], replies: &mut Vec<u8>) {
 
 const HEADER: usize = 9;
 const ERROR: u8 = 0x00;
+const STARTUP: u8 = 0x01;
 const RESULT: u8 = 0x08;
 const PREPARE: u8 = 0x09;
 const EXECUTE: u8 = 0x0a;
 /// The kind of a RESULT that says what was prepared.
 const PREPARED: [u8; 4] = [0, 0, 0, 4];
+/// The option of STARTUP that drivers name themselves by.
+const DRIVER_NAME: &[u8] = b"DRIVER_NAME";
