@@ -66,10 +66,7 @@ use self::{
 };
 use crate::{
     Error, Result,
-    packet::{
-        client::{ClientInfo, Query},
-        server::ServerHello,
-    },
+    packet::{client::Query, server::ServerHello},
     sql_text,
 };
 
@@ -191,15 +188,12 @@ impl Client {
 
     /// A query by the client's options, with a name of its own.
     fn new_query(&self, text: String) -> Query {
-        let options = self.options();
+        let manager = self.0.manager();
         Query {
-            id: self.0.manager().query_ids.next(),
+            id: manager.query_ids.next(),
             text,
-            settings: options.settings.clone(),
-            info: ClientInfo {
-                quota_key: options.quota_key.clone(),
-                ..ClientInfo::default()
-            },
+            settings: manager.options.settings.clone(),
+            info: manager.info.clone(),
             ..Query::default()
         }
     }

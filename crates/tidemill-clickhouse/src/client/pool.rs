@@ -1,6 +1,7 @@
 //! Connections that are used again.
 
 use std::{
+    env, fs,
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
@@ -15,7 +16,11 @@ use tokio_rustls::TlsConnector;
 use tracing::Instrument;
 
 use super::{Options, options::Endpoint, query_id::QueryIds, trace::connect_span, transport::Transport};
-use crate::{Error, Result, Revision, connection::ClientConnection, packet::client::ClientHello};
+use crate::{
+    Error, Result, Revision,
+    connection::ClientConnection,
+    packet::client::{ClientHello, ClientInfo, Interface},
+};
 
 pub(crate) type Pool = deadpool::managed::Pool<Manager>;
 pub(crate) type Pooled = deadpool::managed::Object<Manager>;
@@ -24,6 +29,8 @@ pub(crate) type Pooled = deadpool::managed::Object<Manager>;
 pub(crate) struct Manager {
     pub(crate) options: Options,
     pub(crate) query_ids: QueryIds,
+    /// Who asks, as every query says.
+    pub(crate) info: ClientInfo,
     tls: Option<TlsConnector>,
     /// Which endpoint the next connection tries first.
     next: AtomicUsize,
@@ -33,6 +40,7 @@ impl Manager {
     pub(crate) fn new(options: Options) -> Result<Self> {
         let tls = options.tls.as_ref().map(|tls| tls.connector()).transpose()?;
         Ok(Self {
+            info: client_info(&options),
             options,
             query_ids: QueryIds::new(),
             tls,
@@ -43,6 +51,7 @@ impl Manager {
     /// Makes connections to the same servers, encrypted in the same way, by other options.
     pub(crate) fn with_options(&self, options: Options) -> Self {
         Self {
+            info: client_info(&options),
             options,
             query_ids: QueryIds::new(),
             tls: self.tls.clone(),
@@ -170,6 +179,33 @@ impl deadpool::managed::Manager for Manager {
             }
         }
         Ok(())
+    }
+}
+
+/// What `system.processes` and the log of queries show of who asked: the system's user and host are what the environment says,
+/// as `clickhouse-client` tells them.
+fn client_info(options: &Options) -> ClientInfo {
+    let of_environment = |names: [&str; 2]| {
+        names
+            .into_iter()
+            .find_map(|name| env::var(name).ok())
+            .unwrap_or_default()
+    };
+    let host = fs::read_to_string("/proc/sys/kernel/hostname");
+    ClientInfo {
+        interface: Interface::Tcp {
+            os_user: of_environment(["USER", "USERNAME"]),
+            host: host.map_or_else(
+                |_| of_environment(["HOSTNAME", "COMPUTERNAME"]),
+                |host| host.trim_end().to_owned(),
+            ),
+            name: options.client_name.clone(),
+            version_major: VERSION[0],
+            version_minor: VERSION[1],
+            revision: Revision::NEWEST,
+        },
+        quota_key: options.quota_key.clone(),
+        ..ClientInfo::default()
     }
 }
 
