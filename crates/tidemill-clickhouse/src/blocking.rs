@@ -27,8 +27,9 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use self::calls::Calls;
 use crate::{
-    Result,
+    DataType, Result,
     client::{self, CancelHandle, InsertRequest, InsertSummary, Options, QuerySummary, Request, RowsRequest},
+    packet::server::ServerHello,
 };
 
 /// A client of one or several equal servers. Clones share its connections.
@@ -148,6 +149,42 @@ impl Client {
         })
     }
 
+    /// [`client::Client::as_user`]. Its calls run in the threads that make them, as those of this client do.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`client::Client::as_user`].
+    pub fn as_user(&self, user: impl Into<String>, password: impl Into<String>) -> Result<Self> {
+        Ok(Self {
+            client: self.client.as_user(user, password)?,
+            calls: Arc::clone(&self.calls),
+        })
+    }
+
+    /// [`client::Client::options`].
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        self.client.options()
+    }
+
+    /// Who the server of one of the connections is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`client::Client::server`].
+    pub fn server(&self) -> Result<ServerHello> {
+        self.calls.wait(self.client.server())
+    }
+
+    /// [`client::Client::kill_query`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`client::Client::kill_query`].
+    pub fn kill_query(&self, query_id: &str) -> Result<()> {
+        self.calls.wait(self.client.kill_query(query_id))
+    }
+
     /// Asks whether a server answers.
     ///
     /// # Errors
@@ -176,6 +213,12 @@ impl QueryStream {
     #[must_use]
     pub fn schema(&self) -> Option<SchemaRef> {
         self.header.clone()
+    }
+
+    /// The query's name.
+    #[must_use]
+    pub fn query_id(&self) -> &str {
+        &self.summary().query_id
     }
 
     /// What is known of the query so far.
@@ -225,6 +268,33 @@ impl Insert {
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         self.insert.schema()
+    }
+
+    /// The types of ClickHouse of those columns.
+    #[must_use]
+    pub fn types(&self) -> &[DataType] {
+        self.insert.types()
+    }
+
+    /// The insert's name.
+    #[must_use]
+    pub fn query_id(&self) -> &str {
+        self.insert.query_id()
+    }
+
+    /// Something that gives the insert up from another thread.
+    #[must_use]
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.insert.cancel_handle()
+    }
+
+    /// [`client::Insert::flush`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`client::Insert::flush`].
+    pub fn flush(&mut self) -> Result<()> {
+        self.calls.wait(self.insert.flush())
     }
 
     /// [`client::Insert::write`].

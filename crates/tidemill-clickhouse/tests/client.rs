@@ -10,7 +10,7 @@ use arrow_array::{
     types::{UInt8Type, UInt64Type},
 };
 use tidemill_clickhouse::{
-    Block, Compression, Error,
+    Block, Compression, DataType, Error,
     client::{Client, Options, QueryStream},
 };
 use tidemill_testkit::ClickHouse;
@@ -531,4 +531,51 @@ fn programs_without_a_runtime_wait_instead() {
     assert!(handle.is_cancelled());
     client.ping().unwrap();
     assert!(client.query("SELEKT").is_err());
+
+    let mut insert = client.insert("t").unwrap();
+    assert_eq!((insert.types(), insert.query_id().len()), (&[DataType::UInt64][..], 36));
+    insert.cancel_handle().cancel();
+    let ids: ArrayRef = Arc::new(UInt64Array::from(vec![1]));
+    insert
+        .write(&RecordBatch::try_from_iter([("id", ids)]).unwrap())
+        .unwrap();
+    assert!(matches!(insert.flush(), Err(Error::Cancelled)));
+    drop(insert);
+    let rows: u64 = client.query_as("SELECT count() FROM t").fetch_one().unwrap();
+    assert_eq!(rows, 100_000);
+}
+
+#[test]
+fn the_server_knows_who_asks() {
+    let Some(server) = ClickHouse::need() else { return };
+    let mut options = options(&server);
+    options.client_name = "the ferry".to_owned();
+    let client = tidemill_clickhouse::blocking::Client::with_options(options).unwrap();
+    let (user, password) = ClickHouse::GUARDED;
+    let guarded = client.as_user(user, password).unwrap();
+    let asked = "SELECT user, client_name, client_version_major, client_version_minor, client_hostname != '' \
+                 FROM system.processes WHERE query_id = ";
+    for (client, user) in [(&client, "default"), (&guarded, user)] {
+        let id = format!("who-{user}");
+        let row: (String, String, u64, u64, bool) = client
+            .query_as(format!("{asked}'{id}'"))
+            .with(|request| request.query_id(&id))
+            .fetch_one()
+            .unwrap();
+        assert_eq!(row, (user.to_owned(), "the ferry".to_owned(), 0, 1, true));
+    }
+    assert_eq!(guarded.options().user, user);
+    assert_eq!(guarded.server().unwrap().name, "ClickHouse");
+
+    let endless = guarded.query("SELECT number FROM system.numbers").unwrap();
+    guarded.kill_query(endless.query_id()).unwrap();
+    assert!(matches!(
+        endless.map(|batch| batch.map(drop)).find(Result::is_err),
+        Some(Err(Error::Server(_)))
+    ));
+
+    let strange = client.as_user(user, "close/sesame").unwrap();
+    let refused = strange.query("SELECT 1").expect_err("a wrong password");
+    assert_eq!(server_code(&refused), Some(193), "{refused}");
+    assert!(!format!("{refused:?}").contains("sesame"), "{refused:?}");
 }

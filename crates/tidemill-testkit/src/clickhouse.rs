@@ -132,6 +132,9 @@ impl ClickHouse {
         self.secure
     }
 
+    /// A user who has a password, and the password.
+    pub const GUARDED: (&str, &str) = ("ferrywoman", "open/sesame?");
+
     /// Where the native protocol is spoken.
     #[must_use]
     pub fn native(&self) -> SocketAddr {
@@ -244,6 +247,9 @@ const USERS: &str = "<?xml version=\"1.0\"?>
     <default>
       <password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>
     </default>
+    <ferrywoman>
+      <password>open/sesame?</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>
+    </ferrywoman>
   </users>
   <quotas><default/></quotas>
 </yandex>

@@ -494,11 +494,18 @@ async fn passwords_are_in_no_error_and_no_plan() {
         let text = format!("{error} {error:?}");
         assert!(!text.contains("opensesame"), "{text}");
     }
-    let plan = session
-        .explain(&format!(
-            "SELECT * FROM 'clickhouse://default:@{place}/system/one?password=&max_threads=1'"
-        ))
-        .await;
-    let plan = plan.expect("a plan");
-    assert!(plan.contains("ClickHouseScan"), "{plan}");
+    for place in [
+        format!("clickhouse://ferrywoman:open%2Fsesame%3F@{place}/system/one?max_threads=1"),
+        format!("clickhouse://{place}/system/one?user=ferrywoman&password=open%2Fsesame%3F&max_threads=1"),
+    ] {
+        let plan = session
+            .explain(&format!("SELECT * FROM '{place}'"))
+            .await
+            .expect("a plan");
+        assert!(
+            plan.contains("ClickHouseScan") && plan.contains("max_threads"),
+            "{plan}"
+        );
+        assert!(!plan.contains("sesame"), "{plan}");
+    }
 }
