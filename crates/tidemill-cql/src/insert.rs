@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use futures::StreamExt as _;
+use futures::{StreamExt as _, stream::FuturesUnordered};
 use scylla::serialize::SerializationError;
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::{CellWriter, RowWriter};
@@ -135,12 +135,20 @@ impl Insert {
             });
         }
         let groups = self.groups(&encoders, batch.num_rows())?;
-        let writes: Vec<_> = groups.iter().map(|rows| self.write_group(&encoders, rows)).collect();
-        let mut writes = futures::stream::iter(writes).buffer_unordered(self.in_flight);
-        while let Some(written) = writes.next().await {
+        // Each is some kilobytes large, so there are no more of them than requests under way.
+        let mut under_way = FuturesUnordered::new();
+        for rows in &groups {
+            if under_way.len() >= self.in_flight
+                && let Some(written) = under_way.next().await
+            {
+                written?;
+            }
+            under_way.push(self.write_group(&encoders, rows));
+        }
+        while let Some(written) = under_way.next().await {
             written?;
         }
-        drop(writes);
+        drop(under_way);
         self.rows += batch.num_rows() as u64;
         Ok(())
     }
