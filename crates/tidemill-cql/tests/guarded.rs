@@ -14,6 +14,18 @@ async fn connect(node: &Cassandra, who: &str, query: &str) -> Result<Client, Err
     Client::connect(options).await
 }
 
+/// The first user is made while the node comes up.
+async fn soon(node: &Cassandra, query: &str) -> Client {
+    let begun = Instant::now();
+    loop {
+        match connect(node, "cassandra:cassandra", query).await {
+            Ok(client) => return client,
+            Err(error) if begun.elapsed() > Duration::from_secs(60) => panic!("{error}"),
+            Err(_) => tokio::time::sleep(Duration::from_millis(500)).await,
+        }
+    }
+}
+
 fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, String) {
     let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -23,32 +35,58 @@ fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, S
     (issuer, path.to_str().unwrap().to_owned())
 }
 
+/// A certificate and its key.
+fn signed(issuer: &CertifiedIssuer<'static, KeyPair>) -> (String, String) {
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    (certificate.signed_by(&key, issuer).unwrap().pem(), key.serialize_pem())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_show_their_certificates() {
+    let folder = tempfile::tempdir().unwrap();
+    let (issuer, ca) = authority(folder.path(), "ca.pem");
+    let (stranger, _) = authority(folder.path(), "stranger.pem");
+    let (certificate, key) = signed(&issuer);
+    let pem = ServerPem {
+        certificate,
+        key,
+        client_authority: Some(issuer.pem()),
+    };
+    let Some(node) = Cassandra::need_guarded(&pem) else {
+        return;
+    };
+    let identity = |name: &str, issuer: &CertifiedIssuer<'static, KeyPair>| {
+        let (certificate, key) = signed(issuer);
+        let [cert, key_file] = ["cert", "key"].map(|kind| folder.path().join(format!("{name}.{kind}.pem")));
+        std::fs::write(&cert, certificate).unwrap();
+        std::fs::write(&key_file, key).unwrap();
+        format!("secure=true&ca={ca}&cert={}&key={}", cert.display(), key_file.display())
+    };
+    let client = soon(&node, &identity("friend", &issuer)).await;
+    assert!(client.tables("system").await.unwrap().contains(&"local".to_owned()));
+    for query in [identity("stranger", &stranger), format!("secure=true&ca={ca}")] {
+        let error = connect(&node, "cassandra:cassandra", &query).await.unwrap_err();
+        assert!(!error.to_string().contains(":cassandra"), "{error}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn passwords_and_certificates_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let (issuer, ca) = authority(folder.path(), "ca.pem");
     let (_, other_ca) = authority(folder.path(), "other.pem");
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
-    let certificate = certificate.signed_by(&key, &issuer).unwrap();
+    let (certificate, key) = signed(&issuer);
     let pem = ServerPem {
-        certificate: certificate.pem(),
-        key: key.serialize_pem(),
+        certificate,
+        key,
         client_authority: None,
     };
     let Some(node) = Cassandra::need_guarded(&pem) else {
         return;
     };
 
-    // The first user is made while the node comes up.
-    let begun = Instant::now();
-    let client = loop {
-        match connect(&node, "cassandra:cassandra", &format!("secure=true&ca={ca}")).await {
-            Ok(client) => break client,
-            Err(error) if begun.elapsed() > Duration::from_secs(60) => panic!("{error}"),
-            Err(_) => tokio::time::sleep(Duration::from_millis(500)).await,
-        }
-    };
+    let client = soon(&node, &format!("secure=true&ca={ca}")).await;
     assert!(client.tables("system").await.unwrap().contains(&"local".to_owned()));
     connect(&node, "cassandra:cassandra", "secure=true&verify=false")
         .await
