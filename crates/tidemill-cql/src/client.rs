@@ -64,7 +64,8 @@ impl Client {
         })
     }
 
-    /// The table or view of this name, or the only one whose name differs from it in case.
+    /// The table or view of this name, or the only one whose name differs from it in case. A virtual table (`system_views`) is that
+    /// of whichever node is asked.
     ///
     /// # Errors
     ///
@@ -80,25 +81,49 @@ impl Client {
     /// As [`Client::table`].
     pub async fn tables(&self, keyspace: &str) -> Result<Vec<String>> {
         let keyspace = self.keyspace(keyspace).await?;
+        self.tables_of(&keyspace).await
+    }
+
+    pub(crate) async fn tables_of(&self, keyspace: &Keyspace) -> Result<Vec<String>> {
+        let views = (!keyspace.is_virtual).then_some(("views", "view_name"));
         let mut names = Vec::new();
-        for (relation, column) in [("tables", "table_name"), ("views", "view_name")] {
-            let text = format!("SELECT {column} FROM system_schema.{relation} WHERE keyspace_name = ?");
-            names.extend(self.texts(&text, (&keyspace,)).await?);
+        for (relation, column) in [("tables", "table_name")].into_iter().chain(views) {
+            let text = format!(
+                "SELECT {column} FROM {}.{relation} WHERE keyspace_name = ?",
+                keyspace.schema()
+            );
+            names.extend(self.texts(&text, (&keyspace.name,)).await?);
         }
         names.sort();
         Ok(names)
     }
 
     /// The keyspace of this name, or the only one whose name differs from it in case.
-    pub(crate) async fn keyspace(&self, name: &str) -> Result<String> {
+    pub(crate) async fn keyspace(&self, name: &str) -> Result<Keyspace> {
         let names = self
             .texts("SELECT keyspace_name FROM system_schema.keyspaces", ())
             .await?;
-        pick(name, names).map_err(|hint| Error::NotFound {
-            kind: "keyspace",
-            name: name.to_owned(),
-            hint: format!("the cluster has {hint}"),
-        })
+        let hint = match pick(name, names) {
+            Ok(name) => {
+                return Ok(Keyspace {
+                    name,
+                    is_virtual: false,
+                });
+            }
+            Err(hint) => hint,
+        };
+        // Servers before Cassandra 4 have none, nor a place that tells of them.
+        let names = self
+            .texts("SELECT keyspace_name FROM system_virtual_schema.keyspaces", ())
+            .await;
+        let found = names.ok().and_then(|names| pick(name, names).ok());
+        found
+            .map(|name| Keyspace { name, is_virtual: true })
+            .ok_or_else(|| Error::NotFound {
+                kind: "keyspace",
+                name: name.to_owned(),
+                hint: format!("the cluster has {hint}"),
+            })
     }
 
     /// Runs a statement that answers no rows.
@@ -134,6 +159,25 @@ impl Client {
         texts
             .map(|row| row.map(|(text,)| text).map_err(request(cql, "reading")))
             .collect()
+    }
+}
+
+/// A keyspace that is there.
+#[derive(Debug)]
+pub(crate) struct Keyspace {
+    pub(crate) name: String,
+    /// Whether its tables are made by each node of what it knows, and are the node's own.
+    pub(crate) is_virtual: bool,
+}
+
+impl Keyspace {
+    /// The keyspace whose tables tell of its tables.
+    pub(crate) fn schema(&self) -> &'static str {
+        if self.is_virtual {
+            "system_virtual_schema"
+        } else {
+            "system_schema"
+        }
     }
 }
 

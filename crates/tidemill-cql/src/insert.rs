@@ -296,7 +296,7 @@ impl Client {
     /// [`Error::Unsupported`] for a type that Cassandra has no place for and for a key that names no column;
     /// [`Error::NotFound`] for a keyspace that is not there; [`Error::Request`], as when the table is there already.
     pub async fn create_table(&self, keyspace: &str, name: &str, schema: &Schema, primary_key: &str) -> Result<Table> {
-        let keyspace = self.keyspace(keyspace).await?;
+        let keyspace = self.keyspace(keyspace).await?.name;
         let place = format!("{keyspace}.{name}");
         let names = new_names(schema);
         let mut columns = Vec::new();

@@ -148,7 +148,7 @@ impl Scan {
     fn parts(&self) -> Vec<Part> {
         match &self.rows {
             Rows::Where(conditions) => conditions.iter().cloned().map(Part::Where).collect(),
-            Rows::All if self.is_short() || !self.table.has_murmur3 => vec![Part::Whole],
+            Rows::All if self.is_short() || !self.table.has_token_ranges => vec![Part::Whole],
             Rows::All => {
                 let cluster = self.table.client.session.get_cluster_state();
                 let ring = cluster.replica_locator().ring();
@@ -200,7 +200,7 @@ impl Scan {
     /// The statement of the parts that differ in their tokens only.
     async fn prepare(&self, selected: &str) -> Result<Option<PreparedStatement>> {
         let part = Part::Tokens { after: 0, to: 0 };
-        if self.rows != Rows::All || !self.table.has_murmur3 || (self.is_short() && !self.columns.is_empty()) {
+        if self.rows != Rows::All || !self.table.has_token_ranges || (self.is_short() && !self.columns.is_empty()) {
             return Ok(None);
         }
         let mut statement = Statement::new(self.statement(&part, selected));

@@ -21,7 +21,7 @@ pub struct Table {
     pub(crate) columns: Vec<TableColumn>,
     schema: SchemaRef,
     /// Whether the ring can be parted by tokens that are whole numbers.
-    pub(crate) has_murmur3: bool,
+    pub(crate) has_token_ranges: bool,
 }
 
 /// A column of a table.
@@ -50,21 +50,22 @@ pub enum Role {
 
 impl Table {
     pub(crate) async fn find(client: &Client, keyspace: &str, name: &str) -> Result<Self> {
-        const COLUMNS: &str = "SELECT column_name, kind, position, type FROM system_schema.columns WHERE \
-                               keyspace_name = ? AND table_name = ?";
-        let keyspace = client.keyspace(keyspace).await?;
-        let name = pick(name, client.tables(&keyspace).await?).map_err(|hint| Error::NotFound {
+        let found = client.keyspace(keyspace).await?;
+        let (keyspace, schema) = (found.name.clone(), found.schema());
+        let name = pick(name, client.tables_of(&found).await?).map_err(|hint| Error::NotFound {
             kind: "table",
             name: format!("{keyspace}.{name}"),
             hint: format!("the keyspace has {hint}"),
         })?;
+        let columns = format!(
+            "SELECT column_name, kind, position, type FROM {schema}.columns WHERE keyspace_name = ? AND table_name = ?"
+        );
         let place = format!("{keyspace}.{name}");
         let failed = |error: &dyn std::error::Error| failed(&place, "looking up its columns", error);
-        let found = client.system_rows(COLUMNS, (&keyspace, &name)).await?;
-        let found = found.rows::<(String, String, i32, String)>();
-        let found = found.map_err(|error| failed(&error))?;
+        let rows = client.system_rows(&columns, (&keyspace, &name)).await?;
+        let rows = rows.rows::<(String, String, i32, String)>();
         let mut told = HashMap::new();
-        for column in found {
+        for column in rows.map_err(|error| failed(&error))? {
             let (name, kind, position, spelled) = column.map_err(|error| failed(&error))?;
             told.insert(name, (role(&kind, position), spelled));
         }
@@ -85,7 +86,7 @@ impl Table {
                 role,
             });
         }
-        let comment = comment(client, &keyspace, &name).await?;
+        let comment = comment(client, schema, &keyspace, &name).await?;
         let mut places: Vec<usize> = (0..columns.len()).collect();
         let mut order = Vec::new();
         for remembered in remembered::read(&comment) {
@@ -107,7 +108,8 @@ impl Table {
             schema: Arc::new(Schema::new(
                 order.iter().map(|place| fields[*place].clone()).collect::<Vec<_>>(),
             )),
-            has_murmur3: partitioner.0.ends_with("Murmur3Partitioner"),
+            // A virtual table is read whole, of one node.
+            has_token_ranges: !found.is_virtual && partitioner.0.ends_with("Murmur3Partitioner"),
         })
     }
 
@@ -187,9 +189,9 @@ fn role(kind: &str, position: i32) -> Role {
 }
 
 /// The comment of a table; none of a view.
-async fn comment(client: &Client, keyspace: &str, table: &str) -> Result<String> {
-    let text = "SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?";
-    let rows = client.system_rows(text, (keyspace, table)).await?;
+async fn comment(client: &Client, schema: &str, keyspace: &str, table: &str) -> Result<String> {
+    let text = format!("SELECT comment FROM {schema}.tables WHERE keyspace_name = ? AND table_name = ?");
+    let rows = client.system_rows(&text, (keyspace, table)).await?;
     let row = rows.maybe_first_row::<(Option<String>,)>();
     let row = row.map_err(request(table, "reading its comment"))?;
     Ok(row.and_then(|(comment,)| comment).unwrap_or_default())

@@ -107,7 +107,40 @@ async fn tables_are_read_and_filled() {
     new_tables_remember_their_rows(&client).await;
     values_that_do_not_fit_are_named(&client).await;
     pages_and_parts_are_whole(&node, &client).await;
+    virtual_tables_are_read(&client, &driver).await;
     what_is_missing_is_named(&node, &client).await;
+}
+
+/// What a node tells of itself.
+async fn virtual_tables_are_read(client: &Client, driver: &Session) {
+    assert!(
+        client
+            .tables("system_views")
+            .await
+            .unwrap()
+            .contains(&"settings".to_owned())
+    );
+    let settings = Arc::new(client.table("System_Views", "settings").await.unwrap());
+    assert_eq!(settings.place(), "system_views.settings");
+    assert_eq!(settings.partition_key(), [0]);
+    let scan = Scan::new(Arc::clone(&settings), &[0, 1], Rows::All).unwrap();
+    let (mut batches, mut rows) = (scan.batches(), 0);
+    while let Some(batch) = batches.next().await.unwrap() {
+        rows += batch.num_rows() as u64;
+    }
+    let counted = driver
+        .query_unpaged("SELECT count(*) FROM system_views.settings", ())
+        .await
+        .unwrap();
+    let (counted,) = counted.into_rows_result().unwrap().first_row::<(i64,)>().unwrap();
+    assert!(rows > 100, "{rows}");
+    assert_eq!((rows as i64, scan.count().await.unwrap()), (counted, rows));
+    let one = Scan::new(settings, &[1], Rows::Where(vec!["name = 'cluster_name'".to_owned()])).unwrap();
+    let batch = one.batches().next().await.unwrap().unwrap();
+    assert_eq!(
+        (batch.num_rows(), batch.column(0).as_string::<i32>().value(0)),
+        (1, "tidemill")
+    );
 }
 
 /// `docs/cql.md` against a node on which each type is declared.
