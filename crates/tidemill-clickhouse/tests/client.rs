@@ -365,7 +365,13 @@ async fn types_of_the_server_go_in_and_come_out() {
     let client = client(&server).await;
     // Each is written from the server's own expression, read, inserted into a table, and compared by the server.
     for (data_type, expression) in [
+        ("UInt8", "toUInt8(number)"),
+        ("UInt16", "toUInt16(number * 67)"),
+        ("UInt32", "toUInt32(number * 4294967)"),
+        ("UInt64", "number * 18446744073709551"),
         ("Int8", "toInt8(number - 100)"),
+        ("Int16", "toInt16(number * -32)"),
+        ("Int32", "toInt32(number * -2147483)"),
         ("Int64", "toInt64(number) * -1000000007"),
         ("Float32", "toFloat32(number / 3)"),
         ("Float64", "number / 7"),
@@ -393,7 +399,34 @@ async fn types_of_the_server_go_in_and_come_out() {
         ("Array(Array(String))", "[[toString(number)], [], ['a', 'b']]"),
         ("Array(Nullable(String))", "[NULL, toString(number)]"),
         ("Nullable(UInt8)", "if(number % 3 = 0, NULL, toUInt8(number))"),
+        ("Nullable(Date)", "if(number % 3 = 0, NULL, toDate(number))"),
+        (
+            "Nullable(FixedString(3))",
+            "if(number % 3 = 0, NULL, toFixedString(toString(number % 100), 3))",
+        ),
+        (
+            "Nullable(UUID)",
+            "if(number % 3 = 0, NULL, toUUID(concat('00000000-0000-0000-0000-0000000', toString(10000 + number))))",
+        ),
+        (
+            "Nullable(Decimal(9, 3))",
+            "if(number % 3 = 0, NULL, toDecimal32(number, 3))",
+        ),
+        ("Nullable(Float64)", "if(number % 3 = 0, NULL, number / 7)"),
         ("Tuple(UInt8, String)", "(toUInt8(number), toString(number))"),
+        (
+            "Tuple(UInt8, Array(UInt16))",
+            "(toUInt8(number), [toUInt16(number), toUInt16(7)])",
+        ),
+        (
+            "Array(FixedString(2))",
+            "[toFixedString('ab', 2), toFixedString(toString(number % 10), 2)]",
+        ),
+        ("Array(Date)", "[toDate(number), toDate(0)]"),
+        (
+            "Array(Enum8('a' = -1, 'b' = 2))",
+            "[CAST(if(number % 2, 'a', 'b') AS Enum8('a' = -1, 'b' = 2))]",
+        ),
         ("Decimal(9, 3)", "toDecimal32(number, 3)"),
         ("Decimal(18, 5)", "toDecimal64(number, 5)"),
         ("Decimal(38, 10)", "toDecimal128(number, 10)"),
@@ -403,6 +436,11 @@ async fn types_of_the_server_go_in_and_come_out() {
             "toLowCardinality(if(number % 5, toString(number % 7), NULL))",
         ),
         ("LowCardinality(UInt64)", "toLowCardinality(toUInt64(number % 7))"),
+        ("LowCardinality(Date)", "toLowCardinality(toDate(number % 7))"),
+        (
+            "LowCardinality(FixedString(2))",
+            "toLowCardinality(toFixedString(toString(number % 7), 2))",
+        ),
         (
             "Array(LowCardinality(String))",
             "[toLowCardinality(toString(number % 3)), toLowCardinality('x')]",
