@@ -10,6 +10,7 @@
 mod bench;
 mod cargo;
 mod check;
+mod dist;
 mod fuzz;
 mod provision;
 mod test;
@@ -46,6 +47,8 @@ enum Chore {
     Bench(bench::Args),
     /// Run the fuzz targets, seeded from the corpus.
     Fuzz(fuzz::Args),
+    /// Build `libace.so` and `tidemill-bench` as they ship.
+    Dist(dist::Args),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +71,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Chore::Provision => provision::run()?,
         Chore::Bench(args) => bench::run(&workspace, &args)?,
         Chore::Fuzz(args) => fuzz::run(&workspace, &args)?,
+        Chore::Dist(args) => dist::run(&workspace, &args)?,
     };
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
