@@ -579,15 +579,10 @@ pub extern "C" fn AdsGetNumSegments(index: Handle, answer: Out<u16>) -> u32 {
     call(|| answer.set(u16::try_from(segments(index)?.len()).unwrap_or(u16::MAX)))
 }
 
-/// The numbers of the fields that an order's expression names: as many as [`AdsGetNumSegments`] says have to have room.
+/// The numbers of the fields that an order's expression names, as many as `count` says that there is room for.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetSegmentFieldNumbers(index: Handle, count: Out<u16>, fields: Out<u16>) -> u32 {
-    call(|| {
-        let segments = segments(index)?;
-        count.set(u16::try_from(segments.len()).unwrap_or(u16::MAX))?;
-        let mut places = segments.iter().enumerate();
-        places.try_for_each(|(at, field)| fields.set_at(at, *field))
-    })
+    call(|| put_all(&segments(index)?, fields, count))
 }
 
 /// Whether an expression can be that of an order.

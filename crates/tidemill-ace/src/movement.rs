@@ -184,9 +184,12 @@ impl GivenKey<'_> {
 /// Reads a key for a table whose programs see text in a code page; a length of 0 is that of a text that ends with a NUL.
 pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16, codepage: CodePage) -> Result<GivenKey<'a>> {
     Ok(match key_type {
-        ADS_DOUBLEKEY => match key.read(8)?.first_chunk() {
+        ADS_DOUBLEKEY => match key.read(len.into())?.first_chunk() {
             Some(bytes) => GivenKey::Number(f64::from_ne_bytes(*bytes)),
-            None => return refuse(ErrorCode::InvalidKeyLength, "a double has 8 bytes"),
+            None => {
+                let what = format!("a double has 8 bytes, and {len} are given");
+                return refuse(ErrorCode::InvalidKeyLength, what);
+            }
         },
         ADS_WSTRINGKEY => {
             let units = key.read(usize::from(len) & !1)?.chunks_exact(2);

@@ -10,8 +10,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 9] = [
     "tests/c/walk.c",
+    "tests/c/lengths.c",
     "tests/c/sql.c",
     "tests/c/callbacks.c",
     "tests/c/management.c",
