@@ -52,8 +52,7 @@ pub extern "C" fn AdsSkip(object: Handle, records: i32) -> u32 {
 pub extern "C" fn AdsSkipUnique(index: Handle, keys: i32) -> u32 {
     call(|| {
         with_order(index, |session, area, order| {
-            (0..keys.unsigned_abs())
-                .try_for_each(|_| session.connection.skip_unique(area, order, keys > 0, &settings()))
+            session.connection.skip_unique(area, order, keys, &settings())
         })
     })
 }
@@ -181,7 +180,7 @@ impl GivenKey<'_> {
     }
 }
 
-/// Reads a key for a table whose programs see text in a code page; a length of 0 is that of a text that ends with a NUL.
+/// Reads a key for a table whose programs see text in a code page.
 pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16, codepage: CodePage) -> Result<GivenKey<'a>> {
     Ok(match key_type {
         ADS_DOUBLEKEY => match key.read(len.into())?.first_chunk() {
@@ -198,7 +197,6 @@ pub(crate) fn given_key<'a>(key: Bytes, len: u16, key_type: u16, codepage: CodeP
                 .collect();
             GivenKey::Text(encoded(&units, codepage)?.into())
         }
-        ADS_STRINGKEY if len == 0 => GivenKey::Text(key.read_text().unwrap_or_default().into()),
         ADS_STRINGKEY => GivenKey::Text(key.read(len.into())?.into()),
         ADS_RAWKEY => GivenKey::Raw(key.read(len.into())?),
         other => return refuse(ErrorCode::InvalidDataType, format!("{other} is no type of a key")),

@@ -18,6 +18,8 @@ pub struct Bookmark {
 
 /// How many bytes there are before the key.
 const HEAD: usize = 6;
+/// No key is longer: those of NTX files have 256 bytes at most, those of CDX files 240.
+const LONGEST_KEY: usize = 256;
 
 impl Bookmark {
     /// The bytes of it.
@@ -33,16 +35,23 @@ impl Bookmark {
         HEAD + key_len
     }
 
-    /// Reads one by what `read` gives for a length: as many bytes from the beginning.
+    /// Reads one by what `read` gives for a length: as many bytes from the beginning. It is asked for no more than a bookmark with the
+    /// longest key has, whatever the bytes are.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidBookmark`] for fewer bytes than were asked for, and for record 0; that of `read`.
+    /// [`ErrorCode::InvalidBookmark`] for fewer bytes than were asked for, for a key that is longer than keys are, and for record 0;
+    /// that of `read`.
     pub fn read<'a>(read: impl Fn(usize) -> Result<&'a [u8]>) -> Result<Self> {
         let short = || Error::new(ErrorCode::InvalidBookmark, "a bookmark is longer than these bytes");
         let head = read(HEAD)?;
         let (record, rest) = head.split_first_chunk().ok_or_else(short)?;
         let len = rest.first_chunk().map(|len| usize::from(u16::from_le_bytes(*len)));
-        let end = HEAD + len.ok_or_else(short)?;
+        let len = len.ok_or_else(short)?;
+        if len > LONGEST_KEY {
+            let what = format!("no key has {len} bytes, as these would say of a bookmark");
+            return Err(Error::new(ErrorCode::InvalidBookmark, what));
+        }
+        let end = HEAD + len;
         let key = read(end)?.get(HEAD..end).ok_or_else(short)?;
         let record = u32::from_le_bytes(*record);
         match record {
@@ -84,6 +93,12 @@ mod tests {
                 assert_eq!(Bookmark::read(short).unwrap_err().code(), ErrorCode::InvalidBookmark);
             }
         }
+        let garbage = [b'x'; HEAD];
+        let read = |len: usize| {
+            assert!(len <= HEAD + LONGEST_KEY, "{len} bytes are asked for");
+            Ok(&garbage[..])
+        };
+        assert_eq!(Bookmark::read(read).unwrap_err().code(), ErrorCode::InvalidBookmark);
         let nowhere = mark(0, b"").to_bytes();
         let read = |len: usize| Ok(&nowhere[..len]);
         assert_eq!(Bookmark::read(read).unwrap_err().code(), ErrorCode::InvalidBookmark);

@@ -361,13 +361,21 @@ impl Connection {
         self.moved(id, settings)
     }
 
-    /// Goes to the next key of an order, or to the one before.
+    /// Goes so many keys of an order on, or back: no further than behind the last one, or before the first.
     ///
     /// # Errors
     /// As [`Connection::go_top`].
-    pub fn skip_unique(&mut self, id: AreaId, order: OrderId, is_forward: bool, settings: &Settings) -> Result<()> {
-        self.area(id)?.skip_unique(order, is_forward, settings)?;
-        self.moved(id, settings)
+    pub fn skip_unique(&mut self, id: AreaId, order: OrderId, keys: i32, settings: &Settings) -> Result<()> {
+        for _ in 0..keys.unsigned_abs() {
+            let area = self.area(id)?;
+            area.skip_unique(order, keys > 0, settings)?;
+            let is_at_end = if keys > 0 { area.is_eof() } else { area.is_bof() };
+            self.moved(id, settings)?;
+            if is_at_end {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Goes to a record, shown or not; behind the last one when there is none of this number, which is `false`.

@@ -29,7 +29,7 @@ static void keys(void)
     IS(found, 1);
     OK(AdsSetScope(by_amount, ADS_TOP, given(&number, sizeof number), sizeof number, ADS_DOUBLEKEY));
     OK(AdsClearScope(by_amount, ADS_TOP));
-    for (length = 1; length <= 3; length++) {
+    for (length = 0; length <= 3; length++) {
         OK(AdsSeek(by_both, given("Nov", length), length, ADS_STRINGKEY, ADS_SOFTSEEK, &found));
         OK(AdsSeek(by_both, given("N\0o", length), length, ADS_WSTRINGKEY, ADS_SOFTSEEK, &found));
         OK(AdsSeek(by_both, given("Nov", length), length, ADS_RAWKEY, ADS_SOFTSEEK, &found));

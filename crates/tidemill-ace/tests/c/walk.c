@@ -266,6 +266,18 @@ static void orders(ADSHANDLE table)
     OK(AdsGetKeyCount(down, ADS_RESPECTFILTERS, &key));
     IS(key, 5);
 
+    /* Many more keys than there are end at once. */
+    OK(AdsGotoTop(by_name));
+    OK(AdsSkipUnique(by_name, 2));
+    SAME(text(table, "NAME", ADS_RTRIM), "Mercer");
+    OK(AdsSkipUnique(by_name, 1));
+    SAME(text(table, "NAME", ADS_RTRIM), "Novak");
+    OK(AdsSkipUnique(by_name, -0x7fffffff - 1));
+    IS(bof(table), ADS_TRUE);
+    OK(AdsGotoTop(by_name));
+    OK(AdsSkipUnique(by_name, 0x7fffffff));
+    IS(eof(table), ADS_TRUE);
+
     /* Scopes. */
     length = sizeof buffer;
     IS(AdsGetScope(by_name, ADS_TOP, buffer, &length), AE_NO_SCOPE);
