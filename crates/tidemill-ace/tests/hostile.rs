@@ -51,8 +51,8 @@ fn calls_that_make_no_sense_are_errors() {
     }
 
     let given = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    let seeds = given("HOSTILE_SEED").map_or(1..=3, |seed| seed..=seed);
-    let calls = given("HOSTILE_CALLS").unwrap_or(3000);
+    let seeds = given("HOSTILE_SEED").map_or(1..=6, |seed| seed..=seed);
+    let calls = given("HOSTILE_CALLS").unwrap_or(2500);
     for seed in seeds {
         let data = tempfile::tempdir().expect("a temporary folder");
         let output = Command::new(&program)
@@ -107,17 +107,36 @@ fn calls_of(header: &str) -> String {
 /// The kind of a parameter, as `hostile.c` names it; a double has none.
 fn kind_of(parameter: &str) -> Option<char> {
     let parameter = parameter.trim();
-    let is_length = ["Len", "NumRecords", "Size"]
+    let (of, name) = parameter.rsplit_once([' ', '*']).unwrap_or_default();
+    let is_length = ["Len", "NumRecords", "NumSegments", "StructSize"]
         .iter()
-        .any(|part| parameter.contains(part));
-    match parameter {
-        "void" => None,
-        _ if parameter.contains("pucFldName") => Some('f'),
-        _ if parameter.starts_with("UNSIGNED8 *") || parameter.starts_with("WCHAR *") => Some('t'),
-        _ if parameter.contains('*') => Some('p'),
-        _ if parameter.starts_with("DOUBLE") => None,
-        _ if parameter.starts_with("ADSHANDLE") => Some('h'),
-        _ if is_length => Some('l'),
-        _ => Some('n'),
+        .any(|end| name.ends_with(end));
+    match of.trim().trim_end_matches('*').trim() {
+        _ if parameter == "void" => None,
+        "DOUBLE" if !parameter.contains('*') => None,
+        "ADSHANDLE" if !parameter.contains('*') => Some('h'),
+        _ if !parameter.contains('*') && is_length => Some('l'),
+        _ if !parameter.contains('*') => Some('n'),
+        _ if name == "pucFldName" => Some('f'),
+        _ if SELF_DESCRIBING.contains(&name) => Some('b'),
+        "UNSIGNED8" => Some('t'),
+        "WCHAR" => Some('w'),
+        "UNSIGNED16" if is_length => Some('m'),
+        "UNSIGNED32" if is_length => Some('q'),
+        "UNSIGNED16" | "SIGNED16" => Some('2'),
+        "UNSIGNED32" | "SIGNED32" => Some('4'),
+        "DOUBLE" | "ADSHANDLE" | "SIGNED64" | "UNSIGNED64" => Some('8'),
+        "VOID" => Some('b'),
+        _ => Some('s'),
     }
 }
+
+/// Bytes whose length is part of them, or fixed.
+const SELF_DESCRIBING: [&str; 6] = [
+    "pucBookmark",
+    "pucBookmark1",
+    "pucBookmark2",
+    "pucDBFDate",
+    "pucFormattedDate",
+    "pucKey",
+];
