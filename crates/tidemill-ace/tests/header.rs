@@ -128,7 +128,7 @@ int main(void) { use(0, ADSFIELD(1)); return AE_SUCCESS; }
         ("c++", "program.cc", &["c++11", "gnu++17"][..]),
     ] {
         if !exists(compiler) {
-            eprintln!("no {compiler} here: not tried");
+            tidemill_testkit::lacks(&format!("no {compiler} here"));
             continue;
         }
         let source = folder.path().join(file);

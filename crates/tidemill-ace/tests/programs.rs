@@ -1,7 +1,7 @@
 //! Programs in C over `libace.so`: by themselves, under valgrind and with AddressSanitizer, and linked with another library
 //! of the name.
 //!
-//! What a machine lacks of these is left out, and the test says so.
+//! A test that needs what the machine lacks is noted as not run.
 
 mod built;
 
@@ -36,7 +36,7 @@ fn calls_answer_as_expected() {
 #[test]
 fn valgrind_finds_nothing_in_the_programs() {
     if !exists("valgrind") {
-        return eprintln!("no valgrind here: not tried");
+        return tidemill_testkit::lacks("no valgrind here");
     }
     for source in PROGRAMS {
         let Some(program) = Program::of(source, &["-pthread"]) else {
@@ -58,7 +58,7 @@ fn valgrind_finds_nothing_in_the_programs() {
 fn address_sanitizer_finds_nothing_in_the_programs() {
     let flags = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g", "-pthread"];
     if !links("int main(void) { return 0; }", &flags) {
-        return eprintln!("no AddressSanitizer here: not tried");
+        return tidemill_testkit::lacks("no AddressSanitizer here");
     }
     for source in PROGRAMS {
         let Some(program) = Program::of(source, &flags) else {
@@ -93,7 +93,7 @@ fn example_in_c_prints_what_its_page_shows() {
 #[test]
 fn example_in_python_prints_what_its_page_shows() {
     if !exists("python3") {
-        return eprintln!("no python3 here: not tried");
+        return tidemill_testkit::lacks("no python3 here");
     }
     let data = tempfile::tempdir().expect("a temporary folder");
     let output = Command::new("python3")
@@ -110,7 +110,7 @@ fn example_in_python_prints_what_its_page_shows() {
 #[test]
 fn programs_that_were_linked_with_another_library_run() {
     if !exists("cc") || !ace::versions::PRESENT {
-        return eprintln!("no C compiler here, or no symbol versions: not tried");
+        return tidemill_testkit::lacks("no C compiler here, or no symbol versions");
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| folder.path().join(name);
@@ -159,7 +159,7 @@ impl Program {
     /// None if there is no C compiler.
     fn of(source: &str, flags: &[&str]) -> Option<Self> {
         if !exists("cc") {
-            eprintln!("no C compiler here: not tried");
+            tidemill_testkit::lacks("no C compiler here");
             return None;
         }
         let made = tempfile::tempdir().expect("a temporary folder");

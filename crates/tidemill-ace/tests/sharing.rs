@@ -84,7 +84,7 @@ impl Programs {
     fn new() -> Option<Self> {
         let version = Command::new("cc").arg("--version").output();
         if !version.is_ok_and(|output| output.status.success()) {
-            eprintln!("no C compiler here: not tried");
+            tidemill_testkit::lacks("no C compiler here");
             return None;
         }
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -38,6 +38,6 @@ pub use corpus::{corpus, corpus_bytes};
 pub use error::ServerError;
 pub use go::GoModule;
 pub use installation::{Installation, Server, cache_folder, java};
-pub use need::{NOT_RUN_ENV, need};
+pub use need::{NOT_RUN_ENV, lacks, need};
 pub use no_storage::{NoStorage, Reply};
 pub use python::Python;

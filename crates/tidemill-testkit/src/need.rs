@@ -33,6 +33,20 @@ pub fn need(server: Server) -> Option<Installation> {
     }
 }
 
+/// Notes that the calling test does not run for want of a program of the machine, and why.
+///
+/// ```no_run
+/// tidemill_testkit::lacks("no valgrind here");
+/// ```
+///
+/// # Panics
+///
+/// As [`need`].
+#[track_caller]
+pub fn lacks(why: &str) {
+    not_run(why, Location::caller());
+}
+
 pub(crate) fn not_run(why: &str, place: &Location<'_>) {
     let line = line(&test_name(), why, place);
     // Not `eprintln!`: the test runner would keep it, since the test passes.
