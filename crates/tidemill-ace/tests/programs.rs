@@ -10,9 +10,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 10] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
+    "tests/c/characters.c",
     "tests/c/sql.c",
     "tests/c/callbacks.c",
     "tests/c/management.c",

@@ -1,5 +1,6 @@
 //! Index files and their orders: opened, made, sought in, bounded.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tidemill_xbase::expression::{Environment, Program, RecordBytes, Value};
@@ -30,7 +31,7 @@ pub struct IndexOptions {
 /// What is looked for, as programs give it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SeekKey<'a> {
-    /// Text, or a value written as text.
+    /// Text as programs see it, or a value written as text.
     Text(&'a [u8]),
     /// A number, or a Julian day number.
     Number(f64),
@@ -509,13 +510,17 @@ impl WorkArea {
             return self.refuse(ErrorCode::InvalidIndexHandle, "the order is not open");
         };
         let open = open.order();
-        let text;
+        let (text, letters);
         let value = match (open.key_type(), key) {
             (_, SeekKey::Raw(bytes)) if open.key_type() != KeyType::Character => return Ok(Key::raw(bytes)),
             (_, SeekKey::Text(b"")) => return Ok(Key::raw([])),
             (KeyType::Character, SeekKey::Text(bytes) | SeekKey::Raw(bytes)) => {
-                let len = bytes.len().min(open.tag().key_len);
-                KeyValue::Character(bytes.get(..len).unwrap_or(bytes))
+                letters = match key {
+                    SeekKey::Text(_) => self.to_table(bytes),
+                    _ => Cow::Borrowed(bytes),
+                };
+                let len = letters.len().min(open.tag().key_len);
+                KeyValue::Character(letters.get(..len).unwrap_or(&letters))
             }
             (KeyType::Character, SeekKey::Number(number)) => {
                 text = number.to_string();
