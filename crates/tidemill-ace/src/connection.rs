@@ -190,10 +190,20 @@ pub extern "C" fn AdsFindConnection25(folder: Name, answer: Out<Handle>) -> u32 
     AdsFindConnection(folder, answer)
 }
 
-/// Whether the server of a folder is there: the local one always is.
+/// Which kind of server has the files at a location: the local one, or 0 and an error where no files can be had.
 #[unsafe(no_mangle)]
-pub extern "C" fn AdsIsServerLoaded(_server: Name, answer: Out<u16>) -> u32 {
-    call(|| answer.set(1))
+pub extern "C" fn AdsIsServerLoaded(location: Name, answer: Out<u16>) -> u32 {
+    call(|| {
+        let location = location.needed()?;
+        match settings().paths.reach(&location) {
+            true => answer.set(ADS_LOCAL_SERVER),
+            false => {
+                answer.set(0)?;
+                let what = format!("{location}: no folder of this machine, and no server");
+                refuse(ErrorCode::NoDriveConnection, what)
+            }
+        }
+    })
 }
 
 /// The name of the machine that the server is on.

@@ -13,7 +13,7 @@ use crate::handle::{Handle, with_any, with_area, with_order};
 use crate::movement::given_key;
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
-use crate::table::part_of;
+use crate::table::{part_of, sorted_by_bytes};
 
 /// Opens an index file and gives the handles of its orders.
 #[unsafe(no_mangle)]
@@ -116,7 +116,7 @@ pub extern "C" fn AdsCreateIndex61(
     })
 }
 
-/// Makes an order and opens it; page size and collation are the format's own.
+/// Makes an order and opens it; the page size is the format's own, and the collation must be that of bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCreateIndex90(
     object: Handle,
@@ -127,10 +127,11 @@ pub extern "C" fn AdsCreateIndex90(
     while_condition: Name,
     options: u32,
     _page_size: u32,
-    _collation: Name,
+    collation: Name,
     answer: Out<Handle>,
 ) -> u32 {
     call(|| {
+        sorted_by_bytes(collation)?;
         create(
             object,
             (file, name),
@@ -148,6 +149,7 @@ fn create(
     options: u32,
     answer: Out<Handle>,
 ) -> Result<()> {
+    let made = given_options(options)?;
     if while_condition
         .text()?
         .is_some_and(|condition| !condition.trim().is_empty())
@@ -168,11 +170,6 @@ fn create(
         let name = name.text()?.unwrap_or_default();
         let (expression, condition) = (expression.needed()?, condition.text()?.unwrap_or_default());
         let condition = Some(condition.trim()).filter(|condition| !condition.is_empty());
-        let made = IndexOptions {
-            is_unique: options & ADS_UNIQUE != 0,
-            is_descending: options & ADS_DESCENDING != 0,
-            is_custom: options & ADS_CUSTOM != 0,
-        };
         let known = session.connection.area(area)?;
         let order = known.create_index(
             path.as_deref(),
@@ -186,6 +183,41 @@ fn create(
         let handle = session.index_handle(area, order?)?;
         answer.set(handle)
     })
+}
+
+/// What the bits say. Whether a file has several orders follows from its type; keys of Unicode fields are not made, and others wait
+/// for an index that is made whether `ADS_ONLINE` is given or not.
+fn given_options(options: u32) -> Result<IndexOptions> {
+    const TAKEN: u32 = ADS_UNIQUE
+        | ADS_COMPOUND
+        | ADS_CUSTOM
+        | ADS_DESCENDING
+        | ADS_ONLINE
+        | ADS_ALLOW_MULTIPLE_COLLATION
+        | ADS_UCHAR_KEY_XLONG;
+    const FULL_TEXT: u32 = ADS_FTS_INDEX
+        | ADS_FTS_FIXED
+        | ADS_FTS_CASE_SENSITIVE
+        | ADS_FTS_KEEP_SCORE
+        | ADS_FTS_PROTECT_NUMBERS
+        | ADS_FTS_ENCODE_UTF8
+        | ADS_FTS_ENCODE_UTF16;
+    let unknown = match options & !TAKEN {
+        0 => None,
+        bits if bits & ADS_CANDIDATE != 0 => Some("orders that refuse a second record with a key"),
+        bits if bits & ADS_BINARY_INDEX != 0 => Some("binary indexes"),
+        bits if bits & FULL_TEXT != 0 => Some("full text indexes"),
+        bits if bits & ADS_NOT_AUTO_OPEN != 0 => Some("production indexes that do not open with their table"),
+        bits => return refuse(ErrorCode::InvalidOption, format!("{bits:#x} is no option of an index")),
+    };
+    match unknown {
+        Some(what) => refuse(ErrorCode::NotImplemented, format!("{what} are not made")),
+        None => Ok(IndexOptions {
+            is_unique: options & ADS_UNIQUE != 0,
+            is_descending: options & ADS_DESCENDING != 0,
+            is_custom: options & ADS_CUSTOM != 0,
+        }),
+    }
 }
 
 /// Drops an order, and with the last one its file.

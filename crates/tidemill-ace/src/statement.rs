@@ -14,6 +14,7 @@ use crate::constants::*;
 use crate::handle::{self, Handle, Object, Session, is_statement, lock, session, with_any, with_connection};
 use crate::pointers::{Bytes, Field, Name, Out, WideName, text_of};
 use crate::settings::settings;
+use crate::table::sorted_by_bytes;
 
 /// A statement of a connection.
 #[derive(Debug)]
@@ -484,18 +485,10 @@ pub extern "C" fn AdsStmtConstrainUpdates(statement: Handle, option: u16) -> u32
     })
 }
 
-/// The collation of the tables of a statement: none, since collations are not named.
+/// The collation of the tables of a statement, which must be that of bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsStmtSetTableCollation(statement: Handle, collation: Name) -> u32 {
-    call(|| {
-        with_statement(statement, |_| match collation.bytes() {
-            None | Some([]) => Ok(()),
-            Some(name) => refuse(
-                ErrorCode::UnsupportedCollation,
-                format!("there is no collation {:?}", text_of(name)),
-            ),
-        })
-    })
+    call(|| with_statement(statement, |_| sorted_by_bytes(collation)))
 }
 
 /// Takes the comments out of a statement, in its place.

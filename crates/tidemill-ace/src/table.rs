@@ -39,7 +39,7 @@ pub extern "C" fn AdsOpenTable(
     })
 }
 
-/// Opens a table; the collation must be the table's own.
+/// Opens a table; the collation must be that of bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsOpenTable90(
     connection: Handle,
@@ -50,12 +50,15 @@ pub extern "C" fn AdsOpenTable90(
     lock_type: u16,
     rights: u16,
     options: u32,
-    _collation: Name,
+    collation: Name,
     answer: Out<Handle>,
 ) -> u32 {
-    AdsOpenTable(
-        connection, name, alias, table_type, char_type, lock_type, rights, options, answer,
-    )
+    match call(|| sorted_by_bytes(collation)) {
+        AE_SUCCESS => AdsOpenTable(
+            connection, name, alias, table_type, char_type, lock_type, rights, options, answer,
+        ),
+        code => code,
+    }
 }
 
 /// Opens a table beside others, with the index type and the memos of FoxPro.
@@ -101,12 +104,13 @@ pub extern "C" fn AdsCreateTable(
     char_type: u16,
     lock_type: u16,
     _rights: u16,
-    _memo_block_size: u16,
+    memo_block_size: u16,
     fields: Name,
     answer: Out<Handle>,
 ) -> u32 {
     call(|| {
-        let options = given_options(alias, table_type, char_type, lock_type)?;
+        let mut options = given_options(alias, table_type, char_type, lock_type)?;
+        options.memo_block_size = options.table_type.memo_block_size(memo_block_size)?;
         with_connection(connection, |session| {
             let (name, fields) = (name.needed()?, fields.needed()?);
             let area = session.connection.create_table(&name, &fields, &options, &settings())?;
@@ -115,7 +119,7 @@ pub extern "C" fn AdsCreateTable(
     })
 }
 
-/// As [`AdsCreateTable`].
+/// As [`AdsCreateTable`]; the table may be named a free one, which every table here is.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCreateTable71(
     connection: Handle,
@@ -127,24 +131,27 @@ pub extern "C" fn AdsCreateTable71(
     rights: u16,
     memo_block_size: u16,
     fields: Name,
-    _options: u32,
+    options: u32,
     answer: Out<Handle>,
 ) -> u32 {
-    AdsCreateTable(
-        connection,
-        name,
-        alias,
-        table_type,
-        char_type,
-        lock_type,
-        rights,
-        memo_block_size,
-        fields,
-        answer,
-    )
+    match call(|| free_table(options)) {
+        AE_SUCCESS => AdsCreateTable(
+            connection,
+            name,
+            alias,
+            table_type,
+            char_type,
+            lock_type,
+            rights,
+            memo_block_size,
+            fields,
+            answer,
+        ),
+        code => code,
+    }
 }
 
-/// As [`AdsCreateTable`].
+/// As [`AdsCreateTable71`]; the collation must be that of bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCreateTable90(
     connection: Handle,
@@ -156,22 +163,46 @@ pub extern "C" fn AdsCreateTable90(
     rights: u16,
     memo_block_size: u16,
     fields: Name,
-    _options: u32,
-    _collation: Name,
+    options: u32,
+    collation: Name,
     answer: Out<Handle>,
 ) -> u32 {
-    AdsCreateTable(
-        connection,
-        name,
-        alias,
-        table_type,
-        char_type,
-        lock_type,
-        rights,
-        memo_block_size,
-        fields,
-        answer,
-    )
+    match call(|| sorted_by_bytes(collation)) {
+        AE_SUCCESS => AdsCreateTable71(
+            connection,
+            name,
+            alias,
+            table_type,
+            char_type,
+            lock_type,
+            rights,
+            memo_block_size,
+            fields,
+            options,
+            answer,
+        ),
+        code => code,
+    }
+}
+
+/// The name of a collation, which must be that of bytes or none.
+pub(crate) fn sorted_by_bytes(collation: Name) -> Result<()> {
+    tidemill_ads::by_bytes(collation.text()?.as_deref())
+}
+
+fn free_table(options: u32) -> Result<()> {
+    match options & !ADS_FREE_TABLE {
+        0 => Ok(()),
+        ADS_TEMP_TABLE => refuse(
+            ErrorCode::NotImplemented,
+            "tables that go with their connection are not made",
+        ),
+        ADS_DICTIONARY_BOUND_TABLE => refuse(ErrorCode::NotImplemented, "data dictionaries are not served"),
+        other => refuse(
+            ErrorCode::InvalidOption,
+            format!("{other:#x} is no option of a new table"),
+        ),
+    }
 }
 
 fn given_type(table_type: u16) -> Result<TableType> {
@@ -189,11 +220,23 @@ fn given_options(alias: Name, table_type: u16, char_type: u16, lock_type: u16) -
     if !matches!(lock_type, ADS_COMPATIBLE_LOCKING | ADS_PROPRIETARY_LOCKING) {
         return refuse(ErrorCode::InvalidOption, format!("{lock_type} is no way to lock"));
     }
+    let is_oem = match char_type {
+        ADS_DEFAULT | ADS_ANSI | MACHINE_VFP_BIN_1252 => false,
+        ADS_OEM => true,
+        CZECH_VFP_CI_AS_1250..=ADS_MAX_CHAR_SETS => {
+            let what = format!(
+                "collation {char_type}: text is sorted by its bytes, or by the alphabet that an index already has"
+            );
+            return refuse(ErrorCode::UnsupportedCollation, what);
+        }
+        other => return refuse(ErrorCode::InvalidOption, format!("{other} is no type of characters")),
+    };
     let alias = alias.text()?.filter(|alias| !alias.trim().is_empty());
     Ok(TableOptions {
         table_type,
         alias,
-        is_oem: char_type == ADS_OEM,
+        is_oem,
+        is_proprietary: lock_type == ADS_PROPRIETARY_LOCKING,
         ..TableOptions::default()
     })
 }
@@ -240,7 +283,7 @@ pub extern "C" fn AdsRestructureTable90(
     changed: Name,
     collation: Name,
 ) -> u32 {
-    match call(|| no_collation(collation)) {
+    match call(|| sorted_by_bytes(collation)) {
         AE_SUCCESS => AdsRestructureTable(
             connection, name, password, table_type, char_type, lock_type, rights, added, dropped, changed,
         ),
@@ -270,16 +313,6 @@ pub extern "C" fn AdsRestructureTable120(
             connection, name, password, table_type, char_type, lock_type, rights, added, dropped, changed, collation,
         ),
         code => code,
-    }
-}
-
-fn no_collation(collation: Name) -> Result<()> {
-    match collation.text()?.filter(|name| !name.trim().is_empty()) {
-        Some(name) => refuse(
-            ErrorCode::NotImplemented,
-            format!("{name}: indexes are sorted by their bytes, or by the alphabet that they have"),
-        ),
-        None => Ok(()),
     }
 }
 
@@ -438,10 +471,17 @@ pub extern "C" fn AdsGetTableOpenOptions(table: Handle, answer: Out<u32>) -> u32
     })
 }
 
-/// How a table is locked: always as other xBase programs do.
+/// Which way to lock a table was opened with. Either way it is locked as other xBase programs do.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetTableLockType(table: Handle, answer: Out<u16>) -> u32 {
-    call(|| with_area(table, |_| answer.set(ADS_COMPATIBLE_LOCKING)))
+    call(|| {
+        with_area(table, |area| {
+            answer.set(match area.options().is_proprietary {
+                true => ADS_PROPRIETARY_LOCKING,
+                false => ADS_COMPATIBLE_LOCKING,
+            })
+        })
+    })
 }
 
 /// Whether the user's rights are looked at: the operating system does.
@@ -450,7 +490,7 @@ pub extern "C" fn AdsGetTableRights(table: Handle, answer: Out<u16>) -> u32 {
     call(|| with_area(table, |_| answer.set(ADS_IGNORERIGHTS)))
 }
 
-/// The collation that a table was opened with: none was named.
+/// The collation that a table was opened with: that of bytes has no name here.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetTableCollation(table: Handle, collation: Bytes, len: Out<u16>) -> u32 {
     call(|| with_area(table, |_| collation.put(b"", len)))

@@ -10,9 +10,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
+    "tests/c/refusals.c",
     "tests/c/characters.c",
     "tests/c/sql.c",
     "tests/c/callbacks.c",

@@ -13,6 +13,25 @@ use tidemill_xbase::index::{Collation, Direction, Entry, Index, IndexOptions, Ke
 use tidemill_xbase::stamp::{FileMemo, FileStamp};
 use tidemill_xbase::{CodePage, KeySettings, OrderKeys, Table};
 
+use crate::error::{Error, ErrorCode, Result};
+
+/// Takes the name of a collation that is asked for: none, or that of Visual FoxPro's order of bytes (`MACHINE`, and
+/// `MACHINE_VFP_BIN_` with a code page).
+///
+/// # Errors
+/// [`ErrorCode::UnsupportedCollation`] for every other.
+pub fn by_bytes(name: Option<&str>) -> Result<()> {
+    let name = name.unwrap_or_default().trim();
+    let is_machine = name.get(..7).is_some_and(|begin| begin.eq_ignore_ascii_case("MACHINE"));
+    match name.is_empty() || is_machine {
+        true => Ok(()),
+        false => Err(Error::new(
+            ErrorCode::UnsupportedCollation,
+            format!("{name}: text is sorted by its bytes, or by the alphabet that an index already has"),
+        )),
+    }
+}
+
 /// How many entries of an order are looked at.
 const ENTRIES: usize = 4096;
 /// For how many of them the key is made anew.
@@ -85,7 +104,7 @@ fn tag_fits(
         return None;
     }
     let order = index.order(&tag.name, KeyType::Character, collation).ok()?;
-    let entries: Result<Vec<Entry>, _> = order.walk(Direction::Forward).take(ENTRIES).collect();
+    let entries: Result<Vec<Entry>, tidemill_xbase::Error> = order.walk(Direction::Forward).take(ENTRIES).collect();
     let Ok(entries) = entries else { return Some(false) };
     let weights = collation.weights();
     let weight = |byte: &u8| {

@@ -42,6 +42,7 @@ mod transactions;
 mod work_area;
 
 pub use bookmark::Bookmark;
+pub use collation::by_bytes;
 pub use connection::{AreaId, Connection, delete_file};
 pub use date_format::{DateFormat, clock, now, time_of};
 pub use error::{Error, ErrorCode, Refusal, Result};

@@ -48,6 +48,12 @@ impl Paths {
         self.files.push((name.to_uppercase(), file.into()));
     }
 
+    /// Whether files can be had at a location: a folder, a drive or share that a folder is set for, or a file in one of these.
+    pub fn reach(&self, location: &str) -> bool {
+        self.resolve(location, Path::new("."))
+            .is_ok_and(|path| path.is_dir() || path.parent().is_some_and(Path::is_dir))
+    }
+
     /// The path of a name; one that is not whole begins in `folder`. Each part of it that is not there in these letters is
     /// looked for in any case.
     ///

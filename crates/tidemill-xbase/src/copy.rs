@@ -68,7 +68,7 @@ impl Table {
             });
             let file = made.create(&to)?;
             if records == 0 {
-                MemoWriter::create(&to, memo.dialect())?.finish()?;
+                MemoWriter::create(&to, memo.dialect(), memo.block_size().into())?.finish()?;
             } else {
                 copy_bytes(memo.source(), 0, memo.file_len(), &file, 0)?;
                 file.sync()?;

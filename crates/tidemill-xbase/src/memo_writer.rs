@@ -15,19 +15,21 @@ pub(crate) struct MemoWriter {
     path: PathBuf,
     file: BufWriter<File>,
     dialect: MemoDialect,
+    block_size: u64,
     next_block: u32,
 }
 
 impl MemoWriter {
-    pub(crate) fn create(path: &Path, dialect: MemoDialect) -> Result<Self> {
+    pub(crate) fn create(path: &Path, dialect: MemoDialect, block_size: u64) -> Result<Self> {
         let file = File::create(path).map_err(|e| Error::io(path, "create", e))?;
         let mut writer = Self {
             path: path.to_owned(),
             file: BufWriter::with_capacity(1 << 18, file),
             dialect,
-            next_block: first_block(dialect),
+            block_size,
+            next_block: first_block(dialect, block_size),
         };
-        writer.write(&header(dialect, writer.next_block))?;
+        writer.write(&header(dialect, block_size, writer.next_block))?;
         Ok(writer)
     }
 
@@ -42,7 +44,7 @@ impl MemoWriter {
             Err(expected) => return Ok(Err(expected)),
         };
         let bytes = frame.byte_len();
-        let size = block_size(self.dialect);
+        let size = self.block_size;
         let blocks = bytes.div_ceil(size);
         let Some(next) = u32::try_from(blocks).ok().and_then(|b| block.checked_add(b)) else {
             return Ok(Err("a place within the memo file's 2^32 blocks"));
@@ -51,12 +53,11 @@ impl MemoWriter {
         for part in frame.parts() {
             self.write(part)?;
         }
-        let mut fill = [0; 512];
-        let fill = fill.get_mut(..padding).unwrap_or_default();
+        let mut fill = vec![0; padding];
         if let (MemoDialect::FptFlex, Some(last)) = (self.dialect, fill.last_mut()) {
             *last = FLEX_LAST;
         }
-        self.write(fill)?;
+        self.write(&fill)?;
         self.next_block = next;
         Ok(Ok(MemoPlace {
             block,
@@ -72,7 +73,7 @@ impl MemoWriter {
         self.file
             .seek(SeekFrom::Start(0))
             .map_err(|e| Error::io(&self.path, "write", e))?;
-        self.write(&header(self.dialect, self.next_block))?;
+        self.write(&header(self.dialect, self.block_size, self.next_block))?;
         self.file.flush().map_err(|e| Error::io(&self.path, "write", e))?;
         self.file
             .get_ref()
@@ -89,16 +90,19 @@ impl MemoWriter {
 
 /// The file of no memos.
 pub(crate) fn empty(dialect: MemoDialect) -> Vec<u8> {
-    header(dialect, first_block(dialect))
+    let block_size = block_size(dialect);
+    header(dialect, block_size, first_block(dialect, block_size))
 }
 
-fn first_block(dialect: MemoDialect) -> u32 {
-    u32::try_from(header_len(dialect).div_ceil(block_size(dialect))).unwrap_or(1)
+fn first_block(dialect: MemoDialect, block_size: u64) -> u32 {
+    u32::try_from(header_len(dialect).div_ceil(block_size)).unwrap_or(1)
 }
 
-fn header(dialect: MemoDialect, next_block: u32) -> Vec<u8> {
-    let mut header = vec![0; usize::try_from(header_len(dialect)).unwrap_or(512)];
-    let size = u16::try_from(block_size(dialect)).unwrap_or_default();
+/// Everything before the first block.
+fn header(dialect: MemoDialect, block_size: u64, next_block: u32) -> Vec<u8> {
+    let len = u64::from(first_block(dialect, block_size)) * block_size;
+    let mut header = vec![0; usize::try_from(len).unwrap_or(512)];
+    let size = u16::try_from(block_size).unwrap_or_default();
     let mut put = |at: usize, bytes: &[u8]| {
         if let Some(slot) = header.get_mut(at..at + bytes.len()) {
             slot.copy_from_slice(bytes);

@@ -18,7 +18,7 @@ use crate::field::FieldKind;
 use crate::field_spec::FieldSpec;
 use crate::header::{CivilDate, Dialect};
 use crate::memo::MemoDialect;
-use crate::memo_writer::MemoWriter;
+use crate::memo_writer::{MemoWriter, block_size};
 use crate::value::{Format, Value};
 
 /// What kind of table to create.
@@ -31,6 +31,8 @@ pub struct CreateOptions {
     /// How memos are kept; `None` is the format's own way: DBT for dBASE, SMT for SIx, FPT for the others. FoxPro 2 tables
     /// can also have FPT files of SIx or FlexFile.
     pub memo: Option<MemoDialect>,
+    /// How many bytes a block of an FPT file has, at least 1. Default: 64. Those of other memo files are fixed.
+    pub memo_block_size: Option<u16>,
     /// The day that the header names as that of the last change.
     pub last_update: CivilDate,
 }
@@ -42,6 +44,7 @@ impl CreateOptions {
             codepage: CodePage::Cp1252,
             format: Dialect::FoxPro2,
             memo: None,
+            memo_block_size: None,
             last_update,
         }
     }
@@ -87,7 +90,12 @@ impl TableWriter {
         let layout = Layout::new(fields, options)?;
         let memo_dialect = memo_dialect(options)?;
         let memo = if layout.has_memos() {
-            Some(MemoWriter::create(&memo_dialect.beside(path), memo_dialect)?)
+            let block_size = memo_block_size(options, memo_dialect)?;
+            Some(MemoWriter::create(
+                &memo_dialect.beside(path),
+                memo_dialect,
+                block_size,
+            )?)
         } else {
             None
         };
@@ -291,6 +299,17 @@ fn put_memo(
 ///
 /// # Errors
 /// [`Error::Misuse`] for what the format does not have.
+pub(crate) fn memo_block_size(options: &CreateOptions, dialect: MemoDialect) -> Result<u64> {
+    let is_fixed = matches!(dialect, MemoDialect::Dbt3 | MemoDialect::Dbt4 | MemoDialect::Smt);
+    match options.memo_block_size {
+        None => Ok(block_size(dialect)),
+        Some(size) if is_fixed || size == 0 => Err(Error::Misuse(format!(
+            "{dialect} files do not have memo blocks of {size} bytes"
+        ))),
+        Some(size) => Ok(size.into()),
+    }
+}
+
 pub(crate) fn memo_dialect(options: &CreateOptions) -> Result<MemoDialect> {
     let own = match options.format {
         Dialect::Dbase3 => MemoDialect::Dbt3,

@@ -123,6 +123,46 @@ fn a_new_table_keeps_memos_in_every_dialect_and_takes_more_of_them() {
 }
 
 #[test]
+fn an_fpt_file_has_blocks_of_any_size() {
+    let notes: Vec<String> = (0..30).map(|n| "memo ".repeat(n * n)).collect();
+    let note = Arc::new(StringArray::from_iter_values(&notes)) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("NOTE", note)]).unwrap();
+    let fields = [FieldSpec::new("NOTE", 'M', 10, 0)];
+    for memo in [MemoDialect::Fpt, MemoDialect::FptSix, MemoDialect::FptFlex] {
+        for size in [1, 33, 64, 512, 1000, 16384, u16::MAX] {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join("t.dbf");
+            let mut options = CreateOptions::new(TODAY);
+            (options.memo, options.memo_block_size) = (Some(memo), Some(size));
+            let mut writer = TableWriter::create(&path, &fields, &options).unwrap();
+            writer.write(&batch, None).unwrap();
+            writer.finish().unwrap();
+            let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+            editor.append_values(&[(0, Value::Text("one more"))]).unwrap();
+            drop(editor);
+
+            let table = Arc::new(Table::open(&path, &OpenOptions::new()).unwrap());
+            assert_eq!(table.memo().unwrap().block_size(), u32::from(size));
+            assert_eq!(table.memo().unwrap().dialect(), memo);
+            assert_eq!(table.verify().unwrap().damage, [], "{memo} {size}");
+            let mut rows = Vec::new();
+            for read in table.scan(Scan::new()).unwrap().map(Result::unwrap) {
+                rows.extend((0..read.num_rows()).map(|row| array_value_to_string(read.column(0), row).unwrap()));
+            }
+            let expected = notes.iter().map(String::as_str).chain(["one more"]);
+            assert!(rows.iter().map(String::as_str).eq(expected), "{memo} {size}");
+        }
+    }
+    let mut options = CreateOptions::new(TODAY);
+    for (format, size) in [(Dialect::Dbase3, 64), (Dialect::Six, 64), (Dialect::FoxPro2, 0)] {
+        let folder = TempDir::new().unwrap();
+        (options.format, options.memo_block_size) = (format, Some(size));
+        let refused = TableWriter::create(folder.path().join("t.dbf"), &fields, &options);
+        assert!(matches!(refused, Err(Error::Misuse(_))), "{format}, {size}");
+    }
+}
+
+#[test]
 fn a_format_keeps_no_memos_in_the_way_of_another() {
     let folder = TempDir::new().unwrap();
     let mut options = CreateOptions::new(TODAY);

@@ -199,7 +199,7 @@ static void structures(void)
                              ADS_IGNORERIGHTS, TEXT("MORE,Character,5"), NULL, NULL, NULL));
     IS(AdsRestructureTable90(connection, TEXT("variants"), NULL, ADS_VFP, ADS_ANSI, ADS_COMPATIBLE_LOCKING,
                              ADS_IGNORERIGHTS, NULL, TEXT("MORE"), NULL, TEXT("GERMAN_VFP_CI_AS_1252")),
-       AE_FUNCTION_NOT_AVAILABLE);
+       AE_UNSUPPORTED_COLLATION);
     OK(AdsRestructureTable120(connection, TEXT("variants"), NULL, ADS_VFP, ADS_ANSI, ADS_COMPATIBLE_LOCKING,
                               ADS_IGNORERIGHTS, NULL, TEXT("MARK"), NULL, NULL, ADS_DEFAULT, 0));
     OK(AdsOpenTable101(connection, TEXT("variants"), &table));

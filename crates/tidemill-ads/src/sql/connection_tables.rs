@@ -693,6 +693,7 @@ impl TableOptions {
             true => CodePage::Cp850,
             false => CodePage::Cp1252,
         });
+        create.memo_block_size = self.memo_block_size;
         create
     }
 }

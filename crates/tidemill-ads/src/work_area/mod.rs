@@ -56,6 +56,23 @@ impl TableType {
         }
     }
 
+    /// How many bytes a block of the memo file has that a program asks for: 0 is the format's own size, 1 to 32 are so many times
+    /// 512 bytes, 33 to 1024 are bytes. The blocks of DBT files have 512 whatever is asked for (SAP's help, `AdsCreateTable`).
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidMemoBlockSize`] for more.
+    pub fn memo_block_size(self, asked: u16) -> Result<Option<u16>> {
+        match (self, asked) {
+            (Self::Ntx, _) | (_, 0) => Ok(None),
+            (_, 1..=32) => Ok(Some(asked * 512)),
+            (_, 33..=1024) => Ok(Some(asked)),
+            (_, more) => Err(Error::new(
+                ErrorCode::InvalidMemoBlockSize,
+                format!("memo blocks have at most 1024 bytes, and {more} are asked for"),
+            )),
+        }
+    }
+
     /// The format of new tables.
     pub(crate) fn dialect(self) -> Dialect {
         match self {
@@ -80,6 +97,11 @@ pub struct TableOptions {
     /// Whether programs see text in the code page of Windows and the table holds it in that of DOS. Default: false, text goes
     /// through as it is.
     pub is_oem: bool,
+    /// Whether the program asked for the server's own way to lock. Both ways lock the bytes that other xBase programs lock, so that
+    /// this is no more than remembered. Default: false.
+    pub is_proprietary: bool,
+    /// How many bytes a block of the memo file of a new table has; see [`TableType::memo_block_size`]. Default: the format's own.
+    pub memo_block_size: Option<u16>,
 }
 
 impl Default for TableOptions {
@@ -90,6 +112,8 @@ impl Default for TableOptions {
             alias: None,
             codepage: None,
             is_oem: false,
+            is_proprietary: false,
+            memo_block_size: None,
         }
     }
 }

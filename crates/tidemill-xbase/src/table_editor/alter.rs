@@ -23,7 +23,7 @@ use crate::header::Dialect;
 use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::MemoEditor;
-use crate::memo_writer::MemoWriter;
+use crate::memo_writer::{MemoWriter, block_size};
 use crate::scan::{Deleted, Scan};
 use crate::sibling::Sibling;
 use crate::storage::DataFile;
@@ -376,7 +376,7 @@ impl Structure {
                 path.display()
             )));
         }
-        MemoWriter::create(&path, dialect)?.finish()?;
+        MemoWriter::create(&path, dialect, block_size(dialect))?.finish()?;
         let created = CreatedMemo { path, kept: false };
         new.memo = Some(open_created(&created.path, dialect, old)?);
         Ok(NewMemo::Created(created))
