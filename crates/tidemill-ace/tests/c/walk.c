@@ -116,6 +116,139 @@ static ADSHANDLE make(ADSHANDLE connection)
     return table;
 }
 
+/* Where no record is shown a skip is behind the last or before the first, and not both. */
+static void no_record(ADSHANDLE table, ADSHANDLE order)
+{
+    OK(AdsGotoTop(order));
+    IS(bof(table), ADS_TRUE);
+    IS(eof(table), ADS_TRUE);
+    OK(AdsSkip(order, 1));
+    IS(bof(table), ADS_FALSE);
+    IS(eof(table), ADS_TRUE);
+    OK(AdsSkip(order, -1));
+    IS(bof(table), ADS_TRUE);
+    IS(eof(table), ADS_FALSE);
+    OK(AdsGotoBottom(order));
+    IS(bof(table), ADS_TRUE);
+    IS(eof(table), ADS_TRUE);
+}
+
+/* Two records are shown: each end, and the way back from it. */
+static void two_records(ADSHANDLE table, ADSHANDLE order, UNSIGNED32 first, UNSIGNED32 last)
+{
+    OK(AdsGotoTop(order));
+    IS(record(table), first);
+    IS(bof(table), ADS_FALSE);
+    IS(eof(table), ADS_FALSE);
+    OK(AdsSkip(order, -1));
+    IS(bof(table), ADS_TRUE);
+    IS(eof(table), ADS_FALSE);
+    OK(AdsSkip(order, 1));
+    IS(record(table), first);
+    IS(bof(table), ADS_FALSE);
+    OK(AdsSkip(order, 2));
+    IS(bof(table), ADS_FALSE);
+    IS(eof(table), ADS_TRUE);
+    OK(AdsSkip(order, -1));
+    IS(record(table), last);
+    IS(bof(table), ADS_FALSE);
+    IS(eof(table), ADS_FALSE);
+    OK(AdsSkip(order, -9));
+    IS(bof(table), ADS_TRUE);
+    IS(eof(table), ADS_FALSE);
+    OK(AdsGotoBottom(order));
+    IS(record(table), last);
+    IS(bof(table), ADS_FALSE);
+    OK(AdsSkip(order, 9));
+    IS(bof(table), ADS_FALSE);
+    IS(eof(table), ADS_TRUE);
+}
+
+/* The ends of what a filter, an AOF, a scope and deletion leave, in the order of the file and in orders both ways. */
+static void ends(ADSHANDLE connection)
+{
+    static const char *names[] = {"b", "d", "a", "c", "e"};
+    ADSHANDLE table = 0, up = 0, down = 0, born = 0, male = 0;
+    UNSIGNED16 type = 77;
+    unsigned i;
+
+    OK(AdsCreateTable(connection, TEXT("ends"), NULL, ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS, 0,
+                      TEXT("NAME,C,5;BORN,Date;MALE,Logical"), &table));
+    OK(AdsCreateIndex61(table, NULL, TEXT("UP"), TEXT("NAME"), NULL, NULL, ADS_COMPOUND, 0, &up));
+    OK(AdsCreateIndex61(table, NULL, TEXT("DOWN"), TEXT("NAME"), NULL, NULL, ADS_COMPOUND | ADS_DESCENDING, 0, &down));
+    OK(AdsCreateIndex61(table, NULL, TEXT("BORN"), TEXT("BORN"), NULL, NULL, ADS_COMPOUND, 0, &born));
+    OK(AdsCreateIndex61(table, NULL, TEXT("MALE"), TEXT("MALE"), NULL, NULL, ADS_COMPOUND, 0, &male));
+    OK(AdsGetKeyType(up, &type));
+    IS(type, ADS_STRING);
+    OK(AdsGetKeyType(born, &type));
+    IS(type, ADS_DATE);
+    OK(AdsGetKeyType(male, &type));
+    IS(type, ADS_LOGICAL);
+    no_record(table, table);
+    no_record(table, up);
+    no_record(table, down);
+    for (i = 0; i < 5; i++) {
+        OK(AdsAppendRecord(table));
+        set(table, "NAME", names[i]);
+        OK(AdsWriteRecord(table));
+    }
+
+    OK(AdsSetFilter(table, TEXT("NAME = 'c' .OR. NAME = 'd'")));
+    two_records(table, table, 2, 4);
+    two_records(table, up, 4, 2);
+    two_records(table, down, 2, 4);
+    OK(AdsSetFilter(table, TEXT("NAME = 'x'")));
+    no_record(table, table);
+    no_record(table, up);
+    no_record(table, down);
+    OK(AdsClearFilter(table));
+
+    OK(AdsSetAOF(table, TEXT("NAME = 'c' .OR. NAME = 'd'"), ADS_RESOLVE_IMMEDIATE));
+    two_records(table, table, 2, 4);
+    two_records(table, up, 4, 2);
+    two_records(table, down, 2, 4);
+    OK(AdsSetAOF(table, TEXT("NAME = 'x'"), ADS_RESOLVE_IMMEDIATE));
+    no_record(table, table);
+    no_record(table, up);
+    no_record(table, down);
+    OK(AdsClearAOF(table));
+
+    OK(AdsSetScope(up, ADS_TOP, TEXT("c"), 1, ADS_STRINGKEY));
+    OK(AdsSetScope(up, ADS_BOTTOM, TEXT("d"), 1, ADS_STRINGKEY));
+    two_records(table, up, 4, 2);
+    OK(AdsSetScope(down, ADS_TOP, TEXT("d"), 1, ADS_STRINGKEY));
+    OK(AdsSetScope(down, ADS_BOTTOM, TEXT("c"), 1, ADS_STRINGKEY));
+    two_records(table, down, 2, 4);
+    OK(AdsSetFilter(table, TEXT("NAME = 'a'")));
+    no_record(table, up);
+    no_record(table, down);
+    OK(AdsClearFilter(table));
+    OK(AdsSetScope(up, ADS_TOP, TEXT("x"), 1, ADS_STRINGKEY));
+    OK(AdsSetScope(up, ADS_BOTTOM, TEXT("y"), 1, ADS_STRINGKEY));
+    no_record(table, up);
+    OK(AdsClearAllScopes(table));
+
+    OK(AdsShowDeleted(ADS_FALSE));
+    for (i = 1; i <= 5; i += 2) {
+        OK(AdsGotoRecord(table, i));
+        OK(AdsDeleteRecord(table));
+    }
+    two_records(table, table, 2, 4);
+    two_records(table, up, 4, 2);
+    two_records(table, down, 2, 4);
+    for (i = 2; i <= 4; i += 2) {
+        OK(AdsGotoRecord(table, i));
+        OK(AdsDeleteRecord(table));
+    }
+    no_record(table, table);
+    no_record(table, up);
+    no_record(table, down);
+    OK(AdsShowDeleted(ADS_TRUE));
+    OK(AdsCloseTable(table));
+    OK(AdsDeleteFile(connection, TEXT("ends.dbf")));
+    OK(AdsDeleteFile(connection, TEXT("ends.cdx")));
+}
+
 static void empty_table(ADSHANDLE connection)
 {
     ADSHANDLE table = 0;
@@ -126,10 +259,7 @@ static void empty_table(ADSHANDLE connection)
     OK(AdsGotoTop(table));
     IS(bof(table), ADS_TRUE);
     IS(eof(table), ADS_TRUE);
-    OK(AdsSkip(table, 1));
-    IS(eof(table), ADS_TRUE);
-    OK(AdsSkip(table, -1));
-    IS(bof(table), ADS_TRUE);
+    no_record(table, table);
     IS(count(table, ADS_IGNOREFILTERS), 0);
     IS(AdsDeleteRecord(table), AE_NO_CURRENT_RECORD);
     IS(AdsIsRecordDeleted(table, &answer), AE_NO_CURRENT_RECORD);
@@ -510,6 +640,7 @@ int main(int arguments, char **argument)
     OK(AdsConnect60(TEXT(argument[1]), ADS_LOCAL_SERVER, NULL, NULL, ADS_DEFAULT, &connection));
     settings();
     empty_table(connection);
+    ends(connection);
     table = make(connection);
     fields(table);
     orders(table);

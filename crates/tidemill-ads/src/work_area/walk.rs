@@ -102,7 +102,12 @@ impl WorkArea {
                 }
             }
             Ok(())
-        })
+        })?;
+        if count > 0 {
+            // A table without records is at both ends wherever it goes, but for a skip.
+            self.is_bof = false;
+        }
+        Ok(())
     }
 
     /// Leaves the record and moves from it with the cursor of an order, which stands at it. `step` is told whether the order is
