@@ -59,6 +59,7 @@ struct Registry {
     free: Vec<usize>,
     connections: Usage,
     tables: Usage,
+    statements: Usage,
     /// The calls that closed connections have served.
     operations: u64,
     /// When the first handle was given away.
@@ -78,6 +79,7 @@ impl Registry {
         match object {
             Object::Connection(_) => Some(&mut self.connections),
             Object::Table(..) => Some(&mut self.tables),
+            Object::Statement(_) => Some(&mut self.statements),
             _ => None,
         }
     }
@@ -88,6 +90,7 @@ static REGISTRY: RwLock<Registry> = RwLock::new(Registry {
     free: Vec::new(),
     connections: Usage { in_use: 0, most: 0 },
     tables: Usage { in_use: 0, most: 0 },
+    statements: Usage { in_use: 0, most: 0 },
     operations: 0,
     since: None,
 });
@@ -201,8 +204,17 @@ pub(crate) fn kept_number(handle: Handle) -> Option<u32> {
     registry.places.get(place_of(handle)?)?.number
 }
 
-/// The connections and tables that are open, how many calls they and closed ones have served, and for how long.
-pub(crate) fn activity() -> (Usage, Usage, u64, Duration) {
+/// What is open, and what was done since the first handle was given away.
+pub(crate) struct Activity {
+    pub(crate) connections: Usage,
+    pub(crate) tables: Usage,
+    pub(crate) statements: Usage,
+    /// How many calls connections have served, closed ones too.
+    pub(crate) operations: u64,
+    pub(crate) since: Duration,
+}
+
+pub(crate) fn activity() -> Activity {
     let open = all().into_iter().filter_map(|(_, object)| match object {
         Object::Connection(session) => Some(lock(&session).operations),
         _ => None,
@@ -210,12 +222,13 @@ pub(crate) fn activity() -> (Usage, Usage, u64, Duration) {
     let operations: u64 = open.sum();
     let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
     let since = registry.since.map_or(Duration::ZERO, |since| since.elapsed());
-    (
-        registry.connections,
-        registry.tables,
-        operations + registry.operations,
+    Activity {
+        connections: registry.connections,
+        tables: registry.tables,
+        statements: registry.statements,
+        operations: operations + registry.operations,
         since,
-    )
+    }
 }
 
 /// Every object that is open, with its handle.

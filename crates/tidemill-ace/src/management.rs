@@ -43,7 +43,7 @@ pub extern "C" fn AdsMgGetServerType(connection: Handle, answer: Out<u16>) -> u3
 }
 
 /// What the program has done and has open. The most that were in use at once are exact for connections and tables that were
-/// opened; for files and locks they are the most that a call of this function has seen.
+/// opened and for statements; for files, locks and transactions they are the most that a call of this function has seen.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsMgGetActivityInfo(connection: Handle, info: Bytes, len: Out<u16>) -> u32 {
     call(|| {
@@ -56,27 +56,44 @@ pub extern "C" fn AdsMgGetActivityInfo(connection: Handle, info: Bytes, len: Out
             .map(PathBuf::as_path)
             .collect();
         let locks = open.iter().map(|table| table.locks()).sum();
-        let [files, indexes, locks] = most([files.len(), indexes.len(), locks]);
-        let (connections, tables, operations, since) = handle::activity();
-        let seconds = since.as_secs();
+        let in_transactions = |session: &SharedSession| lock(session).connection.is_in_transaction();
+        let transactions = sessions()
+            .iter()
+            .filter(|(_, session)| in_transactions(session))
+            .count();
+        let [files, indexes, locks, transactions] = most([files.len(), indexes.len(), locks, transactions]);
+        let activity = handle::activity();
+        let seconds = activity.since.as_secs();
 
         let mut record = Record::default();
-        record.u32(operations).u32(0);
+        record.u32(activity.operations).u32(0);
         let up = [seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60];
         for part in up {
             record.u16(part);
         }
         let users = Usage {
-            in_use: connections.in_use.min(1),
-            most: connections.most.min(1),
+            in_use: activity.connections.in_use.min(1),
+            most: activity.connections.most.min(1),
         };
         let none = Usage::default();
-        for usage in [users, connections, tables, files, indexes, locks] {
+        for usage in [
+            users,
+            activity.connections,
+            activity.tables,
+            files,
+            indexes,
+            locks,
+            transactions,
+        ] {
             record.usage(usage);
         }
-        // Elements of transactions, threads of a server, queries, and kinds of users: there are none.
-        for _ in 0..7 {
-            record.usage(none);
+        // What transactions change is kept in a log, and in no elements; and there are no threads of a server.
+        for usage in [none, none, none, activity.statements] {
+            record.usage(usage);
+        }
+        // Kinds of users belong to servers of the web.
+        for usage in [none, none] {
+            record.usage(usage);
         }
         record.put(info, len)
     })
@@ -509,10 +526,10 @@ fn whole(path: &Path) -> PathBuf {
 }
 
 /// How many there are now, with the most that were seen.
-fn most(now: [usize; 3]) -> [Usage; 3] {
-    static MOST: Mutex<[u32; 3]> = Mutex::new([0; 3]);
+fn most(now: [usize; 4]) -> [Usage; 4] {
+    static MOST: Mutex<[u32; 4]> = Mutex::new([0; 4]);
     let mut seen = MOST.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut usages = [Usage::default(); 3];
+    let mut usages = [Usage::default(); 4];
     for ((now, seen), usage) in now.into_iter().zip(seen.iter_mut()).zip(&mut usages) {
         let in_use = u32::try_from(now).unwrap_or(u32::MAX);
         *seen = in_use.max(*seen);

@@ -197,6 +197,36 @@ static void figures(void)
     IS(AdsMgGetActivityInfo(management, &before, NULL), AE_INVALID_POINTER);
 }
 
+static void statements_and_transactions(void)
+{
+    ADSHANDLE statement = 0, other_statement = 0, cursor = 0;
+    ADS_MGMT_ACTIVITY_INFO now = activity();
+
+    IS(now.stQueries.ulInUse, 0);
+    IS(now.stTpsHeaderElems.ulInUse, 0);
+    OK(AdsCreateSQLStatement(first, &statement));
+    OK(AdsCreateSQLStatement(first, &other_statement));
+    OK(AdsStmtSetTableType(statement, ADS_CDX));
+    OK(AdsExecuteSQLDirect(statement, TEXT("SELECT * FROM stock"), &cursor));
+    OK(AdsBeginTransaction(second));
+    now = activity();
+    IS(now.stQueries.ulInUse, 2);
+    IS(now.stTpsHeaderElems.ulInUse, 1);
+    IS(now.stTpsVisElems.ulInUse, 0);
+    IS(now.stWorkerThreads.ulInUse, 0);
+    OK(AdsRollbackTransaction(second));
+    OK(AdsCloseSQLStatement(statement));
+    now = activity();
+    IS(now.stQueries.ulInUse, 1);
+    IS(now.stTpsHeaderElems.ulInUse, 0);
+    OK(AdsCloseSQLStatement(other_statement));
+    OK(AdsCloseCachedTables(first));
+    now = activity();
+    IS(now.stQueries.ulInUse, 0);
+    IS(now.stQueries.ulMaxUsed, 2);
+    IS(now.stTpsHeaderElems.ulMaxUsed, 1);
+}
+
 static void killing(void)
 {
     ADS_MGMT_USER_INFO user;
@@ -259,6 +289,7 @@ int main(int arguments, char **argument)
     what_is_open();
     locks();
     figures();
+    statements_and_transactions();
     killing();
     OK(AdsMgDisconnect(management));
     IS(AdsMgResetCommStats(management), AE_INVALID_CONNECTION_HANDLE);
