@@ -26,6 +26,7 @@ mod flush;
 mod hash;
 mod message_schema;
 mod metadata;
+mod options_parser;
 mod ordered_pool;
 mod reader;
 mod reader_options;

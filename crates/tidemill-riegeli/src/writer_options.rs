@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use prost::Message;
 
-use crate::{Compression, Error, FileName, RecordType, RecordsMetadata, Result, block_header::BLOCK_SIZE};
+use crate::{
+    Compression, Error, FileName, RecordType, RecordsMetadata, Result, block_header::BLOCK_SIZE, options_parser,
+};
 
 /// Options of a [`RecordWriter`](crate::RecordWriter).
 #[derive(Clone, Debug, PartialEq)]
@@ -155,7 +157,8 @@ impl WriterOptions {
 /// Parses options separated by commas: `default`, `uncompressed`, `brotli[:0..11]`, `zstd[:-131072..22]`, `snappy[:1..2]`,
 /// `window_log:auto|10..31`, `brotli_encoder:cbrotli`, `chunk_size:auto|SIZE`, `transpose[:true|false]`,
 /// `bucket_fraction:0..1`, `padding[:SIZE]`, `initial_padding[:SIZE]`, `final_padding[:SIZE]`,
-/// `parallelism:N`. A size is a number with an optional `B`, `k`, `K`, `M`, `G`, `T`, `P` or `E`.
+/// `parallelism:N`. A size is a real number with an optional `B`, `k`, `K`, `M`, `G`, `T`, `P` or `E`, rounded to bytes of which
+/// there is at least one. Options may be empty, and an empty value is none: `zstd:,,padding:` is `zstd,padding`.
 ///
 /// # Errors
 /// [`Error::Option`] for any other text.
@@ -164,90 +167,48 @@ impl FromStr for WriterOptions {
 
     fn from_str(text: &str) -> Result<Self> {
         let mut options = Self::default();
-        let mut codec = None;
         let mut window_log = None;
-        let mut seen: Vec<&str> = Vec::new();
-        for option in text.split(',').filter(|_| !text.is_empty()) {
-            let (name, value) = match option.split_once(':') {
-                Some((name, value)) => (name, Some(value)),
-                None => (option, None),
-            };
-            let fail = |expected: &str| -> Error {
-                Error::Option {
-                    option: option.to_owned(),
-                    expected: expected.to_owned(),
-                }
-            };
-            if seen.contains(&name) {
-                return Err(fail("each option once"));
+        for option in options_parser::options(text)? {
+            if let Some(codec) = option.codec()? {
+                options.compression = codec;
+                continue;
             }
-            seen.push(name);
-            if matches!(name, "uncompressed" | "brotli" | "zstd" | "snappy") && codec.replace(name).is_some() {
-                return Err(fail("one codec"));
-            }
-            match name {
-                "default" if value.is_none() && seen.len() == 1 => {}
-                "default" => return Err(fail("`default` before all others, without a value")),
-                "uncompressed" if value.is_none() => options.compression = Compression::None,
-                "uncompressed" => return Err(fail("no value")),
-                "brotli" => {
-                    let quality = number(value, 6, 0..=11).ok_or_else(|| fail("brotli:0 to brotli:11"))?;
-                    options.compression = Compression::brotli(u32::try_from(quality).unwrap_or(6));
-                }
-                "zstd" => {
-                    let level = number(value, 3, -131_072..=22).ok_or_else(|| fail("zstd:-131072 to zstd:22"))?;
-                    options.compression = Compression::zstd(i32::try_from(level).unwrap_or(3));
-                }
-                "snappy" => {
-                    options.compression = match number(value, 1, 1..=2) {
-                        Some(1) => Compression::Snappy,
-                        Some(_) => Compression::SnappyDense,
-                        None => return Err(fail("snappy:1 or snappy:2")),
-                    };
-                }
-                "window_log" if value == Some("auto") => window_log = None,
-                "window_log" => {
-                    let log = value.and_then(|value| value.parse::<u32>().ok());
-                    window_log = Some(log.ok_or_else(|| fail("auto, or a number from 10 to 31"))?);
-                }
-                "brotli_encoder" => match value {
-                    Some("cbrotli" | "rbrotli_or_cbrotli") => {}
-                    _ => return Err(fail("cbrotli, the only encoder here")),
+            match option.key {
+                "default" => {}
+                "window_log" => window_log = option.window_log()?,
+                "brotli_encoder" => match option.value {
+                    "cbrotli" | "rbrotli_or_cbrotli" => {}
+                    _ => return Err(option.expected("cbrotli, the only encoder here")),
                 },
-                "chunk_size" if value == Some("auto") => options.chunk_size = None,
+                "chunk_size" if option.value == "auto" => options.chunk_size = None,
                 "chunk_size" => {
-                    let size = value.and_then(size).ok_or_else(|| fail("auto, or a size such as 1M"))?;
-                    options.chunk_size = Some(size);
+                    let size = option.bytes();
+                    options.chunk_size = Some(size.ok_or_else(|| option.expected("auto, or a size such as 1M"))?);
                 }
                 "padding" | "initial_padding" | "final_padding" => {
-                    let padding = match value {
-                        None => BLOCK_SIZE,
-                        Some(value) => size(value).ok_or_else(|| fail("a size such as 64K"))?,
+                    let padding = match option.value {
+                        "" => BLOCK_SIZE,
+                        _ => option.bytes().ok_or_else(|| option.expected("a size such as 64K"))?,
                     };
-                    if name != "final_padding" {
+                    if option.key != "final_padding" {
                         options.initial_padding = padding;
                     }
-                    if name != "initial_padding" {
+                    if option.key != "initial_padding" {
                         options.final_padding = padding;
                     }
                 }
-                "transpose" => match value {
-                    None | Some("true") => options.transpose = true,
-                    Some("false") => options.transpose = false,
-                    _ => return Err(fail("transpose, transpose:true or transpose:false")),
-                },
+                "transpose" => options.transpose = option.bool(true)?,
                 "bucket_fraction" => {
-                    options.bucket_fraction = value
-                        .and_then(|value| value.parse::<f64>().ok())
-                        .filter(|fraction| (0.0..=1.0).contains(fraction))
-                        .ok_or_else(|| fail("a number from 0 to 1"))?;
+                    let fraction = option.real(0.0..=1.0);
+                    options.bucket_fraction = fraction.ok_or_else(|| option.expected("a number from 0 to 1"))?;
                 }
                 "parallelism" => {
-                    options.parallelism = number(value, -1, 0..=i64::from(i32::MAX))
+                    options.parallelism = option
+                        .int(0..=i64::from(i32::MAX))
                         .and_then(|number| usize::try_from(number).ok())
-                        .ok_or_else(|| fail("a number from 0"))?;
+                        .ok_or_else(|| option.expected("a number from 0"))?;
                 }
-                _ => return Err(fail("an option of a Riegeli/records writer")),
+                _ => return Err(option.expected("an option of a Riegeli/records writer")),
             }
         }
         if let Some(log) = window_log {
@@ -277,34 +238,6 @@ pub(crate) fn with_window_log(mut compression: Compression, log: u32) -> Result<
     }
     *window_log = Some(log);
     Ok(compression)
-}
-
-/// Returns the number that a value is, or `default` without one, if that is in the range.
-pub(crate) fn number(value: Option<&str>, default: i64, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
-    let number = match value {
-        Some(value) => value.parse().ok()?,
-        None => default,
-    };
-    Some(number).filter(|number| range.contains(number))
-}
-
-/// Returns the bytes that a positive number with a unit means.
-pub(crate) fn size(text: &str) -> Option<u64> {
-    let (digits, shift) = match text.as_bytes().last()? {
-        b'B' => (&text[..text.len() - 1], 0),
-        b'k' | b'K' => (&text[..text.len() - 1], 10),
-        b'M' => (&text[..text.len() - 1], 20),
-        b'G' => (&text[..text.len() - 1], 30),
-        b'T' => (&text[..text.len() - 1], 40),
-        b'P' => (&text[..text.len() - 1], 50),
-        b'E' => (&text[..text.len() - 1], 60),
-        _ => (text, 0),
-    };
-    digits
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1 << shift)
-        .filter(|&size| size > 0)
 }
 
 #[cfg(test)]
@@ -351,6 +284,27 @@ mod tests {
             ("padding", base.clone().padding(65_536)),
             ("final_padding:4k", base.clone().final_padding(4_096)),
             ("initial_padding:64K", base.clone().initial_padding(65_536)),
+            ("chunk_size:1.5M", base.clone().chunk_size(3 << 19)),
+            ("chunk_size:1e6", base.clone().chunk_size(1_000_000)),
+            ("chunk_size:16E", base.clone().chunk_size(u64::MAX)),
+            (
+                "padding:0.5k,bucket_fraction:.25",
+                base.clone().padding(512).bucket_fraction(0.25),
+            ),
+            (
+                ",default:,,zstd:,transpose:,padding:,",
+                base.clone()
+                    .compression(Compression::zstd(3))
+                    .transpose(true)
+                    .padding(65_536),
+            ),
+            (",,", base.clone()),
+            ("uncompressed:", base.clone().compression(Compression::None)),
+            ("brotli:", base.clone().compression(Compression::brotli(6))),
+            ("snappy:", base.clone().compression(Compression::Snappy)),
+            ("initial_padding:", base.clone().initial_padding(65_536)),
+            ("final_padding:", base.clone().final_padding(65_536)),
+            ("parallelism: +2 ", base.clone().parallelism(2)),
         ] {
             assert_eq!(text.parse::<WriterOptions>().expect(text), expected, "{text:?}");
         }
@@ -377,18 +331,36 @@ mod tests {
                 "option `chunk_size:0`: expected auto, or a size such as 1M",
             ),
             (
-                "chunk_size:99999999999E",
-                "option `chunk_size:99999999999E`: expected auto, or a size such as 1M",
+                "chunk_size:1MB",
+                "option `chunk_size:1MB`: expected auto, or a size such as 1M",
             ),
+            (
+                "chunk_size:",
+                "option `chunk_size:`: expected auto, or a size such as 1M",
+            ),
+            ("padding:0.4", "option `padding:0.4`: expected a size such as 64K"),
+            ("parallelism:", "option `parallelism:`: expected a number from 0"),
+            ("parallelism:1.5", "option `parallelism:1.5`: expected a number from 0"),
+            (
+                "bucket_fraction:",
+                "option `bucket_fraction:`: expected a number from 0 to 1",
+            ),
+            (
+                "window_log:",
+                "option `window_log:`: expected auto, or a number from 10 to 31",
+            ),
+            (
+                "zstd,default",
+                "option `default`: expected `default` before all others, without a value",
+            ),
+            ("padding,,padding:", "option `padding:`: expected each option once"),
             ("window_log:9", "option `window_log:9`: expected 10 to 30"),
             (
                 "uncompressed,window_log:20",
                 "option `window_log:20`: expected brotli or zstd with a window",
             ),
-            (
-                "zstd,,snappy",
-                "option ``: expected an option of a Riegeli/records writer",
-            ),
+            ("zstd,,snappy", "option `snappy`: expected one codec"),
+            (":1", "option `:1`: expected an option of a Riegeli/records writer"),
             ("lzma", "option `lzma`: expected an option of a Riegeli/records writer"),
         ] {
             let error = text.parse::<WriterOptions>().expect_err(text);

@@ -6,10 +6,7 @@ use std::{fmt, str::FromStr};
 
 use prost::Message;
 
-use crate::{
-    Compression, Error, RecordsMetadata, Result,
-    writer_options::{number, size, with_window_log},
-};
+use crate::{Compression, Error, RecordsMetadata, Result, options_parser, writer_options::with_window_log};
 
 /// The window of Zstandard unless another one is asked for: 1 MiB.
 const ZSTD_WINDOW_LOG: u32 = 20;
@@ -105,9 +102,9 @@ impl ArrayRecordWriterOptions {
 }
 
 /// Parses options separated by commas: `default`, `group_size:N`, `uncompressed`, `brotli[:0..11]`, `zstd[:-131072..22]`,
-/// `snappy`, `window_log:auto|10..31`, `transpose[:true|false]`, `transpose_bucket_size:auto|SIZE`,
-/// `pad_to_block_boundary:true|false`, `max_parallelism:auto|N`, and `saturation_delay_ms:N`, which has no effect: a full
-/// queue is waited for. A size is a number with an optional `B`, `k`, `K`, `M`, `G`, `T`, `P` or `E`.
+/// `snappy[:1..2]`, `window_log:auto|10..31`, `transpose[:true|false]`, `transpose_bucket_size:auto|SIZE`,
+/// `pad_to_block_boundary[:true|false]`, `max_parallelism:auto|N`, and `saturation_delay_ms:N`, which has no effect: a full
+/// queue is waited for. Sizes, empty options and empty values are those of [`WriterOptions`](crate::WriterOptions).
 ///
 /// `pad_to_block_boundary` without a value is false, as for the original.
 ///
@@ -118,76 +115,36 @@ impl FromStr for ArrayRecordWriterOptions {
 
     fn from_str(text: &str) -> Result<Self> {
         let mut options = Self::default();
-        let mut codec = None;
         let mut window_log = None;
-        let mut seen: Vec<&str> = Vec::new();
-        for option in text.split(',').filter(|_| !text.is_empty()) {
-            let (name, value) = match option.split_once(':') {
-                Some((name, value)) => (name, Some(value)),
-                None => (option, None),
-            };
-            let fail = |expected: &str| -> Error {
-                Error::Option {
-                    option: option.to_owned(),
-                    expected: expected.to_owned(),
-                }
-            };
+        for option in options_parser::options(text)? {
+            if let Some(codec) = option.codec()? {
+                options.compression = codec;
+                continue;
+            }
             let positive = || {
-                number(value, -1, 1..=i64::from(i32::MAX))
+                option
+                    .int(1..=i64::from(i32::MAX))
                     .and_then(|number| u32::try_from(number).ok())
-                    .ok_or_else(|| fail("a number from 1"))
+                    .ok_or_else(|| option.expected("a number from 1"))
             };
-            if seen.contains(&name) {
-                return Err(fail("each option once"));
-            }
-            seen.push(name);
-            if matches!(name, "uncompressed" | "brotli" | "zstd" | "snappy") && codec.replace(name).is_some() {
-                return Err(fail("one codec"));
-            }
-            match name {
-                "default" if value.is_none() && seen.len() == 1 => {}
-                "default" => return Err(fail("`default` before all others, without a value")),
+            match option.key {
+                "default" => {}
                 "group_size" => options.group_size = positive()?,
-                "max_parallelism" if value == Some("auto") => options.max_parallelism = None,
+                "max_parallelism" if option.value == "auto" => options.max_parallelism = None,
                 "max_parallelism" => options.max_parallelism = Some(positive()?),
                 "saturation_delay_ms" => {
                     positive()?;
                 }
-                "uncompressed" if value.is_none() => options.compression = Compression::None,
-                "uncompressed" => return Err(fail("no value")),
-                "brotli" => {
-                    let quality = number(value, 6, 0..=11).ok_or_else(|| fail("brotli:0 to brotli:11"))?;
-                    options.compression = Compression::brotli(u32::try_from(quality).unwrap_or(6));
-                }
-                "zstd" => {
-                    let level = number(value, 3, -131_072..=22).ok_or_else(|| fail("zstd:-131072 to zstd:22"))?;
-                    options.compression = Compression::zstd(i32::try_from(level).unwrap_or(3));
-                }
-                "snappy" => {
-                    number(value, 1, 1..=2).ok_or_else(|| fail("snappy:1 or snappy:2"))?;
-                    options.compression = Compression::Snappy;
-                }
-                "window_log" if value == Some("auto") => window_log = None,
-                "window_log" => {
-                    let log = value.and_then(|value| value.parse::<u32>().ok());
-                    window_log = Some(log.ok_or_else(|| fail("auto, or a number from 10 to 31"))?);
-                }
-                "transpose" => match value {
-                    None | Some("true") => options.transpose = true,
-                    Some("false") => options.transpose = false,
-                    _ => return Err(fail("transpose, transpose:true or transpose:false")),
-                },
-                "transpose_bucket_size" if value == Some("auto") => options.transpose_bucket_size = 256,
+                "window_log" => window_log = option.window_log()?,
+                "transpose" => options.transpose = option.bool(true)?,
+                "transpose_bucket_size" if option.value == "auto" => options.transpose_bucket_size = 256,
                 "transpose_bucket_size" => {
-                    let size = value.and_then(size).ok_or_else(|| fail("auto, or a size such as 1k"))?;
-                    options.transpose_bucket_size = size;
+                    let size = option.bytes();
+                    options.transpose_bucket_size =
+                        size.ok_or_else(|| option.expected("auto, or a size such as 1k"))?;
                 }
-                "pad_to_block_boundary" => match value {
-                    Some("true") => options.pad_to_block_boundary = true,
-                    None | Some("false") => options.pad_to_block_boundary = false,
-                    _ => return Err(fail("pad_to_block_boundary:true or pad_to_block_boundary:false")),
-                },
-                _ => return Err(fail("an option of an ArrayRecord writer")),
+                "pad_to_block_boundary" => options.pad_to_block_boundary = option.bool(false)?,
+                _ => return Err(option.expected("an option of an ArrayRecord writer")),
             }
         }
         options.compression = match window_log {
@@ -198,7 +155,7 @@ impl FromStr for ArrayRecordWriterOptions {
     }
 }
 
-/// Writes the options as the original notes them in the footer.
+/// Writes the options as the original notes them in the footer, where Snappy has no level.
 impl fmt::Display for ArrayRecordWriterOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -285,6 +242,11 @@ mod tests {
                 "window_log:22,brotli:3",
                 "group_size:1,transpose:false,pad_to_block_boundary:false,brotli:3,window_log:22,max_parallelism:1",
             ),
+            (
+                ",group_size:2,,transpose:,transpose_bucket_size:1.5k,pad_to_block_boundary:,snappy:2",
+                "group_size:2,transpose:true,pad_to_block_boundary:false,transpose_bucket_size:1536,snappy,\
+                 max_parallelism:1",
+            ),
         ] {
             let options: ArrayRecordWriterOptions = text.parse().expect(text);
             assert_eq!(options.to_string(), noted, "{text:?}");
@@ -297,6 +259,19 @@ mod tests {
             .compression(Compression::zstd(5))
             .group_size(0);
         assert_eq!(built, "zstd:5".parse().expect("options"));
+    }
+
+    #[test]
+    fn both_levels_of_snappy_are_written() {
+        for (text, compression) in [
+            ("snappy", Compression::Snappy),
+            ("snappy:", Compression::Snappy),
+            ("snappy:1", Compression::Snappy),
+            ("snappy:2", Compression::SnappyDense),
+        ] {
+            let options: ArrayRecordWriterOptions = text.parse().expect(text);
+            assert_eq!(options.compression, compression, "{text}");
+        }
     }
 
     #[test]
@@ -316,6 +291,17 @@ mod tests {
             (
                 "group_size:2,group_size:3",
                 "option `group_size:3`: expected each option once",
+            ),
+            ("group_size:", "option `group_size:`: expected a number from 1"),
+            ("snappy:3", "option `snappy:3`: expected snappy:1 or snappy:2"),
+            (
+                "pad_to_block_boundary:no",
+                "option `pad_to_block_boundary:no`: expected pad_to_block_boundary, pad_to_block_boundary:true or \
+                 pad_to_block_boundary:false",
+            ),
+            (
+                "transpose_bucket_size:0.3",
+                "option `transpose_bucket_size:0.3`: expected auto, or a size such as 1k",
             ),
             (
                 "saturation_delay_ms:x",
