@@ -131,15 +131,18 @@ impl<W: Write> ChunkWriter<W> {
     /// Writes a padding chunk up to a multiple of `padding`, or the next one that leaves room for it; nothing if the position
     /// is one already.
     pub(crate) fn write_padding(&mut self, padding: u64) -> io::Result<()> {
-        let end = position_after_padding(self.pos, padding);
+        let end = position_after_padding(self.pos, padding)
+            .ok_or_else(|| io::Error::other("padding goes beyond the last position of a file"))?;
         if end == self.pos {
             return Ok(());
         }
         let begin = self.pos;
         let data_size = distance_without_overhead(begin, end) - CHUNK_HEADER_SIZE as u64;
-        let zeros = usize::try_from(data_size)
-            .map(|size| vec![0; size])
-            .map_err(|_| io::Error::other("padding does not fit memory"))?;
+        let too_large = || io::Error::other(format!("padding of {data_size} bytes does not fit memory"));
+        let size = usize::try_from(data_size).map_err(|_| too_large())?;
+        let mut zeros = Vec::new();
+        zeros.try_reserve_exact(size).map_err(|_| too_large())?;
+        zeros.resize(size, 0);
         debug_assert_eq!(chunk_end(begin, data_size + CHUNK_HEADER_SIZE as u64, 0), end);
         self.write_chunk(ChunkType::Padding, &[&zeros], 0, 0)
     }
@@ -190,20 +193,20 @@ fn room_in_block(pos: u64) -> u64 {
     remaining_in_block(pos)
 }
 
-/// Returns the end of the padding chunk at `pos`, or `pos` when none is needed.
-fn position_after_padding(pos: u64, padding: u64) -> u64 {
+/// Returns the end of the padding chunk at `pos`, or `pos` when none is needed. `None` when no position is as large.
+fn position_after_padding(pos: u64, padding: u64) -> Option<u64> {
     if padding <= 1 || pos.is_multiple_of(padding) {
-        return pos;
+        return Some(pos);
     }
     let mut length = padding - pos % padding;
     while length < CHUNK_HEADER_SIZE as u64 {
-        length += padding;
+        length = length.checked_add(padding)?;
     }
-    let mut end = pos + length;
+    let mut end = pos.checked_add(length)?;
     while !is_possible_chunk_boundary(end) || distance_without_overhead(pos, end) < CHUNK_HEADER_SIZE as u64 {
-        end += padding;
+        end = end.checked_add(padding)?;
     }
-    end
+    Some(end)
 }
 
 #[cfg(test)]
@@ -214,14 +217,16 @@ mod tests {
     fn padding_leaves_room_for_its_header() {
         // (position, padding, end)
         for (pos, padding, end) in [
-            (1_000, 1, 1_000),
-            (1_000, 1_000, 1_000),
-            (1_000, 4_096, 4_096),
-            (961, 1_000, 2_000),
-            (960, 1_000, 1_000),
-            (65_500, 65_536, 131_072),
+            (1_000, 1, Some(1_000)),
+            (1_000, 1_000, Some(1_000)),
+            (1_000, 4_096, Some(4_096)),
+            (961, 1_000, Some(2_000)),
+            (960, 1_000, Some(1_000)),
+            (65_500, 65_536, Some(131_072)),
             // 65,540 to 65,560 are in or right behind a block header.
-            (65_491, 10, 65_570),
+            (65_491, 10, Some(65_570)),
+            (64, u64::MAX, Some(u64::MAX)),
+            (u64::MAX - 20, 1 << 63, None),
         ] {
             assert_eq!(
                 position_after_padding(pos, padding),

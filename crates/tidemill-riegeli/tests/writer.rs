@@ -397,6 +397,17 @@ fn files_cut_around_block_headers_are_continued() {
 }
 
 #[test]
+fn padding_that_no_memory_holds_is_an_error() {
+    for size in ["16E", "7.5E"] {
+        let mut writer = RecordWriter::new(Vec::new(), options(&format!("padding:{size}"))).expect("memory");
+        writer.write_record(b"a record").expect("memory");
+        let error = writer.close().expect_err(size);
+        let source = std::error::Error::source(&error).expect("the cause").to_string();
+        assert!(source.ends_with("does not fit memory"), "{source}");
+    }
+}
+
+#[test]
 fn what_is_no_such_file_is_not_appended_to() {
     let zeros_then_one = [vec![0; 300_000], vec![1]].concat();
     for other in [
