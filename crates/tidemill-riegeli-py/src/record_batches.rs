@@ -1,13 +1,21 @@
 //! A file as Arrow, through the Arrow C stream interface and the PyCapsule protocol that pyarrow, polars, DuckDB and others
 //! take (Apache Arrow, "The Arrow PyCapsule Interface").
 
-use std::{ffi::CStr, sync::Arc};
+use std::{collections::BTreeSet, ffi::CStr, sync::Arc};
 
 use arrow_array::{RecordBatch, RecordBatchReader, ffi_stream::FFI_ArrowArrayStream};
 use arrow_schema::{ArrowError, SchemaRef, ffi::FFI_ArrowSchema};
-use pyo3::{exceptions::PyKeyError, prelude::*, types::PyCapsule};
+use prost::Message;
+use pyo3::{
+    exceptions::{PyKeyError, PyValueError},
+    prelude::*,
+    pybacked::PyBackedBytes,
+    types::PyCapsule,
+};
 use tidemill_riegeli::{
-    ReaderOptions,
+    Error, Field, FieldProjection, MessageSchema, ReaderOptions, RecordReader, RecordType, RecordsMetadata,
+    SharedSource,
+    columns::ColumnReader,
     rows::{RowBatches, RowFile, RowScan},
 };
 
@@ -19,12 +27,41 @@ const SCHEMA: &CStr = c"arrow_schema";
 /// The rows of a file as Arrow record batches: what RecordReader.read_arrow() returns. Each consumer reads the file anew.
 #[pyclass(module = "tidemill_riegeli", frozen)]
 pub(crate) struct RecordBatches {
-    file: Arc<RowFile>,
+    rows: Rows,
     recovery: Option<Arc<Recovery>>,
     schema: SchemaRef,
-    projection: Option<Vec<usize>>,
-    limit: Option<usize>,
-    batch_size: usize,
+    selection: Selection,
+}
+
+/// What the records of a file are.
+enum Rows {
+    /// Rows of a stored Arrow schema, or records without a type.
+    Typed(Arc<RowFile>),
+    Messages(MessageFile),
+}
+
+/// A file of messages, whose fields are columns.
+struct MessageFile {
+    source: SharedSource,
+    name: String,
+    options: ReaderOptions,
+    schema: MessageSchema,
+}
+
+/// Which rows and columns are read.
+pub(crate) struct Selection {
+    /// Names of columns, in their order; `None` for all.
+    pub(crate) columns: Option<Vec<String>>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) batch_size: usize,
+}
+
+/// The type that a caller says the messages have.
+pub(crate) struct GivenType {
+    /// A serialized FileDescriptorSet; `None` for the descriptors of the file.
+    pub(crate) descriptor: Option<PyBackedBytes>,
+    /// The full name; `None` for the one in the metadata of the file.
+    pub(crate) name: Option<String>,
 }
 
 impl RecordBatches {
@@ -33,26 +70,142 @@ impl RecordBatches {
         input: &Input,
         options: &ReaderOptions,
         recovery: Option<Arc<Recovery>>,
-        columns: Option<Vec<String>>,
-        limit: Option<usize>,
-        batch_size: usize,
+        given: GivenType,
+        selection: Selection,
     ) -> PyResult<Self> {
-        let file = py.detach(|| RowFile::from_source(Arc::clone(&input.source), &input.name, options));
-        let file = Arc::new(file.map_err(|error| raise(py, error))?);
-        let all = file.schema();
-        let projection = columns.map(|columns| indices(&all, &columns)).transpose()?;
-        let schema = match &projection {
-            Some(projection) => Arc::new(all.project(projection).map_err(|error| raise(py, error.into()))?),
+        let metadata = py
+            .detach(|| RecordReader::from_source(Arc::clone(&input.source), &input.name, options)?.records_metadata());
+        let metadata = metadata.map_err(|error| raise(py, error))?;
+        let rows = match record_type(&metadata, given)? {
+            Some(record_type) => py
+                .detach(|| MessageFile::new(input, options, &record_type))
+                .map(Rows::Messages),
+            None => py
+                .detach(|| RowFile::from_source(Arc::clone(&input.source), &input.name, options))
+                .map(|file| Rows::Typed(Arc::new(file))),
+        };
+        let rows = rows.map_err(|error| raise(py, error))?;
+        let all = rows.schema();
+        let schema = match selection.indices(&all)? {
+            Some(indices) => Arc::new(all.project(&indices).map_err(|error| raise(py, error.into()))?),
             None => all,
         };
         Ok(Self {
-            file,
+            rows,
             recovery,
             schema,
-            projection,
-            limit,
-            batch_size,
+            selection,
         })
+    }
+}
+
+/// Returns the message type of the records: the one that is given, or that of the file unless it has an Arrow schema, which says
+/// more of its rows. `None` for rows and for records without a type.
+fn record_type(metadata: &RecordsMetadata, given: GivenType) -> PyResult<Option<RecordType>> {
+    let descriptors = match given.descriptor {
+        Some(serialized) => Message::decode(&*serialized)
+            .map_err(|error| PyValueError::new_err(format!("descriptor is not a FileDescriptorSet: {error}")))?,
+        None if given.name.is_none() => {
+            return Ok(metadata.record_type().filter(|_| metadata.arrow_schema.is_none()));
+        }
+        None => match metadata.record_type() {
+            Some(of_file) => of_file.descriptors,
+            None => {
+                return Err(PyValueError::new_err(
+                    "the file has no descriptors, and descriptor is None",
+                ));
+            }
+        },
+    };
+    let of_file = || metadata.record_type_name.clone().filter(|name| !name.is_empty());
+    let name = given.name.or_else(of_file);
+    let name = name.ok_or_else(|| PyValueError::new_err("the file names no record type, and record_type is None"))?;
+    Ok(Some(RecordType { name, descriptors }))
+}
+
+impl Rows {
+    /// Returns the schema of all columns.
+    fn schema(&self) -> SchemaRef {
+        match self {
+            Self::Typed(file) => file.schema(),
+            Self::Messages(file) => file.schema.arrow_schema(),
+        }
+    }
+
+    fn scan(&self, schema: &SchemaRef, projection: Option<Vec<usize>>, selection: &Selection) -> Result<Scan, Error> {
+        match self {
+            Self::Typed(file) => {
+                let scan = RowScan {
+                    projection,
+                    batch_rows: selection.batch_size,
+                    limit: selection.limit,
+                    row_filter: None,
+                };
+                Ok(Scan::Typed(Box::new(file.scan(scan)?)))
+            }
+            Self::Messages(file) => Ok(Scan::Messages(Box::new(file.scan(
+                Arc::clone(schema),
+                projection,
+                selection,
+            )?))),
+        }
+    }
+}
+
+impl MessageFile {
+    fn new(input: &Input, options: &ReaderOptions, record_type: &RecordType) -> Result<Self, Error> {
+        let schema = MessageSchema::new(&record_type.descriptors, &record_type.name)?;
+        let kept = options.kept_fields();
+        Ok(Self {
+            source: Arc::clone(&input.source),
+            name: input.name.clone(),
+            schema: match kept.includes_all() {
+                true => schema,
+                false => schema.project(kept),
+            },
+            options: options.clone(),
+        })
+    }
+
+    /// Reads the fields of the wanted columns, which are then put in their order.
+    fn scan(
+        &self,
+        schema: SchemaRef,
+        projection: Option<Vec<usize>>,
+        selection: &Selection,
+    ) -> Result<MessageScan, Error> {
+        let reader = RecordReader::from_source(Arc::clone(&self.source), &self.name, &self.options)?;
+        let (fields, order) = match projection {
+            None => (self.schema.clone(), None),
+            Some(projection) => {
+                let wanted: BTreeSet<usize> = projection.iter().copied().collect();
+                let mut kept = FieldProjection::new();
+                for field in wanted.iter().filter_map(|&column| self.schema.fields().get(column)) {
+                    kept = kept.add_field(Field::from([field.number]));
+                }
+                let place = |column: &usize| wanted.iter().position(|known| known == column);
+                let order = projection.iter().filter_map(place).collect();
+                (self.schema.project(&kept), Some(order))
+            }
+        };
+        Ok(MessageScan {
+            batches: ColumnReader::new(reader, &fields).with_batch_rows(selection.batch_size),
+            schema,
+            order,
+            left: selection.limit.unwrap_or(usize::MAX),
+        })
+    }
+}
+
+impl Selection {
+    /// Returns the places of the columns in a schema.
+    fn indices(&self, schema: &SchemaRef) -> PyResult<Option<Vec<usize>>> {
+        let index = |column: &String| {
+            let found = schema.fields().find(column).map(|(index, _)| index);
+            found.ok_or_else(|| PyKeyError::new_err(column.clone()))
+        };
+        let columns = self.columns.as_ref();
+        columns.map(|columns| columns.iter().map(index).collect()).transpose()
     }
 }
 
@@ -67,15 +220,10 @@ impl RecordBatches {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The protocol lets a producer return its own types.
         let _ = requested_schema;
-        let scan = RowScan {
-            projection: self.projection.clone(),
-            batch_rows: self.batch_size,
-            limit: self.limit,
-            row_filter: None,
-        };
-        let batches = py.detach(|| self.file.scan(scan)).map_err(|error| raise(py, error))?;
+        let projection = self.selection.indices(&self.rows.schema())?;
+        let scan = py.detach(|| self.rows.scan(&self.schema, projection, &self.selection));
         let batches = Batches {
-            batches,
+            scan: scan.map_err(|error| raise(py, error))?,
             recovery: self.recovery.clone(),
         };
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
@@ -104,9 +252,44 @@ impl RecordBatches {
     }
 }
 
+/// The batches of a file.
+enum Scan {
+    Typed(Box<RowBatches>),
+    Messages(Box<MessageScan>),
+}
+
+struct MessageScan {
+    batches: ColumnReader<SharedSource>,
+    schema: SchemaRef,
+    /// Which columns of a batch come one after the other; `None` for all as they are.
+    order: Option<Vec<usize>>,
+    /// How many rows are still wanted.
+    left: usize,
+}
+
+impl Iterator for MessageScan {
+    type Item = Result<RecordBatch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        let batch = match self.batches.next()? {
+            Ok(batch) => batch,
+            Err(error) => return Some(Err(error)),
+        };
+        let batch = batch.slice(0, batch.num_rows().min(self.left));
+        self.left -= batch.num_rows();
+        Some(match &self.order {
+            Some(order) => batch.project(order).map_err(Error::from),
+            None => Ok(batch),
+        })
+    }
+}
+
 /// The batches of a scan, with what the recovery function raised as an error of the stream.
 struct Batches {
-    batches: RowBatches,
+    scan: Scan,
     recovery: Option<Arc<Recovery>>,
 }
 
@@ -114,7 +297,10 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.batches.next();
+        let batch = match &mut self.scan {
+            Scan::Typed(batches) => batches.next(),
+            Scan::Messages(batches) => batches.next(),
+        };
         if let Some(error) = self.recovery.as_ref().and_then(|recovery| recovery.take_raised()) {
             return Some(Err(ArrowError::ExternalError(Box::new(error))));
         }
@@ -124,14 +310,9 @@ impl Iterator for Batches {
 
 impl RecordBatchReader for Batches {
     fn schema(&self) -> SchemaRef {
-        self.batches.schema()
+        match &self.scan {
+            Scan::Typed(batches) => batches.schema(),
+            Scan::Messages(batches) => Arc::clone(&batches.schema),
+        }
     }
-}
-
-fn indices(schema: &SchemaRef, columns: &[String]) -> PyResult<Vec<usize>> {
-    let index = |column: &String| {
-        let found = schema.fields().find(column).map(|(index, _)| index);
-        found.ok_or_else(|| PyKeyError::new_err(column.clone()))
-    };
-    columns.iter().map(index).collect()
 }

@@ -11,6 +11,7 @@ use pyo3::{
     PyTraverseError, PyVisit,
     exceptions::{PyRuntimeError, PyValueError},
     prelude::*,
+    pybacked::PyBackedBytes,
     types::PyBytes,
 };
 use tidemill_riegeli::{Error, Field, FieldProjection, ReaderOptions, SharedSource};
@@ -18,7 +19,7 @@ use tidemill_riegeli::{Error, Field, FieldProjection, ReaderOptions, SharedSourc
 use crate::{
     error::{RiegeliError, raise},
     input::Input,
-    record_batches::RecordBatches,
+    record_batches::{GivenType, RecordBatches, Selection},
     record_iter::RecordIter,
     record_position::RecordPosition,
     records_metadata::RecordsMetadata,
@@ -288,18 +289,23 @@ impl RecordReader {
     /// Reads all of the file as Arrow, wherever the reader is, and without moving it.
     ///
     /// Returns an object with __arrow_c_stream__, which pyarrow, polars and others take. Files with a stored Arrow schema
-    /// give its columns, others one binary column `record`.
+    /// give its columns; files of messages, whose type and descriptors are in the metadata or given here, a column for each
+    /// field; others one binary column `record`.
     ///
     /// columns: names of the columns to read, in this order. None reads all.
     /// limit: the largest number of rows. None reads all.
     /// batch_size: the largest number of rows in a batch.
-    #[pyo3(signature = (columns=None, *, limit=None, batch_size=8192))]
+    /// record_type: full name of the type of the messages. None takes the one in the metadata.
+    /// descriptor: a serialized FileDescriptorSet that has the type, whatever the metadata say. None takes theirs.
+    #[pyo3(signature = (columns=None, *, limit=None, batch_size=8192, record_type=None, descriptor=None))]
     fn read_arrow(
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
         limit: Option<usize>,
         batch_size: usize,
+        record_type: Option<String>,
+        descriptor: Option<PyBackedBytes>,
     ) -> PyResult<RecordBatches> {
         if let Slot::Closed { .. } = &*self.slot() {
             return Err(closed());
@@ -310,9 +316,15 @@ impl RecordReader {
             &self.input,
             &options,
             self.recovery.clone(),
-            columns,
-            limit,
-            batch_size,
+            GivenType {
+                descriptor,
+                name: record_type,
+            },
+            Selection {
+                columns,
+                limit,
+                batch_size,
+            },
         )
     }
 

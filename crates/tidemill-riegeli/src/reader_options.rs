@@ -108,6 +108,11 @@ impl ReaderOptions {
         self.field_projection = projection;
         self
     }
+
+    /// Returns the fields that are kept.
+    pub fn kept_fields(&self) -> &FieldProjection {
+        &self.field_projection
+    }
 }
 
 /// What to do about damage.

@@ -183,7 +183,13 @@ class RecordReader:
         self, message_type: _MessageType[_T], test: Callable[[_T], Optional[float]]
     ) -> Optional[int]: ...
     def read_arrow(
-        self, columns: Optional[List[str]] = None, *, limit: Optional[int] = None, batch_size: int = 8192
+        self,
+        columns: Optional[List[str]] = None,
+        *,
+        limit: Optional[int] = None,
+        batch_size: int = 8192,
+        record_type: Optional[str] = None,
+        descriptor: Optional[bytes] = None,
     ) -> RecordBatches: ...
     def close(self) -> None: ...
     def __enter__(self) -> RecordReader: ...
