@@ -2,6 +2,7 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
     cmp::Ordering,
     sync::{
         Mutex, PoisonError,
@@ -21,9 +22,13 @@ struct Counting;
 
 /// Tests count one after the other.
 static ALONE: Mutex<()> = Mutex::new(());
-static TIMES: AtomicUsize = AtomicUsize::new(0);
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Of each thread, since the one that runs the tests says now and then how they are doing.
+    static TIMES: Cell<usize> = const { Cell::new(0) };
+}
 
 // SAFETY: every call goes to the system's allocator as it is; counting does not touch the memory.
 #[expect(unsafe_code, reason = "the trait of allocators is unsafe")]
@@ -31,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
         PEAK.fetch_max(now, Relaxed);
-        TIMES.fetch_add(1, Relaxed);
+        TIMES.with(|times| times.set(times.get() + 1));
         // SAFETY: the caller keeps the rules of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -253,9 +258,9 @@ fn a_small_footer_cannot_take_much_memory() {
 
 /// Runs `run`, and returns how often it took memory for each of as many records as it says.
 fn allocations(run: impl FnOnce() -> usize) -> f64 {
-    let before = TIMES.load(Relaxed);
+    let before = TIMES.get();
     let records = run();
-    (TIMES.load(Relaxed) - before) as f64 / records as f64
+    (TIMES.get() - before) as f64 / records as f64
 }
 
 fn read_all(mut reader: RecordReader<impl Source>) -> usize {
