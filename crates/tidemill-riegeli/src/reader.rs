@@ -8,6 +8,7 @@
 
 mod binary_search;
 mod chunk_list;
+mod footer;
 mod metadata;
 mod read_ahead;
 mod search;
@@ -16,10 +17,12 @@ mod seek;
 use std::path::Path;
 
 pub use self::chunk_list::ChunkSummary;
-use self::read_ahead::{AheadChunk, ReadAhead};
+use self::{
+    footer::find_footer,
+    read_ahead::{AheadChunk, ReadAhead},
+};
 use crate::{
     Chunk, ChunkReader, Error, ReaderOptions, RecordPosition, Result, SkippedRegion,
-    array_record::footer_offset,
     chunk_decoder::ChunkDecoder,
     chunk_reader::open_file,
     error::{Damage, FileName},
@@ -51,6 +54,8 @@ pub struct RecordReader<S> {
     from_ahead: Option<Box<AheadChunk>>,
     /// Whether a chunk was read to its end and the reader has not moved since.
     in_order: bool,
+    /// Where the footer of an ArrayRecord file begins, at which the file ends for this reader.
+    footer: Option<u64>,
 }
 
 impl RecordReader<FileSource> {
@@ -108,11 +113,11 @@ impl<S: Source> RecordReader<S> {
         let mut decoder = ChunkDecoder::default();
         decoder.set_projection(&options.field_projection);
         let mut chunks = ChunkReader::named(source, file, options.max_chunk_size)?;
+        let mut footer = None;
         if options.stop_at_footer && chunks.supports_random_access() {
-            match footer_offset(&mut chunks, options.max_chunk_size) {
-                Ok(end) => chunks.truncate(end),
-                Err(Error::ArrayRecord { .. }) => {}
-                Err(error) => return Err(error),
+            footer = find_footer(&mut chunks, options.max_chunk_size)?;
+            if let Some(end) = footer {
+                chunks.truncate(end);
             }
         }
         if chunks.supports_random_access() {
@@ -132,6 +137,7 @@ impl<S: Source> RecordReader<S> {
             ahead: ReadAhead::new(options),
             from_ahead: None,
             in_order: false,
+            footer,
         })
     }
 
@@ -338,14 +344,6 @@ impl<S: Source> RecordReader<S> {
             self.skipped.push(region);
         }
         Ok(())
-    }
-
-    /// Decodes the next chunk of records and returns how many it has, `None` at the end.
-    pub(crate) fn verify_chunk(&mut self) -> Result<Option<u64>> {
-        Ok(self.next_records()?.then(|| {
-            self.index = self.records().len();
-            self.decoder.num_records()
-        }))
     }
 
     /// Decodes the next chunk, of whatever type, by `decode`, passing damage when recovering. The function gets the most bytes

@@ -1,4 +1,4 @@
-//! Verification: every hash and every chunk of a file.
+//! Verification: every hash and every chunk of a file, and the index of an ArrayRecord file.
 
 use std::path::Path;
 
@@ -7,13 +7,14 @@ use crate::{ReaderOptions, RecordReader, Result, SkippedRegion, Source, error::E
 /// What is in a file and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Records in chunks that are sound.
+    /// Records in chunks that are sound. The footer and the postscript of an ArrayRecord file are none.
     pub records: u64,
-    /// What could not be read, in the order of the file.
+    /// What could not be read, and where the footer of an ArrayRecord file disagrees with its chunks, in the order of the file.
     pub damaged: Vec<SkippedRegion>,
 }
 
-/// Reads all of the file at `path`, going on behind damage, and decodes every record.
+/// Reads all of the file at `path`, going on behind damage, and decodes every record. A file with the postscript of an ArrayRecord
+/// file must have the chunks that its footer says, with as many records and bytes of them.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Limit`]; [`Error::Unsupported`] for codecs and chunk types that are not known.
@@ -21,7 +22,8 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Verification, Error> {
     verify_reader(RecordReader::open(path, &ReaderOptions::new().recover(true))?)
 }
 
-/// Reads all of a source, which errors call `name`, as [`verify`] does.
+/// Reads all of a source, which errors call `name`, as [`verify`] does. Of a stream the postscript is not known before its end: the
+/// records of its footer are counted with the others.
 ///
 /// # Errors
 /// As [`verify`].
@@ -34,13 +36,23 @@ pub fn verify_source<S: Source>(source: S, name: &str) -> Result<Verification> {
 }
 
 fn verify_reader<S: Source>(mut reader: RecordReader<S>) -> Result<Verification> {
+    let footer = reader.find_footer()?;
     let mut records = 0_u64;
-    while let Some(count) = reader.verify_chunk()? {
-        records = records.saturating_add(count);
+    let mut chunks = Vec::new();
+    while let Some(chunk) = reader.verify_chunk()? {
+        match footer {
+            None => {}
+            Some(footer) if chunk.begin < footer => chunks.push(chunk),
+            // The footer and the postscript.
+            Some(_) => continue,
+        }
+        records = records.saturating_add(chunk.num_records);
     }
     reader.check_end()?;
-    Ok(Verification {
-        records,
-        damaged: reader.skipped().to_vec(),
-    })
+    let mut damaged = reader.skipped().to_vec();
+    if let Some(footer) = footer {
+        damaged.extend(reader.footer_disagreements(footer, &chunks)?);
+        damaged.sort_by_key(|region| region.begin);
+    }
+    Ok(Verification { records, damaged })
 }

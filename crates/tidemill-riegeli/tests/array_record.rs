@@ -9,8 +9,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tidemill_riegeli::{
-    Compression, Error, FieldProjection, ReaderOptions, RecordReader, RecordsMetadata,
+    BytesSource, Compression, Error, FieldProjection, FlushType, ReaderOptions, RecordReader, RecordWriter,
+    RecordsMetadata, Verification, WriterOptions,
     array_record::{ArrayRecordReader, ArrayRecordWriter, ArrayRecordWriterOptions},
+    verify, verify_source,
 };
 
 fn corpus() -> PathBuf {
@@ -349,4 +351,151 @@ proptest! {
             prop_assert!(reader.get(number as u64).expect("sound") == Some(&all[number][..]));
         }
     }
+}
+
+/// Returns the records of `file` with another footer, whose hashes are right.
+fn with_footer(file: &[u8], footer: &[Vec<u8>]) -> Vec<u8> {
+    let begin = ArrayRecordReader::from_bytes(file).expect("sound").footer_offset();
+    let options = "uncompressed,chunk_size:1M,final_padding:64K";
+    let options: WriterOptions = options.parse().expect("options");
+    let records = file[..begin as usize].to_vec();
+    let mut behind = RecordWriter::new_at(records, begin, options).expect("memory");
+    for record in footer {
+        behind.write_record(record).expect("memory");
+    }
+    behind.flush(FlushType::FromProcess).expect("memory");
+    // footer_offset = 1, magic = 2 (google/array_record, cpp/layout.proto).
+    let postscript = [vec![8], varint(begin), vec![16], varint(0x7193_0e70_4fda_e05e)].concat();
+    for _ in 0..3 {
+        behind.write_record(&postscript).expect("memory");
+    }
+    behind.close().expect("memory")
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+/// A record of the footer: chunk_offset = 1, decoded_data_size = 2, num_records = 3.
+fn entry(offset: u64, size: u64, records: u64) -> Vec<u8> {
+    [
+        vec![8],
+        varint(offset),
+        vec![16],
+        varint(size),
+        vec![24],
+        varint(records),
+    ]
+    .concat()
+}
+
+/// The first record of the footer: version = 1, num_chunks = 2, num_records = 3.
+fn of_file(chunks: u64, records: u64) -> Vec<u8> {
+    let message = [vec![8, 1, 16], varint(chunks), vec![24], varint(records)].concat();
+    [vec![10], varint(message.len() as u64), message].concat()
+}
+
+#[test]
+fn the_footer_is_verified_and_no_record() {
+    for entry in entries() {
+        let path = corpus().join(entry["file"].as_str().expect("a file"));
+        let expected = Verification {
+            records: entry["array_record"]["records"].as_u64().expect("a number"),
+            damaged: Vec::new(),
+        };
+        assert_eq!(verify(&path).expect("a file"), expected, "{path:?}");
+        let options = ReaderOptions::new().stop_at_footer(true);
+        let reader = RecordReader::open(&path, &options).expect("a file");
+        let index = ArrayRecordReader::open(&path, &options).expect("a file");
+        assert_eq!(reader.footer_offset(), Some(index.footer_offset()), "{path:?}");
+    }
+
+    // Records 0 to 9 in chunks of four.
+    let options: ArrayRecordWriterOptions = "group_size:4,uncompressed".parse().expect("options");
+    let file = write(options, &(0..10).map(|number| vec![number; 10]).collect::<Vec<_>>());
+    let reader = ArrayRecordReader::from_bytes(&file).expect("sound");
+    let [a, b, c] = [0, 1, 2].map(|chunk| reader.chunk(chunk).expect("a chunk").0);
+    let footer = reader.footer_offset();
+    let postscript = file.len() as u64 - 65_536;
+    let verified = |file: Vec<u8>| verify_source(BytesSource(file), "").expect("memory");
+    let check = |entries: &[Vec<u8>], expected: &[(u64, u64, String)]| {
+        let verification = verified(with_footer(&file, entries));
+        assert_eq!(verification.records, 10);
+        let found: Vec<(u64, u64, String)> = verification
+            .damaged
+            .into_iter()
+            .map(|region| (region.begin, region.end, region.why))
+            .collect();
+        assert_eq!(found, expected);
+    };
+    let [of_a, of_b, of_c] =
+        [(a, 40, 4), (b, 40, 4), (c, 20, 2)].map(|(offset, size, records)| entry(offset, size, records));
+    let sound = [of_file(3, 10), of_a.clone(), of_b.clone(), of_c.clone()];
+    check(&sound, &[]);
+    // Of another number of records, or of bytes.
+    check(
+        &[of_file(3, 11), of_a.clone(), entry(b, 40, 5), entry(c, 21, 2)],
+        &[
+            (b, c, "there are 4 records of a chunk, by its footer 5".to_owned()),
+            (
+                c,
+                footer,
+                "there are 20 bytes of records of a chunk, by its footer 21".to_owned(),
+            ),
+        ],
+    );
+    // Without a chunk, and with one where none begins.
+    check(
+        &[of_file(2, 6), of_a.clone(), of_c.clone()],
+        &[(b, c, "its footer does not have this chunk of records".to_owned())],
+    );
+    check(
+        &[of_file(2, 8), of_a.clone(), of_b.clone()],
+        &[(c, footer, "its footer does not have this chunk of records".to_owned())],
+    );
+    check(
+        &[of_file(3, 10), of_a.clone(), of_b.clone(), entry(c + 1, 20, 2)],
+        &[
+            (c, footer, "its footer does not have this chunk of records".to_owned()),
+            (
+                footer,
+                postscript,
+                format!("its footer has a chunk of records at byte {}, where none begins", c + 1),
+            ),
+        ],
+    );
+    // What keeps the index from being read.
+    check(
+        &[of_file(3, 9), of_a.clone(), of_b.clone(), of_c.clone()],
+        &[(footer, postscript, "there are 10 records, by its footer 9".to_owned())],
+    );
+    check(
+        &[of_file(3, 10), of_b, of_a, of_c],
+        &[(footer, postscript, "record 2 of its footer is invalid".to_owned())],
+    );
+    check(
+        &[],
+        &[(footer, postscript, "record 0 of its footer is invalid".to_owned())],
+    );
+
+    // A damaged chunk is not counted, and told of once.
+    let mut damaged = file.clone();
+    damaged[b as usize + 50] ^= 1;
+    let verification = verified(damaged);
+    assert_eq!(verification.records, 6);
+    assert_eq!(verification.damaged.len(), 1, "{:?}", verification.damaged);
+    assert_eq!((verification.damaged[0].begin, verification.damaged[0].end), (b, c));
+    // So is a damaged footer.
+    let mut damaged = file.clone();
+    damaged[footer as usize + 50] ^= 1;
+    let verification = verified(damaged);
+    assert_eq!(verification.records, 10);
+    assert_eq!(verification.damaged.len(), 1, "{:?}", verification.damaged);
+    assert_eq!(verification.damaged[0].begin, footer);
 }

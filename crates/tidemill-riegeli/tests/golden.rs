@@ -142,7 +142,9 @@ fn files_read_as_the_cpp_library_reads_them() {
             if recover {
                 assert_eq!(answer.positions_hash, entry["positions_sha256"], "{name}");
                 let verified = verify(&path).expect(&name);
-                assert_eq!(verified.records, expected["records"], "{name}");
+                // The C++ library reads the footer and the postscript of an ArrayRecord file as records.
+                let records = entry["array_record"].get("records").unwrap_or(&expected["records"]);
+                assert_eq!(verified.records, *records, "{name}");
                 assert_eq!(verified.damaged.len(), skipped.len(), "{name}");
             }
         }

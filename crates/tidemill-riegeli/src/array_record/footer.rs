@@ -5,7 +5,7 @@
 use prost::Message;
 
 use crate::{
-    ChunkReader, Error, Result, Source,
+    ChunkReader, Error, Result, SkippedRegion, Source,
     block_header::BLOCK_SIZE,
     chunk_decoder::ChunkDecoder,
     error::{ArrayRecordProblem, Damage},
@@ -72,6 +72,15 @@ pub(super) struct Index {
 impl Index {
     /// Reads the postscript and the footer.
     pub(super) fn read<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<Self> {
+        Self::read_with(chunks, limit, |_| {})
+    }
+
+    /// Reads the postscript and the footer, and calls `visit` with what the footer says of each chunk.
+    fn read_with<S: Source>(
+        chunks: &mut ChunkReader<S>,
+        limit: u64,
+        mut visit: impl FnMut(&ArrayRecordFooter),
+    ) -> Result<Self> {
         let footer_offset = read_postscript(chunks, limit)?;
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut decoder = ChunkDecoder::default();
@@ -105,6 +114,7 @@ impl Index {
                 .try_get(record)
                 .and_then(|record| ArrayRecordFooter::decode(record).ok());
             let footer = footer.ok_or_else(damaged)?;
+            visit(&footer);
             let offset = footer.chunk_offset.filter(|&offset| {
                 offset < footer_offset && index.chunk_offsets.last().is_none_or(|&before| before < offset)
             });
@@ -163,6 +173,88 @@ impl Index {
         let last_size = last - others.last().copied().unwrap_or_default();
         (full && (1..=size).contains(&last_size)).then_some(size)
     }
+}
+
+/// A chunk of records, as it was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChunkOfRecords {
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) num_records: u64,
+    pub(crate) decoded_data_size: u64,
+}
+
+/// Compares the footer, which begins at `footer`, with the chunks before it that were read, in their order, and returns what
+/// disagrees. What lies in one of the `skipped` regions is known to be damaged.
+///
+/// # Errors
+/// [`Error::Limit`], [`Error::Unsupported`] and [`Error::Io`] of the footer.
+pub(crate) fn disagreements<S: Source>(
+    chunks: &mut ChunkReader<S>,
+    limit: u64,
+    footer: u64,
+    read: &[ChunkOfRecords],
+    skipped: &[SkippedRegion],
+) -> Result<Vec<SkippedRegion>> {
+    let is_skipped = |pos: u64| skipped.iter().any(|region| (region.begin..region.end).contains(&pos));
+    let postscript = chunks.size().unwrap_or_default().saturating_sub(BLOCK_SIZE);
+    let of_footer = |why: String| SkippedRegion {
+        begin: footer,
+        end: postscript,
+        why,
+    };
+    let mut entries = Vec::new();
+    match Index::read_with(chunks, limit, |entry| entries.push(entry.clone())) {
+        Ok(_) => {}
+        Err(Error::ArrayRecord { problem, .. }) => return Ok(vec![of_footer(problem.to_string())]),
+        Err(Error::Corrupt(_)) if is_skipped(footer) => return Ok(Vec::new()),
+        Err(Error::Corrupt(corrupt)) => return Ok(vec![of_footer(corrupt.damage.to_string())]),
+        Err(error) => return Err(error),
+    }
+    let mut found = Vec::new();
+    let mut left = read.iter().peekable();
+    let unlisted = |chunk: &ChunkOfRecords| SkippedRegion {
+        begin: chunk.begin,
+        end: chunk.end,
+        why: "its footer does not have this chunk of records".to_owned(),
+    };
+    for entry in &entries {
+        let offset = entry.chunk_offset.unwrap_or_default();
+        let (num_records, size) = (
+            entry.num_records.unwrap_or_default(),
+            entry.decoded_data_size.unwrap_or_default(),
+        );
+        while let Some(chunk) = left.next_if(|chunk| chunk.begin < offset) {
+            found.push(unlisted(chunk));
+        }
+        let Some(chunk) = left.next_if(|chunk| chunk.begin == offset) else {
+            if num_records > 0 && !is_skipped(offset) {
+                found.push(of_footer(format!(
+                    "its footer has a chunk of records at byte {offset}, where none begins"
+                )));
+            }
+            continue;
+        };
+        for (what, expected, found_here) in [
+            ("records of a chunk", num_records, chunk.num_records),
+            ("bytes of records of a chunk", size, chunk.decoded_data_size),
+        ] {
+            if expected != found_here {
+                let problem = ArrayRecordProblem::Count {
+                    what,
+                    expected,
+                    found: found_here,
+                };
+                found.push(SkippedRegion {
+                    begin: chunk.begin,
+                    end: chunk.end,
+                    why: problem.to_string(),
+                });
+            }
+        }
+    }
+    found.extend(left.map(unlisted));
+    Ok(found)
 }
 
 /// Returns where the footer begins, by the postscript.

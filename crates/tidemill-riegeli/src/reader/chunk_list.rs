@@ -138,7 +138,7 @@ impl<S: Source> RecordReader<S> {
     }
 
     /// Returns a reader of the same chunks, from the first of them on.
-    fn chunks_again(&self) -> Result<ChunkReader<SourceRef<'_, S>>> {
+    pub(super) fn chunks_again(&self) -> Result<ChunkReader<SourceRef<'_, S>>> {
         let file = self.chunks.file().clone();
         let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), file, self.options.max_chunk_size)?;
         // The data may end before the source does, at the footer of an ArrayRecord file.

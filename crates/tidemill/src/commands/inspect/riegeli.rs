@@ -57,7 +57,8 @@ pub(super) async fn describe(
     args: &TableArgs,
 ) -> anyhow::Result<RiegeliDescription> {
     let name = location.to_string();
-    let options = ReaderOptions::default().recover(args.recover);
+    // The footer and the postscript of an ArrayRecord file are no records of it.
+    let options = ReaderOptions::default().recover(args.recover).stop_at_footer(true);
     let source = match location.source().await? {
         Some(source) => source,
         None => tokio::task::spawn_blocking(spooled).await??,
@@ -73,6 +74,7 @@ pub(super) async fn describe(
         fields,
         metadata,
         rows,
+        is_array_record,
     } = tokio::task::spawn_blocking(reading).await??;
     let record_type = match session.record_type(metadata.record_type_name.as_deref())? {
         Some(given) => Some(given),
@@ -83,7 +85,10 @@ pub(super) async fn describe(
         .map(|(path, size)| FieldDescription::new(path, *size, record_type.as_ref()));
     Ok(RiegeliDescription {
         file: location.to_string(),
-        format: "riegeli",
+        format: match is_array_record {
+            true => ARRAY_RECORD,
+            false => "riegeli",
+        },
         bytes,
         records: chunks.iter().map(|chunk| chunk.records).sum(),
         record_bytes: chunks
@@ -114,6 +119,8 @@ struct Contents {
     metadata: RecordsMetadata,
     /// The columns of typed rows.
     rows: SchemaRef,
+    /// Whether the chunks end at the footer of an ArrayRecord file.
+    is_array_record: bool,
 }
 
 impl Contents {
@@ -124,6 +131,7 @@ impl Contents {
             fields: reader.field_sizes()?,
             metadata: reader.records_metadata()?,
             rows: RowFile::from_source(source, name, options)?.schema(),
+            is_array_record: reader.footer_offset().is_some(),
         })
     }
 }
@@ -171,8 +179,12 @@ impl FieldDescription {
 impl RiegeliDescription {
     /// The description in one line, for lists.
     pub(super) fn line(&self) -> String {
+        let format = match self.format {
+            ARRAY_RECORD => "ArrayRecord",
+            _ => "Riegeli",
+        };
         format!(
-            "{}: Riegeli, {} records of {}, {} columns, {} bytes",
+            "{}: {format}, {} records of {}, {} columns, {} bytes",
             self.file,
             self.records,
             self.record_type.as_deref().unwrap_or("no declared type"),
@@ -183,10 +195,14 @@ impl RiegeliDescription {
 
     /// The description as lines of a name and a value, with tables of the chunks, the fields and the columns.
     pub(super) fn text(&self) -> String {
+        let format = match self.format {
+            ARRAY_RECORD => "ArrayRecord",
+            _ => "Riegeli/records",
+        };
         let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
         let mut text = lines(&[
             ("file", self.file.clone()),
-            ("format", "Riegeli/records".to_owned()),
+            ("format", format.to_owned()),
             ("size", format!("{} bytes", self.bytes)),
             (
                 "records",
@@ -246,3 +262,6 @@ fn ratio(stored: u64, bytes: u64) -> String {
         _ => format!("{:.3}", stored as f64 / bytes as f64),
     }
 }
+
+/// What a file with an index is called where programs read it.
+const ARRAY_RECORD: &str = "array_record";
