@@ -5,8 +5,10 @@
 //! valgrind against each target that is at hand, and the second has the functions that ran one behind the other.
 
 use std::{
-    collections::BTreeSet,
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
     fs,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -40,7 +42,10 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     let program = workspace.target.join(BENCH).join(BENCH);
     let laid_out = match functions_that_run(workspace, &program) {
         Ok(functions) => {
-            let order = out.join("tidemill-bench.order");
+            // Cargo links again when the name is another one, not when the file is.
+            let mut hasher = DefaultHasher::new();
+            functions.hash(&mut hasher);
+            let order = out.join(format!("{BENCH}-{:016x}.order", hasher.finish()));
             fs::write(&order, functions).with_context(|| order.display().to_string())?;
             let link = [
                 format!("-Clink-arg=-Wl,--symbol-ordering-file={}", order.display()),
@@ -122,8 +127,8 @@ fn functions_that_run(workspace: &Workspace, program: &Path) -> Result<String> {
     }
     let trace = workspace.target.join(BENCH).join("callgrind.out");
     let report = workspace.target.join(BENCH).join("report.json");
-    let mut functions = BTreeSet::new();
-    for target in &targets {
+    let mut functions: BTreeMap<String, u32> = BTreeMap::new();
+    for (number, target) in targets.iter().enumerate() {
         let workload = |command: &str, mut runner: Command, options: &[&str]| -> Result<()> {
             let common = [command, "key_value.rn", "-P", "rows=1000"];
             if !run_command(runner.args(common).args(options).arg(target).stdout(Stdio::null()))? {
@@ -144,14 +149,22 @@ fn functions_that_run(workspace: &Workspace, program: &Path) -> Result<String> {
         let options = ["-q", "-f", "read:0.8,write:0.2", "-d", "2000", "-o", &output];
         workload("run", traced, &options)?;
         let text = fs::read_to_string(&trace).with_context(|| trace.display().to_string())?;
-        functions.extend(functions_of(&text, BENCH).map(str::to_owned));
+        for function in functions_of(&text, BENCH) {
+            *functions.entry(function.to_owned()).or_default() |= 1 << number;
+        }
         fs::remove_file(&trace)?;
         fs::remove_file(&report)?;
     }
     if functions.len() < LEAST {
         bail!("valgrind saw {} functions only", functions.len());
     }
-    Ok(functions.into_iter().map(|name| name + "\n").collect())
+    // What every target needs comes first, and what one alone needs lies together.
+    let mut functions: Vec<_> = functions
+        .into_iter()
+        .map(|(name, runs)| (Reverse(runs.count_ones()), runs, name))
+        .collect();
+    functions.sort();
+    Ok(functions.into_iter().map(|(_, _, name)| name + "\n").collect())
 }
 
 /// The functions of a program in a profile of callgrind, whose format its manual has: `ob=(number) file` tells where those behind it
