@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use tidemill_clickhouse::{
     Block, Compression, DataType, Error,
-    client::{Client, Options, QueryStream},
+    client::{CancelHandle, Client, Options, QueryStream},
 };
 use tidemill_testkit::ClickHouse;
 
@@ -321,6 +321,23 @@ async fn queries_are_cancelled_by_handle_by_deadline_and_by_drop() {
     assert!(stream.next().await.unwrap().is_some());
     drop(stream);
     assert_eq!(count(&client, running).await, 0);
+
+    // A handle from before the query is sent, while nothing but progress comes.
+    let handle = CancelHandle::new();
+    let reading = tokio::spawn(client.query(silent).cancelled_by(&handle).execute());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    handle.cancel();
+    assert!(matches!(reading.await.unwrap(), Err(Error::Cancelled)));
+
+    // What would have ended a query early says nothing to what comes behind it over the same connection.
+    for request in [client.query("SELECT 1"), client.query(endless)] {
+        let handle = CancelHandle::new();
+        let ended = request.deadline(Duration::from_millis(200)).cancelled_by(&handle);
+        let _ = ended.execute().await;
+        handle.cancel();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        client.ping().await.unwrap();
+    }
 
     let id = "to be killed";
     let reading = tokio::spawn(client.query(endless).query_id(id).into_future_stream());

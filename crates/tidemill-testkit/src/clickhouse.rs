@@ -40,6 +40,9 @@ pub struct ServerPem {
 }
 
 impl ClickHouse {
+    /// A user who has a password, and the password.
+    pub const GUARDED: (&str, &str) = ("ferrywoman", "open/sesame?");
+
     /// A server, or `None` after noting that the calling test does not run (see [`need`]).
     ///
     /// # Panics
@@ -131,9 +134,6 @@ impl ClickHouse {
     pub fn secure(&self) -> Option<SocketAddr> {
         self.secure
     }
-
-    /// A user who has a password, and the password.
-    pub const GUARDED: (&str, &str) = ("ferrywoman", "open/sesame?");
 
     /// Where the native protocol is spoken.
     #[must_use]

@@ -26,7 +26,7 @@ use super::{
     cancel::CancelHandle,
     pool::Pooled,
     trace::{insert_span, record_error, record_server},
-    transport::{Cancelled, Deadline},
+    transport::Deadline,
 };
 use crate::{
     Block, BlockEncoder, BlockError, Compression, DataType, Error, Result,
@@ -262,15 +262,9 @@ impl InsertRequest {
                     }
                     summary.query.take(kind, block);
                 }
-                ServerPacket::Exception(exception) => {
-                    return Err(connection
-                        .cancelled()
-                        .map_or(Error::Server(exception), Cancelled::error));
-                }
+                ServerPacket::Exception(exception) => connection.ended(Some(exception))?,
                 ServerPacket::EndOfStream => {
-                    if let Some(why) = connection.cancelled() {
-                        return Err(why.error());
-                    }
+                    connection.ended(None)?;
                     return Err(Error::Protocol {
                         what: "the answer to an insert",
                         offset: 0,
@@ -281,9 +275,8 @@ impl InsertRequest {
                 other => summary.query.hear(&other),
             }
         };
-        Ok(Insert::new(Running {
+        let running = Running {
             connection,
-            handle,
             sample,
             encoder: self.encoder,
             rows: self.rows,
@@ -297,7 +290,8 @@ impl InsertRequest {
             failed: None,
             summary,
             span: span.clone(),
-        }))
+        };
+        Ok(Insert::new(running, handle))
     }
 }
 
@@ -337,12 +331,11 @@ pub struct InsertSummary {
 }
 
 impl Insert {
-    fn new(running: Running) -> Self {
+    fn new(running: Running, handle: CancelHandle) -> Self {
         let interval = running.interval;
         let schema = running.sample.batch.schema();
         let types = running.sample.types.clone();
         let query_id = running.summary.query.query_id.clone();
-        let handle = running.handle.clone();
         let running = Arc::new(Mutex::new(running));
         let clock = interval.map(|interval| tokio::spawn(keep_time(Arc::downgrade(&running), interval)).abort_handle());
         Self {
@@ -477,7 +470,6 @@ async fn keep_time(running: Weak<Mutex<Running>>, interval: Duration) {
 /// The state of an insert.
 struct Running {
     connection: Pooled,
-    handle: CancelHandle,
     /// No rows, and the columns that the server expects.
     sample: Block,
     encoder: BlockEncoder,
@@ -647,16 +639,13 @@ impl Running {
                 self.summary.query.take(kind, block);
             }
             ServerPacket::Exception(exception) => {
-                let error = (self.connection.cancelled()).map_or(Error::Server(exception), Cancelled::error);
-                record_error(&self.span, &error);
-                return Err(error);
+                let ended = self.connection.ended(Some(exception));
+                if let Err(error) = &ended {
+                    record_error(&self.span, error);
+                }
+                return ended.map(|()| true);
             }
-            ServerPacket::EndOfStream => {
-                return match self.connection.cancelled() {
-                    Some(why) => Err(why.error()),
-                    None => Ok(true),
-                };
-            }
+            ServerPacket::EndOfStream => return self.connection.ended(None).map(|()| true),
             other => self.summary.query.hear(&other),
         }
         Ok(false)

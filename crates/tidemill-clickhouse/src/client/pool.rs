@@ -48,10 +48,10 @@ impl Manager {
         })
     }
 
-    /// Makes connections to the same servers, encrypted in the same way, by other options.
+    /// Makes connections to the same servers, encrypted in the same way, by the options of the same client for another user.
     pub(crate) fn with_options(&self, options: Options) -> Self {
         Self {
-            info: client_info(&options),
+            info: self.info.clone(),
             options,
             query_ids: QueryIds::new(),
             tls: self.tls.clone(),

@@ -472,20 +472,14 @@ impl QueryStream {
                     self.summary.take(kind, block);
                 }
                 ServerPacket::Exception(exception) => {
-                    let cancelled = connection.cancelled();
+                    let ended = connection.ended(Some(exception));
                     self.connection = None;
-                    return Err(match cancelled {
-                        Some(why) => why.error(),
-                        None => Error::Server(exception),
-                    });
+                    return ended.map(|()| None);
                 }
                 ServerPacket::EndOfStream => {
-                    let cancelled = connection.cancelled();
+                    let ended = connection.ended(None);
                     self.connection = None;
-                    return match cancelled {
-                        Some(why) => Err(why.error()),
-                        None => Ok(None),
-                    };
+                    return ended.map(|()| None);
                 }
                 other => self.summary.hear(&other),
             }

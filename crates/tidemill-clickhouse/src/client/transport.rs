@@ -201,6 +201,7 @@ impl Transport {
 
     /// Asks whether the server is there.
     pub(crate) async fn ping(&mut self) -> Result<()> {
+        self.clocks.forget_query();
         self.protocol.ping()?;
         self.flush().await?;
         while self.receive().await? != ServerPacket::Pong {}
@@ -209,15 +210,23 @@ impl Transport {
 
     /// Begins to watch for what ends a query early: its handle, and its deadline.
     pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<Deadline>) {
+        self.clocks.forget_query();
         self.clocks.handle = Some(handle);
         self.clocks.deadline = deadline;
-        self.clocks.cancelled = None;
-        self.clocks.until = None;
     }
 
     /// Whether the query was cancelled, so that what still comes is for nobody.
     pub(crate) fn cancelled(&self) -> Option<Cancelled> {
         self.clocks.cancelled.map(|(why, _)| why)
+    }
+
+    /// What becomes of a query that the server has ended, by an exception or well: why it was cancelled comes first.
+    pub(crate) fn ended(&self, exception: Option<Box<ServerException>>) -> Result<()> {
+        match (self.cancelled(), exception) {
+            (Some(why), _) => Err(why.error()),
+            (None, Some(exception)) => Err(Error::Server(exception)),
+            (None, None) => Ok(()),
+        }
     }
 
     /// Whether the query is to end, be it cancelled already or not.
@@ -547,6 +556,11 @@ fn peek(socket: &TcpStream) -> std::io::Result<usize> {
 }
 
 impl Clocks {
+    /// Stops to watch for what ended the last query early, or would have.
+    fn forget_query(&mut self) {
+        (self.handle, self.deadline, self.cancelled, self.until) = (None, None, None, None);
+    }
+
     /// Why the query is to end, if it is.
     fn due(&self) -> Option<Cancelled> {
         if self.handle.as_ref().is_some_and(CancelHandle::is_cancelled) {
