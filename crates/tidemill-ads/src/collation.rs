@@ -22,7 +22,8 @@ use crate::error::{Error, ErrorCode, Result};
 /// [`ErrorCode::UnsupportedCollation`] for every other.
 pub fn by_bytes(name: Option<&str>) -> Result<()> {
     let name = name.unwrap_or_default().trim();
-    let is_machine = name.get(..7).is_some_and(|begin| begin.eq_ignore_ascii_case("MACHINE"));
+    let upper = name.to_ascii_uppercase();
+    let is_machine = upper == "MACHINE" || upper.starts_with("MACHINE_VFP_BIN_");
     match name.is_empty() || is_machine {
         true => Ok(()),
         false => Err(Error::new(

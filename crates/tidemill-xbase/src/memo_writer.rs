@@ -3,7 +3,7 @@
 //! Blocks are written one after another and never reused. Layouts: docs/formats/xbase-memo.md.
 
 use std::fs::File;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read as _, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -49,15 +49,19 @@ impl MemoWriter {
         let Some(next) = u32::try_from(blocks).ok().and_then(|b| block.checked_add(b)) else {
             return Ok(Err("a place within the memo file's 2^32 blocks"));
         };
-        let padding = usize::try_from(blocks * size - bytes).unwrap_or(0);
+        let padding = blocks * size - bytes;
         for part in frame.parts() {
             self.write(part)?;
         }
-        let mut fill = vec![0; padding];
-        if let (MemoDialect::FptFlex, Some(last)) = (self.dialect, fill.last_mut()) {
-            *last = FLEX_LAST;
+        if padding > 0 {
+            let last = match self.dialect {
+                MemoDialect::FptFlex => FLEX_LAST,
+                _ => 0,
+            };
+            io::copy(&mut io::repeat(0).take(padding - 1), &mut self.file)
+                .map_err(|e| Error::io(&self.path, "write", e))?;
+            self.write(&[last])?;
         }
-        self.write(&fill)?;
         self.next_block = next;
         Ok(Ok(MemoPlace {
             block,

@@ -295,11 +295,11 @@ fn put_memo(
     Ok(Ok(cell.len()))
 }
 
-/// How the table keeps memos, if it has any.
+/// How many bytes a block of the memo file has.
 ///
 /// # Errors
-/// [`Error::Misuse`] for what the format does not have.
-pub(crate) fn memo_block_size(options: &CreateOptions, dialect: MemoDialect) -> Result<u64> {
+/// [`Error::Misuse`] for a size that the format does not have.
+fn memo_block_size(options: &CreateOptions, dialect: MemoDialect) -> Result<u64> {
     let is_fixed = matches!(dialect, MemoDialect::Dbt3 | MemoDialect::Dbt4 | MemoDialect::Smt);
     match options.memo_block_size {
         None => Ok(block_size(dialect)),
@@ -310,6 +310,10 @@ pub(crate) fn memo_block_size(options: &CreateOptions, dialect: MemoDialect) -> 
     }
 }
 
+/// How the table keeps memos, if it has any.
+///
+/// # Errors
+/// [`Error::Misuse`] for what the format does not have.
 pub(crate) fn memo_dialect(options: &CreateOptions) -> Result<MemoDialect> {
     let own = match options.format {
         Dialect::Dbase3 => MemoDialect::Dbt3,
