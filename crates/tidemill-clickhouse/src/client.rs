@@ -32,6 +32,7 @@
 
 mod cancel;
 pub mod client_config;
+mod clocks;
 mod insert;
 mod insert_rows;
 mod options;
@@ -61,8 +62,8 @@ pub use self::{
     trace::TraceSource,
 };
 use self::{
+    clocks::Deadline,
     pool::{Manager, Pool, Pooled},
-    transport::Deadline,
 };
 use crate::{
     Error, Result,

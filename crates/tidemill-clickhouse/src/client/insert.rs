@@ -24,9 +24,9 @@ use tracing::{Instrument, Span};
 use super::{
     Client, QuerySummary, RowInsert,
     cancel::CancelHandle,
+    clocks::Deadline,
     pool::Pooled,
     trace::{insert_span, record_error, record_server},
-    transport::Deadline,
 };
 use crate::{
     Block, BlockEncoder, BlockError, Compression, DataType, Error, Result,

@@ -17,10 +17,11 @@ use tracing::{Instrument, Span};
 use super::{
     Client,
     cancel::CancelHandle,
+    clocks::{Cancelled, Deadline},
     pool::Pooled,
     rows::RowsRequest,
     trace::{query_span, record_error, record_server},
-    transport::{Cancelled, Deadline, Transport},
+    transport::Transport,
 };
 use crate::{
     Block, BlockEncoder, Compression, Error, Result,

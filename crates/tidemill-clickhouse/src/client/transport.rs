@@ -13,18 +13,21 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::Duration,
 };
 
 use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
-    time::{Instant, Sleep, sleep_until},
+    time::Instant,
 };
 use tokio_rustls::client::TlsStream;
 
-use super::{Options, cancel::CancelHandle};
+use super::{
+    Options,
+    cancel::CancelHandle,
+    clocks::{Cancelled, Clocks, Deadline},
+};
 use crate::{
     Block, BlockDecoder, Error, Result, ServerException,
     block::KnownColumns,
@@ -81,67 +84,6 @@ struct Frames {
     offset: u64,
 }
 
-/// The waiting of one connection.
-struct Clocks {
-    read_timeout: Duration,
-    write_timeout: Duration,
-    cancel_timeout: Duration,
-    /// Rings at `until` or before it. Moving a timer costs more than looking at the time when it rings.
-    sleep: Pin<Box<Sleep>>,
-    /// When the nearest clock rings, as long as the waiting goes on that it was wound up for.
-    until: Option<Instant>,
-    /// The bytes that were received since then.
-    received: usize,
-    handle: Option<CancelHandle>,
-    deadline: Option<Deadline>,
-    /// Why the query was cancelled, and until when its end is waited for.
-    cancelled: Option<(Cancelled, Instant)>,
-}
-
-/// When a query has to have ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline {
-    pub(crate) until: Instant,
-    /// How long the query has in all.
-    pub(crate) limit: Duration,
-}
-
-impl Deadline {
-    /// So long from now. `None` too when that is longer than clocks go.
-    pub(crate) fn in_time(limit: Option<Duration>) -> Option<Self> {
-        let limit = limit?;
-        let until = Instant::now().checked_add(limit)?;
-        Some(Self { until, limit })
-    }
-
-    pub(crate) fn error(self) -> Error {
-        Cancelled::Deadline(self.limit).error()
-    }
-}
-
-/// Why a query was cancelled.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Cancelled {
-    /// By its handle.
-    Handle,
-    /// By its deadline, which was so long.
-    Deadline(Duration),
-    /// Nobody reads it any more.
-    Drop,
-}
-
-impl Cancelled {
-    pub(crate) fn error(self) -> Error {
-        match self {
-            Self::Handle | Self::Drop => Error::Cancelled,
-            Self::Deadline(limit) => Error::Timeout {
-                action: "the query",
-                limit,
-            },
-        }
-    }
-}
-
 impl Transport {
     pub(crate) fn plain(socket: TcpStream, protocol: ClientConnection, options: &Options) -> Self {
         Self::new(Socket::Plain(socket), protocol, options)
@@ -164,17 +106,7 @@ impl Transport {
             chunks: None,
             sent: 0,
             frames: Frames::default(),
-            clocks: Clocks {
-                read_timeout: options.read_timeout,
-                write_timeout: options.write_timeout,
-                cancel_timeout: options.cancel_timeout,
-                sleep: Box::pin(sleep_until(Instant::now())),
-                until: None,
-                received: 0,
-                handle: None,
-                deadline: None,
-                cancelled: None,
-            },
+            clocks: Clocks::new(options),
             is_in_block: false,
             last_used: Instant::now(),
             roles: Vec::new(),
@@ -210,14 +142,12 @@ impl Transport {
 
     /// Begins to watch for what ends a query early: its handle, and its deadline.
     pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<Deadline>) {
-        self.clocks.forget_query();
-        self.clocks.handle = Some(handle);
-        self.clocks.deadline = deadline;
+        self.clocks.watch(handle, deadline);
     }
 
     /// Whether the query was cancelled, so that what still comes is for nobody.
     pub(crate) fn cancelled(&self) -> Option<Cancelled> {
-        self.clocks.cancelled.map(|(why, _)| why)
+        self.clocks.cancelled()
     }
 
     /// What becomes of a query that the server has ended, by an exception or well: why it was cancelled comes first.
@@ -236,13 +166,12 @@ impl Transport {
 
     /// Cancels the query that runs.
     pub(crate) fn cancel(&mut self, why: Cancelled) -> Result<()> {
-        if self.clocks.cancelled.is_none() {
+        if self.cancelled().is_none() {
             // In the middle of an INSERT's data a server takes it for their end.
             if !self.protocol.is_sending() {
                 self.protocol.cancel()?;
             }
-            self.clocks.cancelled = Some((why, Instant::now() + self.clocks.cancel_timeout));
-            self.clocks.until = None;
+            self.clocks.begin_to_cancel(why);
         }
         Ok(())
     }
@@ -298,7 +227,7 @@ impl Transport {
         loop {
             if let Some((packet, length)) = self.protocol.receive(self.incoming.unread())? {
                 self.incoming.consume(length);
-                self.clocks.until = None;
+                self.clocks.rewind();
                 if self.protocol.is_idle() {
                     self.last_used = Instant::now();
                 }
@@ -396,7 +325,7 @@ impl Transport {
         match block {
             Ok(block) => {
                 self.is_in_block = false;
-                self.clocks.until = None;
+                self.clocks.rewind();
                 Ok(block)
             }
             Err(error) => {
@@ -430,22 +359,17 @@ impl Transport {
                 }
                 Poll::Ready(Ok(count)) => {
                     self.sent += count;
-                    self.clocks.until = None;
+                    self.clocks.rewind();
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("write to the server")(error))),
                 Poll::Pending => {
-                    if let Some(handle) = &self.clocks.handle
-                        && self.clocks.cancelled.is_none()
-                        && handle.watch(context.waker())
-                    {
+                    if self.clocks.is_handle_used(context) {
                         // In the middle of a packet the server cannot be told.
                         return Poll::Ready(Err(Cancelled::Handle.error()));
                     }
-                    let clocks = &mut self.clocks;
-                    let error =
-                        ready!(clocks.poll_timeout(context, "write to the server", |clocks| clocks.write_timeout));
-                    return Poll::Ready(Err(match clocks.due() {
-                        Some(why) if clocks.cancelled.is_none() => why.error(),
+                    let error = ready!(self.clocks.poll_write_timeout(context));
+                    return Poll::Ready(Err(match self.clocks.due() {
+                        Some(why) if self.cancelled().is_none() => why.error(),
                         _ => error,
                     }));
                 }
@@ -497,25 +421,17 @@ impl Transport {
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("read from the server")(error))),
                 Poll::Pending => {}
             }
-            if let Some(handle) = &self.clocks.handle
-                && self.clocks.cancelled.is_none()
-                && handle.watch(context.waker())
-            {
+            if self.clocks.is_handle_used(context) {
                 self.cancel(Cancelled::Handle)?;
             }
-            let is_cancelling = self.clocks.cancelled.is_some();
+            let is_cancelling = self.cancelled().is_some();
             if is_cancelling && self.protocol.outgoing().len() > self.sent {
                 // Waits for the socket to take the packet; errors show when reading fails.
                 if let Poll::Ready(Err(error)) = self.poll_flush(context) {
                     return Poll::Ready(Err(error));
                 }
             }
-            let action = if is_cancelling {
-                "stop a cancelled query"
-            } else {
-                "read from the server"
-            };
-            let error = ready!(self.clocks.poll_timeout(context, action, |clocks| clocks.read_timeout));
+            let error = ready!(self.clocks.poll_read_timeout(context));
             // Not silence but the deadline: the query is cancelled, and its end is waited for.
             match self.clocks.due() {
                 Some(why) if !is_cancelling => self.cancel(why)?,
@@ -526,14 +442,12 @@ impl Transport {
 
     /// Cancels when it is time, for a connection that always has something to read.
     fn watch_without_waiting(&mut self) -> Result<()> {
-        if self.clocks.cancelled.is_some() {
-            return match self.clocks.cancelled {
-                Some((why, until)) if until <= Instant::now() => {
-                    self.protocol.close("the server did not stop a cancelled query");
-                    Err(why.error())
-                }
-                _ => Ok(()),
-            };
+        if let Some(why) = self.cancelled() {
+            if self.clocks.is_patience_over() {
+                self.protocol.close("the server did not stop a cancelled query");
+                return Err(why.error());
+            }
+            return Ok(());
         }
         self.clocks.due().map_or(Ok(()), |why| self.cancel(why))
     }
@@ -553,72 +467,6 @@ impl Transport {
 /// looked at its sockets for long.
 fn peek(socket: &TcpStream) -> std::io::Result<usize> {
     SockRef::from(socket).peek(&mut [MaybeUninit::uninit()])
-}
-
-impl Clocks {
-    /// Stops to watch for what ended the last query early, or would have.
-    fn forget_query(&mut self) {
-        (self.handle, self.deadline, self.cancelled, self.until) = (None, None, None, None);
-    }
-
-    /// Why the query is to end, if it is.
-    fn due(&self) -> Option<Cancelled> {
-        if self.handle.as_ref().is_some_and(CancelHandle::is_cancelled) {
-            return Some(Cancelled::Handle);
-        }
-        let passed = self.deadline.filter(|deadline| deadline.until <= Instant::now());
-        passed.map(|deadline| Cancelled::Deadline(deadline.limit))
-    }
-
-    /// Takes note of bytes that were received. A few are not the end of the silence: a server that sends one at a time would
-    /// never be left. The end of a packet or block is.
-    fn hear(&mut self, count: usize) {
-        self.received = self.received.saturating_add(count);
-        if self.received as f64 >= self.read_timeout.as_secs_f64() * LEAST_BYTES_A_SECOND {
-            self.until = None;
-        }
-    }
-
-    /// Waits until the nearest of the clocks rings: then the error of the one that `limit` tells.
-    fn poll_timeout(
-        &mut self,
-        context: &mut Context<'_>,
-        action: &'static str,
-        limit: impl Fn(&Self) -> Duration,
-    ) -> Poll<Error> {
-        let limit = match self.cancelled {
-            Some(_) => self.cancel_timeout,
-            None => limit(self),
-        };
-        let until = match self.until {
-            Some(until) => until,
-            None => {
-                self.received = 0;
-                let silence = Instant::now().checked_add(limit);
-                let until = match (self.cancelled, self.deadline) {
-                    (Some((_, until)), _) => Some(until),
-                    (None, Some(deadline)) => {
-                        Some(silence.map_or(deadline.until, |silence| silence.min(deadline.until)))
-                    }
-                    (None, None) => silence,
-                };
-                // Otherwise it is longer than clocks go.
-                let Some(until) = until else { return Poll::Pending };
-                *self.until.insert(until)
-            }
-        };
-        if self.sleep.is_elapsed() || self.sleep.deadline() > until {
-            self.sleep.as_mut().reset(until);
-        }
-        loop {
-            ready!(self.sleep.as_mut().poll(context));
-            if self.sleep.deadline() >= until {
-                self.until = None;
-                return Poll::Ready(Error::Timeout { action, limit });
-            }
-            self.sleep.as_mut().reset(until);
-        }
-    }
 }
 
 impl Socket {
@@ -795,7 +643,5 @@ impl BlockSource for Framed<'_> {
     }
 }
 
-/// A line that carries less is as good as dead. The slowest modems of old carried 30.
-const LEAST_BYTES_A_SECOND: f64 = 16.0;
 const BUFFER: usize = 1 << 16;
 const MIN_ROOM: usize = 1 << 12;
