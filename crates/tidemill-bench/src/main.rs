@@ -1,11 +1,14 @@
 //! The binary `tidemill-bench`.
 
+mod heap;
+
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use tidemill_bench::args::Cli;
-use tidemill_bench::commands;
+use tidemill_bench::{args::Cli, commands};
 
 fn main() -> ExitCode {
-    commands::main(Cli::parse())
+    let cli = Cli::parse();
+    heap::one_for_each_worker(&cli.command);
+    commands::main(cli)
 }

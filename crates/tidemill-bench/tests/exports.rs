@@ -41,7 +41,7 @@ fn write(path: &Path, seed: u64, started_ms: i64, workload: &str) -> Vec<Sample>
         summary.add(&sample);
         samples.push(sample);
     });
-    writer.finish(&summary).expect("results that can be written");
+    writer.finish(summary).expect("results that can be written");
     samples
 }
 
@@ -197,10 +197,10 @@ fn merged_histograms_are_the_sums() {
     let results = &report.runs[0].results;
     assert_eq!(results.cycle_latency_ms.as_ref().unwrap().histogram, sum);
     assert_eq!((results.cycles, results.requests), (3_600, 3_600));
-    let mut second = parts[0][1].cycle_latencies();
+    let mut second = parts[0][1].cycle_latencies().into_owned();
     second.add(&parts[1][1].cycle_latencies());
     second.add(&parts[2][0].cycle_latencies());
-    assert_eq!(samples[1].cycle_latencies(), second);
+    assert_eq!(samples[1].cycle_latencies().into_owned(), second);
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn write(path: &Path, mean_us: &[u64]) -> Vec<Summary> {
                 summary.add(&sample);
             },
         );
-        writer.finish(&summary).expect("results that can be written");
+        writer.finish(summary.clone()).expect("results that can be written");
         summaries.push(summary);
     }
     summaries
@@ -96,7 +96,7 @@ fn a_report_says_what_was_measured() {
     assert_eq!(text.lines().count(), 1 + 2 * (5 + 1));
     let report = Report::load(&path).unwrap();
     assert_eq!(report.config, config().without_secrets());
-    let results: Vec<_> = summaries.iter().map(Summary::results).collect();
+    let results: Vec<_> = summaries.iter().cloned().map(Summary::results).collect();
     assert_eq!(
         report.runs.iter().map(|run| run.results.clone()).collect::<Vec<_>>(),
         results
@@ -109,7 +109,7 @@ fn a_report_says_what_was_measured() {
     })
     .unwrap();
     for (sample, results) in samples.iter().zip(&results) {
-        let again = sample.results();
+        let again = sample.clone().results();
         assert_eq!(
             (again.cycles, &again.cycle_errors),
             (results.cycles, &results.cycle_errors)
@@ -153,7 +153,7 @@ fn a_killed_run_leaves_what_was_measured() {
                 }
                 (6, [run]) => {
                     assert!(run.complete);
-                    assert_eq!(run.results, summaries[0].results());
+                    assert_eq!(run.results, summaries[0].clone().results());
                 }
                 (kept, runs) => panic!("{kept} lines, {} runs", runs.len()),
             }

@@ -93,7 +93,7 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
                 writer.sample(&sample)?;
                 summary.add(&sample);
             }
-            writer.finish(&summary)?;
+            writer.finish(summary)?;
         }
         Ok(())
     })

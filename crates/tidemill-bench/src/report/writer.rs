@@ -69,7 +69,7 @@ impl ReportWriter {
     ///
     /// # Errors
     /// [`Error::Io`] when the file can't be written.
-    pub fn finish(&mut self, summary: &Summary) -> Result<()> {
+    pub fn finish(&mut self, summary: Summary) -> Result<()> {
         self.results(&summary.results())
     }
 

@@ -92,7 +92,11 @@ impl Worker {
                 what: failure.to_string(),
             })?;
         session.attend().await;
-        let program = prepared.program.unshare()?;
+        // One worker shares with nobody: the main thread waits.
+        let program = match workers {
+            1 => prepared.program.clone(),
+            _ => prepared.program.unshare()?,
+        };
         Ok(Self {
             number,
             workers,

@@ -4,7 +4,8 @@
 //! stretches show it: for a percentile, the share of latencies below it varies from stretch to stretch by more than it
 //! would for independent ones, and by how much is the correlation time of that very percentile (batch means of the
 //! indicator; Wood and Schmeiser 1995). There are between 16 and 31 stretches, however long the run: when 32 are full,
-//! neighbours are joined.
+//! neighbours are joined. Their latencies have two digits: the correlation time of a percentile is that of its neighbours within
+//! one percent.
 
 use super::Latencies;
 
@@ -42,7 +43,7 @@ impl Default for Batches {
         Self {
             full: Vec::new(),
             samples_each: 1,
-            open: Latencies::default(),
+            open: Latencies::coarse(),
             open_samples: 0,
         }
     }
@@ -56,7 +57,7 @@ impl Batches {
             return;
         }
         self.full.push(self.open.to_bytes());
-        self.open = Latencies::default();
+        self.open = Latencies::coarse();
         self.open_samples = 0;
         if self.full.len() == MOST {
             let joined = self.full.chunks(2).map(|pair| {

@@ -1,6 +1,6 @@
 //! The measurements of all workers in one interval: what a report keeps line by line.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +116,12 @@ impl Sample {
                 let share = spent.as_secs_f64() / chunk.duration.as_secs_f64();
                 sample.busiest_worker = Some(sample.busiest_worker.unwrap_or(0.0).max(share));
             }
-            sample.add_parts(&chunk.functions, &chunk.statements, &chunk.metrics);
+            if workers == 1 {
+                (sample.functions, sample.statements, sample.metrics) =
+                    (chunk.functions, chunk.statements, chunk.metrics);
+            } else {
+                sample.add_parts(&chunk.functions, &chunk.statements, &chunk.metrics);
+            }
         }
         sample.start_s = start.unwrap_or_default().as_secs_f64();
         sample.duration_s = durations.as_secs_f64() / f64::from(workers.max(1));
@@ -178,20 +183,21 @@ impl Sample {
     }
 
     /// The latencies of all cycles from their schedule, or their service times where no schedule was measured.
-    pub fn cycle_latencies(&self) -> Latencies {
+    pub fn cycle_latencies(&self) -> Cow<'_, Latencies> {
         let timings = self.functions.values();
         sum(timings.filter_map(|function| function.latency.as_ref().or(function.service.as_ref())))
     }
 
     /// The latencies of all requests.
-    pub fn request_latencies(&self) -> Latencies {
+    pub fn request_latencies(&self) -> Cow<'_, Latencies> {
         sum(self.statements.values().map(|statement| &statement.latency))
     }
 }
 
-fn sum<'a>(timings: impl Iterator<Item = &'a Timings>) -> Latencies {
-    timings.fold(Latencies::default(), |mut sum, timings| {
-        sum.add(&timings.histogram);
+fn sum<'a>(mut timings: impl Iterator<Item = &'a Timings>) -> Cow<'a, Latencies> {
+    let first = timings.next().map(|first| Cow::Borrowed(&first.histogram));
+    timings.fold(first.unwrap_or_default(), |mut sum, timings| {
+        sum.to_mut().add(&timings.histogram);
         sum
     })
 }

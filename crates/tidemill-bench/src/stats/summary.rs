@@ -24,24 +24,29 @@ pub struct Summary {
     seconds: f64,
     samples: u64,
     longest_sample_s: f64,
-    functions: BTreeMap<String, Function>,
-    statements: BTreeMap<String, Statement>,
+    functions: Named<Function>,
+    statements: Named<Statement>,
     metrics: BTreeMap<String, MetricSample>,
     cycles: Rate,
     requests: Rate,
     rows: Rate,
     concurrency: Option<Rate>,
-    cycle_latency: Times,
-    service_time: Times,
-    request_latency: Times,
     cpu_s: Option<f64>,
     /// Seconds that the busiest worker computed, and of how many.
     busiest_worker: Option<(f64, f64)>,
 }
 
+/// Parts of a run by their names, and all of them as one. While there is one name, its part is all there is.
+#[derive(Clone, Debug, Default)]
+struct Named<T> {
+    parts: BTreeMap<String, T>,
+    all: Option<T>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Function {
-    sum: FunctionSample,
+    cycles: u64,
+    errors: Counts,
     rate: Rate,
     latency: Times,
     service: Times,
@@ -49,9 +54,27 @@ struct Function {
 
 #[derive(Clone, Debug, Default)]
 struct Statement {
-    sum: StatementSample,
+    requests: u64,
+    rows: u64,
+    retries: u64,
+    errors: Counts,
     rate: Rate,
     latency: Times,
+}
+
+/// What is measured of a part.
+trait Part: Clone + Default {
+    type Sample: Default;
+    type Results: Clone + Default;
+
+    /// Adds a sample, which is of so many seconds if its rate says something.
+    fn add(&mut self, sample: &Self::Sample, whole: Option<f64>);
+
+    /// Adds the sample of another part to `sum`.
+    fn merge(sum: &mut Self::Sample, other: &Self::Sample);
+
+    /// What the samples amount to, which took so many seconds.
+    fn results(self, seconds: f64) -> Self::Results;
 }
 
 /// Something counted, sample by sample.
@@ -83,16 +106,13 @@ impl Summary {
             seconds: 0.0,
             samples: 0,
             longest_sample_s: 0.0,
-            functions: BTreeMap::new(),
-            statements: BTreeMap::new(),
+            functions: Named::default(),
+            statements: Named::default(),
             metrics: BTreeMap::new(),
             cycles: Rate::default(),
             requests: Rate::default(),
             rows: Rate::default(),
             concurrency: None,
-            cycle_latency: Times::default(),
-            service_time: Times::default(),
-            request_latency: Times::default(),
             cpu_s: None,
             busiest_worker: None,
         }
@@ -128,94 +148,40 @@ impl Summary {
             *of += seconds;
         }
 
-        let (mut latency, mut service, mut request) = (Timings::default(), Timings::default(), Timings::default());
-        for (name, sample) in &sample.functions {
-            let function = self.functions.entry(name.clone()).or_default();
-            function.sum.cycles = function.sum.cycles.saturating_add(sample.cycles);
-            add_counts(&mut function.sum.errors, &sample.errors);
-            function.rate.add(sample.cycles as f64, whole);
-            for (timings, times, all) in [
-                (&sample.latency, &mut function.latency, &mut latency),
-                (&sample.service, &mut function.service, &mut service),
-            ] {
-                if let Some(timings) = timings {
-                    times.add(timings);
-                    all.add(timings);
-                }
-            }
-        }
-        for (name, sample) in &sample.statements {
-            let statement = self.statements.entry(name.clone()).or_default();
-            statement.sum.requests = statement.sum.requests.saturating_add(sample.requests);
-            statement.sum.rows = statement.sum.rows.saturating_add(sample.rows);
-            statement.sum.retries = statement.sum.retries.saturating_add(sample.retries);
-            add_counts(&mut statement.sum.errors, &sample.errors);
-            statement.rate.add(sample.requests as f64, whole);
-            statement.latency.add(&sample.latency);
-            request.add(&sample.latency);
-        }
-        self.cycle_latency.add(&latency);
-        self.service_time.add(&service);
-        self.request_latency.add(&request);
+        self.functions.add(&sample.functions, whole);
+        self.statements.add(&sample.statements, whole);
         for (name, metric) in &sample.metrics {
             self.metrics.entry(name.clone()).or_default().add(metric);
         }
     }
 
     /// What the samples amount to.
-    pub fn results(&self) -> Results {
-        let mut cycle_errors = Counts::new();
-        let mut request_errors = Counts::new();
-        for function in self.functions.values() {
-            add_counts(&mut cycle_errors, &function.sum.errors);
-        }
-        for statement in self.statements.values() {
-            add_counts(&mut request_errors, &statement.sum.errors);
-        }
-        let functions = self.functions.iter().map(|(name, function)| {
-            let results = FunctionResults {
-                cycles: function.sum.cycles,
-                errors: function.sum.errors.clone(),
-                cycles_per_s: function.rate.estimate(self.seconds),
-                cycle_latency_ms: function.latency.distribution(),
-                service_time_ms: function.service.distribution(),
-            };
-            (name.clone(), results)
-        });
-        let statements = self.statements.iter().map(|(name, statement)| {
-            let results = StatementResults {
-                requests: statement.sum.requests,
-                rows: statement.sum.rows,
-                retries: statement.sum.retries,
-                errors: statement.sum.errors.clone(),
-                requests_per_s: statement.rate.estimate(self.seconds),
-                request_latency_ms: statement.latency.distribution(),
-            };
-            (name.clone(), results)
-        });
-        let metrics = self.metrics.iter();
+    pub fn results(self) -> Results {
+        let seconds = self.seconds;
+        let client = self.client();
+        let (functions, cycles) = self.functions.results(seconds);
+        let (statements, requests) = self.statements.results(seconds);
+        let metrics = self.metrics.into_iter();
         Results {
-            elapsed_s: self.seconds,
+            elapsed_s: seconds,
             samples: self.samples,
-            cycles: total(self.functions.values().map(|function| function.sum.cycles)),
-            requests: total(self.statements.values().map(|statement| statement.sum.requests)),
-            rows: total(self.statements.values().map(|statement| statement.sum.rows)),
-            retries: total(self.statements.values().map(|statement| statement.sum.retries)),
-            cycle_errors,
-            request_errors,
-            cycles_per_s: self.cycles.estimate(self.seconds),
-            requests_per_s: self.requests.estimate(self.seconds),
-            rows_per_s: self.rows.estimate(self.seconds),
-            concurrency: self.concurrency.as_ref().map(|rate| rate.estimate(self.seconds)),
-            client: self.client(),
-            cycle_latency_ms: self.cycle_latency.distribution(),
-            service_time_ms: self.service_time.distribution(),
-            request_latency_ms: self.request_latency.distribution(),
-            functions: functions.collect(),
-            statements: statements.collect(),
-            metrics: metrics
-                .map(|(name, metric)| (name.clone(), metric_results(metric)))
-                .collect(),
+            cycles: cycles.cycles,
+            requests: requests.requests,
+            rows: requests.rows,
+            retries: requests.retries,
+            cycle_errors: cycles.errors,
+            request_errors: requests.errors,
+            cycles_per_s: self.cycles.estimate(seconds),
+            requests_per_s: self.requests.estimate(seconds),
+            rows_per_s: self.rows.estimate(seconds),
+            concurrency: self.concurrency.map(|rate| rate.estimate(seconds)),
+            client,
+            cycle_latency_ms: cycles.cycle_latency_ms,
+            service_time_ms: cycles.service_time_ms,
+            request_latency_ms: requests.request_latency_ms,
+            functions,
+            statements,
+            metrics: metrics.map(|(name, metric)| (name, metric_results(&metric))).collect(),
         }
     }
 
@@ -240,6 +206,88 @@ impl Summary {
             cpu_share: share,
             busiest_worker: worker,
             warning,
+        }
+    }
+}
+
+impl<T: Part> Named<T> {
+    fn add(&mut self, samples: &BTreeMap<String, T::Sample>, whole: Option<f64>) {
+        let fresh = samples.keys().filter(|name| !self.parts.contains_key(*name));
+        if self.all.is_none() && self.parts.len() + fresh.count() > 1 {
+            self.all = Some(self.parts.values().next().cloned().unwrap_or_default());
+        }
+        if let Some(all) = &mut self.all {
+            let mut sum = T::Sample::default();
+            samples.values().for_each(|sample| T::merge(&mut sum, sample));
+            all.add(&sum, whole);
+        }
+        for (name, sample) in samples {
+            self.parts.entry(name.clone()).or_default().add(sample, whole);
+        }
+    }
+
+    /// The results of each part, and of all of them.
+    fn results(self, seconds: f64) -> (BTreeMap<String, T::Results>, T::Results) {
+        let all = self.all.map(|all| all.results(seconds));
+        let parts = self.parts.into_iter();
+        let parts: BTreeMap<_, _> = parts.map(|(name, part)| (name, part.results(seconds))).collect();
+        let all = all.or_else(|| parts.values().next().cloned()).unwrap_or_default();
+        (parts, all)
+    }
+}
+
+impl Part for Function {
+    type Sample = FunctionSample;
+    type Results = FunctionResults;
+
+    fn add(&mut self, sample: &FunctionSample, whole: Option<f64>) {
+        self.cycles = self.cycles.saturating_add(sample.cycles);
+        add_counts(&mut self.errors, &sample.errors);
+        self.rate.add(sample.cycles as f64, whole);
+        sample.latency.iter().for_each(|timings| self.latency.add(timings));
+        sample.service.iter().for_each(|timings| self.service.add(timings));
+    }
+
+    fn merge(sum: &mut FunctionSample, other: &FunctionSample) {
+        sum.add(other);
+    }
+
+    fn results(self, seconds: f64) -> FunctionResults {
+        FunctionResults {
+            cycles: self.cycles,
+            errors: self.errors,
+            cycles_per_s: self.rate.estimate(seconds),
+            cycle_latency_ms: self.latency.distribution(),
+            service_time_ms: self.service.distribution(),
+        }
+    }
+}
+
+impl Part for Statement {
+    type Sample = StatementSample;
+    type Results = StatementResults;
+
+    fn add(&mut self, sample: &StatementSample, whole: Option<f64>) {
+        self.requests = self.requests.saturating_add(sample.requests);
+        self.rows = self.rows.saturating_add(sample.rows);
+        self.retries = self.retries.saturating_add(sample.retries);
+        add_counts(&mut self.errors, &sample.errors);
+        self.rate.add(sample.requests as f64, whole);
+        self.latency.add(&sample.latency);
+    }
+
+    fn merge(sum: &mut StatementSample, other: &StatementSample) {
+        sum.add(other);
+    }
+
+    fn results(self, seconds: f64) -> StatementResults {
+        StatementResults {
+            requests: self.requests,
+            rows: self.rows,
+            retries: self.retries,
+            errors: self.errors,
+            requests_per_s: self.rate.estimate(seconds),
+            request_latency_ms: self.latency.distribution(),
         }
     }
 }
@@ -277,7 +325,7 @@ impl Times {
         self.batches.add(&timings.histogram);
     }
 
-    fn distribution(&self) -> Option<Distribution> {
+    fn distribution(self) -> Option<Distribution> {
         let latencies = &self.sum.histogram;
         let count = latencies.count() as f64;
         if latencies.count() == 0 {
@@ -311,7 +359,7 @@ impl Times {
             mean: Estimate::mean(latencies.mean(), std_err, freedom).in_units_of(NANOSECONDS_IN_MS),
             deviation: latencies.deviation() / NANOSECONDS_IN_MS,
             percentiles: percentiles.collect(),
-            histogram: latencies.clone(),
+            histogram: self.sum.histogram,
         })
     }
 }
@@ -329,5 +377,49 @@ fn metric_results(metric: &MetricSample) -> MetricResults {
         deviation,
         min: metric.min,
         max: metric.max,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(functions: &[(&str, u64)]) -> Sample {
+        let functions = functions.iter().map(|&(name, nanoseconds)| {
+            let mut latency = Timings::default();
+            latency.histogram.record(nanoseconds);
+            let function = FunctionSample {
+                cycles: 1,
+                latency: Some(latency),
+                ..FunctionSample::default()
+            };
+            (name.to_owned(), function)
+        });
+        Sample {
+            duration_s: 1.0,
+            functions: functions.collect(),
+            ..Sample::default()
+        }
+    }
+
+    #[test]
+    fn all_functions_are_those_that_turn_up_late_too() {
+        let mut summary = Summary::default();
+        for _ in 0..3 {
+            summary.add(&sample(&[("read", 1_000)]));
+        }
+        let results = summary.clone().results();
+        assert_eq!(results.cycles, 3);
+        assert_eq!(results.cycle_latency_ms, results.functions["read"].cycle_latency_ms);
+        for _ in 0..2 {
+            summary.add(&sample(&[("read", 1_000), ("write", 9_000)]));
+        }
+        summary.add(&sample(&[("write", 9_000)]));
+        let results = summary.results();
+        let counts = |name: &str| results.functions[name].cycles;
+        assert_eq!((results.cycles, counts("read"), counts("write")), (8, 5, 3));
+        let mut all = results.functions["read"].cycle_latency_ms.clone().unwrap().histogram;
+        all.add(&results.functions["write"].cycle_latency_ms.clone().unwrap().histogram);
+        assert_eq!(results.cycle_latency_ms.unwrap().histogram, all);
     }
 }
