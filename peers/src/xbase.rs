@@ -29,6 +29,8 @@ pub use question::Question;
 pub struct Line {
     /// What was done.
     pub question: Question,
+    /// The filter whose records are walked, of a walk.
+    pub filter: Option<Question>,
     /// By whom, and how.
     pub engine: String,
     /// How long it took.

@@ -55,10 +55,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut lines = limits::lines(&reference, options.repeats);
     let by_hand: HashMap<Question, f64> = lines.iter().map(|l| (l.question, l.times.min.as_secs_f64())).collect();
     lines.extend(tidemill::ask(&reference, options.repeats, folder.path())?);
-    let ours: HashMap<Question, f64> = lines
+    let ours: HashMap<Asked, f64> = lines
         .iter()
         .filter(|line| line.engine == "tidemill")
-        .map(|line| (line.question, line.times.min.as_secs_f64()))
+        .map(|line| ((line.question, line.filter), line.times.min.as_secs_f64()))
         .collect();
     if options.abi {
         lines.extend(abi::ask(&reference, options.repeats, folder.path())?);
@@ -98,6 +98,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+
+/// A question, and the filter whose records it walks.
+type Asked = (Question, Option<Question>);
 
 struct Options {
     rows: usize,
@@ -146,7 +149,7 @@ impl Options {
         }
     }
 
-    fn print(&self, line: &Line, (by_hand, ours): (&HashMap<Question, f64>, &HashMap<Question, f64>), read: f64) {
+    fn print(&self, line: &Line, (by_hand, ours): (&HashMap<Question, f64>, &HashMap<Asked, f64>), read: f64) {
         let us = |time: std::time::Duration| time.as_secs_f64() * 1e6;
         let (min, median, max) = (us(line.times.min), us(line.times.median), us(line.times.max));
         let unit = min * 1e3 / line.units as f64;
@@ -160,7 +163,7 @@ impl Options {
             .gate_ns(if is_per_unit { line.units } else { 100_000 })
             .filter(|_| is_ours);
         let is_abi = line.engine == abi::ENGINE;
-        let through_c = ours.get(&line.question).filter(|_| is_abi);
+        let through_c = ours.get(&(line.question, line.filter)).filter(|_| is_abi);
         let through_c = through_c.map(|ours| 1.3 * ours * 1e6 + 0.05 * line.calls as f64);
         let gate_us = through_c.or(gate.map(|ns| ns * growth * line.units as f64 / 1e3));
         let verdict = match gate_us {

@@ -78,12 +78,12 @@ impl Bench<'_> {
         let table = self.ace.open(connection, "bench")?;
         let id = self.index(table, "ID")?;
         self.filter(table, Question::AofByRecords, equal)?;
-        self.walks(table, id, equal)?;
+        self.walks(table, id, Question::AofByRecords, equal)?;
         let tag = self.ace.create_index(table, "TAG")?;
         self.filter(table, Question::AofByOrder, equal)?;
-        self.walks(table, id, equal)?;
+        self.walks(table, id, Question::AofByOrder, equal)?;
         self.filter(table, Question::AofBetween, between)?;
-        self.walks(table, id, between)?;
+        self.walks(table, id, Question::AofBetween, between)?;
         self.seeks(id)?;
         self.scope(table, tag)?;
         self.ace.call1("AdsDisconnect", connection)
@@ -150,13 +150,14 @@ impl Bench<'_> {
     }
 
     /// Two calls a record: is it the end, and one on.
-    fn walks(&mut self, table: u64, id: u64, condition: &str) -> Outcome {
+    fn walks(&mut self, table: u64, id: u64, filter: Question, condition: &str) -> Outcome {
         self.filter_is(table, condition)?;
+        let count = usize::try_from(self.reference.answer(filter)[0])?;
         for (question, order) in [(Question::Walk, table), (Question::WalkOrder, id)] {
-            let count = self.walk(order, table)?;
             let walk = || self.walk(order, table).expect("a walk");
             let times = Spread::measure(self.repeats, &count, || (), |()| walk());
             self.line(question, times, count, 2 * count, "two calls a record");
+            self.lines.last_mut().ok_or("no line")?.filter = Some(filter);
         }
         self.ace.call1("AdsClearAOF", table)
     }
@@ -233,6 +234,7 @@ impl Bench<'_> {
     fn line(&mut self, question: Question, times: Spread, units: usize, calls: usize, note: &str) {
         self.lines.push(Line {
             question,
+            filter: None,
             engine: ENGINE.to_owned(),
             times,
             units,

@@ -59,6 +59,7 @@ pub fn ask(reference: &Reference, repeats: usize) -> Vec<Line> {
     ];
     let lines = questions.into_iter().map(|(question, run)| Line {
         question,
+        filter: None,
         engine: "dbase 0.8.0".to_owned(),
         times: Spread::measure(
             repeats.min(5),

@@ -26,6 +26,7 @@ pub fn lines(reference: &Reference, repeats: usize) -> Vec<Line> {
     let body = reference.records();
     let lines = questions.into_iter().map(|(question, run)| Line {
         question,
+        filter: None,
         engine: "limit (by hand)".to_owned(),
         times: Spread::measure(repeats, &reference.answer(question), || body, run),
         units: reference.rows.len(),

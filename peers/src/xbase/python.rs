@@ -43,6 +43,7 @@ pub fn ask(reference: &Reference, repeats: usize, folder: &Path) -> Result<Vec<L
         let times = times.split(',').map(|ns| ns.parse().map(Duration::from_nanos));
         lines.push(Line {
             question,
+            filter: None,
             engine: engine.to_owned(),
             times: Spread::of(times.collect::<Result<_, _>>()?),
             units: reference.rows.len(),

@@ -36,6 +36,7 @@ pub fn ask(reference: &Reference, repeats: usize) -> rusqlite::Result<Vec<Line>>
         };
         lines.push(Line {
             question,
+            filter: None,
             engine: format!("SQLite {}", rusqlite::version()),
             times: Spread::measure(repeats, &Ok(reference.answer(question)), || (), |()| run()),
             units: reference.rows.len(),

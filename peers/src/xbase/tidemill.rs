@@ -158,13 +158,13 @@ impl Bench<'_> {
         let equal = "TAG = 'AAAA'";
         let between = "TAG >= 'AAAA' .AND. TAG <= 'CCCC'";
         self.filter_by_order(Question::AofByRecords, equal, &["ID"], true)?;
-        self.walks(equal, &["ID"])?;
+        self.walks(Question::AofByRecords, equal, &["ID"])?;
         self.filter_by_order(Question::AofByOrderFirst, equal, &["ID", "TAG"], true)?;
         self.filter_by_order(Question::AofByOrder, equal, &["ID", "TAG"], false)?;
-        self.walks(equal, &["ID", "TAG"])?;
+        self.walks(Question::AofByOrder, equal, &["ID", "TAG"])?;
         self.filter_by_order(Question::AofBetweenFirst, between, &["TAG"], true)?;
         self.filter_by_order(Question::AofBetween, between, &["TAG"], false)?;
-        self.walks(between, &["ID", "TAG"])
+        self.walks(Question::AofBetween, between, &["ID", "TAG"])
     }
 
     fn filter_by_order(&mut self, question: Question, condition: &str, tags: &[&str], is_first: bool) -> Outcome {
@@ -184,11 +184,11 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn walks(&mut self, condition: &str, tags: &[&str]) -> Outcome {
+    fn walks(&mut self, filter: Question, condition: &str, tags: &[&str]) -> Outcome {
         let (table, repeats) = (Arc::clone(&self.table), self.repeats);
         let aof = Aof::new(&table, self.filter(condition)?, &self.orders(tags)?)?;
         let records = aof.records();
-        let count = records.count() as usize;
+        let count = usize::try_from(self.reference.answer(filter)[0])?;
         let times = Spread::measure(
             repeats,
             &count,
@@ -209,6 +209,8 @@ impl Bench<'_> {
         self.line(Question::WalkOrderFirst, times, count, "reads the order once");
         let times = Spread::measure(repeats, &count, || (), |()| walk(by_id));
         self.line(Question::WalkOrder, times, count, "one record at a time");
+        let walks = self.lines.iter_mut().rev().take(3);
+        walks.for_each(|line| line.filter = Some(filter));
         Ok(())
     }
 
@@ -298,6 +300,7 @@ impl Bench<'_> {
     fn line(&mut self, question: Question, times: Spread, units: usize, note: &str) {
         self.lines.push(Line {
             question,
+            filter: None,
             engine: ENGINE.to_owned(),
             times,
             units,
