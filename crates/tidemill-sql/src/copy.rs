@@ -209,7 +209,9 @@ impl Session {
             draft::absent(path)?;
         }
         let columns = match &destination.place {
-            Place::Server(_) if options.table.create => mapping::of_new_table(&schema, destination.format)?,
+            Place::Server(_) if options.table.create => {
+                mapping::of_new_table(&schema, destination.format, &options.table)?
+            }
             Place::Server(_) => mapping::into_table(&schema, &*self.schema(destination).await?),
             _ => mapping::of_file(&schema, destination.format)?,
         };

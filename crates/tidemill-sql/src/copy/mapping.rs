@@ -8,7 +8,7 @@ use tidemill_xbase::FieldSpec;
 
 use super::CopyOptions;
 use crate::location::{Format, Location};
-use crate::sink::without_mark;
+use crate::sink::{TableOptions, with_key, without_mark};
 use crate::{Error, Result};
 
 /// A column on its way into a copy.
@@ -61,7 +61,7 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
         Format::JsonLines => fields()
             .map(|field| mapped(field, "JSON".to_owned(), cut_to_milliseconds(field)))
             .collect(),
-        Format::Native => of_new_table(schema, Format::ClickHouse)?,
+        Format::Native => of_new_table(schema, Format::ClickHouse, &TableOptions::default())?,
         _ => fields()
             .map(|field| mapped(field, field.data_type().to_string(), None))
             .collect(),
@@ -73,7 +73,11 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
 /// # Errors
 ///
 /// [`Error::ClickHouse`], [`Error::Cassandra`] for a type that it has not.
-pub(super) fn of_new_table(schema: &Schema, format: Format) -> Result<Vec<MappedColumn>> {
+pub(super) fn of_new_table(schema: &Schema, format: Format, options: &TableOptions) -> Result<Vec<MappedColumn>> {
+    let schema = match format {
+        Format::ClickHouse => &with_key(schema, options),
+        _ => schema,
+    };
     let mut columns = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
         let to = match format {

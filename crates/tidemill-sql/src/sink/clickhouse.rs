@@ -14,6 +14,7 @@ use tidemill_clickhouse::{DataType, arrow_type, sql_text};
 use uuid::Uuid;
 
 use super::fitting::fitted;
+use super::order_key::with_key;
 use super::table::{IfThere, TableOptions};
 use crate::server_url::ServerUrl;
 use crate::stores::clickhouse::{Clients, ServerTable};
@@ -167,11 +168,11 @@ async fn make_table(table: &ServerTable, name: &str, schema: &SchemaRef, options
         .await
         .map_err(Error::clickhouse(table.place()))?;
     let mut columns = Vec::new();
-    for field in schema.fields() {
+    for field in with_key(schema, options).fields() {
         let data_type = column_type(field, &hello).map_err(Error::clickhouse(table.place()))?;
         columns.push(format!("{} {data_type}", sql_text::name(field.name())));
     }
-    let order = match options.engine.contains("MergeTree") {
+    let order = match options.is_ordered() {
         true => format!(" ORDER BY {}", options.order_by),
         false => String::new(),
     };

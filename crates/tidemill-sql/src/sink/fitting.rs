@@ -31,7 +31,18 @@ pub(super) fn fitted(batch: &RecordBatch, expected: &SchemaRef, place: &str, bef
                 "the rows have no such column; name the columns to insert",
             )
         })?;
-        columns.push(converted(batch.column(column), field, place, before)?);
+        let column = batch.column(column);
+        if let Some(nulls) = column.nulls().filter(|_| !field.is_nullable())
+            && let Some(row) = nulls.iter().position(|is_valid| !is_valid)
+        {
+            let row = before + row as u64 + 1;
+            return Err(unfit(
+                place,
+                field.name(),
+                format!("row {row}: NULL, which the column does not take"),
+            ));
+        }
+        columns.push(converted(column, field, place, before)?);
     }
     // The values decide whether a column may be null, not the source's schema.
     let fields: Vec<Field> = expected

@@ -8,6 +8,7 @@ mod clickhouse;
 mod fitting;
 mod json;
 mod native;
+mod order_key;
 mod parquet;
 mod positions;
 mod table;
@@ -24,6 +25,7 @@ use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter};
 
+pub(crate) use self::order_key::with_key;
 pub(crate) use self::positions::Positions;
 pub use self::table::TableOptions;
 pub(crate) use self::table::{IfThere, TableSink};

@@ -35,6 +35,13 @@ impl Default for TableOptions {
     }
 }
 
+impl TableOptions {
+    /// Whether the engine of a ClickHouse table keeps its rows in an order.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.engine.contains("MergeTree")
+    }
+}
+
 /// What becomes of a table that was to be made and is there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum IfThere {

@@ -1,11 +1,12 @@
-//! Copies into a server that goes away.
+//! Servers of ClickHouse: one that goes away in mid-copy, tables made as options say, encrypted connections.
 
 #![cfg(target_os = "linux")]
 
 use std::process::Stdio;
 use std::time::Duration;
 
-use tidemill_testkit::ClickHouse;
+use rcgen::{CertificateParams, KeyPair};
+use tidemill_testkit::{ClickHouse, ServerPem};
 
 use crate::big_table;
 use crate::run::{Folder, Run};
@@ -53,4 +54,84 @@ fn a_copy_goes_on_when_the_server_is_there_again() {
         .query("SELECT uniqExact(ID), min(ID), max(ID) FROM big")
         .expect("an answer");
     assert_eq!(ids.trim(), format!("{RECORDS}\t0\t{}", RECORDS - 1));
+}
+
+#[test]
+fn a_table_is_made_as_the_options_say_and_copied_back_the_same() {
+    let Some(server) = ClickHouse::need() else { return };
+    let folder = Folder::with(&[]);
+    big_table::write(&folder.file("BIG.DBF"), 20_000);
+    for compression in ["none", "lz4", "zstd"] {
+        let table = format!(
+            "clickhouse://default@{}/default/big_{compression}?compression={compression}",
+            server.native()
+        );
+        let making = ["--create", "--engine", "ReplacingMergeTree", "--order-by", "(BORN, ID)"];
+        let copy = ["copy", "BIG.DBF", &table, "--verify", "full"];
+        folder.run(&[&copy[..], &making].concat()).done();
+        let made = server
+            .query(&format!("SHOW CREATE TABLE big_{compression}"))
+            .expect("a table");
+        assert!(made.contains("ReplacingMergeTree"), "{made}");
+        assert!(made.contains("ORDER BY (BORN, ID)"), "{made}");
+        // A key takes no NULLs, so its columns are made without.
+        assert!(
+            made.contains("BORN Date") && made.contains("NOTE Nullable(String)"),
+            "{made}"
+        );
+        let back = format!("{compression}.arrow");
+        folder.run(&["copy", &table, &back, "--verify", "full"]).done();
+        let all = |from: &str| {
+            let sql = format!("SELECT * FROM '{from}' ORDER BY \"ID\"");
+            folder.run(&["sql", &sql, "--format", "csv"]).done()
+        };
+        let rows = all(&back);
+        assert_eq!(rows.lines().count(), 20_001);
+        assert!(rows == all("BIG.DBF"), "by {compression} other rows come back");
+    }
+    let table = format!("clickhouse://default@{}/default/blank", server.native());
+    let blank = "SELECT CASE WHEN \"ID\" = 7 THEN NULL ELSE \"ID\" END AS id FROM 'BIG.DBF'";
+    let refused = folder.run(&["copy", blank, &table, "--create", "--order-by", "id"]);
+    let told = refused.stderr.clone();
+    assert_eq!(refused.code, Some(2), "{told}");
+    assert!(told.contains("column id: row 8: NULL"), "{told}");
+    assert_eq!(server.query("EXISTS TABLE blank").expect("an answer").trim(), "0");
+}
+
+#[test]
+fn encrypted_servers_are_asked_by_the_url() {
+    let key = KeyPair::generate().expect("a key");
+    let certificate = CertificateParams::new(vec!["localhost".to_owned()])
+        .and_then(|certificate| certificate.self_signed(&key))
+        .expect("a certificate")
+        .pem();
+    let pem = ServerPem {
+        certificate: certificate.clone(),
+        key: key.serialize_pem(),
+        client_authority: None,
+    };
+    let Some(server) = ClickHouse::need_encrypted(&pem) else {
+        return;
+    };
+    let port = server.secure().expect("TLS").port();
+    let folder = Folder::with(&[]);
+    std::fs::write(folder.file("server.pem"), certificate).expect("written");
+    let (user, password) = ClickHouse::GUARDED;
+    let asked = |query: &str| {
+        let table = format!("clickhouse://localhost:{port}/system/one?user={user}&{query}");
+        let sql = format!("SELECT dummy + 1 AS sum FROM '{table}'");
+        folder.run(&["sql", &sql, "--format", "csv"])
+    };
+    let encoded = password.replace('/', "%2F").replace('?', "%3F");
+    let trusted = format!("password={encoded}&ca_certificate=server.pem");
+    assert_eq!(asked(&trusted).done(), "sum\n1\n");
+    assert_eq!(asked(&format!("{trusted}&secure=1")).done(), "sum\n1\n");
+    // Nobody whom the system trusts has signed it.
+    let refused = asked(&format!("password={encoded}&secure=1&connect_timeout=5")).failed();
+    assert!(refused.contains("TLS"), "{refused}");
+    let denied = asked("password=of_another&ca_certificate=server.pem").failed();
+    assert!(
+        denied.contains("Wrong password") && !denied.contains("of_another"),
+        "{denied}"
+    );
 }

@@ -1,0 +1,76 @@
+//! The order key of a ClickHouse table that is made.
+//!
+//! A key takes no columns that may be NULL unless a server is told otherwise (`allow_nullable_key` of MergeTree, which old ones
+//! have not got), so its columns are made without; a NULL for one is an error with its row.
+
+use arrow_schema::Schema;
+use datafusion::sql::sqlparser::dialect::ClickHouseDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
+
+use super::TableOptions;
+
+/// The schema with the key's columns free of NULLs, where the engine has a key.
+pub(crate) fn with_key(schema: &Schema, options: &TableOptions) -> Schema {
+    let columns = match options.is_ordered() {
+        true => columns(&options.order_by),
+        false => Vec::new(),
+    };
+    let fields = schema.fields().iter().map(|field| {
+        let is_key = columns.contains(field.name());
+        field.as_ref().clone().with_nullable(field.is_nullable() && !is_key)
+    });
+    Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
+}
+
+/// The names in a key that are not those of functions. One that is no key at all is for the server to refuse.
+fn columns(key: &str) -> Vec<String> {
+    let tokens = Tokenizer::new(&ClickHouseDialect {}, key)
+        .tokenize()
+        .unwrap_or_default();
+    let is_space = |token: &Token| {
+        matches!(
+            token,
+            Token::Whitespace(Whitespace::Space | Whitespace::Newline | Whitespace::Tab)
+        )
+    };
+    let tokens: Vec<_> = tokens.into_iter().filter(|token| !is_space(token)).collect();
+    let names = tokens.iter().enumerate().filter_map(|(place, token)| match token {
+        Token::Word(word) if tokens.get(place + 1) != Some(&Token::LParen) => Some(word.value.clone()),
+        _ => None,
+    });
+    names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, Field};
+
+    use super::*;
+
+    #[test]
+    fn columns_of_a_key_are_never_null() {
+        let fields = ["id", "ID", "at", "a b", "city"].map(|name| Field::new(name, DataType::Int64, true));
+        let schema = Schema::new(fields.to_vec());
+        let check = |engine: &str, key: &str, expected: &[&str]| {
+            let options = TableOptions {
+                engine: engine.to_owned(),
+                order_by: key.to_owned(),
+                ..TableOptions::default()
+            };
+            let schema = with_key(&schema, &options);
+            let names = schema.fields().iter().filter(|field| !field.is_nullable());
+            assert_eq!(
+                names.map(|field| field.name().as_str()).collect::<Vec<_>>(),
+                expected,
+                "{key}"
+            );
+        };
+        check("MergeTree", "tuple()", &[]);
+        check("MergeTree", "id", &["id"]);
+        check("ReplacingMergeTree(at)", "(city, toYYYYMM(at))", &["at", "city"]);
+        check("MergeTree", "(`a b`, \"ID\", concat('city', 'id'))", &["ID", "a b"]);
+        check("MergeTree", "intHash32 (id)", &["id"]);
+        check("MergeTree", "'", &[]);
+        check("Memory", "id", &[]);
+    }
+}
