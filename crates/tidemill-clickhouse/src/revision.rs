@@ -3,7 +3,17 @@
 //! A block is written for the older of the two revisions that client and server announced; a file of `FORMAT Native` is
 //! written for [`Revision::FILE`], which is older than all of them.
 //!
-//! Numbers: `src/Core/ProtocolDefines.h` of ClickHouse.
+//! Numbers: `src/Core/ProtocolDefines.h` of ClickHouse. Those without a name here change nothing that is read or written:
+//!
+//! | revision | what ClickHouse knows since then |
+//! |---|---|
+//! | 54452 | versions of the states of aggregate functions; those that are read here have none |
+//! | 54457 | `viewIfPermitted` in queries of servers to one another |
+//! | 54468 | `system.keywords`, which its own client asks for suggestions |
+//! | 54478 | blocks that a server encodes in several threads |
+//! | 54484 | progress of asynchronous inserts |
+//! | 54487 | the secret of a cluster with questions for the status of tables |
+//! | 54489, 54491 | how servers aggregate together, and `quantileDeterministic`, whose states are refused here |
 
 use std::fmt;
 
@@ -30,6 +40,10 @@ impl Revision {
     pub const VERSION_PATCH: Self = Self(54401);
     /// `LowCardinality` is a type of the wire.
     pub const LOW_CARDINALITY: Self = Self(54405);
+    /// Servers send lines of their log.
+    pub const SERVER_LOGS: Self = Self(54406);
+    /// Servers send the columns of a table to insert into, for the values of those that are left out.
+    pub const TABLE_COLUMNS: Self = Self(54410);
     /// Progress tells what was written.
     pub const WRITE_INFO: Self = Self(54420);
     /// Settings are written as text, with flags.
@@ -46,10 +60,14 @@ impl Revision {
     pub const DISTRIBUTED_DEPTH: Self = Self(54448);
     /// Information about the client has the time when the query began.
     pub const INITIAL_QUERY_START_TIME: Self = Self(54449);
+    /// Servers send counters of what a query does, as differences.
+    pub const INCREMENTAL_PROFILE_EVENTS: Self = Self(54451);
     /// Information about the client has its place among parallel replicas.
     pub const PARALLEL_REPLICAS: Self = Self(54453);
     /// Each column says whether it has a serialization other than its type's own.
     pub const CUSTOM_SERIALIZATION: Self = Self(54454);
+    /// Servers send counters of what an insert does, too.
+    pub const PROFILE_EVENTS_IN_INSERT: Self = Self(54456);
     /// The client sends an addendum behind the server's hello, with its quota key.
     pub const ADDENDUM: Self = Self(54458);
     /// A query has parameters.
@@ -62,8 +80,12 @@ impl Revision {
     pub const INTERSERVER_SECRET_V2: Self = Self(54462);
     /// Progress tells how many bytes there are altogether.
     pub const TOTAL_BYTES_IN_PROGRESS: Self = Self(54463);
+    /// Servers tell the time zone of the session.
+    pub const TIME_ZONE_UPDATES: Self = Self(54464);
     /// Columns of mostly default values may be written as the others and where they are.
     pub const SPARSE_SERIALIZATION: Self = Self(54465);
+    /// Servers send bytes to sign, to those who log in by an SSH key.
+    pub const SSH_AUTHENTICATION: Self = Self(54466);
     /// Servers tell whether a replicated table is read-only.
     pub const TABLE_READ_ONLY: Self = Self(54467);
     /// The profile tells about rows before aggregation.

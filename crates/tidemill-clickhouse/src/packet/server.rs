@@ -214,6 +214,25 @@ impl ServerPacket {
         })
     }
 
+    /// The first revision with packets of this kind: to older clients a server sends none.
+    #[must_use]
+    pub fn since(&self) -> Revision {
+        match self {
+            Self::TablesStatus(_) => Revision::TABLES_STATUS,
+            Self::TableColumns(_) => Revision::TABLE_COLUMNS,
+            Self::Block {
+                kind: BlockKind::Log, ..
+            } => Revision::SERVER_LOGS,
+            Self::Block {
+                kind: BlockKind::ProfileEvents,
+                ..
+            } => Revision::INCREMENTAL_PROFILE_EVENTS,
+            Self::TimezoneUpdate(_) => Revision::TIME_ZONE_UPDATES,
+            Self::SshChallenge(_) => Revision::SSH_AUTHENTICATION,
+            _ => Revision::OLDEST,
+        }
+    }
+
     /// Writes a packet as [`ServerPacket::decode`] reads it. The block, or the frame with the columns of a table, is the
     /// caller's.
     pub fn encode(&self, revision: Revision, compressed_columns: bool, bytes: &mut Vec<u8>) {

@@ -65,6 +65,12 @@ fn fill(server: &Server, block: Block) {
     };
 }
 
+/// A block of one text.
+fn text(name: &str, value: &str) -> Block {
+    let column: ArrayRef = Arc::new(StringArray::from(vec![value]));
+    Block::new(RecordBatch::try_from_iter([(name, column)]).expect("a batch")).expect("a block")
+}
+
 fn numbers_table(server: &Server) {
     fill(server, Block::new(numbers([1, 2, 3])).expect("a block"));
 }
@@ -253,7 +259,7 @@ async fn every_type_is_selected_and_inserted_by_our_client() {
 }
 
 /// Every revision that changes something, and the one before it.
-const GATES: [Revision; 35] = [
+const GATES: [Revision; 40] = [
     Revision::SERVER_TIME_ZONE,
     Revision::QUOTA_KEY_IN_CLIENT_INFO,
     Revision::TABLES_STATUS,
@@ -261,20 +267,25 @@ const GATES: [Revision; 35] = [
     Revision::SERVER_DISPLAY_NAME,
     Revision::VERSION_PATCH,
     Revision::LOW_CARDINALITY,
+    Revision::SERVER_LOGS,
+    Revision::TABLE_COLUMNS,
     Revision::WRITE_INFO,
     Revision::SETTINGS_AS_STRINGS,
     Revision::INTERSERVER_SECRET,
     Revision::OPEN_TELEMETRY,
     Revision::DISTRIBUTED_DEPTH,
     Revision::INITIAL_QUERY_START_TIME,
+    Revision::INCREMENTAL_PROFILE_EVENTS,
     Revision::PARALLEL_REPLICAS,
     Revision::CUSTOM_SERIALIZATION,
+    Revision::PROFILE_EVENTS_IN_INSERT,
     Revision::ADDENDUM,
     Revision::PARAMETERS,
     Revision::QUERY_TIME_IN_PROGRESS,
     Revision::PASSWORD_RULES,
     Revision::INTERSERVER_SECRET_V2,
     Revision::TOTAL_BYTES_IN_PROGRESS,
+    Revision::TIME_ZONE_UPDATES,
     Revision::ROWS_BEFORE_AGGREGATION,
     Revision::CHUNKED_PACKETS,
     Revision::VERSIONED_PARALLEL_REPLICAS,
@@ -298,7 +309,12 @@ async fn the_conversation_changes_with_the_server_s_revision() {
         let spoken = revision.min(Revision::NEWEST);
         let server = Server::start(revision, Chunking::Chunked);
         numbers_table(&server);
-        server.table().time_zone = Some("Asia/Tokyo".to_owned());
+        {
+            let mut table = server.table();
+            table.time_zone = Some("Asia/Tokyo".to_owned());
+            table.logs = Some(text("text", "the tide turns"));
+            table.profile_events = Some(text("name", "SelectedRows"));
+        }
         let what = format!("at {revision}");
         let mut options = options(&server);
         options.quota_key = "quota".to_owned();
@@ -358,7 +374,15 @@ async fn the_conversation_changes_with_the_server_s_revision() {
             "{what}"
         );
         assert_eq!(summary.profile.expect(&what).rows, 3);
-        assert_eq!(summary.time_zone.as_deref(), Some("Asia/Tokyo"), "{what}");
+        assert_eq!(
+            summary.time_zone.unwrap_or_default(),
+            since(Revision::TIME_ZONE_UPDATES, "Asia/Tokyo"),
+            "{what}"
+        );
+        let count = |gate: Revision, there: usize| if spoken >= gate { there } else { 0 };
+        assert_eq!(summary.logs.len(), count(Revision::SERVER_LOGS, 2), "{what}");
+        let counters = count(Revision::INCREMENTAL_PROFILE_EVENTS, 2);
+        assert_eq!(summary.profile_events.len(), counters, "{what}");
 
         let query = last_query(&server);
         assert_eq!(
@@ -396,6 +420,8 @@ async fn the_conversation_changes_with_the_server_s_revision() {
             (2, written),
             "{what}"
         );
+        let counters = count(Revision::PROFILE_EVENTS_IN_INSERT, 1);
+        assert_eq!(summary.query.profile_events.len(), counters, "{what}");
         let rows: usize = server.table().blocks.iter().map(Block::rows).sum();
         assert_eq!(rows, 5, "{what}");
         assert!(server.failures().is_empty(), "{what}: {:?}", server.failures());
@@ -411,10 +437,6 @@ async fn logs_counters_totals_and_extremes_are_kept_beside_the_rows() {
     ] {
         let server = Server::start(revision, Chunking::Chunked);
         numbers_table(&server);
-        let text = |name: &str, value: &str| {
-            let column: ArrayRef = Arc::new(StringArray::from(vec![value]));
-            Block::new(RecordBatch::try_from_iter([(name, column)]).expect("a batch")).expect("a block")
-        };
         {
             let mut table = server.table();
             table.logs = Some(text("text", "the tide turns"));
@@ -518,12 +540,12 @@ async fn the_server_is_asked_to_compress_as_we_do() {
     let server = newest();
     numbers_table(&server);
     let client = connect(&server).await;
-    let text = |text: &str| Some(SettingValue::Text(text.to_owned()));
+    let word = |text: &str| Some(SettingValue::Text(text.to_owned()));
     for (compression, method, level) in [
         (Compression::None, None, None),
         (Compression::Lz4, None, None),
-        (Compression::Lz4Hc(4), text("lz4hc"), None),
-        (Compression::Zstd(3), text("zstd"), text("3")),
+        (Compression::Lz4Hc(4), word("lz4hc"), None),
+        (Compression::Zstd(3), word("zstd"), word("3")),
     ] {
         let rows = client.query("SELECT n FROM t").compression(compression).collect().await;
         assert_eq!(rows.expect("an answer")[0].num_rows(), 3);
@@ -543,6 +565,6 @@ async fn the_server_is_asked_to_compress_as_we_do() {
     let query = last_query(&server);
     assert_eq!(
         setting(&query, "network_compression_method").map(|setting| setting.value.clone()),
-        text("LZ4")
+        word("LZ4")
     );
 }

@@ -52,8 +52,10 @@ pub(crate) struct Table {
     pub(crate) queries: Vec<Query>,
     /// The user of each connection.
     pub(crate) users: Vec<String>,
-    /// The time zone that sessions are told.
+    /// The time zone that sessions are told before the columns of an answer.
     pub(crate) time_zone: Option<String>,
+    /// The time zone that sessions are told behind each block of rows.
+    pub(crate) later_time_zone: Option<String>,
     /// What the last connection agreed on: the revision, and whether there are chunks to the server and to the client.
     pub(crate) agreed: Option<(Revision, bool, bool)>,
     /// What went wrong with connections.
@@ -262,12 +264,12 @@ impl Connection {
         } else if query.text.starts_with("INSERT") {
             self.insert(query, table, &mut frames)?;
         } else {
-            self.select(table, &mut frames)?;
+            self.select(query, table, &mut frames)?;
         }
         Ok(())
     }
 
-    fn select(&mut self, table: &Mutex<Table>, frames: &mut Option<&mut FrameEncoder>) -> Result<()> {
+    fn select(&mut self, query: &Query, table: &Mutex<Table>, frames: &mut Option<&mut FrameEncoder>) -> Result<()> {
         let (header, blocks, totals, extremes, exception) = {
             let table = lock(table);
             let header = match table.blocks.first() {
@@ -277,14 +279,22 @@ impl Connection {
             let (totals, extremes) = (table.totals.clone(), table.extremes.clone());
             (header, table.blocks.clone(), totals, extremes, table.exception.clone())
         };
-        self.side_packets(table, frames)?;
+        if let Some(zone) = lock(table).time_zone.clone() {
+            self.send(&ServerPacket::TimezoneUpdate(zone), None)?;
+        }
+        self.side_packets(query, table, frames)?;
         self.block_out(BlockKind::Data, &header, frames)?;
         for block in &blocks {
             self.block_out(BlockKind::Data, block, frames)?;
             if let Some(exception) = exception {
                 return self.send(&ServerPacket::Exception(Box::new(exception)), None);
             }
-            self.side_packets(table, frames)?;
+            self.side_packets(query, table, frames)?;
+            let zone = lock(table).later_time_zone.clone();
+            let zone = zone.or_else(|| lock(table).time_zone.clone());
+            // As `sendTimezone` has it.
+            let zone = zone.unwrap_or_else(|| setting(query, "session_timezone").unwrap_or_default());
+            self.send(&ServerPacket::TimezoneUpdate(zone), None)?;
         }
         let encoded = lock(table).encoded.clone();
         for bytes in encoded {
@@ -326,7 +336,7 @@ impl Connection {
         if failed {
             return Ok(());
         }
-        self.side_packets(table, frames)?;
+        self.side_packets(query, table, frames)?;
         let rows = lock(table).blocks.iter().map(|block| block.rows() as u64).sum();
         let written = Progress {
             written_rows: rows,
@@ -353,18 +363,19 @@ impl Connection {
     }
 
     /// What a server sends beside the rows.
-    fn side_packets(&mut self, table: &Mutex<Table>, frames: &mut Option<&mut FrameEncoder>) -> Result<()> {
-        let (logs, events, time_zone) = {
+    fn side_packets(
+        &mut self,
+        query: &Query,
+        table: &Mutex<Table>,
+        frames: &mut Option<&mut FrameEncoder>,
+    ) -> Result<()> {
+        let (logs, events) = {
             let table = lock(table);
-            (
-                table.logs.clone(),
-                table.profile_events.clone(),
-                table.time_zone.clone(),
-            )
+            (table.logs.clone(), table.profile_events.clone())
         };
         self.send(&ServerPacket::Progress(progress(0)), None)?;
-        let time_zone = time_zone.unwrap_or_else(|| "UTC".to_owned());
-        self.send(&ServerPacket::TimezoneUpdate(time_zone), None)?;
+        let of_an_insert = query.text.starts_with("INSERT");
+        let events = events.filter(|_| !of_an_insert || self.revision >= Revision::PROFILE_EVENTS_IN_INSERT);
         for (kind, block) in [(BlockKind::ProfileEvents, events), (BlockKind::Log, logs)] {
             if let Some(block) = block {
                 self.block_out(kind, &block, frames)?;
@@ -391,8 +402,12 @@ impl Connection {
             tidemill_clickhouse::wire::put_string(&mut inside, &columns.table);
             tidemill_clickhouse::wire::put_string(&mut inside, &columns.columns);
         }
+        let packet = ServerPacket::TableColumns(columns);
+        if self.revision < packet.since() {
+            return Ok(());
+        }
         let mut bytes = Vec::new();
-        ServerPacket::TableColumns(columns).encode(self.revision, is_compressed, &mut bytes);
+        packet.encode(self.revision, is_compressed, &mut bytes);
         if let Some(frames) = frames {
             frames.encode(&inside, &mut bytes)?;
         }
@@ -422,7 +437,11 @@ impl Connection {
         self.send(&ServerPacket::Block { kind, table }, Some(&inside))
     }
 
+    /// Sends a packet, and the block behind it, to a client that knows it.
     fn send(&mut self, packet: &ServerPacket, block: Option<&[u8]>) -> Result<()> {
+        if self.revision < packet.since() {
+            return Ok(());
+        }
         let mut bytes = Vec::new();
         packet.encode(self.revision, false, &mut bytes);
         bytes.extend_from_slice(block.unwrap_or_default());
@@ -541,16 +560,21 @@ fn progress(rows: u64) -> Progress {
     }
 }
 
+/// The text of a setting.
+fn setting(query: &Query, name: &str) -> Option<String> {
+    let setting = query.settings.iter().find(|setting| setting.name == name)?;
+    match &setting.value {
+        SettingValue::Text(text) => Some(text.clone()),
+        SettingValue::Number(_) => None,
+    }
+}
+
 /// As the client wants it, ClickHouse's default otherwise.
 fn compression(query: &Query) -> Compression {
-    let method = query
-        .settings
-        .iter()
-        .find(|setting| setting.name == "network_compression_method");
-    match method.map(|setting| &setting.value) {
-        Some(SettingValue::Text(text)) if text == "NONE" => Compression::Checksum,
-        Some(SettingValue::Text(text)) => text.parse().expect("a method"),
-        _ => Compression::Zstd(1),
+    match setting(query, "network_compression_method").as_deref() {
+        Some("NONE") => Compression::Checksum,
+        Some(text) => text.parse().expect("a method"),
+        None => Compression::Zstd(1),
     }
 }
 
