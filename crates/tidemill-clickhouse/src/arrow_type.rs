@@ -5,6 +5,9 @@
 //! field's metadata as an Arrow extension type, [`EXTENSION_NAME`]; [`data_type`] reads it first. It is kept on the
 //! innermost field that needs it, so an Arrow program that takes a list apart finds it on the items.
 //!
+//! `DateTime` and `DateTime64` without a time zone are instants in UTC, or in the time zone that a client asked for its session:
+//! only that name in the Arrow type differs, not the extension's text.
+//!
 //! The page `docs/formats/clickhouse-types.md` has the table; a test holds it to this code.
 //!
 //! Values are not converted here: `column` does that.
@@ -46,7 +49,15 @@ pub fn field(name: impl Into<String>, data_type: &DataType, strings: StringType)
 
 /// Returns the Arrow type of a column of type `data_type`, as in [`field`].
 pub fn arrow_type(data_type: &DataType, strings: StringType) -> ArrowType {
-    let child = |name: &str, inner: &DataType| Arc::new(field(name, inner, strings));
+    arrow_type_in(data_type, strings, None)
+}
+
+/// [`arrow_type`] in a session whose instants without a zone of their own are in `session_zone`.
+pub(crate) fn arrow_type_in(data_type: &DataType, strings: StringType, session_zone: Option<&str>) -> ArrowType {
+    let inner_type = |inner: &DataType| arrow_type_in(inner, strings, session_zone);
+    let field = |name: String, inner: &DataType| field_of(name, inner, inner_type(inner));
+    let child = |name: &str, inner: &DataType| Arc::new(field(name.to_owned(), inner));
+    let zone = |zone: &Option<Arc<str>>| Some(arrow_zone(zone.as_deref().or(session_zone)));
     match data_type {
         DataType::Int8 => ArrowType::Int8,
         DataType::Int16 => ArrowType::Int16,
@@ -67,10 +78,8 @@ pub fn arrow_type(data_type: &DataType, strings: StringType) -> ArrowType {
         },
         DataType::FixedString(length) => ArrowType::FixedSizeBinary(fixed_size(*length)),
         DataType::Date | DataType::Date32 => ArrowType::Date32,
-        DataType::DateTime(zone) => ArrowType::Timestamp(TimeUnit::Second, Some(arrow_zone(zone.as_deref()))),
-        DataType::DateTime64(precision, zone) => {
-            ArrowType::Timestamp(time_unit(*precision), Some(arrow_zone(zone.as_deref())))
-        }
+        DataType::DateTime(own) => ArrowType::Timestamp(TimeUnit::Second, zone(own)),
+        DataType::DateTime64(precision, own) => ArrowType::Timestamp(time_unit(*precision), zone(own)),
         DataType::Time => ArrowType::Duration(TimeUnit::Second),
         DataType::Time64(precision) => ArrowType::Duration(time_unit(*precision)),
         DataType::Interval(kind) => match interval_unit(*kind) {
@@ -90,7 +99,7 @@ pub fn arrow_type(data_type: &DataType, strings: StringType) -> ArrowType {
             }
         }
         DataType::Array(item) => ArrowType::List(child(ITEM, item)),
-        DataType::Nullable(inner) => arrow_type(inner, strings),
+        DataType::Nullable(inner) => inner_type(inner),
         DataType::Tuple(elements) => ArrowType::Struct(
             element_names(elements)
                 .zip(elements.iter())
@@ -98,10 +107,10 @@ pub fn arrow_type(data_type: &DataType, strings: StringType) -> ArrowType {
                 .collect(),
         ),
         DataType::Map(key, value) => ArrowType::Map(entries(child(KEY, key), child(VALUE, value)), false),
-        DataType::LowCardinality(inner) => dictionary(arrow_type(inner, strings)),
+        DataType::LowCardinality(inner) => dictionary(inner_type(inner)),
         DataType::Nothing => ArrowType::Null,
         DataType::Point => ArrowType::Struct(["x", "y"].map(|name| child(name, &DataType::Float64)).into()),
-        DataType::Variant(types) => union(types.iter().map(|inner| field(inner.to_string(), inner, strings))),
+        DataType::Variant(types) => union(types.iter().map(|inner| field(inner.to_string(), inner))),
         DataType::Dynamic { .. } => union([]),
         DataType::Json(_) => ArrowType::Utf8,
         DataType::QBit(number, dimension) => ArrowType::FixedSizeList(child(ITEM, number), fixed_size(*dimension)),
@@ -114,7 +123,7 @@ pub fn arrow_type(data_type: &DataType, strings: StringType) -> ArrowType {
         | DataType::Geometry
         | DataType::Nested(_)
         | DataType::SimpleAggregateFunction(_) => match data_type.underlying() {
-            Some(inner) => arrow_type(&inner, strings),
+            Some(inner) => inner_type(&inner),
             // A function without arguments has no values, and is refused by the parser.
             None => ArrowType::Null,
         },

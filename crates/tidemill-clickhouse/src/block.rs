@@ -181,6 +181,7 @@ async fn decode(input: &mut Input<'_>, known: &mut KnownColumns) -> Result<Block
     let columns = input.count("the number of columns", limits.columns).await?;
     let rows = input.count("the number of rows", limits.rows).await?;
     known.begin(input.strings);
+    input.session_zone = known.session_zone();
     let likely = columns.min(known.len());
     let (mut types, mut arrays) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
     for at in 0..columns {
@@ -216,7 +217,7 @@ async fn decode_values(input: &mut Input<'_>, column: &mut KnownColumn, rows: us
         Kinds::DEFAULT
     };
     if rows == 0 {
-        return Ok(column.empty(input.strings));
+        return Ok(column.empty(input));
     }
     if kinds.is_default()
         && let Some(array) = read_received(input, data_type, rows)

@@ -25,6 +25,10 @@
 //! [another user](Client::as_user) has another connection. The options may be those of `clickhouse-client`
 //! ([`client_config`]), and `tracing` is told what happens ([`trace`]).
 //!
+//! Instants without a time zone of their own are in that of the session, if one is asked for
+//! ([`Request::session_time_zone`], `session_timezone=` in a URL): only its name in the Arrow types differs. It holds for one
+//! query, as every setting, and all batches of an answer have the same.
+//!
 //! Memory: a query that is read batch by batch holds one block at a time, an insert one block and what it collects.
 //!
 //! There is no routing of queries by content, and no pipelining: a connection answers one query at a time, as the protocol has

@@ -9,7 +9,7 @@ use arrow_schema::{FieldRef, Schema, SchemaRef};
 use super::{MAX_NAME, MAX_TYPE};
 use crate::{
     DataType, Result,
-    arrow_type::{StringType, arrow_type, field_of},
+    arrow_type::{StringType, arrow_type_in, field_of},
     column::Input,
     wire::put_string,
 };
@@ -21,6 +21,8 @@ pub(crate) struct KnownColumns {
     schema: Option<SchemaRef>,
     /// What strings became.
     strings: StringType,
+    /// The time zone of instants without one of their own.
+    session_zone: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -40,9 +42,25 @@ impl KnownColumns {
         if self.strings != strings {
             *self = Self {
                 strings,
+                session_zone: self.session_zone.take(),
                 ..Self::default()
             };
         }
+    }
+
+    /// Puts instants without a time zone of their own into this one. `None`: UTC.
+    pub(crate) fn set_session_zone(&mut self, zone: Option<&str>) {
+        if self.session_zone.as_deref() != zone {
+            *self = Self {
+                strings: self.strings,
+                session_zone: zone.map(Into::into),
+                ..Self::default()
+            };
+        }
+    }
+
+    pub(super) fn session_zone(&self) -> Option<Arc<str>> {
+        self.session_zone.clone()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -110,8 +128,9 @@ impl KnownColumn {
     }
 
     /// The column without rows.
-    pub(super) fn empty(&mut self, strings: StringType) -> ArrayRef {
-        let empty = || new_empty_array(&arrow_type(&self.data_type, strings));
+    pub(super) fn empty(&mut self, input: &Input<'_>) -> ArrayRef {
+        let zone = input.session_zone.as_deref();
+        let empty = || new_empty_array(&arrow_type_in(&self.data_type, input.strings, zone));
         Arc::clone(self.empty.get_or_insert_with(empty))
     }
 }
@@ -195,7 +214,7 @@ mod tests {
                 .clone()
         };
         for strings in [StringType::Utf8, StringType::Binary, StringType::Utf8] {
-            assert_eq!(array_type(strings), arrow_type(&DataType::String, strings));
+            assert_eq!(array_type(strings), arrow_type_in(&DataType::String, strings, None));
         }
     }
 }

@@ -26,6 +26,7 @@ use super::{
     cancel::CancelHandle,
     clocks::Deadline,
     pool::Pooled,
+    session,
     trace::{insert_span, record_error, record_server},
 };
 use crate::{
@@ -111,11 +112,15 @@ impl InsertRequest {
     /// blocks. Servers know it since 22.2 (pull request 32304 of ClickHouse), with [`InsertRequest::async_insert`] since 23.7
     /// (52136); those that do not answer with [`Error::Server`] (115).
     pub fn deduplication_token(mut self, token: impl Into<String>) -> Self {
-        self = self.setting("insert_deduplication_token", token.into());
-        if let Some(setting) = self.query.settings.last_mut() {
-            // A server that ignored it would store rows twice.
-            setting.is_important = true;
-        }
+        // A server that ignored it would store rows twice.
+        self.query.require("insert_deduplication_token", token.into());
+        self
+    }
+
+    /// Runs the insert in this time zone, as [`Request::session_time_zone`](super::Request::session_time_zone). Default: the
+    /// server's, and UTC in [`Insert::schema`].
+    pub fn session_time_zone(mut self, zone: impl Into<String>) -> Self {
+        self.query.require(session::TIME_ZONE, zone.into());
         self
     }
 
@@ -240,6 +245,7 @@ impl InsertRequest {
         let handle = self.handle.clone().unwrap_or_default();
         connection.watch(handle.clone(), deadline);
         connection.decoder.strings = self.client.options().strings;
+        connection.set_session_zone(session::time_zone(&self.query.settings));
         connection.protocol.query(&self.query, self.compression)?;
         connection.protocol.end_data()?;
         connection.flush().await?;
@@ -272,7 +278,12 @@ impl InsertRequest {
                         found: "the end of the stream".to_owned(),
                     });
                 }
-                other => summary.query.hear(&other),
+                other => {
+                    if let ServerPacket::TimezoneUpdate(zone) = &other {
+                        connection.set_session_zone(Some(zone));
+                    }
+                    summary.query.hear(&other);
+                }
             }
         };
         let running = Running {

@@ -5,6 +5,7 @@ use std::{fmt, str::FromStr, time::Duration};
 use percent_encoding::percent_decode_str;
 
 use super::{
+    session,
     tls::{ClientPem, TlsOptions},
     trace::TraceSource,
 };
@@ -32,7 +33,8 @@ use crate::{
 /// The query of a URL may have `user`, `password`, `database`, `compression`, `secure` (0 or 1), `ca_certificate`,
 /// `client_certificate`, `client_key` (files, as PEM; they make the connection encrypted), `server_name`, `connect_timeout`,
 /// `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout` (seconds, with or without a fraction),
-/// `pool_size`, `quota_key` and `client_name`. Every other name is a setting for all queries.
+/// `pool_size`, `quota_key` and `client_name`. Every other name is a setting for all queries; of these the client itself heeds
+/// `session_timezone`, as [`Request::session_time_zone`](super::Request::session_time_zone) says.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -207,6 +209,11 @@ impl Options {
             "server_name" => self.tls.get_or_insert_default().server_name = Some(value.to_owned()),
             "quota_key" => value.clone_into(&mut self.quota_key),
             "client_name" => value.clone_into(&mut self.client_name),
+            session::TIME_ZONE => self.settings.push(Setting {
+                // As text, and known to the server, who would take texts for other times.
+                is_important: true,
+                ..Setting::new(name, value)
+            }),
             setting => self.settings.push(Setting::new(setting, SettingValue::parse(value))),
         }
         Ok(())

@@ -20,6 +20,7 @@ use super::{
     clocks::{Cancelled, Deadline},
     pool::Pooled,
     rows::RowsRequest,
+    session,
     trace::{query_span, record_error, record_server},
     transport::Transport,
 };
@@ -71,6 +72,17 @@ impl Request {
     /// Sets a setting for this query, over that of the client.
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<SettingValue>) -> Self {
         self.query.set(name, value);
+        self
+    }
+
+    /// Runs the query in this time zone: `DateTime` and `DateTime64` without one of their own are in it, where the server reads
+    /// and writes them as text, and in the Arrow types of the answer. The same instants are counted either way.
+    ///
+    /// It is the setting `session_timezone`, which may be among [`Options::settings`](super::Options::settings) or in a URL as
+    /// well. Servers know it since 23.6; those that do not answer with [`Error::Server`] (115). Default: the server's, and UTC
+    /// in Arrow.
+    pub fn session_time_zone(mut self, zone: impl Into<String>) -> Self {
+        self.query.require(session::TIME_ZONE, zone.into());
         self
     }
 
@@ -233,7 +245,8 @@ pub struct QuerySummary {
     pub logs: VecDeque<RecordBatch>,
     /// Counters of what the query did. Only the last 64 blocks are kept, and fewer where they take more than 8 MiB.
     pub profile_events: VecDeque<RecordBatch>,
-    /// The time zone of the session, if the server changed it.
+    /// The time zone of the session, if the server told it. When it did so before the columns, instants without one of their
+    /// own are in it.
     pub time_zone: Option<String>,
 }
 
@@ -295,6 +308,7 @@ impl QueryStream {
         let handle = request.handle.clone().unwrap_or_default();
         connection.watch(handle.clone(), deadline);
         connection.decoder.strings = request.strings;
+        connection.set_session_zone(session::time_zone(&request.query.settings));
         connection.protocol.query(&request.query, request.compression)?;
         for (name, block) in &request.external {
             let put = connection.protocol.put_block(name, |revision, bytes| {
@@ -482,7 +496,15 @@ impl QueryStream {
                     self.connection = None;
                     return ended.map(|()| None);
                 }
-                other => self.summary.hear(&other),
+                other => {
+                    // All blocks have the columns of the first.
+                    if self.header.is_none()
+                        && let ServerPacket::TimezoneUpdate(zone) = &other
+                    {
+                        connection.set_session_zone(Some(zone));
+                    }
+                    self.summary.hear(&other);
+                }
             }
         }
     }

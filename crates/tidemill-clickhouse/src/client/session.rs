@@ -1,9 +1,13 @@
-//! What a connection remembers between queries: the roles of its user.
+//! What a connection remembers between queries: the roles of its user; and what a query takes for that of its session: its time
+//! zone.
 //!
 //! A query of the native protocol has a list of roles, but a server takes it only from another server that knows the secret
 //! of their cluster (`Server/TCPHandler.cpp`, `received_extra_roles`). A client changes roles as a person does, by `SET ROLE`,
 //! which holds for the session, and a session is a connection. So a connection knows which roles it has, and is told others
 //! only when a query wants others than the query before.
+//!
+//! The time zone is the setting [`TIME_ZONE`] of each query. Servers say it back only to `input()` (`sendTimezone` in the same
+//! file).
 //!
 //! What statements of the caller change is not kept track of (`SET`, `SET ROLE`, `USE`, temporary tables): a pool gives any of
 //! its connections to any query.
@@ -11,9 +15,24 @@
 use super::{cancel::CancelHandle, transport::Transport};
 use crate::{
     Compression, Error, Result,
-    packet::{client::Query, server::ServerPacket},
+    packet::{
+        client::{Query, Setting, SettingValue},
+        server::ServerPacket,
+    },
     sql_text,
 };
+
+/// The setting that says what instants without a time zone of their own are in, since 23.6 (pull request 44149 of ClickHouse).
+pub(super) const TIME_ZONE: &str = "session_timezone";
+
+/// The time zone that these settings ask for.
+pub(super) fn time_zone(settings: &[Setting]) -> Option<&str> {
+    let setting = settings.iter().rev().find(|setting| setting.name == TIME_ZONE)?;
+    match &setting.value {
+        SettingValue::Text(zone) => Some(zone.as_str()).filter(|zone| !zone.is_empty()),
+        SettingValue::Number(_) => None,
+    }
+}
 
 /// Gives the session of `connection` these roles, unless it has them. None: those that the user has by default.
 ///

@@ -140,6 +140,11 @@ impl Transport {
         Ok(())
     }
 
+    /// Puts instants of the blocks to come that have no time zone of their own into this one. None, or an empty name: UTC.
+    pub(crate) fn set_session_zone(&mut self, zone: Option<&str>) {
+        self.known.set_session_zone(zone.filter(|zone| !zone.is_empty()));
+    }
+
     /// Begins to watch for what ends a query early: its handle, and its deadline.
     pub(crate) fn watch(&mut self, handle: CancelHandle, deadline: Option<Deadline>) {
         self.clocks.watch(handle, deadline);

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     DataType, Result,
-    arrow_type::{StringType, arrow_type, precision},
+    arrow_type::{StringType, arrow_type, arrow_type_in, precision},
 };
 
 pub(super) async fn read(
@@ -31,7 +31,7 @@ pub(super) async fn read(
     rows: usize,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    let arrow_type = arrow_type(data_type, StringType::default());
+    let arrow_type = arrow_type_in(data_type, StringType::default(), input.session_zone.as_deref());
     let ticks = match data_type {
         DataType::Date32 => return number::read::<Date32Type>(input, rows, nulls).await,
         DataType::Date => {

@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType as ArrowType};
 use arrow_select::take::{TakeOptions, take};
 
 use super::{Input, Kinds, Prefix, read_values, run};
-use crate::{DataType, Result, arrow_type::StringType, column::Limits, revision::Revision, source::SliceSource};
+use crate::{DataType, Result, column::Limits, revision::Revision, source::SliceSource};
 
 /// The rows of `array` that `indexes` say; a null index is a null row.
 ///
@@ -34,15 +34,16 @@ pub(super) fn concat(first: &dyn Array, second: &dyn Array) -> Result<ArrayRef> 
     Ok(arrow_select::concat::concat(&[first, second])?)
 }
 
-/// The value of a sparse column where none is written: the one whose bytes are all zero.
-pub(super) fn zero(data_type: &DataType, strings: StringType) -> Result<ArrayRef> {
+/// The value of a sparse column where none is written, as the columns of `like` have it: the one whose bytes are all zero.
+pub(super) fn zero(data_type: &DataType, like: &Input<'_>) -> Result<ArrayRef> {
     let width = match data_type {
         DataType::FixedString(length) => usize::try_from(*length).unwrap_or(usize::MAX),
         _ => MAX_WIDTH,
     };
     let zeros = vec![0; width];
     let mut source = SliceSource::new(&zeros);
-    let mut input = Input::new(&mut source, Revision::FILE, strings, Limits::default());
+    let mut input = Input::new(&mut source, Revision::FILE, like.strings, Limits::default());
+    input.session_zone.clone_from(&like.session_zone);
     run(read_values(
         &mut input,
         data_type,

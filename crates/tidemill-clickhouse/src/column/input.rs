@@ -1,6 +1,6 @@
 //! What the readers of columns read from: a source with a position, and a bound on memory.
 
-use std::{future::poll_fn, pin::pin, task::Poll};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use arrow_buffer::{Buffer, MutableBuffer};
 
@@ -40,6 +40,8 @@ pub(crate) struct Input<'a> {
     /// The values are those of a dictionary, whose strings are behind their lengths at any revision.
     pub(crate) in_dictionary: bool,
     pub(crate) strings: StringType,
+    /// The time zone that instants without one of their own are in. `None`: UTC.
+    pub(crate) session_zone: Option<Arc<str>>,
     /// How many types are around the one whose prefix is read.
     pub(crate) depth: usize,
 }
@@ -59,6 +61,7 @@ impl<'a> Input<'a> {
             revision,
             in_dictionary: false,
             strings,
+            session_zone: None,
             depth: 0,
         }
     }

@@ -42,7 +42,7 @@ pub(super) async fn read(
     if nullable {
         return expand::expand(input, &*values, &indexes);
     }
-    let default = expand::zero(value_type, input.strings)?;
+    let default = expand::zero(value_type, input)?;
     let values = if values.is_empty() {
         default
     } else {

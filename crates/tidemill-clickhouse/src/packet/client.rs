@@ -160,6 +160,14 @@ impl Query {
         self.settings.push(setting);
     }
 
+    /// [`Query::set`] of a setting that a server must know.
+    pub(crate) fn require(&mut self, name: impl Into<String>, value: impl Into<SettingValue>) {
+        self.set(name, value);
+        if let Some(setting) = self.settings.last_mut() {
+            setting.is_important = true;
+        }
+    }
+
     /// [`ClientPacket::encode`] of a query that somebody keeps.
     pub(crate) fn encode_packet(&self, revision: Revision, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.push(1);

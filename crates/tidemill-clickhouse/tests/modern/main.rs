@@ -10,6 +10,7 @@ mod client;
 mod generate;
 mod server;
 mod spans;
+mod time_zone;
 
 use std::sync::{Arc, MutexGuard};
 
