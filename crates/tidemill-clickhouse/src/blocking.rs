@@ -29,7 +29,10 @@ use self::calls::Calls;
 use crate::{
     DataType, Result,
     client::{self, CancelHandle, InsertRequest, InsertSummary, Options, QuerySummary, Request, RowsRequest},
-    packet::server::ServerHello,
+    packet::{
+        TableName,
+        server::{ServerHello, TableStatus},
+    },
 };
 
 /// A client of one or several equal servers. Clones share its connections.
@@ -183,6 +186,15 @@ impl Client {
     /// Those of [`client::Client::kill_query`].
     pub fn kill_query(&self, query_id: &str) -> Result<()> {
         self.calls.wait(self.client.kill_query(query_id))
+    }
+
+    /// [`client::Client::tables_status`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`client::Client::tables_status`].
+    pub fn tables_status(&self, tables: impl IntoIterator<Item = TableName>) -> Result<Vec<TableStatus>> {
+        self.calls.wait(self.client.tables_status(tables))
     }
 
     /// Asks whether a server answers.

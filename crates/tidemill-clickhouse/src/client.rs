@@ -71,7 +71,11 @@ use self::{
 };
 use crate::{
     Error, Result,
-    packet::{client::Query, server::ServerHello},
+    packet::{
+        TableName,
+        client::Query,
+        server::{ServerHello, TableStatus},
+    },
     sql_text,
 };
 
@@ -163,13 +167,26 @@ impl Client {
         self.insert(table).rows()
     }
 
-    /// Asks whether a server answers.
+    /// Asks whether a server answers, for no longer than [`Options::read_timeout`], whatever else it says.
     ///
     /// # Errors
     ///
     /// Those of connecting, and [`Error::Io`], [`Error::Closed`] or [`Error::Timeout`] of a connection that breaks.
     pub async fn ping(&self) -> Result<()> {
         self.pooled().await?.ping().await
+    }
+
+    /// Asks a server which of these tables it has, and how far those that are replicated are behind. The answer has one status
+    /// for each that is there, in any order; a database without a name is the connection's. It takes no longer than
+    /// [`Options::read_timeout`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for servers before revision 54226, [`Error::Server`] when the server refuses the question, and
+    /// those of [`Client::ping`].
+    pub async fn tables_status(&self, tables: impl IntoIterator<Item = TableName>) -> Result<Vec<TableStatus>> {
+        let tables = tables.into_iter().collect();
+        self.pooled().await?.tables_status(tables).await
     }
 
     /// Who the server of one of the connections is.

@@ -21,6 +21,16 @@ pub struct TableName {
     pub table: String,
 }
 
+impl TableName {
+    /// Names a table of a database.
+    pub fn new(database: impl Into<String>, table: impl Into<String>) -> Self {
+        Self {
+            database: database.into(),
+            table: table.into(),
+        }
+    }
+}
+
 /// Texts that people choose: names, time zones, keys.
 pub(crate) const MAX_NAME: usize = 4096;
 /// Texts of any length: queries, messages, stack traces.

@@ -87,6 +87,11 @@ impl Clocks {
         }
     }
 
+    /// How long silence may be.
+    pub(super) fn read_timeout(&self) -> Duration {
+        self.read_timeout
+    }
+
     /// Begins to watch for what ends a query early.
     pub(super) fn watch(&mut self, handle: CancelHandle, deadline: Option<Deadline>) {
         self.forget_query();
@@ -145,19 +150,22 @@ impl Clocks {
 
     /// Waits for what ends the waiting to read: its error.
     pub(super) fn poll_read_timeout(&mut self, context: &mut Context<'_>) -> Poll<Error> {
-        match self.cancelled {
-            Some(_) => self.poll_timeout(context, "stop a cancelled query", self.cancel_timeout),
-            None => self.poll_timeout(context, "read from the server", self.read_timeout),
-        }
+        self.poll_action(context, "read from the server", self.read_timeout)
     }
 
     /// Waits for what ends the waiting to write: its error.
     pub(super) fn poll_write_timeout(&mut self, context: &mut Context<'_>) -> Poll<Error> {
-        let limit = match self.cancelled {
-            Some(_) => self.cancel_timeout,
-            None => self.write_timeout,
-        };
-        self.poll_timeout(context, "write to the server", limit)
+        self.poll_action(context, "write to the server", self.write_timeout)
+    }
+
+    fn poll_action(&mut self, context: &mut Context<'_>, action: &'static str, limit: Duration) -> Poll<Error> {
+        match self.cancelled {
+            // Why it was cancelled is the error, whether or not the server stopped it.
+            Some((why, _)) => self
+                .poll_timeout(context, action, self.cancel_timeout)
+                .map(|_| why.error()),
+            None => self.poll_timeout(context, action, limit),
+        }
     }
 
     /// Waits until the nearest of the clocks rings: the silence's after `limit`.

@@ -57,12 +57,13 @@ pub struct Options {
     pub client_name: String,
     /// The key of the quota to use.
     pub quota_key: String,
-    /// How long a connection to one server may take, with its handshake. Default: 10 seconds.
+    /// How long a connection to one server may take in all, with its handshakes. Default: 10 seconds.
     pub connect_timeout: Duration,
     /// How often all servers are tried before a connection fails. Default: 2.
     pub connect_rounds: u32,
     /// How long a server may be silent while a query runs, or send less than 16 bytes a second and no whole packet. It sends
-    /// progress all the time. Default: 300 seconds.
+    /// progress all the time, and may do so for as long as a query takes: only a deadline or a handle ends that. A ping, a
+    /// question for tables and the change of roles take no longer than this in all. Default: 300 seconds.
     pub read_timeout: Duration,
     /// How long a server may take nothing of what is sent. Default: 300 seconds.
     pub write_timeout: Duration,

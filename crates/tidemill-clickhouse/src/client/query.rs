@@ -124,7 +124,7 @@ impl Request {
     }
 
     /// Cancels the query when it has not ended after `limit`, which begins with waiting for a connection. It then fails with
-    /// [`Error::Timeout`].
+    /// [`Error::Timeout`]. Default: none; a query whose server goes on to send progress has all the time that it takes.
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
         self

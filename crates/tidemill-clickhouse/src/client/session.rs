@@ -12,6 +12,8 @@
 //! What statements of the caller change is not kept track of (`SET`, `SET ROLE`, `USE`, temporary tables): a pool gives any of
 //! its connections to any query.
 
+use tokio::time::timeout;
+
 use super::{cancel::CancelHandle, transport::Transport};
 use crate::{
     Compression, Error, Result,
@@ -49,6 +51,14 @@ pub(super) async fn take_roles(connection: &mut Transport, roles: &[String]) -> 
 
 async fn set_roles(connection: &mut Transport, roles: &[String]) -> Result<()> {
     connection.watch(CancelHandle::new(), None);
+    let limit = connection.read_timeout();
+    let set = timeout(limit, say_roles(connection, roles)).await;
+    connection.within(limit, "set the roles of a session", set)?;
+    roles.clone_into(&mut connection.roles);
+    Ok(())
+}
+
+async fn say_roles(connection: &mut Transport, roles: &[String]) -> Result<()> {
     let query = Query {
         text: set_role(roles),
         ..Query::default()
@@ -60,12 +70,10 @@ async fn set_roles(connection: &mut Transport, roles: &[String]) -> Result<()> {
         match connection.receive().await? {
             ServerPacket::Block { kind, .. } => drop(connection.block(kind).await?),
             ServerPacket::Exception(exception) => return Err(Error::Server(exception)),
-            ServerPacket::EndOfStream => break,
+            ServerPacket::EndOfStream => return Ok(()),
             _ => {}
         }
     }
-    roles.clone_into(&mut connection.roles);
-    Ok(())
 }
 
 fn set_role(roles: &[String]) -> String {

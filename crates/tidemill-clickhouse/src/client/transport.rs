@@ -13,13 +13,14 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
-    time::Instant,
+    time::{Instant, error::Elapsed, timeout},
 };
 use tokio_rustls::client::TlsStream;
 
@@ -34,8 +35,9 @@ use crate::{
     connection::ClientConnection,
     frame::{FrameDecoder, FrameHeader},
     packet::{
+        TableName,
         chunked::Dechunker,
-        server::{BlockKind, ServerPacket},
+        server::{BlockKind, ServerPacket, TableStatus},
     },
     source::{BlockSource, poll_copy},
     wire::Reader,
@@ -131,13 +133,56 @@ impl Transport {
         }
     }
 
-    /// Asks whether the server is there.
+    /// Asks whether the server is there. It takes no longer than silence may, whatever else the server says.
     pub(crate) async fn ping(&mut self) -> Result<()> {
         self.clocks.forget_query();
         self.protocol.ping()?;
-        self.flush().await?;
-        while self.receive().await? != ServerPacket::Pong {}
-        Ok(())
+        let limit = self.read_timeout();
+        let answered = timeout(limit, async {
+            self.flush().await?;
+            while self.receive().await? != ServerPacket::Pong {}
+            Ok(())
+        });
+        let answered = answered.await;
+        self.within(limit, "answer a ping", answered)
+    }
+
+    /// Asks for the status of tables, for as long as [`Transport::ping`].
+    pub(crate) async fn tables_status(&mut self, tables: Vec<TableName>) -> Result<Vec<TableStatus>> {
+        self.clocks.forget_query();
+        self.protocol.ask_for_tables(tables)?;
+        let limit = self.read_timeout();
+        let answered = timeout(limit, async {
+            self.flush().await?;
+            loop {
+                match self.receive().await? {
+                    ServerPacket::TablesStatus(tables) => return Ok(tables),
+                    ServerPacket::Exception(exception) => return Err(Error::Server(exception)),
+                    _ => {}
+                }
+            }
+        });
+        let answered = answered.await;
+        self.within(limit, "tell the status of tables", answered)
+    }
+
+    /// How long silence may be.
+    pub(crate) fn read_timeout(&self) -> Duration {
+        self.clocks.read_timeout()
+    }
+
+    /// What became of a call that took no longer than `limit`. If it did, its answer may still come, and the connection is of no
+    /// more use.
+    pub(crate) fn within<T>(
+        &mut self,
+        limit: Duration,
+        action: &'static str,
+        answered: Result<Result<T>, Elapsed>,
+    ) -> Result<T> {
+        answered.unwrap_or_else(|_| {
+            self.protocol.close("an answer did not come in time");
+            Err(Error::Timeout { action, limit })
+        })
     }
 
     /// Puts instants of the blocks to come that have no time zone of their own into this one. None, or an empty name: UTC.

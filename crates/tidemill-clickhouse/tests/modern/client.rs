@@ -12,8 +12,10 @@ use tidemill_clickhouse::{
     arrow_type::StringType,
     client::{Client, Options},
     packet::{
+        TableName,
         chunked::Chunking,
         client::{Query, Setting, SettingValue, TraceContext},
+        server::TableStatus,
     },
 };
 use tidemill_testkit::corpus_bytes;
@@ -259,7 +261,7 @@ async fn every_type_is_selected_and_inserted_by_our_client() {
 }
 
 /// Every revision that changes something, and the one before it.
-const GATES: [Revision; 40] = [
+const GATES: [Revision; 41] = [
     Revision::SERVER_TIME_ZONE,
     Revision::QUOTA_KEY_IN_CLIENT_INFO,
     Revision::TABLES_STATUS,
@@ -286,6 +288,7 @@ const GATES: [Revision; 40] = [
     Revision::INTERSERVER_SECRET_V2,
     Revision::TOTAL_BYTES_IN_PROGRESS,
     Revision::TIME_ZONE_UPDATES,
+    Revision::TABLE_READ_ONLY,
     Revision::ROWS_BEFORE_AGGREGATION,
     Revision::CHUNKED_PACKETS,
     Revision::VERSIONED_PARALLEL_REPLICAS,
@@ -320,6 +323,17 @@ async fn the_conversation_changes_with_the_server_s_revision() {
         options.quota_key = "quota".to_owned();
         let client = Client::with_options(options).await.expect(&what);
         client.ping().await.expect(&what);
+        server.table().replica = Some((7, true));
+        let tables = client.tables_status([TableName::new("sea", "tides")]).await;
+        if spoken >= Revision::TABLES_STATUS {
+            let status = TableStatus {
+                name: TableName::new("sea", "tides"),
+                replica: Some((7, spoken >= Revision::TABLE_READ_ONLY)),
+            };
+            assert_eq!(tables.expect(&what), [status], "{what}");
+        } else {
+            assert!(matches!(tables, Err(Error::Unsupported { .. })), "{what}: {tables:?}");
+        }
         let hello = client.server().await.expect(&what);
         let since = |gate: Revision, there: &str| {
             if spoken >= gate {

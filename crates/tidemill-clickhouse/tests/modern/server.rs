@@ -56,6 +56,8 @@ pub(crate) struct Table {
     pub(crate) time_zone: Option<String>,
     /// The time zone that sessions are told behind each block of rows.
     pub(crate) later_time_zone: Option<String>,
+    /// How far it is behind as a replica, and whether it is read-only.
+    pub(crate) replica: Option<(u64, bool)>,
     /// What the last connection agreed on: the revision, and whether there are chunks to the server and to the client.
     pub(crate) agreed: Option<(Revision, bool, bool)>,
     /// What went wrong with connections.
@@ -213,7 +215,8 @@ impl Connection {
                 // A query that has ended cannot be cancelled.
                 ClientPacket::Cancel | ClientPacket::KeepAlive => {}
                 ClientPacket::TablesStatusRequest(names) => {
-                    let status = |name| TableStatus { name, replica: None };
+                    let replica = lock(table).replica;
+                    let status = |name| TableStatus { name, replica };
                     self.send(
                         &ServerPacket::TablesStatus(names.into_iter().map(status).collect()),
                         None,
