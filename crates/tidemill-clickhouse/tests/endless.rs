@@ -176,11 +176,7 @@ async fn calls_that_a_server_never_answers_end_in_time_and_in_little_memory() {
             .await
             .unwrap();
         let begin = Instant::now();
-        let error = client
-            .query("ASK")
-            .deadline(Duration::from_millis(500))
-            .execute()
-            .await;
+        let error = client.query("ASK").deadline(Duration::from_millis(500)).execute().await;
         assert_in_time(begin, &error.expect_err("no end"), "the query");
 
         let handle = CancelHandle::new();
