@@ -189,6 +189,48 @@ async fn an_insert_is_sparse_when_its_encoder_says_so() {
     }
 }
 
+/// Rows wait until they take so much memory, whether they come as batches or one by one, and none is lost or sent twice.
+#[tokio::test]
+async fn an_insert_sends_what_waits_when_it_takes_so_many_bytes() {
+    let server = newest();
+    let client = connect(&server).await;
+    let inserted = |server: &Server| -> (Vec<usize>, Vec<u64>) {
+        let table = server.table();
+        let blocks = &table.blocks[1..];
+        let numbers = blocks.iter().flat_map(|block| {
+            let numbers = block.batch.column(0).as_primitive::<UInt64Type>();
+            numbers.values().to_vec()
+        });
+        (blocks.iter().map(Block::rows).collect(), numbers.collect())
+    };
+    let request = || client.insert("t").rows_per_block(usize::MAX).bytes_per_block(64 << 10);
+
+    numbers_table(&server);
+    let mut insert = request().await.expect("an insert");
+    for batch in 0..20_u64 {
+        let rows = numbers(2000 * batch..2000 * (batch + 1));
+        insert.write(&rows).await.expect("rows are written");
+    }
+    let summary = insert.finish().await.expect("rows are stored");
+    let (blocks, rows) = inserted(&server);
+    // 16 kB a batch: the fifth is the first that goes beyond 64 KiB.
+    assert_eq!(blocks, [10_000; 4]);
+    assert_eq!(rows, (0..40_000).collect::<Vec<u64>>());
+    assert_eq!((summary.rows, summary.blocks), (40_000, 4));
+
+    numbers_table(&server);
+    let mut insert = request().rows();
+    for row in 0..40_000_u64 {
+        insert.write(&row).await.expect("rows are written");
+    }
+    let summary = insert.finish().await.expect("rows are stored");
+    let (blocks, rows) = inserted(&server);
+    assert!((4..=6).contains(&blocks.len()), "{blocks:?}");
+    assert!(blocks.iter().all(|rows| *rows <= 9_500), "{blocks:?}");
+    assert_eq!(rows, (0..40_000).collect::<Vec<u64>>());
+    assert_eq!((summary.rows, summary.blocks), (40_000, blocks.len() as u64));
+}
+
 fn answers() -> Vec<(String, Vec<Block>)> {
     let queries = String::from_utf8(corpus_bytes("clickhouse/native/queries.tsv")).expect("text");
     let names = queries.lines().filter_map(|line| line.split('\t').next());

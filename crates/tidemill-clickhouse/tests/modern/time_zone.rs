@@ -170,16 +170,13 @@ async fn a_query_has_its_own_time_zone() {
         insert.flush().await.expect("a block");
     }
     insert.finish().await.expect("an end");
-    let table = server.table();
-    assert_eq!(table.blocks.len(), 4);
-    for inserted in &table.blocks[1..] {
+    let blocks = server.table().blocks.clone();
+    assert_eq!(blocks.len(), 4);
+    for inserted in &blocks[1..] {
         assert_eq!(inserted.batch, block.batch);
     }
-    let rows: Vec<(u32, Vec<u32>)> = {
-        drop(table);
-        let request = client.query("SELECT *").session_time_zone("Asia/Tokyo").rows();
-        request.fetch_all().await.expect("rows")
-    };
+    let request = client.query("SELECT *").session_time_zone("Asia/Tokyo").rows();
+    let rows: Vec<(u32, Vec<u32>)> = request.fetch_all().await.expect("rows");
     assert_eq!(rows[0], (86400, vec![86400]));
 }
 
