@@ -29,7 +29,7 @@ use prost_types::{
     field_descriptor_proto::{Label, Type},
 };
 
-use crate::{Error, FieldProjection, FileName, Result};
+use crate::{Error, Field as Projected, FieldProjection, FileName, Result};
 
 /// More columns than anything has; types that contain others many times over soon have more.
 const MAX_FIELDS: usize = 1 << 14;
@@ -62,6 +62,8 @@ pub struct MessageField {
     pub has_presence: bool,
     /// The oneof of the message that the field is in, as its index in the descriptor.
     pub oneof: Option<usize>,
+    /// Whether the column only says whether the field is there.
+    pub existence_only: bool,
     /// The name, the Arrow type and whether there can be nulls.
     pub arrow_field: Arc<Field>,
     /// The fields of a message, in the order of the descriptor.
@@ -138,8 +140,8 @@ impl MessageSchema {
     }
 
     /// Returns the schema with only the fields of `projection`, in the order that they have. Messages on the way to a field
-    /// stay, with the fields that are wanted of them; a field of which only the existence is wanted is a message without fields,
-    /// or a column as it is. Maps stay whole. Of a oneof only the members that
+    /// stay, with the fields that are wanted of them. A field of which only the existence is wanted is a Boolean, whatever its type:
+    /// true where the field is there, or at least one value of a repeated one. Maps stay whole. Of a oneof only the members that
     /// stay exclude each other, which makes a difference in messages that were put together from several.
     #[must_use]
     pub fn project(&self, projection: &FieldProjection) -> Self {
@@ -253,6 +255,15 @@ fn project(fields: &[MessageField], paths: &[&[u32]]) -> Vec<MessageField> {
             .map(|(_, below)| below)
             .collect();
         if below.is_empty() {
+            continue;
+        }
+        if below.iter().all(|path| *path == [Projected::EXISTENCE_ONLY]) {
+            projected.push(MessageField {
+                existence_only: true,
+                arrow_field: Arc::new(Field::new(field.arrow_field.name(), DataType::Boolean, false)),
+                children: Vec::new(),
+                ..field.clone()
+            });
             continue;
         }
         let whole = below.iter().any(|path| path.is_empty());
@@ -428,6 +439,7 @@ impl Builder<'_> {
             packed,
             has_presence,
             oneof,
+            existence_only: false,
             arrow_field: Arc::new(Field::new(descriptor.name(), data_type, has_presence)),
             children,
         }))

@@ -146,8 +146,9 @@ pub(crate) struct CatArgs {
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
     /// Keep only these fields of the messages of a Riegeli file, by their numbers: `2.3,4.0` is field 3 in field 2, and
-    /// whether there is a field 4 but not what is in it. `root` is the whole message, and an empty list none of it. Records
-    /// as they are (framed, raw) are projected in transposed chunks.
+    /// whether there is a field 4 but not what is in it, which is true or false as a column. `root` is the whole message, and an
+    /// empty list none of it. Records as they are (framed, raw) are projected in transposed chunks, where a field that is only to
+    /// be there has a zero or empty value.
     #[arg(long, value_name = "FIELDS")]
     pub(crate) project: Option<FieldProjection>,
 }

@@ -25,6 +25,8 @@ pub(super) struct Leaf {
     kind: FieldKind,
     /// Those of the chunk, reversed.
     values: Values,
+    /// Bits that every number gets.
+    mark: u64,
     present: Option<Presence>,
     /// Those of the chunks before.
     done: Done,
@@ -51,6 +53,7 @@ impl Leaf {
         let bytes = matches!(kind, FieldKind::String | FieldKind::Bytes);
         Self {
             kind,
+            mark: 0,
             values: match bytes {
                 true => Values::Bytes {
                     lengths: Vec::new(),
@@ -71,6 +74,14 @@ impl Leaf {
         }
     }
 
+    /// Returns a column that is true in the slots that any number is put into, and false in the others.
+    pub(super) fn existence() -> Self {
+        Self {
+            mark: 1,
+            ..Self::new(FieldKind::Bool, false)
+        }
+    }
+
     /// Puts a number into `slot`, unless there is one already. Columns of bytes take none.
     #[inline]
     pub(super) fn put_number(&mut self, slot: usize, number: u64) {
@@ -83,7 +94,7 @@ impl Leaf {
         if values.len() < slot {
             values.resize(slot, 0);
         }
-        values.push(number);
+        values.push(number | self.mark);
         if let Some(present) = &mut self.present {
             present.put(slot);
         }

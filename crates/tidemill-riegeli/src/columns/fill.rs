@@ -75,7 +75,10 @@ impl Columns {
             if let Target::Leaf(leaf) = field.target
                 && let Some(leaf) = leaves.get_mut(leaf as usize)
             {
-                *leaf = Some(Leaf::new(field.kind, field.arrow_field.is_nullable()));
+                *leaf = Some(match field.existence_only {
+                    true => Leaf::existence(),
+                    false => Leaf::new(field.kind, field.arrow_field.is_nullable()),
+                });
             }
         }
         Self {
@@ -171,6 +174,9 @@ impl Columns {
         let Some(planned) = self.plan.fields.get(field as usize) else {
             return Ok(());
         };
+        if planned.existence_only {
+            return self.put_number(field, slot, 0);
+        }
         match (planned.kind, planned.target) {
             (FieldKind::String | FieldKind::Bytes, Target::Leaf(leaf)) => {
                 if self.check_texts && planned.kind == FieldKind::String && std::str::from_utf8(bytes).is_err() {
@@ -429,13 +435,11 @@ fn place(
 
 /// Returns the value of a field, `None` if its wire type is not one that the field can have.
 fn expected(field: &PlannedField, value: WireValue) -> Option<Value> {
-    let wire_type = field.kind.wire_type();
-    let packed = field.list.is_some() && !matches!(wire_type, 2 | 3);
-    match (value, wire_type) {
+    match (value, field.kind.wire_type()) {
         (WireValue::Varint(number), 0) | (WireValue::Fixed64(number), 1) => Some(Value::Number(number)),
         (WireValue::Fixed32(number), 5) => Some(Value::Number(number.into())),
         (WireValue::Bytes(range), 2) | (WireValue::Group(range), 3) => Some(Value::Bytes(range)),
-        (WireValue::Bytes(range), _) if packed => Some(Value::Bytes(range)),
+        (WireValue::Bytes(range), _) if field.packable => Some(Value::Bytes(range)),
         _ => None,
     }
 }

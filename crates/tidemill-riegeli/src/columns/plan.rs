@@ -37,6 +37,9 @@ pub(super) struct PlannedField {
     /// Where the values of a parent are counted, if it can have any number of them.
     pub(super) list: Option<u32>,
     pub(super) oneof: Option<u32>,
+    /// Whether its values may be written in one piece.
+    pub(super) packable: bool,
+    pub(super) existence_only: bool,
     pub(super) target: Target,
     pub(super) arrow_field: Arc<Field>,
 }
@@ -122,13 +125,15 @@ impl Plan {
         self.fields.push(PlannedField {
             kind: field.kind,
             parent,
-            list: field.repeated.then(|| next(&mut self.num_lists)),
+            list: (field.repeated && !field.existence_only).then(|| next(&mut self.num_lists)),
             oneof,
+            packable: field.repeated && !matches!(field.kind.wire_type(), 2 | 3),
+            existence_only: field.existence_only,
             target: Target::Leaf(0),
             arrow_field: field.arrow_field.clone(),
         });
         let target = match field.kind {
-            FieldKind::Message | FieldKind::Group => Target::Message {
+            FieldKind::Message | FieldKind::Group if !field.existence_only => Target::Message {
                 presence: (!field.repeated).then(|| next(&mut self.num_presences)),
                 message: self.add_message(&field.children),
             },

@@ -98,8 +98,8 @@ impl FieldSink for ColumnSink<'_> {
         else {
             return Choice::Skip;
         };
-        let packable = planned.list.is_some() && !matches!(planned.kind.wire_type(), 2 | 3);
-        match (kind, planned.kind) {
+        let packable = planned.packable;
+        let choice = match (kind, planned.kind) {
             (Kind::Varint(_) | Kind::InlineVarint(_), expected) if expected.wire_type() == 0 => Choice::Number(field),
             (Kind::Fixed64, expected) if expected.wire_type() == 1 => Choice::Number(field),
             (Kind::Fixed32, expected) if expected.wire_type() == 5 => Choice::Number(field),
@@ -108,6 +108,11 @@ impl FieldSink for ColumnSink<'_> {
             (Kind::Text, expected) if expected.wire_type() == 2 || packable => Choice::Bytes(field),
             (Kind::EndOfSubmessage, expected) if expected.wire_type() == 2 || packable => Choice::OpenContent(field),
             _ => Choice::Skip,
+        };
+        match choice {
+            Choice::Skip => Choice::Skip,
+            _ if planned.existence_only => Choice::Existence(field),
+            choice => choice,
         }
     }
 

@@ -35,6 +35,8 @@ pub(crate) trait FieldSink {
 pub(crate) enum Choice {
     /// Nothing: the value is passed over.
     Skip,
+    /// That the field is there, as any number, but not its value.
+    Existence(u32),
     /// The number that is the value of the field.
     Number(u32),
     /// The bytes that are the value of the field.

@@ -36,6 +36,8 @@ pub(super) enum Action {
     /// The number is in `mask`.
     InlineField,
     BytesField,
+    /// The end of a submessage that is passed over, but for being there.
+    ExistingField,
     OpenField,
     CloseField,
     /// Puts together the bytes of a submessage, and hands them to the sink.
@@ -163,6 +165,10 @@ impl Node {
         };
         match choice {
             Choice::Skip => Self::included(state, Inclusion::No, no_buffer),
+            Choice::Existence(field) => match state.kind {
+                Kind::EndOfSubmessage | Kind::EndGroup => node(Action::ExistingField, field, 0),
+                _ => node(Action::InlineField, field, 0),
+            },
             Choice::Content => Self::whole(state, no_buffer),
             Choice::Number(field) => match state.kind {
                 Kind::Varint(length @ ..=8) => node(Action::VarintField, field, length),

@@ -336,6 +336,13 @@ impl Run {
                         break Pause::Stopped;
                     }
                 }
+                Action::ExistingField => {
+                    self.idle()?;
+                    self.skipped += 1;
+                    if sink.number(field(node), 0).is_break() {
+                        break Pause::Stopped;
+                    }
+                }
                 Action::OpenField => {
                     self.idle()?;
                     if sink.open(field(node)).is_break() {

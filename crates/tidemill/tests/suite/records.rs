@@ -122,6 +122,14 @@ fn a_projection_chooses_the_columns_of_messages() {
     };
     assert_eq!(rows("1,3"), "{\"id\":1,\"price\":2.5}\n{\"id\":2,\"price\":3.5}\n");
     assert_eq!(rows("2"), "{\"city\":\"Roma\"}\n{\"city\":null}\n");
+    let existing = "{\"id\":1,\"city\":true}\n{\"id\":2,\"city\":false}\n";
+    assert_eq!(rows("2.0,1"), existing);
+    folder
+        .run(&["copy", "orders.csv", "simple.riegeli", "--riegeli", "zstd"])
+        .done();
+    let simple = ["cat", "simple.riegeli", "--format", "jsonl", "--project", "1,2.0"];
+    assert_eq!(folder.run(&simple).done(), existing);
+    assert_eq!(rows("0"), "{}\n{}\n");
     assert!(rows("root").starts_with("{\"id\":1,\"city\":\"Roma\",\"price\":2.5}\n"));
 }
 
