@@ -64,7 +64,7 @@ pub use record_index::RecordIndex;
 pub use record_position::RecordPosition;
 pub use record_values::RecordSlices;
 pub use skipped_region::SkippedRegion;
-pub use source::{BytesSource, FileSource, SharedSource, Source, StreamSource};
+pub use source::{BytesSource, FileSource, SharedSource, Source, SourceReader, StreamSource};
 pub use transposed_chunk::{FieldSize, FieldSizes};
 pub use verify::{Verification, verify, verify_source};
 pub use writer::{FutureRecordPosition, RecordWriter};

@@ -158,6 +158,34 @@ impl<R: Read> Source for StreamSource<R> {
     }
 }
 
+/// Reads a source from its beginning to its end.
+#[derive(Debug)]
+pub struct SourceReader<S> {
+    source: S,
+    pos: u64,
+}
+
+impl<S: Source> SourceReader<S> {
+    /// Reads `source` from its first byte on.
+    pub fn new(source: S) -> Self {
+        Self { source, pos: 0 }
+    }
+}
+
+impl<S: Source> Read for SourceReader<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = match self.source.bytes() {
+            Some(bytes) => {
+                let left = usize::try_from(self.pos).ok().and_then(|pos| bytes.get(pos..));
+                left.unwrap_or_default().read(buffer)?
+            }
+            None => self.source.read_at(self.pos, buffer)?,
+        };
+        self.pos += read as u64;
+        Ok(read)
+    }
+}
+
 /// Lends a source to a second reader.
 pub(crate) struct SourceRef<'a, S>(pub(crate) &'a S);
 

@@ -7,9 +7,11 @@
 //!
 //! A file may be compressed as a whole, by gzip or zlib.
 //!
-//! There is no way to go on behind a damaged length: nothing marks where the next record begins.
+//! Nothing marks where a record begins, but a length and a record with their checksums are hardly ever there by chance: so
+//! [`TfRecordReader::recover`] finds the records behind damage.
 
 mod compression;
+mod recovery;
 
 use std::{
     fs::File,
@@ -18,16 +20,23 @@ use std::{
 };
 
 pub use self::compression::TfRecordCompression;
-use self::compression::{Input, Output};
+use self::{
+    compression::{Input, Output},
+    recovery::Recovery,
+};
 use crate::{
-    Error, Result,
+    Error, Result, SkippedRegion,
     error::{Damage, FileName, Frame},
+    source::{Source, SourceReader},
 };
 
 const LENGTH_SIZE: usize = 8;
 const CHECKSUM_SIZE: usize = 4;
 /// A length and its checksum.
 const HEAD_SIZE: usize = LENGTH_SIZE + CHECKSUM_SIZE;
+
+/// Bytes between a file and what reads or writes it.
+const BUFFER: usize = 256 << 10;
 
 /// Bytes fetched at a time, so that a length that lies costs no memory.
 const PIECE: u64 = 1 << 20;
@@ -52,8 +61,11 @@ pub struct TfRecordReader<R> {
     source: Input<R>,
     file: FileName,
     max_record_size: u64,
+    /// How many bytes the source has, if that is known.
+    size: Option<u64>,
     pos: u64,
     record: Vec<u8>,
+    recovery: Option<Box<Recovery>>,
 }
 
 impl TfRecordReader<BufReader<File>> {
@@ -70,8 +82,32 @@ impl TfRecordReader<BufReader<File>> {
             source,
         })?;
         Ok(Self {
+            size: source.metadata().ok().map(|metadata| metadata.len()),
             file,
-            ..Self::new(BufReader::with_capacity(256 << 10, source))
+            ..Self::new(BufReader::with_capacity(BUFFER, source))
+        })
+    }
+}
+
+impl<S: Source> TfRecordReader<BufReader<SourceReader<S>>> {
+    /// Reads `source` from its beginning; errors call it `name`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the source does not tell its size, unless it is a stream.
+    pub fn from_source(source: S, name: &str) -> Result<Self> {
+        let file = FileName::new(Path::new(name));
+        let size = match source.is_stream() {
+            true => None,
+            false => Some(source.size().map_err(|source| Error::Io {
+                file: file.clone(),
+                action: "find the size of the file",
+                source,
+            })?),
+        };
+        Ok(Self {
+            size,
+            file,
+            ..Self::new(BufReader::with_capacity(BUFFER, SourceReader::new(source)))
         })
     }
 }
@@ -83,9 +119,48 @@ impl<R: Read> TfRecordReader<R> {
             source: Input::new(source),
             file: FileName::default(),
             max_record_size: 1 << 30,
+            size: None,
             pos: 0,
             record: Vec::new(),
+            recovery: None,
         }
+    }
+
+    /// Goes on behind damage and keeps a list of what was left out, instead of returning an error: at the next length that has its
+    /// checksum and is that of a record that has its own. A damaged record between two sound lengths is left out alone. Where a
+    /// length is damaged whose record has TFRecords inside, these are taken for records.
+    ///
+    /// What is left is read once, and hashed a few times at most. Memory is bounded by
+    /// [`max_record_size`](Self::max_record_size), and for files and sources of a known size by what is left of them.
+    ///
+    /// A file that is compressed as a whole is read without recovery: behind damage nothing can be decompressed. Default: false.
+    ///
+    /// ```
+    /// use tidemill_riegeli::tfrecord::{TfRecordReader, TfRecordWriter};
+    ///
+    /// let mut writer = TfRecordWriter::new(Vec::new());
+    /// for record in ["first", "second", "third"] {
+    ///     writer.write_record(record.as_bytes())?;
+    /// }
+    /// let mut file = writer.close()?;
+    /// file[21] ^= 1; // in the length of the second record
+    ///
+    /// let mut reader = TfRecordReader::new(&file[..]).recover(true);
+    /// assert_eq!(reader.read_record()?, Some(&b"first"[..]));
+    /// assert_eq!(reader.read_record()?, Some(&b"third"[..]));
+    /// assert_eq!(reader.read_record()?, None);
+    /// assert_eq!((reader.skipped()[0].begin, reader.skipped()[0].end), (21, 43));
+    /// # Ok::<(), tidemill_riegeli::Error>(())
+    /// ```
+    #[must_use]
+    pub fn recover(mut self, recover: bool) -> Self {
+        self.recovery = recover.then(Box::default);
+        self
+    }
+
+    /// Returns the regions that recovery left out so far.
+    pub fn skipped(&self) -> &[SkippedRegion] {
+        self.recovery.as_ref().map_or(&[], |recovery| recovery.skipped())
     }
 
     /// Bounds the length of a record. Default: 1 GiB.
@@ -119,9 +194,12 @@ impl<R: Read> TfRecordReader<R> {
     /// Returns the next record, lent until the next call; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Frame`] for a checksum that does not match, a length beyond the bound, a file that ends inside a record, and
-    /// compressed data that do not decompress or are cut off; [`Error::Io`].
+    /// [`Error::Frame`] for a checksum that does not match, a length beyond the bound and a file that ends inside a record, unless
+    /// recovering, and for compressed data that do not decompress or are cut off; [`Error::Io`].
     pub fn read_record(&mut self) -> Result<Option<&[u8]>> {
+        if self.recovery.is_some() && self.compression()? == TfRecordCompression::None {
+            return self.read_recovering();
+        }
         let mut head = [0; HEAD_SIZE];
         let found = fill(&mut self.source, &mut head).map_err(|error| self.failed(error))?;
         if found == 0 {
@@ -132,17 +210,7 @@ impl<R: Read> TfRecordReader<R> {
                 what: "length: the file ends in it",
             }));
         }
-        let [l0, l1, l2, l3, l4, l5, l6, l7, checksum @ ..] = head;
-        let length_bytes = [l0, l1, l2, l3, l4, l5, l6, l7];
-        self.check("checksum of the length", &length_bytes, checksum)?;
-        let length = u64::from_le_bytes(length_bytes);
-        if length > self.max_record_size {
-            return Err(self.damaged(Damage::TooLarge {
-                what: "the record",
-                limit: self.max_record_size,
-                found: length,
-            }));
-        }
+        let length = self.length(&head).map_err(|damage| self.damaged(damage))?;
 
         // What is there from the record before is overwritten.
         let mut filled = 0;
@@ -169,21 +237,25 @@ impl<R: Read> TfRecordReader<R> {
                 what: "checksum: the file ends in it",
             }));
         }
-        self.check("checksum of the record", &self.record, checksum)?;
+        checked("checksum of the record", &self.record, checksum).map_err(|damage| self.damaged(damage))?;
         self.pos += (LENGTH_SIZE + 2 * CHECKSUM_SIZE) as u64 + length;
         Ok(Some(&self.record))
     }
 
-    fn check(&self, what: &'static str, bytes: &[u8], stored: [u8; CHECKSUM_SIZE]) -> Result<()> {
-        let (expected, found) = (masked_crc(bytes), u32::from_le_bytes(stored));
-        if expected == found {
-            return Ok(());
+    /// Returns the length that a record begins with, if it has its checksum and is within the bound.
+    fn length(&self, head: &[u8; HEAD_SIZE]) -> Result<u64, Damage> {
+        let [l0, l1, l2, l3, l4, l5, l6, l7, checksum @ ..] = *head;
+        let length_bytes = [l0, l1, l2, l3, l4, l5, l6, l7];
+        checked("checksum of the length", &length_bytes, checksum)?;
+        let length = u64::from_le_bytes(length_bytes);
+        if length > self.max_record_size {
+            return Err(Damage::TooLarge {
+                what: "the record",
+                limit: self.max_record_size,
+                found: length,
+            });
         }
-        Err(self.damaged(Damage::Mismatch {
-            what,
-            expected: expected.into(),
-            found: found.into(),
-        }))
+        Ok(length)
     }
 
     fn damaged(&self, damage: Damage) -> Error {
@@ -240,7 +312,7 @@ impl TfRecordWriter<BufWriter<File>> {
         })?;
         Ok(Self {
             file,
-            ..Self::compressed(BufWriter::with_capacity(256 << 10, dest), compression)
+            ..Self::compressed(BufWriter::with_capacity(BUFFER, dest), compression)
         })
     }
 }
@@ -315,8 +387,25 @@ fn is_sound_head(head: &[u8; HEAD_SIZE]) -> bool {
     masked_crc(length).to_le_bytes() == checksum
 }
 
+/// Checks the stored checksum of `bytes`, which `what` calls.
+fn checked(what: &'static str, bytes: &[u8], stored: [u8; CHECKSUM_SIZE]) -> Result<(), Damage> {
+    let (expected, found) = (masked_crc(bytes), u32::from_le_bytes(stored));
+    match expected == found {
+        true => Ok(()),
+        false => Err(Damage::Mismatch {
+            what,
+            expected: expected.into(),
+            found: found.into(),
+        }),
+    }
+}
+
 fn masked_crc(bytes: &[u8]) -> u32 {
-    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
+    masked(crc32c::crc32c(bytes))
+}
+
+fn masked(crc: u32) -> u32 {
+    crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
 #[cfg(test)]

@@ -73,7 +73,9 @@ fn batches(records: &[&[u8]], options: &str, schema: &MessageSchema) -> Vec<Reco
         .iter()
         .for_each(|record| writer.write_record(record).expect("memory"));
     let reader = RecordReader::from_bytes(writer.close().expect("memory")).expect("memory");
-    ColumnReader::new(reader, schema).collect::<Result<_, _>>().expect("rows")
+    ColumnReader::new(reader, schema)
+        .collect::<Result<_, _>>()
+        .expect("rows")
 }
 
 /// Records, each with the numbers of the fields that are there.
@@ -114,7 +116,12 @@ fn existence_is_a_boolean_and_no_value_is_told() {
             assert_eq!(*field.arrow_field.data_type(), DataType::Boolean);
             assert!(!field.arrow_field.is_nullable());
         }
-        for options in ["uncompressed", "zstd", "transpose,uncompressed", "transpose,zstd,bucket_fraction:0"] {
+        for options in [
+            "uncompressed",
+            "zstd",
+            "transpose,uncompressed",
+            "transpose,zstd,bucket_fraction:0",
+        ] {
             let batches = batches(&records, options, &schema);
             let [batch] = &batches[..] else { panic!("{options}") };
             let columns: Vec<&BooleanArray> = batch.columns().iter().map(|column| column.as_boolean()).collect();
