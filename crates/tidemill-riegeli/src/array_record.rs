@@ -33,5 +33,5 @@ mod options;
 mod reader;
 mod writer;
 
-pub(crate) use self::footer::{ChunkOfRecords, disagreements, footer_offset};
+pub(crate) use self::footer::{ChunkOfRecords, disagreements, footer_offset, is_index};
 pub use self::{options::ArrayRecordWriterOptions, reader::ArrayRecordReader, writer::ArrayRecordWriter};

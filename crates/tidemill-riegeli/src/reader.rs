@@ -56,6 +56,8 @@ pub struct RecordReader<S> {
     in_order: bool,
     /// Where the footer of an ArrayRecord file begins, at which the file ends for this reader.
     footer: Option<u64>,
+    /// Whether chunks that are an index by what is in them are passed over.
+    passes_index: bool,
 }
 
 impl RecordReader<FileSource> {
@@ -138,6 +140,7 @@ impl<S: Source> RecordReader<S> {
             from_ahead: None,
             in_order: false,
             footer,
+            passes_index: options.stop_at_footer && footer.is_none(),
         })
     }
 
@@ -418,7 +421,7 @@ impl<S: Source> RecordReader<S> {
         }
         loop {
             match self.read_chunk() {
-                Ok(true) if self.decoder.num_records() > 0 => return Ok(true),
+                Ok(true) if self.decoder.num_records() > 0 && !self.is_at_index() => return Ok(true),
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
                 Err(error) => {

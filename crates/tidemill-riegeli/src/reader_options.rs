@@ -77,7 +77,8 @@ impl ReaderOptions {
     }
 
     /// Ends at the footer of an [ArrayRecord](crate::array_record) file, as if the file ended there, instead of reading the
-    /// index as records. Files without one, and streams, are read to their end. Default: false.
+    /// index as records. A stream, and a file whose postscript is damaged or missing, are read to their end: records are given but
+    /// for those of chunks that are a footer or a postscript by what is in them. Default: false.
     #[must_use]
     pub fn stop_at_footer(mut self, stop: bool) -> Self {
         self.stop_at_footer = stop;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tidemill_riegeli::{
     BytesSource, Compression, Error, FieldProjection, FlushType, ReaderOptions, RecordReader, RecordWriter,
-    RecordsMetadata, Verification, WriterOptions,
+    RecordsMetadata, StreamSource, Verification, WriterOptions,
     array_record::{ArrayRecordReader, ArrayRecordWriter, ArrayRecordWriterOptions},
     verify, verify_source,
 };
@@ -498,4 +498,85 @@ fn the_footer_is_verified_and_no_record() {
     assert_eq!(verification.records, 10);
     assert_eq!(verification.damaged.len(), 1, "{:?}", verification.damaged);
     assert_eq!(verification.damaged[0].begin, footer);
+}
+
+/// The records of a source that does not tell where its footer is, with what was left out.
+fn passing<S: tidemill_riegeli::Source>(source: S, options: &ReaderOptions) -> (Vec<Vec<u8>>, usize) {
+    let options = options.clone().stop_at_footer(true).recover(true);
+    let mut reader = RecordReader::new(source, &options).expect("memory");
+    let mut records = Vec::new();
+    while let Some(record) = reader.read_record().expect("recovers") {
+        records.push(record.to_vec());
+    }
+    (records, reader.close().expect("recovers").len())
+}
+
+#[test]
+fn without_a_postscript_the_footer_is_known_by_what_is_in_it() {
+    let options = ReaderOptions::new();
+    for entry in entries() {
+        let name = entry["file"].as_str().expect("a file");
+        let file = fs::read(corpus().join(name)).expect("a file");
+        let expected = records(&file);
+        let footer = ArrayRecordReader::from_bytes(&file[..]).expect("sound").footer_offset();
+        let footer = usize::try_from(footer).expect("memory");
+        let postscript = file.len() - 65_536;
+        for options in [options.clone(), options.clone().parallelism(2)] {
+            let stream = StreamSource::new(&file[..]);
+            assert!(passing(stream, &options) == (expected.clone(), 0), "{name}");
+        }
+        let verification = verify_source(StreamSource::new(&file[..]), name).expect("memory");
+        assert_eq!(verification.records, expected.len() as u64, "{name}");
+        let twice = [&file[..], &file[..]].concat();
+        let all = [&expected[..], &expected[..]].concat();
+        assert!(passing(StreamSource::new(&twice[..]), &options) == (all, 0), "{name}");
+
+        // Cut off in front of the postscript, in it, in the footer and in front of that.
+        for (cut, damaged) in [(postscript, 0), (postscript + 70, 1), (footer + 50, 1), (footer, 0)] {
+            let found = passing(BytesSource(&file[..cut]), &options);
+            assert!(
+                found == (expected.clone(), damaged),
+                "{name} cut to {cut}: {} {}",
+                found.0.len(),
+                found.1
+            );
+        }
+        // Damaged in the header of the postscript, in its data, and in both.
+        for (at, more) in [
+            (postscript + 30, 0),
+            (postscript + 70, 0),
+            (footer + 5, 1),
+            (footer + 45, 1),
+        ] {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1;
+            damaged[postscript + 70] ^= more;
+            let (found, regions) = passing(BytesSource(&damaged[..]), &options);
+            assert!(found == expected, "{name} damaged at {at}: {}", found.len());
+            assert!(regions > 0, "{name} damaged at {at}");
+        }
+    }
+}
+
+#[test]
+fn records_like_an_index_stay() {
+    let postscript = |offset: u64| [&[8][..], &varint(offset), &[16], &varint(0x7193_0e70_4fda_e05e)].concat();
+    for records in [
+        vec![postscript(64), postscript(64)],
+        vec![postscript(64), postscript(64), postscript(65)],
+        // Chunks behind this one.
+        vec![postscript(64), postscript(64), postscript(64)],
+        vec![of_file(1, 4), entry(1 << 20, 40, 4)],
+        // Other counts than those of the chunk.
+        vec![of_file(2, 4), entry(0, 40, 4)],
+        vec![of_file(1, 5), entry(0, 40, 4)],
+    ] {
+        let mut writer = RecordWriter::new(Vec::new(), WriterOptions::new()).expect("memory");
+        records
+            .iter()
+            .for_each(|record| writer.write_record(record).expect("memory"));
+        let file = writer.close().expect("memory");
+        let found = passing(StreamSource::new(&file[..]), &ReaderOptions::new());
+        assert_eq!(found, (records, 0));
+    }
 }

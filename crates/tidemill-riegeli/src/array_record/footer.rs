@@ -79,26 +79,31 @@ impl Index {
     fn read_with<S: Source>(
         chunks: &mut ChunkReader<S>,
         limit: u64,
-        mut visit: impl FnMut(&ArrayRecordFooter),
+        visit: impl FnMut(&ArrayRecordFooter),
     ) -> Result<Self> {
         let footer_offset = read_postscript(chunks, limit)?;
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut decoder = ChunkDecoder::default();
         let file = chunks.file().clone();
         let records = decode(chunks, &mut decoder, footer_offset, limit)?;
-        let problem = |problem| Error::ArrayRecord {
-            file: file.clone(),
-            problem,
-        };
+        Self::from_records(records, footer_offset, visit).map_err(|problem| Error::ArrayRecord { file, problem })
+    }
+
+    /// Reads the records of the footer.
+    fn from_records(
+        records: RecordSlices<'_>,
+        footer_offset: u64,
+        mut visit: impl FnMut(&ArrayRecordFooter),
+    ) -> Result<Self, ArrayRecordProblem> {
         let metadata = records
             .try_get(0)
             .and_then(|record| RiegeliFooterMetadata::decode(record).ok());
         let metadata = metadata.and_then(|metadata| metadata.array_record_metadata);
-        let metadata = metadata.ok_or_else(|| problem(ArrayRecordProblem::Footer { record: 0 }))?;
+        let metadata = metadata.ok_or(ArrayRecordProblem::Footer { record: 0 })?;
         if metadata.version != Some(VERSION) {
-            return Err(problem(ArrayRecordProblem::Version {
+            return Err(ArrayRecordProblem::Version {
                 found: metadata.version,
-            }));
+            });
         }
         let num_chunks = records.len().saturating_sub(1);
         let mut index = Self {
@@ -109,7 +114,7 @@ impl Index {
             writer_options: metadata.writer_options,
         };
         for record in 1..=num_chunks {
-            let damaged = || problem(ArrayRecordProblem::Footer { record });
+            let damaged = || ArrayRecordProblem::Footer { record };
             let footer = records
                 .try_get(record)
                 .and_then(|record| ArrayRecordFooter::decode(record).ok());
@@ -128,11 +133,11 @@ impl Index {
             ("records", metadata.num_records, index.num_records()),
         ] {
             if by_metadata != Some(found) {
-                return Err(problem(ArrayRecordProblem::Count {
+                return Err(ArrayRecordProblem::Count {
                     what,
                     expected: by_metadata.unwrap_or_default(),
                     found,
-                }));
+                });
             }
         }
         index.group_size = index.common_group_size();
@@ -257,6 +262,25 @@ pub(crate) fn disagreements<S: Source>(
     Ok(found)
 }
 
+/// Returns whether the chunk at `begin`, which has these records, is a footer or a postscript by what is in it.
+pub(crate) fn is_index(records: RecordSlices<'_>, begin: u64) -> bool {
+    let Some(first) = records.try_get(0) else {
+        return false;
+    };
+    if records.len() == POSTSCRIPT_COPIES && records.iter().all(|copy| copy == first) {
+        return footer_of(first).is_some_and(|offset| offset < begin);
+    }
+    // What other records rarely begin with is looked at first.
+    RiegeliFooterMetadata::decode(first).is_ok_and(|metadata| metadata.array_record_metadata.is_some())
+        && Index::from_records(records, begin, |_| {}).is_ok()
+}
+
+/// Returns where the footer begins by a record of the postscript, `None` if it is none.
+fn footer_of(record: &[u8]) -> Option<u64> {
+    let postscript = RiegeliPostscript::decode(record).ok()?;
+    postscript.footer_offset.filter(|_| postscript.magic == Some(MAGIC))
+}
+
 /// Returns where the footer begins, by the postscript.
 pub(crate) fn footer_offset<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<u64> {
     let pos = chunks.pos();
@@ -279,13 +303,7 @@ fn read_postscript<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result
         Err(Error::Io { file, action, source }) => return Err(Error::Io { file, action, source }),
         Err(_) => return Err(problem(ArrayRecordProblem::NoPostscript { offset: pos })),
     };
-    let postscript = records
-        .try_get(0)
-        .and_then(|record| RiegeliPostscript::decode(record).ok());
-    let offset = postscript
-        .filter(|postscript| postscript.magic == Some(MAGIC))
-        .and_then(|postscript| postscript.footer_offset)
-        .filter(|&offset| offset < pos);
+    let offset = records.try_get(0).and_then(footer_of).filter(|&offset| offset < pos);
     offset.ok_or_else(|| problem(ArrayRecordProblem::NoPostscript { offset: pos }))
 }
 

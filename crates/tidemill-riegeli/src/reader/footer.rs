@@ -3,7 +3,7 @@
 use super::RecordReader;
 use crate::{
     ChunkReader, Error, Result, SkippedRegion, Source,
-    array_record::{ChunkOfRecords, disagreements, footer_offset},
+    array_record::{ChunkOfRecords, disagreements, footer_offset, is_index},
 };
 
 impl<S: Source> RecordReader<S> {
@@ -12,6 +12,16 @@ impl<S: Source> RecordReader<S> {
     /// the option.
     pub fn footer_offset(&self) -> Option<u64> {
         self.footer
+    }
+
+    /// Passes over the chunks from now on that are a footer or a postscript by what is in them.
+    pub(crate) fn pass_index(&mut self) {
+        self.passes_index = true;
+    }
+
+    /// Returns whether the current chunk is to be passed over.
+    pub(super) fn is_at_index(&self) -> bool {
+        self.passes_index && is_index(self.records(), self.chunk_begin)
     }
 
     /// Returns where the footer begins, whatever the options; `None` for other files and for streams.
