@@ -110,6 +110,11 @@ impl ReaderOptions {
         self
     }
 
+    /// Returns whether damage is gone on behind, always or when a function says so.
+    pub fn recovers(&self) -> bool {
+        !self.recovery.is_fail()
+    }
+
     /// Returns the fields that are kept.
     pub fn kept_fields(&self) -> &FieldProjection {
         &self.field_projection

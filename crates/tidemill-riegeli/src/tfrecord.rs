@@ -25,7 +25,7 @@ use self::{
     recovery::Recovery,
 };
 use crate::{
-    Error, Result, SkippedRegion,
+    Error, Result, SkippedRegion, Verification,
     error::{Damage, FileName, Frame},
     source::{Source, SourceReader},
 };
@@ -365,6 +365,39 @@ impl<W: Write> TfRecordWriter<W> {
             source,
         })
     }
+}
+
+/// Returns whether a file that begins with these bytes, of which sixty-four are enough, looks like TFRecord: by the length of
+/// its first record, or as one that is compressed as a whole, which other files of gzip and zlib look like too.
+#[must_use]
+pub fn is_beginning(bytes: &[u8]) -> bool {
+    bytes.first_chunk().is_some_and(is_sound_head)
+        || TfRecordCompression::of_beginning(bytes) != TfRecordCompression::None
+}
+
+/// Reads all of a source, which errors call `name`, going on behind damage. Of a file that is compressed as a whole the damage
+/// reaches from where it was met, in what is compressed, to the end.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn verify_source<S: Source>(source: S, name: &str) -> Result<Verification> {
+    let mut reader = TfRecordReader::from_source(source, name)?.recover(true);
+    let mut records = 0;
+    let stopped = loop {
+        match reader.read_record() {
+            Ok(Some(_)) => records += 1,
+            Ok(None) => break None,
+            Err(Error::Frame(frame)) => break Some(frame),
+            Err(error) => return Err(error),
+        }
+    };
+    let mut damaged = reader.skipped().to_vec();
+    damaged.extend(stopped.map(|frame| SkippedRegion {
+        begin: frame.offset,
+        end: reader.size.unwrap_or_default().max(frame.offset),
+        why: frame.damage.to_string(),
+    }));
+    Ok(Verification { records, damaged })
 }
 
 /// Reads until `buffer` is full or the source ends, and returns how many bytes there were.

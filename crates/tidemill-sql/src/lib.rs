@@ -54,7 +54,7 @@ pub use ingest::Ingest;
 pub use location::{Format, Location, Place};
 pub use names::Names;
 pub use options::SessionOptions;
-pub use records::{Records, Skipped};
+pub use records::{Records, Skipped, standard_input};
 pub use server_url::{ServerUrl, without_passwords};
 pub use session::{Answer, Session, is_query};
 pub use sink::{FileOptions, Sink, StreamFormat, TableOptions, stream_sink};

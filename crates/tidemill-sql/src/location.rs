@@ -234,7 +234,8 @@ impl Location {
         })
     }
 
-    /// Riegeli/records on standard input.
+    /// Records on standard input: [`standard_input`](crate::standard_input) tells their format, which is not known before they are
+    /// read.
     pub fn standard_input() -> Self {
         Self {
             place: Place::StandardInput,
@@ -392,7 +393,7 @@ const EXTENSIONS: &[(&str, Format)] = &[
 
 /// Riegeli/records file format, "File signature": a file opens with a block header of 24 bytes and the signature
 /// chunk's header, whose first 8 bytes are the hash of the 32 that follow, always the same.
-const RIEGELI_SIGNATURE_AT_24: [u8; 8] = [0x91, 0xba, 0xc2, 0x3c, 0x92, 0x87, 0xe1, 0xa9];
+pub(crate) const RIEGELI_SIGNATURE_AT_24: [u8; 8] = [0x91, 0xba, 0xc2, 0x3c, 0x92, 0x87, 0xe1, 0xa9];
 
 #[cfg(test)]
 mod tests {

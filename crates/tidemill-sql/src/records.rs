@@ -1,15 +1,15 @@
 //! Records as they are: bytes that go from one file of records to another, or to a program, without being looked into.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Cursor, Read};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tidemill_riegeli::array_record::ArrayRecordWriter;
-use tidemill_riegeli::tfrecord::{TfRecordReader, TfRecordWriter};
+use tidemill_riegeli::tfrecord::{self, TfRecordReader, TfRecordWriter};
 use tidemill_riegeli::{ReaderOptions, RecordReader, RecordWriter, SharedSource, SkippedRegion, Source, StreamSource};
 
-use crate::location::{Format, Location};
+use crate::location::{Format, Location, Place, RIEGELI_SIGNATURE_AT_24};
 use crate::sink::FileOptions;
 use crate::{Error, Result};
 
@@ -26,8 +26,8 @@ struct RecordFile {
 
 enum Bytes {
     Riegeli(SharedSource),
-    RiegeliStream,
-    TfRecord(PathBuf),
+    TfRecord(SharedSource),
+    StandardInput,
 }
 
 /// What reading has left out of a file.
@@ -48,24 +48,24 @@ impl Records {
     pub async fn open(location: &Location, options: &ReaderOptions) -> Result<Self> {
         let mut files = Vec::new();
         for part in location.parts() {
-            let bytes = match part.format {
-                Format::Riegeli | Format::ArrayRecord => {
-                    part.source().await?.map_or(Bytes::RiegeliStream, Bytes::Riegeli)
-                }
-                Format::TfRecord => Bytes::TfRecord(part.file()?.to_path_buf()),
-                other => {
-                    return Err(Error::Unsupported {
-                        what: format!("{part}: reading records of {other}"),
-                        hint: "Riegeli, ArrayRecord and TFRecord files have records".to_owned(),
-                    });
-                }
+            if !part.format.has_records() {
+                return Err(Error::Unsupported {
+                    what: format!("{part}: reading records of {}", part.format),
+                    hint: "Riegeli, ArrayRecord and TFRecord files have records".to_owned(),
+                });
+            }
+            let bytes = match (part.source().await?, part.format) {
+                (None, _) => Bytes::StandardInput,
+                (Some(source), Format::TfRecord) => Bytes::TfRecord(source),
+                (Some(source), _) => Bytes::Riegeli(source),
             };
             files.push(RecordFile {
                 name: part.to_string(),
                 bytes,
             });
         }
-        let index_is_data = location.format != Format::ArrayRecord;
+        // A Riegeli file that is named is read whole; a pipe has no name that would tell it from an ArrayRecord file.
+        let index_is_data = location.format != Format::ArrayRecord && location.place != Place::StandardInput;
         Ok(Self {
             files,
             options: options.clone().stop_at_footer(!index_is_data),
@@ -110,22 +110,15 @@ impl Records {
         let mut skipped = Vec::new();
         for RecordFile { name, bytes } in self.files {
             let (flow, regions) = match bytes {
-                Bytes::Riegeli(source) => {
-                    read_riegeli(RecordReader::from_source(source, &name, &self.options)?, &mut take)?
-                }
-                Bytes::RiegeliStream => {
-                    let stream = StreamSource::new(std::io::stdin().lock());
-                    read_riegeli(RecordReader::from_source(stream, &name, &self.options)?, &mut take)?
-                }
-                Bytes::TfRecord(path) => {
-                    let mut reader = TfRecordReader::open(path)?;
-                    let mut flow = ControlFlow::Continue(());
-                    while flow.is_continue()
-                        && let Some(record) = reader.read_record()?
-                    {
-                        flow = take(record)?;
+                Bytes::Riegeli(source) => read_riegeli(source, &name, &self.options, &mut take)?,
+                Bytes::TfRecord(source) => read_tfrecord(source, &name, &self.options, &mut take)?,
+                Bytes::StandardInput => {
+                    let (format, stream) = standard_input()?;
+                    let stream = StreamSource::new(stream);
+                    match format {
+                        Format::TfRecord => read_tfrecord(stream, &name, &self.options, &mut take)?,
+                        _ => read_riegeli(stream, &name, &self.options, &mut take)?,
                     }
-                    (flow, Vec::new())
                 }
             };
             skipped.extend(regions.into_iter().map(|region| Skipped {
@@ -140,10 +133,52 @@ impl Records {
     }
 }
 
-fn read_riegeli<S: Source>(
-    mut reader: RecordReader<S>,
+/// Standard input from its first byte on, and the format of records that its beginning tells: Riegeli, as which an ArrayRecord
+/// file is read too, or TFRecord. What begins like neither is taken for Riegeli, whose reader says what is wrong.
+///
+/// # Errors
+///
+/// [`Error::Io`].
+pub fn standard_input() -> Result<(Format, impl Read)> {
+    let mut stdin = io::stdin().lock();
+    let mut beginning = Vec::new();
+    let read = stdin.by_ref().take(64).read_to_end(&mut beginning);
+    read.map_err(Error::io("standard input", "read"))?;
+    let is_riegeli = beginning
+        .get(24..32)
+        .is_some_and(|magic| magic == RIEGELI_SIGNATURE_AT_24);
+    let format = match !is_riegeli && tfrecord::is_beginning(&beginning) {
+        true => Format::TfRecord,
+        false => Format::Riegeli,
+    };
+    Ok((format, Cursor::new(beginning).chain(stdin)))
+}
+
+type Flow = (ControlFlow<()>, Vec<SkippedRegion>);
+
+fn read_tfrecord<S: Source>(
+    source: S,
+    name: &str,
+    options: &ReaderOptions,
     take: &mut impl FnMut(&[u8]) -> Result<ControlFlow<()>>,
-) -> Result<(ControlFlow<()>, Vec<SkippedRegion>)> {
+) -> Result<Flow> {
+    let mut reader = TfRecordReader::from_source(source, name)?.recover(options.recovers());
+    let mut flow = ControlFlow::Continue(());
+    while flow.is_continue()
+        && let Some(record) = reader.read_record()?
+    {
+        flow = take(record)?;
+    }
+    Ok((flow, reader.skipped().to_vec()))
+}
+
+fn read_riegeli<S: Source>(
+    source: S,
+    name: &str,
+    options: &ReaderOptions,
+    take: &mut impl FnMut(&[u8]) -> Result<ControlFlow<()>>,
+) -> Result<Flow> {
+    let mut reader = RecordReader::from_source(source, name, options)?;
     while let Some(record) = reader.read_record()? {
         if take(record)?.is_break() {
             // What is behind was not asked for, whole or not.

@@ -122,7 +122,7 @@ pub(crate) struct CopyArgs {
 /// Describe a file: what it is, how it is built, what its columns are.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// A file, or a folder of tables.
+    /// A file, or a folder of tables; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
@@ -134,7 +134,7 @@ pub(crate) struct InspectArgs {
 /// Write all rows of a table, or all records of a file of records.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CatArgs {
-    /// The table; `-` is a Riegeli file on standard input.
+    /// The table; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) table: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
@@ -156,7 +156,7 @@ pub(crate) struct CatArgs {
 /// Copy what can be read of a damaged file of records, and say what can't. Exits with 1 if there was damage.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SalvageArgs {
-    /// The damaged file; `-` is a Riegeli file on standard input.
+    /// The damaged file; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) file: String,
     /// The file to be made.
     pub(crate) destination: PathBuf,
@@ -176,7 +176,7 @@ pub(crate) struct SalvageArgs {
 /// place is told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
-    /// A file, or a folder of tables; `-` is a Riegeli file on standard input.
+    /// A file, or a folder of tables; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) file: String,
     /// Another index of the table (.cdx, .ntx, .nsx).
     #[arg(long = "index", value_name = "FILE")]

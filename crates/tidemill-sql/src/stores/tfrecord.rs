@@ -1,8 +1,6 @@
 //! TFRecord files: tables of one binary column, `record`.
 
-use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
@@ -11,24 +9,33 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
 use tidemill_riegeli::tfrecord::TfRecordReader;
+use tidemill_riegeli::{SharedSource, SourceReader};
 
 use crate::Result;
+use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::location::Location;
+use crate::stores::Reading;
 
-pub(super) fn open(location: &Location) -> Result<Arc<dyn TableProvider>> {
+pub(super) async fn open(location: &Location, recover: bool, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
     for part in location.parts() {
-        let path = part.file()?.to_path_buf();
-        // A file that can't be opened should fail now.
-        TfRecordReader::open(&path)?;
-        engines.push(TfRecordEngine { path });
+        let Some(source) = part.source().await? else { continue };
+        engines.push(TfRecordEngine {
+            source,
+            path: part.to_string(),
+            recover,
+            damage: damage.clone(),
+        });
     }
     Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
 struct TfRecordEngine {
-    path: PathBuf,
+    source: SharedSource,
+    path: String,
+    recover: bool,
+    damage: DamageLog,
 }
 
 impl Engine for TfRecordEngine {
@@ -37,7 +44,7 @@ impl Engine for TfRecordEngine {
     }
 
     fn file(&self) -> String {
-        self.path.display().to_string()
+        self.path.clone()
     }
 
     fn schema(&self) -> SchemaRef {
@@ -53,18 +60,22 @@ impl Engine for TfRecordEngine {
     }
 
     fn scan(&self, request: Request) -> Result<Batches> {
-        Ok(Box::new(Rows {
-            reader: TfRecordReader::open(&self.path)?,
+        let reader = TfRecordReader::from_source(SharedSource::clone(&self.source), &self.path)?;
+        let batches = Rows {
+            reader: reader.recover(self.recover),
             schema: self.schema(),
             left: request.limit.unwrap_or(usize::MAX),
             done: false,
             request,
-        }))
+        };
+        let (path, damage) = (self.path.clone(), self.damage.clone());
+        let say_damage = move |rows: &Rows| damage.add(&path, rows.reader.skipped());
+        Ok(Box::new(Reading { batches, say_damage }))
     }
 }
 
 struct Rows {
-    reader: TfRecordReader<BufReader<File>>,
+    reader: TfRecordReader<BufReader<SourceReader<SharedSource>>>,
     schema: SchemaRef,
     request: Request,
     left: usize,

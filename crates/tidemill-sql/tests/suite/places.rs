@@ -288,26 +288,56 @@ async fn objects_on_the_network_are_read_in_ranges() {
     let served: usize = server.served.lock().expect("notes").iter().sum();
     assert!(served < size / 4, "{served} of {size} bytes for the chunk headers");
 
-    let text = session
-        .names()
-        .table(&format!("{url}/text.riegeli"))
-        .expect("a location");
-    let records = Records::open(&text, &ReaderOptions::default()).await.expect("records");
-    let mut bytes = 0;
-    tokio::task::spawn_blocking(move || {
-        records
-            .read(|record| {
-                bytes += record.len() + 4;
-                Ok(ControlFlow::Continue(()))
-            })
-            .expect("read");
-        let expected = fs::metadata(corpus("riegeli/datasets/text.recs"))
-            .expect("the data set")
-            .len();
-        assert_eq!(bytes as u64, expected);
-    })
-    .await
-    .expect("read");
+    let text = Location::existing(&folder.path().join("text.riegeli")).expect("a location");
+    for name in ["text.tfrecord", "text.array_record"] {
+        let copy = destination(&folder.path().join(name));
+        session
+            .copy(&text, &copy, &CopyOptions::default(), |_| ())
+            .await
+            .expect("copied");
+    }
+    // The last record damaged.
+    let mut damaged = fs::read(folder.path().join("text.tfrecord")).expect("the copy");
+    *damaged.last_mut().expect("a byte") ^= 1;
+    fs::write(folder.path().join("damaged.tfrecord"), damaged).expect("written");
+    for (name, regions) in [
+        ("text.riegeli", 0),
+        ("text.tfrecord", 0),
+        ("text.array_record", 0),
+        ("damaged.tfrecord", 1),
+    ] {
+        let text = session.names().table(&format!("{url}/{name}")).expect("a location");
+        let options = ReaderOptions::default().recover(true);
+        let records = Records::open(&text, &options).await.expect("records");
+        let mut bytes = 0;
+        tokio::task::spawn_blocking(move || {
+            let skipped = records
+                .read(|record| {
+                    bytes += record.len() as u64 + 4;
+                    Ok(ControlFlow::Continue(()))
+                })
+                .expect("read");
+            assert_eq!(skipped.len(), regions, "{name}");
+            let expected = fs::metadata(corpus("riegeli/datasets/text.recs"))
+                .expect("the data set")
+                .len();
+            assert!(bytes == expected || regions > 0, "{name}");
+        })
+        .await
+        .expect("read");
+        if regions == 0 {
+            let count = numbers(
+                &session,
+                &format!("SELECT COUNT(*) FROM '{url}/{name}' WHERE record IS NOT NULL"),
+            )
+            .await;
+            assert_eq!(count, [300], "{name}");
+        }
+    }
+    let recovering = Session::new(SessionOptions::default().threads(1).recover(true));
+    let count = numbers(&recovering, &format!("SELECT COUNT(*) FROM '{url}/damaged.tfrecord'")).await;
+    assert_eq!(count, [299]);
+    assert_eq!(recovering.damage().len(), 1);
 
     let error = match session.query(&format!("SELECT * FROM '{url}/large.doc'")).await {
         Ok(_) => panic!("a table of an unknown format"),

@@ -12,11 +12,12 @@ use std::path::Path;
 use anyhow::bail;
 use comfy_table::{Table, presets};
 use serde::Serialize;
-use tidemill_sql::{Format, Location, Names, Session};
+use tidemill_sql::{Format, Location, Names, Place, Session};
 use tidemill_xbase::index::IndexDialect;
 
 use crate::Outcome;
 use crate::args::{InspectArgs, ReportFormat, TableArgs};
+use crate::commands::spooled::Spooled;
 
 pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
@@ -51,6 +52,12 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
 
 /// Describes a table.
 pub(crate) async fn describe(table: &Location, session: &Session, args: &TableArgs) -> anyhow::Result<Description> {
+    if table.place == Place::StandardInput {
+        let spooled = Spooled::read().await?;
+        let mut description = Box::pin(describe(&spooled.location, session, args)).await?;
+        description.rename(table.to_string());
+        return Ok(description);
+    }
     Ok(match table.format {
         Format::Xbase => Description::Xbase(Box::new(describe_xbase(table, args)?)),
         Format::Riegeli | Format::ArrayRecord => {
@@ -165,10 +172,14 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
 }
 
 async fn describe_other(location: &Location, session: &Session) -> anyhow::Result<OtherDescription> {
+    let bytes = match (location.bytes()?, &location.place) {
+        (None, Place::Object(_)) => location.source().await?.map(|object| object.size()).transpose()?,
+        (bytes, _) => bytes,
+    };
     Ok(OtherDescription {
         file: location.to_string(),
         format: location.format.to_string(),
-        bytes: location.bytes()?.unwrap_or_default(),
+        bytes: bytes.unwrap_or_default(),
         columns: columns(session.schema(location).await?.as_ref()),
     })
 }
@@ -188,6 +199,15 @@ pub(crate) fn is_log(path: &Path) -> bool {
 }
 
 impl Description {
+    /// Calls what is described `file`; of records.
+    fn rename(&mut self, file: String) {
+        match self {
+            Self::Riegeli(riegeli) => riegeli.file = file,
+            Self::Other(other) => other.file = file,
+            Self::Xbase(_) | Self::Index(_) | Self::Log(_) => {}
+        }
+    }
+
     fn write(&self, format: ReportFormat, several: bool) -> anyhow::Result<Outcome> {
         let mut out = io::stdout();
         match format {

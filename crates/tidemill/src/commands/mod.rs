@@ -5,5 +5,6 @@ pub(crate) mod copy;
 pub(crate) mod inspect;
 pub(crate) mod reindex;
 pub(crate) mod salvage;
+pub(crate) mod spooled;
 pub(crate) mod sql;
 pub(crate) mod verify;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use serde_json::json;
-use tidemill_riegeli::{StreamSource, verify_source};
-use tidemill_sql::{Format, Location, Names, Session};
+use tidemill_riegeli::{StreamSource, tfrecord, verify_source};
+use tidemill_sql::{Format, Location, Names, Session, standard_input};
 use tidemill_xbase::Table;
 use tidemill_xbase::index::IndexDialect;
 
@@ -196,11 +196,19 @@ fn verify_xbase(
 
 async fn verify(table: &Location, session: &Session) -> anyhow::Result<Findings> {
     Ok(match table.format {
-        Format::Riegeli | Format::ArrayRecord => {
-            let (name, source) = (table.to_string(), table.source().await?);
-            let verify = move || match source {
-                Some(source) => verify_source(source, &name),
-                None => verify_source(StreamSource::new(io::stdin().lock()), &name),
+        Format::Riegeli | Format::ArrayRecord | Format::TfRecord => {
+            let (name, source, format) = (table.to_string(), table.source().await?, table.format);
+            let verify = move || match (source, format) {
+                (Some(source), Format::TfRecord) => anyhow::Ok(tfrecord::verify_source(source, &name)?),
+                (Some(source), _) => Ok(verify_source(source, &name)?),
+                (None, _) => {
+                    let (format, stream) = standard_input()?;
+                    let stream = StreamSource::new(stream);
+                    Ok(match format {
+                        Format::TfRecord => tfrecord::verify_source(stream, &name)?,
+                        _ => verify_source(stream, &name)?,
+                    })
+                }
             };
             let verification = tokio::task::spawn_blocking(verify).await??;
             let damaged = verification.damaged.into_iter();

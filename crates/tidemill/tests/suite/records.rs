@@ -195,7 +195,148 @@ fn tfrecord_files_are_tables_of_records() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     let text = String::from_utf8(run.stdout).expect("UTF-8");
     assert!(
-        text.contains("the record at byte 0: checksum of the record is "),
+        text.starts_with("text.tfrecord: 299 good records, damaged in 1 places\n  bytes 0 to "),
         "{text}"
     );
+    assert!(text.contains(": checksum of the record is "), "{text}");
+    let records = |args: &[&str]| folder.run(&[&["sql", "SELECT COUNT(*) AS n FROM 'text.tfrecord'"], args].concat());
+    let error = records(&[]).failed();
+    assert!(
+        error.contains("the record at byte 0: checksum of the record is "),
+        "{error}"
+    );
+    let recovered = records(&["--recover", "--format", "csv"]);
+    assert!(
+        recovered.stderr.contains("text.tfrecord: skipped region [0, "),
+        "{}",
+        recovered.stderr
+    );
+    assert_eq!(recovered.done(), "n\n299\n");
+}
+
+/// Where each record of a TFRecord file begins.
+fn begins(file: &[u8]) -> Vec<usize> {
+    let mut begins = vec![0];
+    while let Some(length) = file.get(begins[begins.len() - 1]..).and_then(|left| left.first_chunk()) {
+        let length = usize::try_from(u64::from_le_bytes(*length)).expect("a short record");
+        begins.push(begins[begins.len() - 1] + 16 + length);
+    }
+    begins
+}
+
+#[test]
+fn records_of_a_tfrecord_file_are_salvaged_from_behind_damage() {
+    let folder = Folder::with(&["riegeli/cpp/text.simple_zstd.riegeli"]);
+    folder
+        .run(&["copy", "text.simple_zstd.riegeli", "text.tfrecord"])
+        .done();
+    let sound = fs::read(folder.file("text.tfrecord")).expect("the copy");
+    let begins = begins(&sound);
+    assert_eq!(begins.len(), 301);
+    let framed = |name: &str| folder.run(&["cat", name, "--format", "framed"]).stdout;
+    let expected = |left_out: &[usize]| {
+        let kept = (0..300).filter(|record| !left_out.contains(record));
+        let framed = |record| {
+            let bytes = &sound[begins[record] + 12..begins[record + 1] - 4];
+            [&u32::try_from(bytes.len()).expect("short").to_le_bytes(), bytes].concat()
+        };
+        kept.flat_map(framed).collect::<Vec<u8>>()
+    };
+    assert!(framed("text.tfrecord") == expected(&[]));
+    for (name, at) in [
+        ("a length", begins[7]),
+        ("the checksum of a length", begins[7] + 9),
+        ("a record", begins[7] + 12),
+        ("the checksum of a record", begins[8] - 1),
+    ] {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 4;
+        // And in the last record.
+        damaged[begins[299] + 12] ^= 1;
+        fs::write(folder.file("damaged.tfrecord"), &damaged).expect("written");
+        let run = folder.run(&["salvage", "damaged.tfrecord", "good.tfrecord", "--overwrite"]);
+        assert_eq!(run.code, Some(1), "{name}: {}", run.stderr);
+        let region = format!("damaged.tfrecord: skipped region [{}, {}): ", begins[7], begins[8]);
+        assert!(run.stderr.contains(&region), "{name}: {}", run.stderr);
+        let saved = "298 records saved, damaged places left out: 2";
+        assert!(run.stderr.contains(saved), "{name}: {}", run.stderr);
+        assert!(framed("good.tfrecord") == expected(&[7, 299]), "{name}");
+        let piped = piped(&folder, &["salvage", "-", "piped.riegeli", "--overwrite"], damaged);
+        assert_eq!(piped.code, Some(1), "{name}: {}", piped.stderr);
+        assert!(framed("piped.riegeli") == expected(&[7, 299]), "{name}");
+    }
+    let cut = &sound[..begins[20] + 5];
+    fs::write(folder.file("cut.tfrecord"), cut).expect("written");
+    let run = folder.run(&["salvage", "cut.tfrecord", "cut.riegeli"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(framed("cut.riegeli") == expected(&Vec::from_iter(20..300)));
+}
+
+#[test]
+fn other_files_of_records_may_come_through_a_pipe() {
+    let folder = Folder::with(&["riegeli/cpp/text.simple_zstd.riegeli"]);
+    folder
+        .run(&["copy", "text.simple_zstd.riegeli", "text.tfrecord"])
+        .done();
+    folder
+        .run(&["copy", "text.simple_zstd.riegeli", "text.array_record"])
+        .done();
+    let expected = corpus_bytes("riegeli/datasets/text.recs");
+    let rows = folder.run(&["cat", "text.tfrecord", "--format", "jsonl"]).done();
+    for (name, format) in [("text.tfrecord", "tfrecord"), ("text.array_record", "array_record")] {
+        let file = fs::read(folder.file(name)).expect("the copy");
+        let cat = piped(&folder, &["cat", "-", "--format", "framed"], file.clone());
+        assert_eq!(cat.code, Some(0), "{name}: {}", cat.stderr);
+        assert!(cat.stdout == expected, "{name}");
+        let cat = piped(&folder, &["cat", "-", "--format", "jsonl"], file.clone());
+        assert!(cat.done() == rows, "{name}");
+        let verify = piped(&folder, &["verify", "-", "--format", "json"], file.clone()).done();
+        assert_eq!(verify, "{\"records\": 300, \"damaged\": []}\n", "{name}");
+        let size = file.len();
+        let inspect = piped(&folder, &["inspect", "-", "--format", "json"], file).done();
+        let beginning = format!("{{\"file\":\"standard input\",\"format\":\"{format}\",\"bytes\":{size}");
+        assert!(inspect.starts_with(&beginning), "{inspect}");
+        assert!(inspect.contains("\"columns\":[{\"name\":\"record\""), "{inspect}");
+    }
+}
+
+#[test]
+fn an_array_record_file_is_described_and_salvaged_without_its_footer() {
+    let folder = Folder::with(&["riegeli/cpp/text.simple_zstd.riegeli"]);
+    let copy = [
+        "copy",
+        "text.simple_zstd.riegeli",
+        "text.array_record",
+        "--array-record",
+        "group_size:40,zstd:3",
+    ];
+    folder.run(&copy).done();
+    let text = folder.run(&["inspect", "text.array_record"]).done();
+    assert_snapshot!(text);
+    let json = folder.run(&["inspect", "text.array_record", "--format", "json"]).done();
+    assert!(
+        json.starts_with("{\"file\":\"text.array_record\",\"format\":\"array_record\",\"bytes\":"),
+        "{json}"
+    );
+    assert!(json.contains("\"records\":300,"), "{json}");
+
+    let expected = corpus_bytes("riegeli/datasets/text.recs");
+    let file = fs::read(folder.file("text.array_record")).expect("the copy");
+    let postscript = file.len() - 65_536;
+    // Cut off in front of the postscript and inside it, and damaged there.
+    let mut damaged = file.clone();
+    damaged[postscript + 70] ^= 1;
+    for (name, bytes, code) in [
+        ("cut", &file[..postscript], 0),
+        ("torn", &file[..postscript + 30], 1),
+        ("damaged", &damaged[..], 1),
+    ] {
+        let (name, saved) = (format!("{name}.array_record"), format!("{name}.riegeli"));
+        fs::write(folder.file(&name), bytes).expect("written");
+        let run = folder.run(&["salvage", &name, &saved]);
+        assert_eq!(run.code, Some(code), "{name}: {}", run.stderr);
+        assert!(run.stderr.contains("300 records saved"), "{name}: {}", run.stderr);
+        let cat = folder.run(&["cat", &saved, "--format", "framed"]);
+        assert!(cat.stdout == expected, "{name}");
+    }
 }

@@ -1,23 +1,18 @@
 //! What is in a Riegeli file: its metadata, its chunks, and what each field of its messages takes.
 
-use std::io;
-use std::sync::Arc;
-
-use arrow_schema::SchemaRef;
+use anyhow::bail;
 use serde::Serialize;
-use tidemill_riegeli::rows::RowFile;
 use tidemill_riegeli::{
-    ChunkSummary, FieldSize, FieldSizes, FileSource, ReaderOptions, RecordReader, RecordType, RecordsMetadata,
-    SharedSource, Source,
+    ChunkSummary, FieldSize, FieldSizes, ReaderOptions, RecordReader, RecordType, RecordsMetadata, SharedSource, Source,
 };
-use tidemill_sql::{Location, Place, Session};
+use tidemill_sql::{Location, Session};
 
 use super::{ColumnDescription, column_table, columns, lines, table};
 use crate::args::TableArgs;
 
 #[derive(Serialize)]
 pub(crate) struct RiegeliDescription {
-    file: String,
+    pub(super) file: String,
     format: &'static str,
     bytes: u64,
     records: u64,
@@ -50,7 +45,7 @@ struct FieldDescription {
     stored_bytes: u64,
 }
 
-/// Describes a file, an object, or what comes by standard input.
+/// Describes a file or an object.
 pub(super) async fn describe(
     location: &Location,
     session: &Session,
@@ -59,21 +54,16 @@ pub(super) async fn describe(
     let name = location.to_string();
     // The footer and the postscript of an ArrayRecord file are no records of it.
     let options = ReaderOptions::default().recover(args.recover).stop_at_footer(true);
-    let source = match location.source().await? {
-        Some(source) => source,
-        None => tokio::task::spawn_blocking(spooled).await??,
+    let Some(source) = location.source().await? else {
+        bail!("{name}: this can be described once it is a file");
     };
-    let schema = match location.place {
-        Place::StandardInput => None,
-        _ => Some(session.schema(location).await?),
-    };
+    let schema = session.schema(location).await?;
     let bytes = source.size()?;
     let reading = move || Contents::read(source, &name, &options);
     let Contents {
         chunks,
         fields,
         metadata,
-        rows,
         is_array_record,
     } = tokio::task::spawn_blocking(reading).await??;
     let record_type = match session.record_type(metadata.record_type_name.as_deref())? {
@@ -101,15 +91,8 @@ pub(super) async fn describe(
         comment: metadata.file_comment,
         writer_options: metadata.record_writer_options,
         chunks,
-        columns: columns(&schema.unwrap_or(rows)),
+        columns: columns(&schema),
     })
-}
-
-/// Standard input as a file, which can be gone back in.
-fn spooled() -> io::Result<SharedSource> {
-    let mut file = tempfile::tempfile()?;
-    io::copy(&mut io::stdin().lock(), &mut file)?;
-    Ok(Arc::new(FileSource::new(file)))
 }
 
 /// What is read for a description.
@@ -117,20 +100,17 @@ struct Contents {
     chunks: Vec<ChunkDescription>,
     fields: FieldSizes,
     metadata: RecordsMetadata,
-    /// The columns of typed rows.
-    rows: SchemaRef,
     /// Whether the chunks end at the footer of an ArrayRecord file.
     is_array_record: bool,
 }
 
 impl Contents {
     fn read(source: SharedSource, name: &str, options: &ReaderOptions) -> anyhow::Result<Self> {
-        let mut reader = RecordReader::from_source(SharedSource::clone(&source), name, options)?;
+        let mut reader = RecordReader::from_source(source, name, options)?;
         Ok(Self {
             chunks: summed(reader.list_chunks()?),
             fields: reader.field_sizes()?,
             metadata: reader.records_metadata()?,
-            rows: RowFile::from_source(source, name, options)?.schema(),
             is_array_record: reader.footer_offset().is_some(),
         })
     }

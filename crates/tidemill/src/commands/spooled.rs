@@ -1,0 +1,35 @@
+//! Standard input as a file, for what goes back in it: rows, descriptions.
+
+use std::io;
+
+use anyhow::Context;
+use tempfile::NamedTempFile;
+use tidemill_sql::{Format, Location, Place, standard_input};
+
+/// A file of what came by standard input, which is there as long as this value.
+pub(crate) struct Spooled {
+    _file: NamedTempFile,
+    pub(crate) location: Location,
+}
+
+impl Spooled {
+    /// Reads standard input to its end.
+    pub(crate) async fn read() -> anyhow::Result<Self> {
+        tokio::task::spawn_blocking(Self::read_here).await?
+    }
+
+    fn read_here() -> anyhow::Result<Self> {
+        let (format, mut stream) = standard_input()?;
+        let mut file = tempfile::Builder::new().prefix("tidemill-input-").tempfile()?;
+        io::copy(&mut stream, &mut file).context("cannot keep standard input in a temporary file")?;
+        let location = Location {
+            place: Place::File(file.path().to_path_buf()),
+            // Where there is a footer the records end at it.
+            format: match format {
+                Format::Riegeli => Format::ArrayRecord,
+                format => format,
+            },
+        };
+        Ok(Self { _file: file, location })
+    }
+}
