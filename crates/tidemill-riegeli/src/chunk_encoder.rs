@@ -6,25 +6,133 @@
 //! When a chunk is full is not decided here.
 
 use crate::{
-    Compression, WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder,
+    Compression, FileName, Result, WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder,
     transposed_chunk::TransposedEncoder,
 };
 
+/// Makes chunks of records, one after another with the same buffers, for a [`ChunkWriter`](crate::ChunkWriter). What
+/// [`RecordWriter`](crate::RecordWriter) does by itself: which records share a chunk is the caller's choice here.
+///
+/// ```
+/// use tidemill_riegeli::{ChunkEncoder, ChunkWriter, RecordReader, WriterOptions};
+///
+/// let mut chunks = ChunkWriter::new(Vec::new(), 0)?;
+/// chunks.write_signature()?;
+/// let mut encoder = ChunkEncoder::new(&"transpose,zstd".parse::<WriterOptions>()?);
+/// for day in [["first", "second"], ["third", "fourth"]] {
+///     for record in day {
+///         encoder.add_record(record.as_bytes());
+///     }
+///     let chunk = encoder.encode()?;
+///     assert_eq!(chunk.num_records(), 2);
+///     chunks.write_chunk(&chunk)?;
+/// }
+///
+/// let mut reader = RecordReader::from_bytes(chunks.into_dest())?;
+/// assert_eq!(reader.read_record()?, Some(&b"first"[..]));
+/// # Ok::<(), tidemill_riegeli::Error>(())
+/// ```
+pub struct ChunkEncoder {
+    encoder: Encoder,
+    /// Whether the records are those of a chunk that was made.
+    is_encoded: bool,
+}
+
+impl ChunkEncoder {
+    /// Returns an encoder for chunks as the options ask for them: transposed or simple, the codec, and the size of buckets. The
+    /// chunk size is a hint to the codec, and bounds nothing.
+    pub fn new(options: &WriterOptions) -> Self {
+        Self {
+            encoder: Encoder::new(options),
+            is_encoded: false,
+        }
+    }
+
+    /// Adds a record to the chunk, or begins the next one with it.
+    pub fn add_record(&mut self, record: &[u8]) {
+        self.open().add_record(record);
+    }
+
+    /// Returns the number of records in the chunk so far.
+    pub fn num_records(&self) -> u64 {
+        match self.is_encoded {
+            true => 0,
+            false => self.encoder.num_records(),
+        }
+    }
+
+    /// Returns the sum of their sizes.
+    pub fn decoded_data_size(&self) -> u64 {
+        match self.is_encoded {
+            true => 0,
+            false => self.encoder.decoded_data_size(),
+        }
+    }
+
+    /// Makes a chunk of the records that were added, and lends it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) when a codec fails, for want of memory.
+    pub fn encode(&mut self) -> Result<EncodedChunk<'_>> {
+        let encoder = self.open();
+        let encoded = encoder.encode();
+        self.is_encoded = true;
+        encoded.map_err(|damage| damage.at(&FileName::default(), 0, 0))?;
+        Ok(self.encoder.encoded())
+    }
+
+    /// Drops the records that were added.
+    pub fn clear(&mut self) {
+        self.is_encoded = true;
+    }
+
+    /// Returns the encoder, without the records of a chunk that was made.
+    fn open(&mut self) -> &mut Encoder {
+        if std::mem::take(&mut self.is_encoded) {
+            self.encoder.clear();
+        }
+        &mut self.encoder
+    }
+}
+
 /// Collects the records of a chunk and encodes them.
-pub(crate) enum ChunkEncoder {
+pub(crate) enum Encoder {
     Simple(Box<SimpleEncoder>),
     Transposed(Box<TransposedEncoder>),
 }
 
-/// An encoded chunk. Its data are the parts one after another.
-pub(crate) struct EncodedChunk<'a> {
+/// An encoded chunk, ready to be written. Its data are the parts one after another.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodedChunk<'a> {
     pub(crate) chunk_type: ChunkType,
     pub(crate) parts: [&'a [u8]; 2],
     pub(crate) num_records: u64,
     pub(crate) decoded_data_size: u64,
 }
 
-impl ChunkEncoder {
+impl EncodedChunk<'_> {
+    /// Returns the type.
+    pub fn chunk_type(&self) -> ChunkType {
+        self.chunk_type
+    }
+
+    /// Returns the number of records.
+    pub fn num_records(&self) -> u64 {
+        self.num_records
+    }
+
+    /// Returns the sum of the sizes of the records.
+    pub fn decoded_data_size(&self) -> u64 {
+        self.decoded_data_size
+    }
+
+    /// Returns the bytes of the data, without the header.
+    pub fn data_size(&self) -> u64 {
+        self.parts.iter().map(|part| part.len() as u64).sum()
+    }
+}
+
+impl Encoder {
     /// Returns an encoder for the chunks that the options ask for.
     pub(crate) fn new(options: &WriterOptions) -> Self {
         if options.transpose {
@@ -118,6 +226,6 @@ mod tests {
     #[test]
     fn encoders_move_between_threads() {
         fn moves<T: Send>() {}
-        moves::<ChunkEncoder>();
+        moves::<Encoder>();
     }
 }

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use crate::{
-    Chunk, Error, FileName, Result,
+    Chunk, EncodedChunk, Error, FileName, Result,
     block_header::{BlockHeader, chunk_end, distance_without_overhead, is_possible_chunk_boundary, remaining_in_block},
     chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
     hash::hash_parts,
@@ -61,6 +61,23 @@ impl<W: Write> ChunkWriter<W> {
             .map_err(write_error)
     }
 
+    /// Writes a chunk that was made of records.
+    ///
+    /// # Errors
+    /// [`Error::Io`]. What was written of the chunk is not taken back.
+    pub fn write_chunk(&mut self, chunk: &EncodedChunk<'_>) -> Result<()> {
+        self.write_encoded_chunk(chunk).map_err(write_error)
+    }
+
+    /// Writes the signature, with which a file begins.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write_signature(&mut self) -> Result<()> {
+        self.write_parts(ChunkType::FileSignature, &[], 0, 0)
+            .map_err(write_error)
+    }
+
     /// Writes a padding chunk up to a multiple of `padding`, or the next one that leaves room for it; nothing if the position
     /// is one already.
     ///
@@ -99,8 +116,17 @@ impl<W: Write> ChunkWriter<W> {
         &mut self.dest
     }
 
+    pub(crate) fn write_encoded_chunk(&mut self, chunk: &EncodedChunk<'_>) -> io::Result<()> {
+        self.write_parts(
+            chunk.chunk_type,
+            &chunk.parts,
+            chunk.num_records,
+            chunk.decoded_data_size,
+        )
+    }
+
     /// Writes a chunk whose data are `parts` one after another.
-    pub(crate) fn write_chunk(
+    pub(crate) fn write_parts(
         &mut self,
         chunk_type: ChunkType,
         parts: &[&[u8]],
@@ -144,7 +170,7 @@ impl<W: Write> ChunkWriter<W> {
         zeros.try_reserve_exact(size).map_err(|_| too_large())?;
         zeros.resize(size, 0);
         debug_assert_eq!(chunk_end(begin, data_size + CHUNK_HEADER_SIZE as u64, 0), end);
-        self.write_chunk(ChunkType::Padding, &[&zeros], 0, 0)
+        self.write_parts(ChunkType::Padding, &[&zeros], 0, 0)
     }
 
     fn write_section(&mut self, begin: u64, end: u64, mut section: &[u8]) -> io::Result<()> {
@@ -239,11 +265,11 @@ mod tests {
     #[test]
     fn chunks_are_interrupted_by_block_headers() {
         let mut writer = ChunkWriter::new(Vec::new(), 0).expect("memory");
-        writer.write_chunk(ChunkType::FileSignature, &[], 0, 0).expect("memory");
+        writer.write_signature().expect("memory");
         assert_eq!(writer.pos(), 64);
         let data = vec![1; 70_000];
         writer
-            .write_chunk(ChunkType::Simple, &[&data[..10], &data[10..]], 3, 70_000)
+            .write_parts(ChunkType::Simple, &[&data[..10], &data[10..]], 3, 70_000)
             .expect("memory");
         let file = writer.into_dest();
         assert_eq!(file.len(), 64 + 40 + 70_000 + 24);

@@ -5,7 +5,7 @@
 //! stay in its cache. Small chunks travel together: handing one over costs more than encoding a few kilobytes.
 
 use crate::{
-    chunk_encoder::ChunkEncoder,
+    chunk_encoder::Encoder,
     chunk_header::ChunkHeader,
     error::Damage,
     hash::hash_parts,
@@ -57,7 +57,7 @@ impl ChunkInWork {
         }
     }
 
-    fn encode(&mut self, encoder: &mut ChunkEncoder) {
+    fn encode(&mut self, encoder: &mut Encoder) {
         encoder.clear();
         let mut start = 0;
         for &limit in &self.limits {
@@ -86,7 +86,7 @@ impl ChunkInWork {
 
 impl EncodingPool {
     /// Returns a pool of up to `threads` threads. Each makes an encoder for itself.
-    pub(crate) fn new(threads: usize, make_encoder: impl Fn() -> ChunkEncoder + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(threads: usize, make_encoder: impl Fn() -> Encoder + Send + Sync + 'static) -> Self {
         Self {
             capacity: threads,
             batch: Vec::new(),

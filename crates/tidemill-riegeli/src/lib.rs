@@ -48,6 +48,7 @@ mod writer_options;
 
 pub use block_header::{BLOCK_HEADER_SIZE, BLOCK_SIZE, BlockHeader};
 pub use chunk_decoder::ChunkDecoder;
+pub use chunk_encoder::{ChunkEncoder, EncodedChunk};
 pub use chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, MAX_NUM_RECORDS};
 pub use chunk_reader::{Chunk, ChunkReader};
 pub use chunk_writer::ChunkWriter;

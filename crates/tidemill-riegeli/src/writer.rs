@@ -25,7 +25,7 @@ use crate::{
     ChunkReader, Compression, Durable, Error, FileSource, FlushType, ReaderOptions, RecordPosition, Result,
     WriterOptions,
     block_header::BLOCK_SIZE,
-    chunk_encoder::ChunkEncoder,
+    chunk_encoder::Encoder,
     chunk_header::{ChunkType, MAX_NUM_RECORDS},
     chunk_writer::ChunkWriter,
     encoding_pool::{ChunkInWork, EncodingPool},
@@ -83,7 +83,7 @@ pub struct RecordWriter<W> {
 
 /// How chunks are made.
 enum Open {
-    Here(ChunkEncoder),
+    Here(Encoder),
     /// On threads. In work are chunks that will begin at these places.
     Elsewhere {
         chunk: ChunkInWork,
@@ -192,11 +192,11 @@ impl<W: Write> RecordWriter<W> {
                 let (threads, options) = (options.parallelism, options.clone());
                 Open::Elsewhere {
                     chunk: ChunkInWork::default(),
-                    pool: Box::new(EncodingPool::new(threads, move || ChunkEncoder::new(&options))),
+                    pool: Box::new(EncodingPool::new(threads, move || Encoder::new(&options))),
                     in_work: VecDeque::new(),
                 }
             }
-            false => Open::Here(ChunkEncoder::new(&options)),
+            false => Open::Here(Encoder::new(&options)),
         };
         let mut writer = Self {
             open_chunk: ChunkBegin::Known(chunks.pos()),
@@ -397,7 +397,7 @@ impl<W: Write> RecordWriter<W> {
                 let written = encoded.map(|()| {
                     let chunk = encoder.encoded();
                     let (records, size) = (chunk.num_records, chunk.decoded_data_size);
-                    self.chunks.write_chunk(chunk.chunk_type, &chunk.parts, records, size)
+                    self.chunks.write_parts(chunk.chunk_type, &chunk.parts, records, size)
                 });
                 encoder.clear();
                 written
@@ -448,7 +448,7 @@ impl<W: Write> RecordWriter<W> {
     }
 
     fn write_chunk(&mut self, chunk_type: ChunkType, data: &[u8], decoded_data_size: u64) -> Result<()> {
-        let written = self.chunks.write_chunk(chunk_type, &[data], 0, decoded_data_size);
+        let written = self.chunks.write_parts(chunk_type, &[data], 0, decoded_data_size);
         written.map_err(|source| self.fail(source))
     }
 

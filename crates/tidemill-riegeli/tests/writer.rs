@@ -9,8 +9,8 @@ use std::{
 
 use proptest::prelude::*;
 use tidemill_riegeli::{
-    Durable, Error, FlushType, ReaderOptions, RecordPosition, RecordReader, RecordWriter, RecordsMetadata,
-    WriterOptions,
+    ChunkEncoder, ChunkWriter, Durable, Error, FlushType, ReaderOptions, RecordPosition, RecordReader, RecordWriter,
+    RecordsMetadata, WriterOptions,
 };
 
 fn options(text: &str) -> WriterOptions {
@@ -476,5 +476,46 @@ proptest! {
         let bytes = fs::read(file.path()).expect("reads");
         prop_assert_eq!(readable(&bytes), count);
         prop_assert_eq!(read(&bytes).len(), count);
+    }
+}
+
+#[test]
+fn chunks_that_are_made_by_hand_are_those_of_the_writer() {
+    let records: Vec<Vec<u8>> = (0..40_u8).map(|number| vec![8, number, 18, 2, number, 7]).collect();
+    for options in [
+        "uncompressed",
+        "zstd",
+        "transpose,brotli:2",
+        "transpose,snappy,bucket_fraction:0",
+    ] {
+        let options: WriterOptions = options.parse().expect("options");
+        let mut writer = RecordWriter::new(Vec::new(), options.clone()).expect("memory");
+        let mut chunks = ChunkWriter::new(Vec::new(), 0).expect("memory");
+        chunks.write_signature().expect("memory");
+        let mut encoder = ChunkEncoder::new(&options);
+        for group in records.chunks(7) {
+            // What is dropped is in no chunk.
+            encoder.add_record(b"dropped");
+            encoder.clear();
+            assert_eq!((encoder.num_records(), encoder.decoded_data_size()), (0, 0));
+            for record in group {
+                writer.write_record(record).expect("memory");
+                encoder.add_record(record);
+            }
+            writer.flush(FlushType::FromObject).expect("memory");
+            let size = group.len() as u64 * 6;
+            assert_eq!(
+                (encoder.num_records(), encoder.decoded_data_size()),
+                (group.len() as u64, size)
+            );
+            let chunk = encoder.encode().expect("encodes");
+            assert_eq!(
+                (chunk.num_records(), chunk.decoded_data_size()),
+                (group.len() as u64, size)
+            );
+            chunks.write_chunk(&chunk).expect("memory");
+            assert_eq!(encoder.num_records(), 0);
+        }
+        assert!(chunks.into_dest() == writer.close().expect("memory"), "{options:?}");
     }
 }

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Compression, Error, FileName, Result,
     block_header::BLOCK_SIZE,
-    chunk_encoder::ChunkEncoder,
+    chunk_encoder::Encoder,
     chunk_header::{ChunkHeader, ChunkType},
     chunk_writer::ChunkWriter,
     encoding_pool::{ChunkInWork, EncodingPool},
@@ -42,7 +42,7 @@ pub struct ArrayRecordWriter<W> {
     options: ArrayRecordWriterOptions,
     /// The records of the open chunk, which the threads encode if there are any.
     open: ChunkInWork,
-    encoder: ChunkEncoder,
+    encoder: Encoder,
     pool: Option<EncodingPool>,
     footers: Vec<ArrayRecordFooter>,
     num_records: u64,
@@ -158,7 +158,7 @@ impl<W: Write> ArrayRecordWriter<W> {
             footer_offset: Some(footer_offset),
             magic: Some(MAGIC),
         };
-        let mut encoder = ChunkEncoder::simple(Compression::None);
+        let mut encoder = Encoder::simple(Compression::None);
         for _ in 0..POSTSCRIPT_COPIES {
             encoder.add_record(&postscript.encode_to_vec());
         }
@@ -177,7 +177,7 @@ impl<W: Write> ArrayRecordWriter<W> {
                 writer_options: Some(self.options.to_string()),
             }),
         };
-        let mut encoder = ChunkEncoder::simple(self.options.compression);
+        let mut encoder = Encoder::simple(self.options.compression);
         encoder.add_record(&metadata.encode_to_vec());
         for footer in &self.footers {
             encoder.add_record(&footer.encode_to_vec());
@@ -196,7 +196,7 @@ impl<W: Write> ArrayRecordWriter<W> {
         let encoded = self.encoder.encode();
         encoded.map_err(|damage| self.encoding_error(&damage))?;
         let chunk = self.encoder.encoded();
-        let written = self.chunks.write_chunk(chunk.chunk_type, &chunk.parts, count, size);
+        let written = self.chunks.write_parts(chunk.chunk_type, &chunk.parts, count, size);
         self.encoder.clear();
         written.map_err(|source| self.fail(source))?;
         self.note_chunk(begin, size, count)
@@ -240,20 +240,15 @@ impl<W: Write> ArrayRecordWriter<W> {
         }
     }
 
-    fn write_encoded(&mut self, encoder: &mut ChunkEncoder) -> Result<()> {
+    fn write_encoded(&mut self, encoder: &mut Encoder) -> Result<()> {
         encoder.encode().map_err(|damage| self.encoding_error(&damage))?;
         let chunk = encoder.encoded();
-        let written = self.chunks.write_chunk(
-            chunk.chunk_type,
-            &chunk.parts,
-            chunk.num_records,
-            chunk.decoded_data_size,
-        );
+        let written = self.chunks.write_encoded_chunk(&chunk);
         written.map_err(|source| self.fail(source))
     }
 
     fn write_chunk(&mut self, chunk_type: ChunkType, data: &[u8], decoded_data_size: u64) -> Result<()> {
-        let written = self.chunks.write_chunk(chunk_type, &[data], 0, decoded_data_size);
+        let written = self.chunks.write_parts(chunk_type, &[data], 0, decoded_data_size);
         written.map_err(|source| self.fail(source))
     }
 
@@ -291,10 +286,10 @@ impl<W: Write> ArrayRecordWriter<W> {
     }
 }
 
-fn encoder(options: &ArrayRecordWriterOptions) -> ChunkEncoder {
+fn encoder(options: &ArrayRecordWriterOptions) -> Encoder {
     match options.transpose {
-        true => ChunkEncoder::transposed(options.compression, options.transpose_bucket_size),
-        false => ChunkEncoder::simple(options.compression),
+        true => Encoder::transposed(options.compression, options.transpose_bucket_size),
+        false => Encoder::simple(options.compression),
     }
 }
 
