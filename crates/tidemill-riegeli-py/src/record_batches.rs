@@ -1,7 +1,7 @@
 //! A file as Arrow, through the Arrow C stream interface and the PyCapsule protocol that pyarrow, polars, DuckDB and others
 //! take (Apache Arrow, "The Arrow PyCapsule Interface").
 
-use std::{collections::BTreeSet, ffi::CStr, sync::Arc};
+use std::{ffi::CStr, sync::Arc};
 
 use arrow_array::{RecordBatch, RecordBatchReader, ffi_stream::FFI_ArrowArrayStream};
 use arrow_schema::{ArrowError, SchemaRef, ffi::FFI_ArrowSchema};
@@ -13,8 +13,7 @@ use pyo3::{
     types::PyCapsule,
 };
 use tidemill_riegeli::{
-    Error, Field, FieldProjection, MessageSchema, ReaderOptions, RecordReader, RecordType, RecordsMetadata,
-    SharedSource,
+    Error, MessageSchema, ReaderOptions, RecordReader, RecordType, RecordsMetadata, SharedSource,
     columns::ColumnReader,
     rows::{RowBatches, RowFile, RowScan},
 };
@@ -56,6 +55,14 @@ pub(crate) struct Selection {
     pub(crate) batch_size: usize,
 }
 
+/// What a caller says that the records are.
+pub(crate) enum Given {
+    /// Messages of this type, or what the file says.
+    Type(GivenType),
+    /// Bytes.
+    Raw,
+}
+
 /// The type that a caller says the messages have.
 pub(crate) struct GivenType {
     /// A serialized FileDescriptorSet; `None` for the descriptors of the file.
@@ -70,21 +77,17 @@ impl RecordBatches {
         input: &Input,
         options: &ReaderOptions,
         recovery: Option<Arc<Recovery>>,
-        given: GivenType,
+        given: Given,
         selection: Selection,
     ) -> PyResult<Self> {
-        let metadata = py
-            .detach(|| RecordReader::from_source(Arc::clone(&input.source), &input.name, options)?.records_metadata());
-        let metadata = metadata.map_err(|error| raise(py, error))?;
-        let rows = match record_type(&metadata, given)? {
-            Some(record_type) => py
-                .detach(|| MessageFile::new(input, options, &record_type))
-                .map(Rows::Messages),
-            None => py
-                .detach(|| RowFile::from_source(Arc::clone(&input.source), &input.name, options))
-                .map(|file| Rows::Typed(Arc::new(file))),
+        let rows = match given {
+            Given::Raw => Rows::Typed(Arc::new(RowFile::of_records(
+                Arc::clone(&input.source),
+                &input.name,
+                options,
+            ))),
+            Given::Type(given) => Rows::open(py, input, options, given)?,
         };
-        let rows = rows.map_err(|error| raise(py, error))?;
         let all = rows.schema();
         let schema = match selection.indices(&all)? {
             Some(indices) => Arc::new(all.project(&indices).map_err(|error| raise(py, error.into()))?),
@@ -124,6 +127,21 @@ fn record_type(metadata: &RecordsMetadata, given: GivenType) -> PyResult<Option<
 }
 
 impl Rows {
+    fn open(py: Python<'_>, input: &Input, options: &ReaderOptions, given: GivenType) -> PyResult<Self> {
+        let metadata = py
+            .detach(|| RecordReader::from_source(Arc::clone(&input.source), &input.name, options)?.records_metadata());
+        let metadata = metadata.map_err(|error| raise(py, error))?;
+        let rows = match record_type(&metadata, given)? {
+            Some(record_type) => py
+                .detach(|| MessageFile::new(input, options, &record_type))
+                .map(Self::Messages),
+            None => py
+                .detach(|| RowFile::from_source(Arc::clone(&input.source), &input.name, options))
+                .map(|file| Self::Typed(Arc::new(file))),
+        };
+        rows.map_err(|error| raise(py, error))
+    }
+
     /// Returns the schema of all columns.
     fn schema(&self) -> SchemaRef {
         match self {
@@ -132,7 +150,7 @@ impl Rows {
         }
     }
 
-    fn scan(&self, schema: &SchemaRef, projection: Option<Vec<usize>>, selection: &Selection) -> Result<Scan, Error> {
+    fn scan(&self, projection: Option<Vec<usize>>, selection: &Selection) -> Result<Scan, Error> {
         match self {
             Self::Typed(file) => {
                 let scan = RowScan {
@@ -143,11 +161,7 @@ impl Rows {
                 };
                 Ok(Scan::Typed(Box::new(file.scan(scan)?)))
             }
-            Self::Messages(file) => Ok(Scan::Messages(Box::new(file.scan(
-                Arc::clone(schema),
-                projection,
-                selection,
-            )?))),
+            Self::Messages(file) => Ok(Scan::Messages(Box::new(file.scan(projection.as_deref(), selection)?))),
         }
     }
 }
@@ -167,33 +181,15 @@ impl MessageFile {
         })
     }
 
-    /// Reads the fields of the wanted columns, which are then put in their order.
-    fn scan(
-        &self,
-        schema: SchemaRef,
-        projection: Option<Vec<usize>>,
-        selection: &Selection,
-    ) -> Result<MessageScan, Error> {
+    fn scan(&self, columns: Option<&[usize]>, selection: &Selection) -> Result<ColumnReader<SharedSource>, Error> {
         let reader = RecordReader::from_source(Arc::clone(&self.source), &self.name, &self.options)?;
-        let (fields, order) = match projection {
-            None => (self.schema.clone(), None),
-            Some(projection) => {
-                let wanted: BTreeSet<usize> = projection.iter().copied().collect();
-                let mut kept = FieldProjection::new();
-                for field in wanted.iter().filter_map(|&column| self.schema.fields().get(column)) {
-                    kept = kept.add_field(Field::from([field.number]));
-                }
-                let place = |column: &usize| wanted.iter().position(|known| known == column);
-                let order = projection.iter().filter_map(place).collect();
-                (self.schema.project(&kept), Some(order))
-            }
+        let batches = match columns {
+            None => ColumnReader::new(reader, &self.schema),
+            Some(columns) => ColumnReader::of_columns(reader, &self.schema, columns)?,
         };
-        Ok(MessageScan {
-            batches: ColumnReader::new(reader, &fields).with_batch_rows(selection.batch_size),
-            schema,
-            order,
-            left: selection.limit.unwrap_or(usize::MAX),
-        })
+        Ok(batches
+            .with_batch_rows(selection.batch_size)
+            .with_limit(selection.limit.unwrap_or(usize::MAX)))
     }
 }
 
@@ -221,7 +217,7 @@ impl RecordBatches {
         // The protocol lets a producer return its own types.
         let _ = requested_schema;
         let projection = self.selection.indices(&self.rows.schema())?;
-        let scan = py.detach(|| self.rows.scan(&self.schema, projection, &self.selection));
+        let scan = py.detach(|| self.rows.scan(projection, &self.selection));
         let batches = Batches {
             scan: scan.map_err(|error| raise(py, error))?,
             recovery: self.recovery.clone(),
@@ -255,36 +251,7 @@ impl RecordBatches {
 /// The batches of a file.
 enum Scan {
     Typed(Box<RowBatches>),
-    Messages(Box<MessageScan>),
-}
-
-struct MessageScan {
-    batches: ColumnReader<SharedSource>,
-    schema: SchemaRef,
-    /// Which columns of a batch come one after the other; `None` for all as they are.
-    order: Option<Vec<usize>>,
-    /// How many rows are still wanted.
-    left: usize,
-}
-
-impl Iterator for MessageScan {
-    type Item = Result<RecordBatch, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.left == 0 {
-            return None;
-        }
-        let batch = match self.batches.next()? {
-            Ok(batch) => batch,
-            Err(error) => return Some(Err(error)),
-        };
-        let batch = batch.slice(0, batch.num_rows().min(self.left));
-        self.left -= batch.num_rows();
-        Some(match &self.order {
-            Some(order) => batch.project(order).map_err(Error::from),
-            None => Ok(batch),
-        })
-    }
+    Messages(Box<ColumnReader<SharedSource>>),
 }
 
 /// The batches of a scan, with what the recovery function raised as an error of the stream.
@@ -312,7 +279,7 @@ impl RecordBatchReader for Batches {
     fn schema(&self) -> SchemaRef {
         match &self.scan {
             Scan::Typed(batches) => batches.schema(),
-            Scan::Messages(batches) => Arc::clone(&batches.schema),
+            Scan::Messages(batches) => Arc::clone(batches.schema()),
         }
     }
 }

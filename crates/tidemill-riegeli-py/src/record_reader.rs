@@ -19,7 +19,7 @@ use tidemill_riegeli::{Error, Field, FieldProjection, ReaderOptions, SharedSourc
 use crate::{
     error::{RiegeliError, raise},
     input::Input,
-    record_batches::{GivenType, RecordBatches, Selection},
+    record_batches::{Given, GivenType, RecordBatches, Selection},
     record_iter::RecordIter,
     record_position::RecordPosition,
     records_metadata::RecordsMetadata,
@@ -297,7 +297,9 @@ impl RecordReader {
     /// batch_size: the largest number of rows in a batch.
     /// record_type: full name of the type of the messages. None takes the one in the metadata.
     /// descriptor: a serialized FileDescriptorSet that has the type, whatever the metadata say. None takes theirs.
-    #[pyo3(signature = (columns=None, *, limit=None, batch_size=8192, record_type=None, descriptor=None))]
+    /// raw: whether the records are not looked into: one column, record, with the bytes of each.
+    #[pyo3(signature = (columns=None, *, limit=None, batch_size=8192, record_type=None, descriptor=None, raw=false))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn read_arrow(
         &self,
         py: Python<'_>,
@@ -306,9 +308,15 @@ impl RecordReader {
         batch_size: usize,
         record_type: Option<String>,
         descriptor: Option<PyBackedBytes>,
+        raw: bool,
     ) -> PyResult<RecordBatches> {
         if let Slot::Closed { .. } = &*self.slot() {
             return Err(closed());
+        }
+        if raw && (record_type.is_some() || descriptor.is_some()) {
+            return Err(PyValueError::new_err(
+                "raw records have no record_type and no descriptor",
+            ));
         }
         let options = self.options().clone();
         RecordBatches::open(
@@ -316,9 +324,12 @@ impl RecordReader {
             &self.input,
             &options,
             self.recovery.clone(),
-            GivenType {
-                descriptor,
-                name: record_type,
+            match raw {
+                true => Given::Raw,
+                false => Given::Type(GivenType {
+                    descriptor,
+                    name: record_type,
+                }),
             },
             Selection {
                 columns,

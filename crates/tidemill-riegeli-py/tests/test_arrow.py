@@ -240,6 +240,25 @@ class Messages(unittest.TestCase):
                     batches = riegeli.RecordReader(data).read_arrow(record_type=record_type, descriptor=descriptor)
                     self.assertEqual(pyarrow.table(batches).to_pylist(), expected)
 
+    def test_raw_records_are_bytes_whatever_they_are(self):
+        expected = [self.record(row) for row in self.ROWS]
+        for options in self.OPTIONS:
+            with self.subTest(options=options):
+                reader = riegeli.RecordReader(self.file(options, self.metadata()))
+                table = pyarrow.table(reader.read_arrow(raw=True))
+                self.assertEqual(table.schema, pyarrow.schema([pyarrow.field('record', pyarrow.binary(), False)]))
+                self.assertEqual(table['record'].to_pylist(), expected)
+                batches = reader.read_arrow(['record'], raw=True, limit=250, batch_size=100)
+                sizes = [batch.num_rows for batch in pyarrow.RecordBatchReader.from_stream(batches)]
+                self.assertEqual(sizes, [100, 100, 50])
+                with self.assertRaises(KeyError):
+                    reader.read_arrow(['number'], raw=True)
+                with self.assertRaises(ValueError):
+                    reader.read_arrow(raw=True, record_type='shop.Order')
+        rows = [(1, 'a'), (None, 'b')]
+        table = pyarrow.table(riegeli.RecordReader(typed_file(rows)).read_arrow(raw=True))
+        self.assertEqual(table['record'].to_pylist(), [field(1, 1) + field(2, b'a'), field(2, b'b')])
+
     def test_a_type_that_is_not_there_is_an_error(self):
         given = descriptors().SerializeToString()
         without = riegeli.RecordReader(self.file('uncompressed'))

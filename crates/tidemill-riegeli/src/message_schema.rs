@@ -159,6 +159,17 @@ impl MessageSchema {
         }
     }
 
+    /// Drops the columns that `keep`, which gets their numbers, is false for.
+    pub(crate) fn keep(&mut self, keep: impl Fn(usize) -> bool) {
+        let fields = std::mem::take(&mut self.fields).into_iter().enumerate();
+        self.fields = fields
+            .filter(|(column, _)| keep(*column))
+            .map(|(_, field)| field)
+            .collect();
+        let arrow: Fields = self.fields.iter().map(|field| field.arrow_field.clone()).collect();
+        self.arrow_schema = Arc::new(Schema::new(arrow));
+    }
+
     /// Returns the full name of the message type.
     pub fn name(&self) -> &str {
         &self.name

@@ -600,6 +600,40 @@ fn files_of_the_cpp_library_have_the_columns_of_their_messages() {
     assert!(seen >= 20, "only {seen} files");
 }
 
+#[test]
+fn columns_come_in_the_order_that_is_asked_for_and_rows_up_to_a_limit() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/riegeli/cpp");
+    let schema = MessageSchema::new(&golden_descriptors(), "g.Kitchen").expect("a schema");
+    for name in ["kitchen.simple_brotli", "kitchen.transpose_zstd3_bucket_fraction0p0"] {
+        let file = fs::read(corpus.join(format!("{name}.riegeli"))).expect(name);
+        let whole = read(&file, &schema).expect("rows");
+        for (columns, limit) in [(&[5, 0, 5][..], 25), (&[9], 1_000_000), (&[3, 2], 0), (&[], 10)] {
+            let reader = RecordReader::from_bytes(&file[..]).expect("memory");
+            let reader = ColumnReader::of_columns(reader, &schema, columns).expect("columns");
+            let reader = reader.with_batch_rows(10).with_limit(limit);
+            let expected: Vec<RecordBatch> = whole
+                .iter()
+                .map(|batch| batch.project(columns).expect("columns"))
+                .collect();
+            assert_eq!(*reader.schema(), expected[0].schema());
+            let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().expect("rows");
+            assert!(
+                batches
+                    .iter()
+                    .all(|batch| batch.num_rows() <= 10 && batch.num_rows() > 0)
+            );
+            let mut expected = rows(&expected);
+            expected.truncate(limit);
+            assert_eq!(rows(&batches), expected, "{name} {columns:?}");
+        }
+        let reader = RecordReader::from_bytes(&file[..]).expect("memory");
+        assert!(matches!(
+            ColumnReader::of_columns(reader, &schema, &[99]),
+            Err(Error::Arrow { .. })
+        ));
+    }
+}
+
 fn records(file: &[u8]) -> Vec<Vec<u8>> {
     let mut reader = RecordReader::from_bytes(file).expect("memory");
     let mut records = Vec::new();

@@ -104,10 +104,6 @@ impl Columns {
         }
     }
 
-    pub(super) fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
     /// Returns the number of records in the chunks that were ended.
     pub(super) fn rows(&self) -> usize {
         self.rows

@@ -1,5 +1,7 @@
 //! Batches from the chunks of a file.
 
+use std::{collections::BTreeSet, sync::Arc};
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
@@ -19,7 +21,12 @@ const BATCH_BYTES: u64 = 64 << 20;
 pub struct ColumnReader<S> {
     reader: RecordReader<S>,
     decoder: Decoder,
+    schema: SchemaRef,
+    /// Which of the columns that are read come one after the other, `None` for all as they are.
+    order: Option<Vec<usize>>,
     batch_rows: usize,
+    /// How many rows are still wanted.
+    left: usize,
     /// Bytes of the records that are in the columns.
     bytes: u64,
     /// Rows that were too many for a batch.
@@ -39,11 +46,39 @@ impl<S: Source> ColumnReader<S> {
                 transposed: TransposedDecoder::default(),
                 others: ChunkDecoder::default(),
             },
+            schema: schema.arrow_schema(),
+            order: None,
             batch_rows: 8_192,
+            left: usize::MAX,
             bytes: 0,
             rest: None,
             end: None,
         }
+    }
+
+    /// As [`Self::new`], with some of the columns of `schema`, by their numbers and in this order; others are not decoded.
+    ///
+    /// # Errors
+    /// [`Error::Arrow`] for columns that are not there.
+    pub fn of_columns(reader: RecordReader<S>, schema: &MessageSchema, columns: &[usize]) -> Result<Self> {
+        let projected = schema.arrow_schema().project(columns).map_err(Error::from)?;
+        let wanted: BTreeSet<usize> = columns.iter().copied().collect();
+        let place = |column: &usize| wanted.iter().position(|known| known == column);
+        let order: Vec<usize> = columns.iter().filter_map(place).collect();
+        let mut decoded = schema.clone();
+        decoded.keep(|column| wanted.contains(&column));
+        Ok(Self {
+            schema: Arc::new(projected),
+            order: Some(order),
+            ..Self::new(reader, &decoded)
+        })
+    }
+
+    /// Ends after this many rows, without reading chunks behind them. Default: no limit.
+    #[must_use]
+    pub fn with_limit(mut self, rows: usize) -> Self {
+        self.left = rows;
+        self
     }
 
     /// Sets the largest number of rows in a batch, at least 1. Default: 8192.
@@ -55,7 +90,7 @@ impl<S: Source> ColumnReader<S> {
 
     /// Returns the schema of the batches.
     pub fn schema(&self) -> &SchemaRef {
-        self.decoder.columns.schema()
+        &self.schema
     }
 
     /// Returns the regions that recovery left out so far; complete after the last batch.
@@ -69,10 +104,14 @@ impl<S: Source> ColumnReader<S> {
     /// [`Error::Corrupt`] unless recovering; [`Error::Row`] for a record that is not a message, or has text that is not UTF-8;
     /// [`Error::Arrow`] when a column exceeds what its type can hold; [`Error::Unsupported`]; [`Error::Limit`]; [`Error::Io`].
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let wanted = self.batch_rows.min(self.left);
+        if wanted == 0 {
+            return Ok(None);
+        }
         let batch = match self.rest.take() {
             Some(rest) => rest,
             None => {
-                while self.end.is_none() && self.decoder.columns.rows() < self.batch_rows && self.bytes < BATCH_BYTES {
+                while self.end.is_none() && self.decoder.columns.rows() < wanted && self.bytes < BATCH_BYTES {
                     self.end = self.read_chunk().transpose();
                 }
                 if self.decoder.columns.rows() == 0 {
@@ -89,11 +128,16 @@ impl<S: Source> ColumnReader<S> {
                 batch?
             }
         };
-        if batch.num_rows() > self.batch_rows {
-            self.rest = Some(batch.slice(self.batch_rows, batch.num_rows() - self.batch_rows));
-            return Ok(Some(batch.slice(0, self.batch_rows)));
+        let rows = batch.num_rows().min(wanted);
+        if rows < batch.num_rows() {
+            self.rest = Some(batch.slice(rows, batch.num_rows() - rows));
         }
-        Ok(Some(batch))
+        self.left -= rows;
+        let batch = batch.slice(0, rows);
+        match &self.order {
+            Some(order) => Ok(Some(batch.project(order)?)),
+            None => Ok(Some(batch)),
+        }
     }
 
     /// Puts the next chunk into the columns. Returns `Some` at the end of the file.

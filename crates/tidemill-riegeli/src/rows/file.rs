@@ -49,20 +49,28 @@ impl RowFile {
         Self::named(source, FileName::new(Path::new(name)), options)
     }
 
+    /// Reads records as they are from any source, which errors call `name`: whatever the metadata say, a row is a record, in one column
+    /// `record`.
+    pub fn of_records(source: SharedSource, name: &str, options: &ReaderOptions) -> Self {
+        Self::with_schema(source, FileName::new(Path::new(name)), options, None)
+    }
+
     fn named(source: SharedSource, name: FileName, options: &ReaderOptions) -> Result<Self> {
         let mut reader = RecordReader::named(source.clone(), name.clone(), options)?;
         let schema = descriptor::arrow_schema(&reader.records_metadata()?, &name)?;
-        let raw = schema.is_none();
-        let schema =
-            schema.unwrap_or_else(|| Arc::new(Schema::new(vec![Column::new("record", DataType::Binary, false)])));
-        Ok(Self {
+        Ok(Self::with_schema(source, name, options, schema))
+    }
+
+    fn with_schema(source: SharedSource, name: FileName, options: &ReaderOptions, schema: Option<SchemaRef>) -> Self {
+        Self {
             source,
             name,
             options: options.clone(),
-            schema,
-            raw,
+            raw: schema.is_none(),
+            schema: schema
+                .unwrap_or_else(|| Arc::new(Schema::new(vec![Column::new("record", DataType::Binary, false)]))),
             row_count: OnceLock::new(),
-        })
+        }
     }
 
     /// Returns the schema of the rows: the Arrow schema in the metadata, or one column `record` of type Binary.
