@@ -1,7 +1,8 @@
 //! Are we as fast as the C++ library? The crate riegeli runs beside us in every cell; how much faster than the crate C++ is
 //! was measured once and is written down in `src/cpp.rs`. We reach C++ where our ratio to the crate is as large. How near that is
 //! to what can be reached at all is in the last columns: the part of our time, writing to used memory and lending, that the
-//! codec and the hash alone take for the same chunks.
+//! codec and the hash alone take for the same chunks. At the end come the cells that are below C++, and the gates of the project on
+//! the cells that were run, met or missed.
 //!
 //! `cargo bench --bench head_to_head -- wide20k transpose` runs the cells that have both words.
 
@@ -9,19 +10,21 @@ use tidemill_peers::{
     clock::Times,
     codec_limit::CodecLimit,
     cpp,
+    figures::{Figures, Work},
     payload::Payload,
     records::{cells, ours_lent, ours_owned, ours_projected, ours_write, rival_projected, rival_read, rival_write},
 };
 
 fn main() {
     println!("times as fast as the crate riegeli 0.2.1, by processor time: we, the C++ library, we to C++\n");
-    let mut tally = Tally::default();
-    whole_records(&mut tally);
-    projections(&mut tally);
-    println!("\nslower than C++, marked <: {} of {}", tally.below, tally.all);
+    let mut figures = Figures::default();
+    whole_records(&mut figures);
+    projections(&mut figures);
+    figures.print_below();
+    figures.gates().print();
 }
 
-fn whole_records(tally: &mut Tally) {
+fn whole_records(figures: &mut Figures) {
     let payloads = [
         Payload::small(),
         Payload::large(),
@@ -52,23 +55,29 @@ fn whole_records(tally: &mut Tally) {
         let rivals_used = reuse(rival_write);
         let rival_reads = cpu(|| rival_read(&rivals));
         let ours_lends = cpu(|| ours_lent(&file));
-        let columns = [
-            tally.add(rivals_new / ours_new, cpp.write()),
-            tally.add(rivals_used / ours_used, cpp.write()),
-            tally.add(rival_reads / ours_lends, cpp.read_lent()),
-            tally.add(rival_reads / cpu(|| ours_owned(&file)), cpp.read_owned()),
-        ];
+        let ours_copies = cpu(|| ours_owned(&file));
         let limit = CodecLimit::new(&file);
-        let [write, read] = [limit.write() / ours_used, limit.read() / ours_lends].map(|part| 100.0 * part);
+        let (write, read) = (limit.write(), limit.read());
+        let mut column = |work, rival, ours, cpp, limit| {
+            figures.add((payload.name, options), work, [rival / ours, cpp], Some(limit / ours))
+        };
+        let columns = [
+            column(Work::WriteNew, rivals_new, ours_new, cpp.write(), write),
+            column(Work::WriteUsed, rivals_used, ours_used, cpp.write(), write),
+            column(Work::ReadLent, rival_reads, ours_lends, cpp.read_lent(), read),
+            column(Work::ReadOwned, rival_reads, ours_copies, cpp.read_owned(), read),
+        ];
         println!(
-            "{:<9}{options:<38}{}{write:>6.0} %{read:>5.0} %",
+            "{:<9}{options:<38}{}{:>6.0} %{:>5.0} %",
             payload.name,
-            columns.concat()
+            columns.concat(),
+            100.0 * write / ours_used,
+            100.0 * read / ours_lends
         );
     }
 }
 
-fn projections(tally: &mut Tally) {
+fn projections(figures: &mut Figures) {
     let payloads = [Payload::wide20k(), Payload::nested2k()];
     println!(
         "\n{:<9}{:<38}{:<10}{:^27}",
@@ -83,7 +92,8 @@ fn projections(tally: &mut Tally) {
             let rivals = rival_write(payload, options, Vec::new());
             assert_eq!(ours_projected(&rivals, fields), rival_projected(&rivals, fields));
             let rival_reads = cpu(|| rival_projected(&rivals, fields));
-            let column = tally.add(rival_reads / cpu(|| ours_projected(&file, fields)), cpp);
+            let ratio = rival_reads / cpu(|| ours_projected(&file, fields));
+            let column = figures.add((payload.name, options), Work::Projected(fields), [ratio, cpp], None);
             println!("{:<9}{options:<38}{fields:<10}{column}", payload.name);
         }
     }
@@ -91,21 +101,4 @@ fn projections(tally: &mut Tally) {
 
 fn cpu<T>(mut run: impl FnMut() -> T) -> f64 {
     Times::of(|| (), |()| run()).cpu.as_secs_f64()
-}
-
-/// How many cells there were, and in how many C++ is faster.
-#[derive(Default)]
-struct Tally {
-    all: u32,
-    below: u32,
-}
-
-impl Tally {
-    /// Counts a cell and returns its column.
-    fn add(&mut self, we: f64, cpp: f64) -> String {
-        self.all += 1;
-        self.below += u32::from(we < cpp);
-        let mark = if we < cpp { '<' } else { ' ' };
-        format!("{we:>8.2} {cpp:>8.2} {:>7.2}{mark} ", we / cpp)
-    }
 }

@@ -5,6 +5,8 @@ pub mod clock;
 pub mod codec_limit;
 mod comparison;
 pub mod cpp;
+pub mod figures;
+pub mod gates;
 pub mod payload;
 pub mod process;
 pub mod records;
