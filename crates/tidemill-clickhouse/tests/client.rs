@@ -634,3 +634,16 @@ fn the_server_knows_who_asks() {
     assert_eq!(server_code(&refused), Some(193), "{refused}");
     assert!(!format!("{refused:?}").contains("sesame"), "{refused:?}");
 }
+
+/// It would read and write texts in its own time zone.
+#[tokio::test]
+async fn a_server_that_knows_no_time_zone_of_sessions_says_so() {
+    let Some(server) = ClickHouse::need() else { return };
+    let client = client(&server).await;
+    let request = client.query("SELECT 1").session_time_zone("Asia/Tokyo");
+    let error = request.execute().await.expect_err("an unknown setting");
+    assert_eq!(server_code(&error), Some(115), "{error:?}");
+    let insert = client.insert("t").session_time_zone("Asia/Tokyo").await;
+    assert_eq!(server_code(&insert.expect_err("an unknown setting")), Some(115));
+    assert_eq!(count(&client, "SELECT toUInt64(7)").await, 7);
+}
