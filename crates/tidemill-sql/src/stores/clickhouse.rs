@@ -22,7 +22,6 @@ use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use tidemill_clickhouse::arrow_type::{self, StringType};
 use tidemill_clickhouse::client::{Client, Options};
 use tidemill_clickhouse::{Block, DataType, sql_text};
 use tokio::sync::mpsc::Sender;
@@ -45,9 +44,7 @@ pub(super) async fn open(location: &Location, clients: &Clients) -> Result<Arc<d
     let header = table.header().await?;
     let columns = header.batch.schema();
     let columns = columns.fields().iter().zip(&header.types);
-    let fields = columns
-        .clone()
-        .map(|(field, data_type)| told_as(field.name(), data_type));
+    let fields = columns.clone().map(|(field, data_type)| told_as(field, data_type));
     Ok(Arc::new(ClickHouseTable {
         schema: widened(&Arc::new(Schema::new(fields.collect::<Vec<_>>()))),
         selected: columns
@@ -58,11 +55,11 @@ pub(super) async fn open(location: &Location, clients: &Clients) -> Result<Arc<d
     }))
 }
 
-/// The field of a column in the answers to our queries.
-fn told_as(name: &str, data_type: &DataType) -> Field {
+/// The field of a column in the answers to our queries, whose instants are in the time zone of the session.
+fn told_as(field: &Field, data_type: &DataType) -> Field {
     match data_type {
-        DataType::Dynamic { .. } => Field::new(name, ArrowType::Utf8, true),
-        _ => arrow_type::field(name, data_type, StringType::Utf8),
+        DataType::Dynamic { .. } => Field::new(field.name(), ArrowType::Utf8, true),
+        _ => field.clone(),
     }
 }
 
@@ -394,6 +391,7 @@ impl ServerRead for ClickHouseScan {
 #[cfg(test)]
 mod tests {
     use tidemill_clickhouse::NativeReader;
+    use tidemill_clickhouse::arrow_type::{self, StringType};
     use tidemill_testkit::Chdb;
 
     use super::*;
@@ -413,7 +411,9 @@ mod tests {
             .each_ref()
             .map(|(name, data_type)| selected(name, data_type))
             .join(", ");
-        let fields = columns.each_ref().map(|(name, data_type)| told_as(name, data_type));
+        let fields = columns
+            .each_ref()
+            .map(|(name, data_type)| told_as(&arrow_type::field(*name, data_type, StringType::Utf8), data_type));
         let schema = widened(&Arc::new(Schema::new(fields.to_vec())));
         let json = columns.iter().any(|(_, data_type)| has_json(data_type));
         for row in [
