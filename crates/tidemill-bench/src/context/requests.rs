@@ -47,7 +47,7 @@ impl Context {
                     tracing::warn!(error = %failure, retries, "a request is sent again");
                     // Few requests come here, and all are moved with what they wait for.
                     Box::pin(sleep(self.policy.delay.before(retries, rand::random()))).await;
-                    answer = attempt().await;
+                    answer = Box::pin(attempt()).await;
                 }
                 checked => break checked,
             }
@@ -253,4 +253,37 @@ pub(super) fn install(module: &mut Module) -> Result<(), ContextError> {
     module.function_meta(batch_prepared_with)?;
     module.function_meta(signal_failure)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+    use crate::stats::Recorder;
+    use crate::target::AnyTarget;
+
+    /// Rune boxes the future of each request that a machine makes, so no store's largest may be a part of all.
+    #[test]
+    fn futures_of_requests_are_small() {
+        let cli = Cli::try_parse_from(["tidemill-bench", "schema", "none.rn", "mem:"]).unwrap();
+        let Command::Schema(args) = cli.command else {
+            panic!("{cli:?}")
+        };
+        let target = AnyTarget::open(&args.connection).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let session = Rc::new(runtime.block_on(target.connect()).unwrap());
+        let recorder = Rc::new(RefCell::new(Recorder::new(&[], Instant::now())));
+        let context = Context::new(session, recorder, args.connection.policy()).unwrap();
+        let parameters = Value::from(());
+        let prepared = context.execute_statement("key", &parameters, Wanted::Count, None);
+        let text = context.execute_any("SELECT 1", Wanted::Count, None);
+        let batch = context.run_batch(BatchKind::Logged, &[], Vec::new());
+        let sizes = [size_of_val(&prepared), size_of_val(&text), size_of_val(&batch)];
+        assert!(sizes.iter().all(|size| *size <= 1024), "{sizes:?}");
+    }
 }

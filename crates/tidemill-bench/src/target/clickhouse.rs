@@ -10,6 +10,7 @@ mod statement;
 
 use std::cell::RefCell;
 use std::fmt;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use rune::Value;
@@ -155,13 +156,13 @@ impl ClickHouseSession {
         Ok(answer)
     }
 
-    /// Waits no longer than `timeout`. The connection of a query that is given up is closed behind it.
+    /// Waits no longer than `timeout`. The connection of a query that is given up is closed behind it. The work is boxed where it is
+    /// made, for it is large: whatever waits for it, for any store, would have room for it.
     async fn within(
         timeout: std::time::Duration,
-        work: impl Future<Output = Result<Answer, Failure>>,
+        work: Pin<Box<impl Future<Output = Result<Answer, Failure>>>>,
     ) -> Result<Answer, Failure> {
-        // It is large, and would be moved with all that wait for it.
-        match tokio::time::timeout(timeout, Box::pin(work)).await {
+        match tokio::time::timeout(timeout, work).await {
             Ok(answer) => answer,
             Err(_) => Err(Failure::new(
                 FailureKind::Timeout,
@@ -201,12 +202,12 @@ impl Session for ClickHouseSession {
     }
 
     async fn execute(&self, text: &str, rows: Wanted) -> Result<Answer, Failure> {
-        Self::within(self.timeout, self.run(self.client.query(text), rows)).await
+        Self::within(self.timeout, Box::pin(self.run(self.client.query(text), rows))).await
     }
 
     async fn execute_prepared(&self, statement: usize, parameters: &Value, rows: Wanted) -> Result<Answer, Failure> {
         let prepared = self.prepared(statement)?;
-        let work = async {
+        let work = Box::pin(async {
             match &prepared.statement {
                 Statement::Insert { table, columns } => {
                     let row = Row::new(parameters.clone(), columns)?;
@@ -231,7 +232,7 @@ impl Session for ClickHouseSession {
                     self.run(self.client.query(text), rows).await
                 }
             }
-        };
+        });
         Self::within(prepared.timeout, work).await
     }
 
@@ -260,7 +261,7 @@ impl Session for ClickHouseSession {
             .iter()
             .map(|(_, parameters)| Row::new(parameters.clone(), columns));
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
-        Self::within(prepared.timeout, self.insert(table, columns, rows)).await
+        Self::within(prepared.timeout, Box::pin(self.insert(table, columns, rows))).await
     }
 
     async fn about(&self) -> Result<About, Failure> {

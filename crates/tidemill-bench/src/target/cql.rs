@@ -319,7 +319,7 @@ impl Session for CqlSession {
         }
         let parameters = statements.iter().map(|(_, parameters)| Parameters::Value(parameters));
         let parameters: Vec<bind::Row<'_>> = parameters.map(bind::Row).collect();
-        self.driver.batch(&batch, parameters).await.map_err(failure)?;
+        Box::pin(self.driver.batch(&batch, parameters)).await.map_err(failure)?;
         Ok(Answer {
             rows: statements.len() as u64,
             ..Answer::default()
