@@ -250,7 +250,8 @@ pub(crate) struct MakingArgs {
     /// The engine of a ClickHouse table that is made.
     #[arg(long, value_name = "ENGINE", default_value = "MergeTree", requires = "create", help_heading = MAKING)]
     pub(crate) engine: String,
-    /// The order key of a ClickHouse table that is made, e.g. "(city, at)". Default: rows stay in the order in which they come.
+    /// The order key of a ClickHouse table that is made, e.g. "(city, at)". Its columns take no NULL. Default:
+    /// rows stay in the order in which they come.
     #[arg(long, value_name = "KEY", default_value = "tuple()", requires = "create", hide_default_value = true,
         help_heading = MAKING)]
     pub(crate) order_by: String,

@@ -16,8 +16,8 @@ pub struct TableOptions {
     pub create: bool,
     /// The engine of a ClickHouse table, as behind ENGINE. Default: `MergeTree`.
     pub engine: String,
-    /// The order key of a ClickHouse table, as behind ORDER BY, for the engines of the MergeTree family. Default: `tuple()`,
-    /// which leaves rows in the order in which they come.
+    /// The order key of a ClickHouse table, as behind ORDER BY, for the engines of the MergeTree family. Its columns take no NULL.
+    /// Default: `tuple()`, which leaves rows in the order in which they come.
     pub order_by: String,
     /// The primary key of a Cassandra table, as behind PRIMARY KEY: `id`, or `(city, year), at`. Default: none, and making one is an
     /// error.
