@@ -12,8 +12,6 @@
 //! What statements of the caller change is not kept track of (`SET`, `SET ROLE`, `USE`, temporary tables): a pool gives any of
 //! its connections to any query.
 
-use tokio::time::timeout;
-
 use super::{cancel::CancelHandle, transport::Transport};
 use crate::{
     Compression, Error, Result,
@@ -51,9 +49,10 @@ pub(super) async fn take_roles(connection: &mut Transport, roles: &[String]) -> 
 
 async fn set_roles(connection: &mut Transport, roles: &[String]) -> Result<()> {
     connection.watch(CancelHandle::new(), None);
-    let limit = connection.read_timeout();
-    let set = timeout(limit, say_roles(connection, roles)).await;
-    connection.within(limit, "set the roles of a session", set)?;
+    let action = "set the roles of a session";
+    connection
+        .in_time(action, async |connection| say_roles(connection, roles).await)
+        .await?;
     roles.clone_into(&mut connection.roles);
     Ok(())
 }

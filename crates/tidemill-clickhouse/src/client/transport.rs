@@ -13,14 +13,13 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::Duration,
 };
 
 use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
-    time::{Instant, error::Elapsed, timeout},
+    time::{Instant, timeout},
 };
 use tokio_rustls::client::TlsStream;
 
@@ -137,52 +136,46 @@ impl Transport {
     pub(crate) async fn ping(&mut self) -> Result<()> {
         self.clocks.forget_query();
         self.protocol.ping()?;
-        let limit = self.read_timeout();
-        let answered = timeout(limit, async {
-            self.flush().await?;
-            while self.receive().await? != ServerPacket::Pong {}
+        self.in_time("answer a ping", async |connection| {
+            connection.flush().await?;
+            while connection.receive().await? != ServerPacket::Pong {}
             Ok(())
-        });
-        let answered = answered.await;
-        self.within(limit, "answer a ping", answered)
+        })
+        .await
     }
 
     /// Asks for the status of tables, for as long as [`Transport::ping`].
     pub(crate) async fn tables_status(&mut self, tables: Vec<TableName>) -> Result<Vec<TableStatus>> {
         self.clocks.forget_query();
         self.protocol.ask_for_tables(tables)?;
-        let limit = self.read_timeout();
-        let answered = timeout(limit, async {
-            self.flush().await?;
+        self.in_time("tell the status of tables", async |connection| {
+            connection.flush().await?;
             loop {
-                match self.receive().await? {
+                match connection.receive().await? {
                     ServerPacket::TablesStatus(tables) => return Ok(tables),
                     ServerPacket::Exception(exception) => return Err(Error::Server(exception)),
                     _ => {}
                 }
             }
-        });
-        let answered = answered.await;
-        self.within(limit, "tell the status of tables", answered)
-    }
-
-    /// How long silence may be.
-    pub(crate) fn read_timeout(&self) -> Duration {
-        self.clocks.read_timeout()
-    }
-
-    /// What became of a call that took no longer than `limit`. If it did, its answer may still come, and the connection is of no
-    /// more use.
-    pub(crate) fn within<T>(
-        &mut self,
-        limit: Duration,
-        action: &'static str,
-        answered: Result<Result<T>, Elapsed>,
-    ) -> Result<T> {
-        answered.unwrap_or_else(|_| {
-            self.protocol.close("an answer did not come in time");
-            Err(Error::Timeout { action, limit })
         })
+        .await
+    }
+
+    /// Gives `work` as long as silence may be. If it takes longer, its answer may still come, and the connection is of no more
+    /// use.
+    pub(crate) async fn in_time<T>(
+        &mut self,
+        action: &'static str,
+        work: impl AsyncFnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let limit = self.clocks.read_timeout();
+        match timeout(limit, work(self)).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                self.protocol.close("an answer did not come in time");
+                Err(Error::Timeout { action, limit })
+            }
+        }
     }
 
     /// Puts instants of the blocks to come that have no time zone of their own into this one. None, or an empty name: UTC.
