@@ -5,13 +5,15 @@
 //! no task, channel or future for a request. What goes where, which nodes there are, preparing, and all that has to be asked otherwise is
 //! left to the `scylla` driver.
 //!
-//! Not here: passwords, encryption, compression, nodes with shards. [`Connections::serves`] says whether a cluster can be had.
+//! Not here: nodes with shards. [`Connections::serves`] says whether a cluster can be had.
 
 mod answers;
 mod cluster;
+mod compression;
 mod execute;
 mod handshake;
 mod reply;
+mod stream;
 mod streams;
 
 use std::io;
@@ -20,14 +22,16 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
-use tokio::net::TcpStream;
 
 pub use answers::read_answers;
 pub use cluster::{Connections, ConnectionsOptions, Sent};
 pub use execute::{Execute, ExecuteDefaults};
+pub use handshake::{Handshake, Login};
 pub use reply::{Fault, Reply};
+pub use scylla_cql::frame::Compression;
 
 use answers::Answers;
+use stream::Stream;
 use streams::{Streams, Waiting};
 
 /// What came of a request.
@@ -36,22 +40,27 @@ pub type Outcome = Result<Reply, Box<Fault>>;
 /// One connection to a node.
 #[derive(Debug)]
 struct Connection<T> {
-    stream: TcpStream,
+    stream: Stream,
     streams: Streams<T>,
     /// Requests that are not yet written, from `written` on.
     requests: Vec<u8>,
     written: usize,
+    compression: Option<Compression>,
+    /// The body of a request, compressed.
+    compressed: Vec<u8>,
     answers: Answers,
 }
 
 impl<T: Copy> Connection<T> {
-    fn new(stream: TcpStream) -> Self {
+    fn new(stream: Stream, compression: Option<Compression>) -> Self {
         Self {
             stream,
             streams: Streams::new(),
             requests: Vec::new(),
             written: 0,
-            answers: Answers::new(),
+            compression,
+            compressed: Vec::new(),
+            answers: Answers::new(compression),
         }
     }
 
@@ -70,9 +79,12 @@ impl<T: Copy> Connection<T> {
             limit: execute.timeout(),
         };
         let stream = self.streams.take(waiting);
+        let start = self.requests.len();
         let written = execute.write(stream, &mut self.requests, values);
         if written.is_err() {
             self.streams.give_back(stream);
+        } else if let Some(compression) = self.compression {
+            compression::compress(&mut self.requests, start, compression, &mut self.compressed);
         }
         written
     }
@@ -98,7 +110,8 @@ impl<T: Copy> Connection<T> {
         }
         self.requests.clear();
         self.written = 0;
-        Poll::Ready(Ok(()))
+        // What is encrypted may not have left.
+        Pin::new(&mut self.stream).poll_flush(context)
     }
 
     /// Reads until nothing is left, or once: a buffer that is not filled is all that there was.

@@ -15,7 +15,7 @@ use scylla::frame::types::{Consistency, SerialConsistency};
 use scylla::policies::load_balancing::DefaultPolicy;
 use scylla::statement::unprepared::Statement;
 use tidemill_cql::connection::{
-    Connections, ConnectionsOptions, Execute, ExecuteDefaults, Fault, Outcome, Reply, Sent,
+    Compression, Connections, ConnectionsOptions, Execute, ExecuteDefaults, Fault, Handshake, Outcome, Reply, Sent,
 };
 use tidemill_testkit::{Cassandra, NoStorage, Reply as Told};
 use tokio::time::timeout;
@@ -30,6 +30,7 @@ fn a_real_cassandra() {
         .unwrap();
     runtime.block_on(async {
         inserts_and_pages(node.native()).await;
+        compressed(node.native()).await;
         errors_of_the_server(node.native()).await;
         a_server_that_fails(node.native()).await;
     });
@@ -43,6 +44,10 @@ struct Client {
 
 impl Client {
     async fn new(address: SocketAddr) -> Self {
+        Self::with(address, Handshake::default()).await
+    }
+
+    async fn with(address: SocketAddr, handshake: Handshake) -> Self {
         let driver = SessionBuilder::new()
             .known_node_addr(address)
             .fetch_schema_metadata(false)
@@ -53,6 +58,7 @@ impl Client {
             per_node: 2,
             connect_timeout: Duration::from_secs(5),
             policy: DefaultPolicy::builder().build(),
+            handshake,
         };
         let cluster = driver.get_cluster_state();
         assert!(Connections::<u32>::serves(&cluster));
@@ -121,6 +127,13 @@ impl Client {
     }
 }
 
+fn rows(outcome: Outcome) -> (u32, Option<Box<[u8]>>) {
+    match outcome.unwrap() {
+        Reply::Rows { count, paging_state } => (count, paging_state),
+        Reply::Void => panic!("no rows"),
+    }
+}
+
 async fn inserts_and_pages(address: SocketAddr) {
     let mut client = Client::new(address).await;
     for text in [
@@ -139,10 +152,6 @@ async fn inserts_and_pages(address: SocketAddr) {
     let outcomes = client.outcomes(3000).await;
     assert!(outcomes.into_values().all(|outcome| outcome.unwrap() == Reply::Void));
 
-    let rows = |outcome: Outcome| match outcome.unwrap() {
-        Reply::Rows { count, paging_state } => (count, paging_state),
-        Reply::Void => panic!("no rows"),
-    };
     let text = "SELECT b FROM fast.numbers WHERE a = ?";
     let all = client.prepare(text, |statement| statement.set_page_size(10_000)).await;
     assert_eq!(rows(client.one(&all, &[1]).await), (1000, None));
@@ -172,6 +181,37 @@ async fn inserts_and_pages(address: SocketAddr) {
     }
     assert_eq!(sent, 2 << 15);
     client.outcomes(sent as usize).await;
+}
+
+/// The table has 3,000 rows by now, and a few more.
+async fn compressed(address: SocketAddr) {
+    for compression in [Compression::Lz4, Compression::Snappy] {
+        let handshake = Handshake {
+            compression: Some(compression),
+            ..Handshake::default()
+        };
+        let mut client = Client::with(address, handshake).await;
+        let text = "INSERT INTO fast.numbers (a, b) VALUES (?, ?)";
+        let insert = client.prepare(text, |_| {}).await;
+        for tag in 0..100 {
+            assert_eq!(client.send(&insert, tag, &[77, 1]), Sent::Sent);
+        }
+        let outcomes = client.outcomes(100).await;
+        assert!(outcomes.into_values().all(|outcome| outcome.unwrap() == Reply::Void));
+        let text = "SELECT b FROM fast.numbers WHERE a = ?";
+        let all = client.prepare(text, |statement| statement.set_page_size(10_000)).await;
+        assert_eq!(rows(client.one(&all, &[1]).await), (1000, None));
+        assert_eq!(rows(client.one(&all, &[77]).await), (1, None));
+        let text = "INSERT INTO fast.numbers (a, b) VALUES (?, ?)";
+        let two = client
+            .prepare(text, |statement| statement.set_consistency(Consistency::Two))
+            .await;
+        let fault = client.one(&two, &[1, 1]).await.unwrap_err();
+        assert!(
+            matches!(*fault, Fault::Server(DbError::Unavailable { .. }, _)),
+            "{fault}"
+        );
+    }
 }
 
 async fn errors_of_the_server(address: SocketAddr) {

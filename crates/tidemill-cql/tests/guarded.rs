@@ -1,11 +1,19 @@
 //! A node that wants a password, over connections that are encrypted.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::future::poll_fn;
 use std::path::Path;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use tidemill_cql::{Client, Error, Options};
+use scylla::client::session_builder::SessionBuilder;
+use scylla::frame::types::Consistency;
+use scylla::policies::load_balancing::DefaultPolicy;
+use tidemill_cql::connection::{
+    Compression, Connections, ConnectionsOptions, Execute, ExecuteDefaults, Handshake, Login, Reply, Sent,
+};
+use tidemill_cql::{Client, Error, Options, TlsOptions, tls};
 use tidemill_testkit::{Cassandra, ServerPem};
 
 async fn connect(node: &Cassandra, who: &str, query: &str) -> Result<Client, Error> {
@@ -71,6 +79,75 @@ async fn clients_show_their_certificates() {
     }
 }
 
+/// How connections begin that go past the driver.
+async fn requests_past_the_driver(node: &Cassandra, ca: &str) {
+    let tls = |authorities: Option<&str>| {
+        let options = TlsOptions {
+            authorities: authorities.map(Into::into),
+            identity: None,
+            verify: authorities.is_some(),
+        };
+        Some(tls::config(&options).unwrap())
+    };
+    let login = |password: &str| {
+        Some(Login {
+            user: "cassandra".to_owned(),
+            password: password.to_owned(),
+        })
+    };
+    let driver = SessionBuilder::new()
+        .known_node_addr(node.native())
+        .user("cassandra", "cassandra")
+        .build()
+        .await
+        .unwrap();
+    let text = "SELECT release_version FROM system.local WHERE key = 'local'";
+    let defaults = ExecuteDefaults {
+        consistency: Consistency::One,
+        serial_consistency: None,
+        timeout: Duration::from_secs(10),
+    };
+    let execute = Execute::new(&driver.prepare(text).await.unwrap(), defaults);
+    for (login, tls, compression, expected) in [
+        (login("cassandra"), None, None, Sent::Sent),
+        (login("cassandra"), tls(Some(ca)), None, Sent::Sent),
+        (login("cassandra"), tls(None), Some(Compression::Lz4), Sent::Sent),
+        (login("swordfish"), None, None, Sent::Elsewhere),
+        (None, None, None, Sent::Elsewhere),
+    ] {
+        let options = ConnectionsOptions {
+            per_node: 1,
+            connect_timeout: Duration::from_secs(20),
+            policy: DefaultPolicy::builder().build(),
+            handshake: Handshake {
+                login,
+                tls,
+                compression,
+            },
+        };
+        let mut connections = Connections::new(driver.get_cluster_state(), options).await;
+        let now = Instant::now();
+        let sent = connections.send(&execute, (), now, |_| Ok::<_, Error>(())).unwrap();
+        assert_eq!(sent, expected);
+        if sent == Sent::Elsewhere {
+            continue;
+        }
+        let mut outcomes = Vec::new();
+        let answered = poll_fn(|context| {
+            connections.poll(context, &mut outcomes);
+            match outcomes.is_empty() {
+                true => Poll::Pending,
+                false => Poll::Ready(()),
+            }
+        });
+        tokio::time::timeout(Duration::from_secs(20), answered).await.unwrap();
+        assert!(
+            matches!(outcomes[..], [((), Ok(Reply::Rows { count: 1, .. }))]),
+            "{outcomes:?}"
+        );
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn passwords_and_certificates_are_checked() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,6 +169,7 @@ async fn passwords_and_certificates_are_checked() {
         .await
         .unwrap();
     connect(&node, "cassandra:cassandra", "").await.unwrap();
+    requests_past_the_driver(&node, &ca).await;
 
     for (who, query, named) in [
         ("cassandra:swordfish", "", "password"),

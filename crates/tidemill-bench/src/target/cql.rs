@@ -1,8 +1,7 @@
 //! Cassandra and what speaks its protocol: `host[:port]` or `cql://host[:port]`.
 //!
 //! A session of the `scylla` driver for each worker, on the worker's own thread: a request and its answer never change threads. Prepared
-//! statements whose rows nobody wants to see go past the driver (`fast.rs`) where neither a password nor encryption, compression or
-//! speculative execution is asked for.
+//! statements whose rows nobody wants to see go past the driver (`fast.rs`), unless speculative execution is asked for.
 
 mod bind;
 mod duration;
@@ -30,7 +29,7 @@ use scylla::response::PagingState;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
-use tidemill_cql::connection::{ConnectionsOptions, Execute, ExecuteDefaults};
+use tidemill_cql::connection::{ConnectionsOptions, Execute, ExecuteDefaults, Handshake, Login};
 use tidemill_cql::{TlsOptions, tls, with_causes};
 
 use super::{About, Answer, BatchKind, Begun, Ended, Parameters, Rest, Session, StatementOptions, Target, Wanted};
@@ -103,19 +102,24 @@ impl Target for Cql {
             timeout: options.request_timeout,
         };
         let policy = balancing.build();
-        let needs_driver = options.ssl
-            || !options.user.is_empty()
-            || options.compression.is_some()
-            || options.speculate_after.is_some();
-        let fast = (!needs_driver).then(|| ConnectionsOptions {
-            per_node: options.connections.get(),
-            connect_timeout: options.request_timeout,
-            policy: Arc::clone(&policy),
-        });
+        let tls = tls_options(options)?
+            .map(|tls| tls::config(&tls).map_err(|error| misuse(with_causes(&error))))
+            .transpose()?;
+        let handshake = Handshake {
+            login: (!options.user.is_empty()).then(|| Login {
+                user: options.user.clone(),
+                password: options.password.clone(),
+            }),
+            tls: tls.clone(),
+            compression: options.compression.map(|compression| match compression {
+                Compression::Lz4 => scylla::frame::Compression::Lz4,
+                Compression::Snappy => scylla::frame::Compression::Snappy,
+            }),
+        };
         let profile = ExecutionProfile::builder()
             .consistency(defaults.consistency)
             .serial_consistency(defaults.serial_consistency)
-            .load_balancing_policy(policy)
+            .load_balancing_policy(Arc::clone(&policy))
             .speculative_execution_policy(speculative)
             .request_timeout(Some(options.request_timeout))
             .build();
@@ -125,18 +129,18 @@ impl Target for Cql {
             .connection_timeout(options.request_timeout.max(Duration::from_secs(5)))
             // How a keyspace is replicated is asked for, so that requests find a node with their rows; tables and types are not.
             .fetch_full_schema_metadata(false)
-            .compression(options.compression.map(|compression| match compression {
-                Compression::Lz4 => scylla::frame::Compression::Lz4,
-                Compression::Snappy => scylla::frame::Compression::Snappy,
-            }))
+            .compression(handshake.compression)
+            .tls_context(tls)
             .default_execution_profile_handle(profile.into_handle());
         if !options.user.is_empty() {
             builder = builder.user(&options.user, &options.password);
         }
-        if let Some(tls) = tls_options(options)? {
-            let config = tls::config(&tls).map_err(|error| misuse(with_causes(&error)))?;
-            builder = builder.tls_context(Some(config));
-        }
+        let fast = options.speculate_after.is_none().then(|| ConnectionsOptions {
+            per_node: options.connections.get(),
+            connect_timeout: options.request_timeout,
+            policy,
+            handshake,
+        });
         let page_size = i32::try_from(options.page_size.get())
             .map_err(|_| misuse(format!("a page of {} rows is too long", options.page_size)))?;
         Ok(Some(Self {

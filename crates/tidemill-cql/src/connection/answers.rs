@@ -2,6 +2,8 @@
 
 use std::io;
 
+use scylla_cql::frame::Compression;
+
 use super::reply;
 use super::streams::{Recipient, Streams, Waiting};
 use super::{HEADER, Outcome};
@@ -11,13 +13,15 @@ use super::{HEADER, Outcome};
 pub(super) struct Answers {
     buffer: Vec<u8>,
     filled: usize,
+    compression: Option<Compression>,
 }
 
 impl Answers {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(compression: Option<Compression>) -> Self {
         Self {
             buffer: vec![0; READ],
             filled: 0,
+            compression,
         }
     }
 
@@ -55,7 +59,7 @@ impl Answers {
             };
             let id = i16::from_be_bytes([high, low]);
             match streams.give_back(id) {
-                Recipient::Tag(tag) => outcomes.push((tag, reply::parse(flags, opcode, body))),
+                Recipient::Tag(tag) => outcomes.push((tag, reply::parse(flags, opcode, body, self.compression))),
                 Recipient::Nobody => {}
                 Recipient::Unknown => {
                     return Err(invalid(format!("an answer on stream {id}, where nothing was asked")));
@@ -76,13 +80,18 @@ impl Answers {
 }
 
 /// What a connection makes of `bytes` that a server sends when `requests` requests are under way, on the streams from 0 on; at most `piece`
-/// bytes, and at least one, come at a time. Gives the number of each request that is answered, with what came of it, in the order of the
+/// bytes, and at least one, come at a time; `compression` is what was agreed on. Gives the number of each request that is answered, with what came of it, in the order of the
 /// answers, and whether the connection still is one.
 ///
 /// # Errors
 /// The second: bytes that are no frame of an answer, and an answer that nobody waits for.
-pub fn read_answers(requests: usize, mut bytes: &[u8], piece: usize) -> (Vec<(usize, Outcome)>, io::Result<()>) {
-    let (mut answers, mut streams, mut outcomes) = (Answers::new(), Streams::new(), Vec::new());
+pub fn read_answers(
+    requests: usize,
+    mut bytes: &[u8],
+    piece: usize,
+    compression: Option<Compression>,
+) -> (Vec<(usize, Outcome)>, io::Result<()>) {
+    let (mut answers, mut streams, mut outcomes) = (Answers::new(compression), Streams::new(), Vec::new());
     for number in 0..requests {
         if streams.has_free() {
             streams.take(Waiting::for_ever(number));
@@ -135,7 +144,7 @@ mod tests {
         ]
         .concat();
         let shown = |piece| {
-            let (outcomes, end) = read_answers(3, &bytes, piece);
+            let (outcomes, end) = read_answers(3, &bytes, piece, None);
             end.unwrap();
             format!("{outcomes:?}")
         };
@@ -146,7 +155,7 @@ mod tests {
         }
         // A cut stream has the answers that are whole, and waits for the others.
         for length in (0..30).chain([bytes.len() - 1]) {
-            let (outcomes, end) = read_answers(3, &bytes[..length], 7);
+            let (outcomes, end) = read_answers(3, &bytes[..length], 7, None);
             end.unwrap();
             let first = (length >= 13).then_some(2);
             assert_eq!(outcomes.first().map(|(number, _)| *number), first, "{length}");
@@ -168,10 +177,10 @@ mod tests {
             (changed(2, 0xff), "on stream -256, where"),
             ([good.clone(), good.clone()].concat(), "on stream 0, where"),
         ] {
-            let end = read_answers(1, &bytes, 5).1.unwrap_err();
+            let end = read_answers(1, &bytes, 5, None).1.unwrap_err();
             assert!(end.to_string().contains(why), "{end}");
         }
-        let (outcomes, end) = read_answers(1, &good, 1);
+        let (outcomes, end) = read_answers(1, &good, 1, None);
         assert!(matches!(outcomes[..], [(0, Ok(Reply::Void))]) && end.is_ok());
     }
 }

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use scylla::cluster::ClusterState;
 use scylla::policies::load_balancing::{LoadBalancingPolicy, RoutingInfo};
-use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::{Connection, Execute, Fault, Outcome, handshake};
+use super::stream::Stream;
+use super::{Compression, Connection, Execute, Fault, Handshake, Outcome};
 
 /// What connections are made with.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct ConnectionsOptions {
     pub connect_timeout: Duration,
     /// Which node a request goes to: the policy of the driver's session.
     pub policy: Arc<dyn LoadBalancingPolicy>,
+    /// What each begins with.
+    pub handshake: Handshake,
 }
 
 /// The connections of one thread to all nodes of a cluster. `T` tells requests apart.
@@ -51,7 +53,7 @@ struct Node<T> {
 enum Link<T> {
     Up(Box<Connection<T>>),
     Connecting {
-        connecting: JoinHandle<io::Result<TcpStream>>,
+        connecting: JoinHandle<io::Result<Stream>>,
         delay: Duration,
     },
     Down {
@@ -87,7 +89,7 @@ impl<T: Copy> Connections<T> {
         std::future::poll_fn(|context| {
             let mut is_connecting = false;
             for node in &mut connections.nodes {
-                node.poll_connecting(context);
+                node.poll_connecting(context, connections.options.handshake.compression);
                 let is_up = node.links.iter().any(|link| matches!(link, Link::Up(_)));
                 is_connecting |= !is_up && node.links.iter().any(|link| matches!(link, Link::Connecting { .. }));
             }
@@ -134,7 +136,7 @@ impl<T: Copy> Connections<T> {
     /// Writes and reads as much as there is. Wakes the caller when there is more.
     pub fn poll(&mut self, context: &mut Context<'_>, outcomes: &mut Vec<(T, Outcome)>) {
         for node in &mut self.nodes {
-            node.poll_connecting(context);
+            node.poll_connecting(context, self.options.handshake.compression);
             for link in &mut node.links {
                 if let Link::Up(connection) = link
                     && let Err(error) = connection.poll(context, outcomes)
@@ -158,7 +160,7 @@ impl<T: Copy> Connections<T> {
                         }
                     }
                     Link::Down { until, delay } if *until <= now => {
-                        *link = connect(node.address, *delay, self.options.connect_timeout);
+                        *link = connect(node.address, *delay, &self.options);
                     }
                     Link::Down { .. } | Link::Connecting { .. } => {}
                 }
@@ -189,8 +191,7 @@ impl<T: Copy> Connections<T> {
             if self.nodes.iter().any(|node| node.host_id == host_id) {
                 continue;
             }
-            let limit = self.options.connect_timeout;
-            let links = (0..self.options.per_node).map(|_| connect(address, FIRST_DELAY, limit));
+            let links = (0..self.options.per_node).map(|_| connect(address, FIRST_DELAY, &self.options));
             self.nodes.push(Node {
                 host_id,
                 address,
@@ -232,13 +233,13 @@ impl<T: Copy> Node<T> {
         Ok(Sent::Elsewhere)
     }
 
-    fn poll_connecting(&mut self, context: &mut Context<'_>) {
+    fn poll_connecting(&mut self, context: &mut Context<'_>, compression: Option<Compression>) {
         for link in &mut self.links {
             if let Link::Connecting { connecting, delay } = link
                 && let Poll::Ready(connected) = Pin::new(connecting).poll(context)
             {
                 *link = match connected {
-                    Ok(Ok(stream)) => Link::Up(Box::new(Connection::new(stream))),
+                    Ok(Ok(stream)) => Link::Up(Box::new(Connection::new(stream, compression))),
                     // The driver has the words for it, when a request comes to it.
                     Ok(Err(_)) | Err(_) => Link::Down {
                         until: Instant::now() + *delay,
@@ -250,9 +251,10 @@ impl<T: Copy> Node<T> {
     }
 }
 
-fn connect<T>(address: SocketAddr, delay: Duration, limit: Duration) -> Link<T> {
+fn connect<T>(address: SocketAddr, delay: Duration, options: &ConnectionsOptions) -> Link<T> {
+    let (handshake, limit) = (options.handshake.clone(), options.connect_timeout);
     let connecting = tokio::spawn(async move {
-        let connected = timeout(limit, handshake::connect(address)).await;
+        let connected = timeout(limit, handshake.connect(address)).await;
         connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
     });
     Link::Connecting { connecting, delay }

@@ -2,33 +2,105 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
-use scylla_cql::frame::SerializedRequest;
-use scylla_cql::frame::request::Startup;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use scylla_cql::frame::request::{AuthResponse, SerializableRequest, Startup};
+use scylla_cql::frame::{Compression, SerializedRequest};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::pki_types::ServerName;
 
+use super::HEADER;
 use super::answers::{VERSION, invalid};
-use super::{HEADER, reply};
+use super::reply;
+use super::stream::Stream;
 
-/// Connects and says STARTUP: version 4 of the protocol, without compression.
-///
-/// # Errors
-/// When nobody listens, and when the server wants more than that, such as a password.
-pub(super) async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::connect(address).await?;
-    stream.set_nodelay(true)?;
-    let options = HashMap::from([(Cow::from("CQL_VERSION"), Cow::from("3.0.0"))]);
-    let startup = SerializedRequest::make(&Startup { options }, None, false).map_err(io::Error::other)?;
-    stream.write_all(startup.get_data()).await?;
-    read_ready(&mut stream).await?;
-    Ok(stream)
+/// What a connection is agreed on with.
+#[derive(Clone, Debug, Default)]
+pub struct Handshake {
+    /// Who asks, where the cluster wants to know. Default: nobody.
+    pub login: Option<Login>,
+    /// How connections are encrypted. Default: not.
+    pub tls: Option<Arc<ClientConfig>>,
+    /// How bodies of frames are made shorter. Default: not.
+    pub compression: Option<Compression>,
 }
 
-/// Reads the answer to STARTUP. Of the driver's readers the one of frames takes memory for any length that it is told.
-async fn read_ready(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
+/// A user and the password, which is not shown.
+#[derive(Clone)]
+pub struct Login {
+    /// The user's name.
+    pub user: String,
+    /// The user's password.
+    pub password: String,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Handshake {
+    /// Connects to a node, and agrees on version 4 of the protocol.
+    ///
+    /// # Errors
+    /// When nobody listens, when the certificate is not one to trust, and when the server wants what is not here.
+    pub(super) async fn connect(&self, address: SocketAddr) -> io::Result<Stream> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let mut stream = match &self.tls {
+            None => Stream::Plain(stream),
+            Some(config) => {
+                // A node is known by its address, as in the driver.
+                let name = ServerName::IpAddress(address.ip().into());
+                let encrypted = TlsConnector::from(Arc::clone(config)).connect(name, stream).await?;
+                Stream::Encrypted(Box::new(encrypted))
+            }
+        };
+        self.agree(&mut stream).await?;
+        Ok(stream)
+    }
+
+    /// STARTUP, and where the server asks for it the password: sections 4.1.1, 4.1.2 and 4.2.3 of the protocol.
+    async fn agree(&self, stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::Result<()> {
+        let mut options = HashMap::from([(Cow::from("CQL_VERSION"), Cow::from("3.0.0"))]);
+        if let Some(compression) = self.compression {
+            options.insert("COMPRESSION".into(), compression.as_str().into());
+        }
+        write(stream, &Startup { options }).await?;
+        if read(stream, self.compression).await? == READY {
+            return Ok(());
+        }
+        let Some(Login { user, password }) = &self.login else {
+            return Err(invalid("the server wants a password, and there is none".to_owned()));
+        };
+        // RFC 4616: no other identity, the user, the password.
+        let response = Some(["", user, password].join("\0").into_bytes());
+        write(stream, &AuthResponse { response }).await?;
+        match read(stream, self.compression).await? {
+            AUTH_SUCCESS => Ok(()),
+            other => Err(invalid(format!("expected AUTH_SUCCESS, found opcode {other:#04x}"))),
+        }
+    }
+}
+
+async fn write(stream: &mut (impl AsyncWrite + Unpin), request: &impl SerializableRequest) -> io::Result<()> {
+    let frame = SerializedRequest::make(request, None, false).map_err(io::Error::other)?;
+    stream.write_all(frame.get_data()).await?;
+    stream.flush().await
+}
+
+/// Reads what the server says of the handshake: READY, AUTHENTICATE or AUTH_SUCCESS. Of the driver's readers the one of frames takes memory
+/// for any length that it is told.
+async fn read(stream: &mut (impl AsyncRead + Unpin), compression: Option<Compression>) -> io::Result<u8> {
     let mut header = [0; HEADER];
     stream.read_exact(&mut header).await?;
     let [version, flags, _, _, opcode, length @ ..] = header;
@@ -40,14 +112,14 @@ async fn read_ready(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
     let length = u32::from_be_bytes(length) as usize;
     if length > LONGEST {
         return Err(invalid(format!(
-            "the answer to STARTUP has {length} bytes, more than {LONGEST}"
+            "an answer of the handshake has {length} bytes, more than {LONGEST}"
         )));
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
     match opcode {
-        READY => Ok(()),
-        other => match reply::parse(flags, other, &body) {
+        READY | AUTHENTICATE | AUTH_SUCCESS => Ok(opcode),
+        other => match reply::parse(flags, other, &body, compression) {
             Err(fault) => Err(io::Error::other(fault)),
             Ok(_) => Err(invalid(format!("expected READY, found opcode {other:#04x}"))),
         },
@@ -55,7 +127,9 @@ async fn read_ready(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
 }
 
 const READY: u8 = 0x02;
-/// READY has no body, and an error says why.
+const AUTHENTICATE: u8 = 0x03;
+const AUTH_SUCCESS: u8 = 0x10;
+/// READY has no body, a class of passwords has a name, and an error says why.
 const LONGEST: usize = 1 << 20;
 
 #[cfg(test)]
@@ -66,22 +140,64 @@ mod tests {
         [&[VERSION, 0, 0, 0, opcode], length.to_be_bytes().as_slice(), body].concat()
     }
 
+    /// What comes of a handshake in which the server says these bytes, and what it was told.
+    async fn told(handshake: &Handshake, says: &[u8]) -> (io::Result<()>, Vec<u8>) {
+        let (mut ours, mut server) = tokio::io::duplex(4096);
+        server.write_all(says).await.unwrap();
+        server.shutdown().await.unwrap();
+        let end = handshake.agree(&mut ours).await;
+        drop(ours);
+        let mut told = Vec::new();
+        server.read_to_end(&mut told).await.unwrap();
+        (end, told)
+    }
+
     #[tokio::test]
     async fn ready_is_heard_and_all_else_says_why() {
-        let mut late = frame(READY, 0, b"behind").as_slice().to_vec();
-        read_ready(&mut &late[..]).await.unwrap();
+        let nobody = Handshake::default();
+        let mut late = frame(READY, 0, b"behind");
+        told(&nobody, &late).await.0.unwrap();
         late[0] = 0x83;
         for (bytes, why) in [
             (late, "expected version 0x84, found 0x83"),
             (frame(0x00, 17, b"\0\0\x01\0\0\x0bno password"), "no password"),
-            (frame(0x03, 0, b""), "opcode 0x03"),
+            (frame(AUTHENTICATE, 2, b"\0\0"), "wants a password"),
             (frame(0x08, 4, &[0, 0, 0, 1]), "expected READY"),
             (frame(READY, u32::MAX, b""), "4294967295 bytes"),
             (frame(READY, 4, b"abc"), "eof"),
             (vec![VERSION], "eof"),
         ] {
-            let error = read_ready(&mut &bytes[..]).await.unwrap_err();
+            let error = told(&nobody, &bytes).await.0.unwrap_err();
             assert!(error.to_string().contains(why), "{error}: {why}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_password_is_given_where_it_is_asked_for() {
+        let login = Login {
+            user: "ann".to_owned(),
+            password: "secret".to_owned(),
+        };
+        assert!(!format!("{login:?}").contains("secret"));
+        let ann = Handshake {
+            login: Some(login),
+            compression: Some(Compression::Lz4),
+            ..Handshake::default()
+        };
+        let asked = frame(AUTHENTICATE, 3, b"\0\x01x");
+        let says = [asked.clone(), frame(AUTH_SUCCESS, 4, &[0xff; 4])].concat();
+        let (end, heard) = told(&ann, &says).await;
+        end.unwrap();
+        assert!(
+            heard.ends_with(b"\x04\0\0\0\x0f\0\0\0\x0f\0\0\0\x0b\0ann\0secret"),
+            "{heard:?}"
+        );
+        assert!(heard.windows(14).any(|part| part == b"COMPRESSION\0\x03l"), "{heard:?}");
+        let refused = [asked, frame(0x00, 10, b"\0\0\x01\0\0\x04away")].concat();
+        let error = told(&ann, &refused).await.0.unwrap_err();
+        assert!(error.to_string().contains("away"), "{error}");
+        let (end, heard) = told(&ann, &frame(READY, 0, b"")).await;
+        end.unwrap();
+        assert!(!heard.windows(6).any(|part| part == b"secret"));
     }
 }

@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use scylla::errors::DbError;
-use scylla_cql::frame::parse_response_body_extensions;
 use scylla_cql::frame::protocol_features::ProtocolFeatures;
 use scylla_cql::frame::response::error::Error as ErrorFrame;
 use scylla_cql::frame::response::result;
+use scylla_cql::frame::{Compression, flag, parse_response_body_extensions};
+
+use super::compression;
+use crate::error::with_causes;
 
 /// A good answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,21 +58,26 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Reads the body of an answer.
+/// Reads the body of an answer. `compression` is what was agreed on.
 #[inline]
-pub(super) fn parse(flags: u8, opcode: u8, body: &[u8]) -> Result<Reply, Box<Fault>> {
+pub(super) fn parse(flags: u8, opcode: u8, body: &[u8], compression: Option<Compression>) -> Result<Reply, Box<Fault>> {
     if (flags, opcode, body) == (0, RESULT, &VOID) {
         return Ok(Reply::Void);
     }
-    parse_other(flags, opcode, body)
+    parse_other(flags, opcode, body, compression)
 }
 
-fn parse_other(flags: u8, opcode: u8, body: &[u8]) -> Result<Reply, Box<Fault>> {
+fn parse_other(flags: u8, opcode: u8, body: &[u8], compression: Option<Compression>) -> Result<Reply, Box<Fault>> {
     let unexpected = |what: String| Box::new(Fault::Unexpected(what));
     if flags != 0 {
-        let extended = parse_response_body_extensions(flags, None, Bytes::copy_from_slice(body));
-        let body = extended.map_err(|e| unexpected(e.to_string()))?.body;
-        return parse(0, opcode, &body);
+        if flags & flag::COMPRESSION != 0
+            && let Some(compression) = compression
+        {
+            compression::check(body, compression).map_err(unexpected)?;
+        }
+        let extended = parse_response_body_extensions(flags, compression, Bytes::copy_from_slice(body));
+        let body = extended.map_err(|e| unexpected(with_causes(&e)))?.body;
+        return parse(0, opcode, &body, None);
     }
     match opcode {
         RESULT => result(body),
@@ -191,6 +199,11 @@ const DEEPEST_TYPE: u32 = 64;
 mod tests {
     use super::*;
 
+    /// An answer where no compression was agreed on.
+    fn parse(flags: u8, opcode: u8, body: &[u8]) -> Result<Reply, Box<Fault>> {
+        super::parse(flags, opcode, body, None)
+    }
+
     fn rows_body(flags: i32, paging: &[u8], count: i32) -> Vec<u8> {
         let mut body = [2_i32, flags, 3].map(i32::to_be_bytes).concat();
         if flags & HAS_MORE_PAGES != 0 {
@@ -300,5 +313,8 @@ mod tests {
         ] {
             assert!(parse(flags, opcode, &body).is_err(), "{flags} {opcode} {body:02x?}");
         }
+        // Compressed, but said to be longer than it can be.
+        let huge = super::parse(1, RESULT, &[0x7f, 0, 0, 0, 0], Some(Compression::Lz4)).unwrap_err();
+        assert!(huge.to_string().contains("said to be 2130706432"), "{huge}");
     }
 }
