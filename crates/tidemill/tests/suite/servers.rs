@@ -1,4 +1,5 @@
-//! Servers of ClickHouse: one that goes away in mid-copy, tables made as options say, encrypted connections.
+//! Servers of ClickHouse: one that goes away in mid-copy, tables made as options say, encrypted connections. A node of Cassandra: a table
+//! there and back.
 
 #![cfg(target_os = "linux")]
 
@@ -6,12 +7,19 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
-use tidemill_testkit::{ClickHouse, ServerPem};
+use tidemill_testkit::{Cassandra, ClickHouse, ServerPem};
 
 use crate::big_table;
 use crate::run::{Folder, Run};
 
 const RECORDS: u32 = 1_600_000;
+
+/// A workload that makes a keyspace.
+const BOOKS: &str = r#"
+pub async fn schema(db) {
+    db.execute("CREATE KEYSPACE books WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").await?;
+}
+"#;
 
 #[test]
 fn a_copy_goes_on_when_the_server_is_there_again() {
@@ -134,4 +142,50 @@ fn encrypted_servers_are_asked_by_the_url() {
         denied.contains("Wrong password") && !denied.contains("of_another"),
         "{denied}"
     );
+}
+
+#[test]
+fn a_table_goes_to_cassandra_and_comes_back_the_same() {
+    let Some(node) = Cassandra::need() else { return };
+    let folder = Folder::with(&[]);
+    big_table::write(&folder.file("BIG.DBF"), 20_000);
+    std::fs::write(folder.file("books.rn"), BOOKS).expect("written");
+    folder
+        .run(&["bench", "schema", "books.rn", &node.native().to_string()])
+        .done();
+    let table = format!("cql://reader:secret@{}/books/big", node.native());
+    let making = ["--create", "--primary-key", "ID, BORN", "--verify", "full"];
+    let said = folder.run(&[&["copy", "BIG.DBF", &table][..], &making].concat());
+    assert!(!said.stderr.contains("secret"), "{}", said.stderr);
+    said.done();
+    folder.run(&["copy", &table, "back.dbf", "--verify", "full"]).done();
+    let all = |from: &str| {
+        let sql = format!("SELECT * FROM '{from}' ORDER BY \"ID\"");
+        folder.run(&["sql", &sql, "--format", "csv"]).done()
+    };
+    let rows = all("BIG.DBF");
+    assert_eq!(rows.lines().count(), 20_001);
+    assert!(rows == all("back.dbf"), "other rows come back");
+    // A key is asked of the node, and so is a limit.
+    let by_key = format!("SELECT \"NOTE\" FROM '{table}' WHERE \"ID\" = 777");
+    let here = "SELECT \"NOTE\" FROM 'BIG.DBF' WHERE \"ID\" = 777";
+    let answer = |sql: &str| folder.run(&["sql", sql, "--format", "csv"]).done();
+    assert_eq!(answer(&by_key), answer(here));
+    let plan = answer(&format!("EXPLAIN {by_key}"));
+    assert!(
+        plan.contains("\"ID\"\" = 777") || plan.contains("\"ID\" = 777"),
+        "{plan}"
+    );
+    assert!(!plan.contains("secret"), "{plan}");
+    // A table that is there is left as it is.
+    for refused in [&making[..], &[&making[..], &["--overwrite"]].concat()] {
+        let refused = folder
+            .run(&[&["copy", "BIG.DBF", &table][..], refused].concat())
+            .failed();
+        assert!(
+            refused.contains("books/big") && !refused.contains("secret"),
+            "{refused}"
+        );
+    }
+    assert_eq!(answer(&format!("SELECT COUNT(*) AS n FROM '{table}'")), "n\n20000\n");
 }
