@@ -194,7 +194,7 @@ impl State {
             "function",
             &from_schedule,
         );
-        let from_start = functions.filter_map(|(name, one)| Some((name, &one.service.as_ref()?.histogram)));
+        let from_start = functions.filter_map(|(name, one)| Some((name, &one.service()?.histogram)));
         let from_start: Vec<_> = from_start.collect();
         gauges(
             &mut text,

@@ -58,7 +58,8 @@ struct FunctionRecorder {
     cycles: u64,
     errors: Kinds,
     latency: Timer,
-    service: Timer,
+    /// None as long as all cycles began when they were due: the latencies are the service times then.
+    service: Option<Timer>,
 }
 
 #[derive(Debug)]
@@ -72,7 +73,7 @@ struct StatementRecorder {
 }
 
 /// Times of one kind. The series goes on when an interval ends.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Timer {
     latencies: Latencies,
     series: Series,
@@ -102,7 +103,7 @@ impl Recorder {
             cycles: 0,
             errors: Kinds::default(),
             latency: Timer::default(),
-            service: Timer::default(),
+            service: None,
         });
         Self {
             start,
@@ -153,8 +154,13 @@ impl Recorder {
         function.cycles += 1;
         let service = nanoseconds(ended.saturating_duration_since(started));
         let latency = nanoseconds(ended.saturating_duration_since(scheduled)).max(service);
+        if scheduled != started && function.service.is_none() {
+            function.service = Some(function.latency.clone());
+        }
         function.latency.record(latency);
-        function.service.record(service);
+        if let Some(times) = &mut function.service {
+            times.record(service);
+        }
         if let Err(kind) = outcome {
             function.errors.count(kind);
         }
@@ -218,7 +224,7 @@ impl Recorder {
                 cycles: std::mem::take(&mut function.cycles),
                 errors: function.errors.take(),
                 latency: Some(function.latency.take()),
-                service: Some(function.service.take()),
+                service: function.service.as_mut().map(Timer::take),
             };
             (function.name.clone(), sample)
         });
@@ -319,6 +325,28 @@ mod tests {
         assert_eq!(chunk.duration, 20 * MILLISECOND);
         let next = recorder.take(start + 50 * MILLISECOND);
         assert_eq!((next.start, next.functions["run"].cycles), (20 * MILLISECOND, 0));
+    }
+
+    #[test]
+    fn service_times_are_kept_from_the_first_cycle_on_that_was_late() {
+        let start = Instant::now();
+        let mut recorder = Recorder::new(&["run".into()], start);
+        for millis in 1..=3 {
+            recorder.cycle(FunctionId(0), start, start, start + millis * MILLISECOND, Ok(()));
+        }
+        let chunk = recorder.take(start);
+        assert_eq!(chunk.functions["run"].service, None);
+        for late in [0, 0, 50] {
+            let started = start + late * MILLISECOND;
+            recorder.cycle(FunctionId(0), start, started, started + 4 * MILLISECOND, Ok(()));
+        }
+        let function = &recorder.take(start).functions["run"];
+        let counted = |timings: &Option<Timings>, millis: u64| {
+            let histogram = &timings.as_ref().unwrap().histogram;
+            (histogram.count(), histogram.counts_up_to(&[millis * 1_000_000])[0])
+        };
+        assert_eq!(counted(&function.latency, 5), (3, 2));
+        assert_eq!(counted(&function.service, 5), (3, 3));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct FunctionSample {
     /// Times from the schedule to the end. Latte's reports don't have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Timings>,
-    /// Times from the start to the end.
+    /// Times from the start to the end. None where all cycles began when they were due: see [`Self::service`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Timings>,
 }
@@ -206,8 +206,20 @@ impl FunctionSample {
     pub(super) fn add(&mut self, other: &Self) {
         self.cycles = self.cycles.saturating_add(other.cycles);
         add_counts(&mut self.errors, &other.errors);
-        add_timings(&mut self.latency, other.latency.as_ref());
-        add_timings(&mut self.service, other.service.as_ref());
+        if self.service.is_none() && other.service.is_some() {
+            self.service = Some(self.latency.clone().unwrap_or_default());
+        }
+        if let (Some(service), Some(other)) = (&mut self.service, other.service()) {
+            service.add(other);
+        }
+        if let Some(other) = &other.latency {
+            self.latency.get_or_insert_default().add(other);
+        }
+    }
+
+    /// Times from the start to the end.
+    pub fn service(&self) -> Option<&Timings> {
+        self.service.as_ref().or(self.latency.as_ref())
     }
 }
 
@@ -283,12 +295,6 @@ pub(super) fn add_counts(counts: &mut Counts, other: &Counts) {
     }
 }
 
-fn add_timings(timings: &mut Option<Timings>, other: Option<&Timings>) {
-    if let Some(other) = other {
-        timings.get_or_insert_default().add(other);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
@@ -322,12 +328,39 @@ mod tests {
             (9_000, 90, 9_000)
         );
         assert_eq!(merged.cycle_latencies(), alone.cycle_latencies());
+        assert_eq!(merged.functions["read"].service, None);
         assert_eq!(merged.request_latencies(), alone.request_latencies());
         assert_eq!(merged.statements["select"].rows, 18_000);
         assert_eq!(merged.concurrency, alone.concurrency);
         let (left, right) = (merged.metrics["recall"], alone.metrics["recall"]);
         assert_eq!((left.count, left.min, left.max), (9_000, 0.0, 9.0));
         assert!((left.mean - right.mean).abs() < 1e-9 && (left.squares - right.squares).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_worker_that_was_late_has_service_times_for_all() {
+        let start = Instant::now();
+        let ended = start + Duration::from_millis(9);
+        let chunk = |late: u64| {
+            let mut recorder = Recorder::new(&["run".into()], start);
+            let started = start + Duration::from_millis(late);
+            recorder.cycle(FunctionId(0), start, started, ended, Ok(()));
+            recorder.take(ended)
+        };
+        for chunks in [[chunk(0), chunk(5)], [chunk(5), chunk(0)]] {
+            let sample = Sample::merge(chunks, None);
+            let function = &sample.functions["run"];
+            let millis = |timings: Option<&Timings>| {
+                let histogram = &timings.unwrap().histogram;
+                (
+                    histogram.count(),
+                    histogram.min() / 1_000_000,
+                    histogram.max() / 1_000_000,
+                )
+            };
+            assert_eq!(millis(function.latency.as_ref()), (2, 8, 9));
+            assert_eq!(millis(function.service()), (2, 3, 9));
+        }
     }
 
     #[test]

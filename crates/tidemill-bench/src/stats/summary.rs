@@ -49,7 +49,8 @@ struct Function {
     errors: Counts,
     rate: Rate,
     latency: Times,
-    service: Times,
+    /// None as long as all cycles began when they were due.
+    service: Option<Times>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -244,8 +245,13 @@ impl Part for Function {
         self.cycles = self.cycles.saturating_add(sample.cycles);
         add_counts(&mut self.errors, &sample.errors);
         self.rate.add(sample.cycles as f64, whole);
+        if self.service.is_none() && sample.service.is_some() {
+            self.service = Some(self.latency.clone());
+        }
+        if let (Some(service), Some(timings)) = (&mut self.service, sample.service()) {
+            service.add(timings);
+        }
         sample.latency.iter().for_each(|timings| self.latency.add(timings));
-        sample.service.iter().for_each(|timings| self.service.add(timings));
     }
 
     fn merge(sum: &mut FunctionSample, other: &FunctionSample) {
@@ -253,12 +259,16 @@ impl Part for Function {
     }
 
     fn results(self, seconds: f64) -> FunctionResults {
+        let cycle_latency_ms = self.latency.distribution();
         FunctionResults {
             cycles: self.cycles,
             errors: self.errors,
             cycles_per_s: self.rate.estimate(seconds),
-            cycle_latency_ms: self.latency.distribution(),
-            service_time_ms: self.service.distribution(),
+            service_time_ms: match self.service {
+                Some(service) => service.distribution(),
+                None => cycle_latency_ms.clone(),
+            },
+            cycle_latency_ms,
         }
     }
 }
