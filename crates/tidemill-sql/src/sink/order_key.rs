@@ -1,7 +1,8 @@
 //! The order key of a ClickHouse table that is made.
 //!
 //! A key takes no columns that may be NULL unless a server is told otherwise (`allow_nullable_key` of MergeTree, which old ones
-//! have not got), so its columns are made without; a NULL for one is an error with its row.
+//! have not got), nor does an engine for versions and signs (`ReplacingMergeTree(version)`, `CollapsingMergeTree(sign)`), so such columns
+//! are made without; a NULL for one is an error with its row.
 
 use arrow_schema::Schema;
 use datafusion::sql::sqlparser::dialect::ClickHouseDialect;
@@ -9,20 +10,24 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 
 use super::TableOptions;
 
-/// The schema with the key's columns free of NULLs, where the engine has a key.
+/// The schema with the columns of the key, and those that the engine tells rows of one key apart by, free of NULLs.
 pub(crate) fn with_key(schema: &Schema, options: &TableOptions) -> Schema {
-    let columns = match options.is_ordered() {
-        true => columns(&options.order_by),
-        false => Vec::new(),
-    };
+    let mut never_null = Vec::new();
+    if options.is_ordered() {
+        never_null = columns(&options.order_by);
+        let tells_apart = ["ReplacingMergeTree", "CollapsingMergeTree"];
+        if tells_apart.iter().any(|engine| options.engine.contains(engine)) {
+            never_null.extend(columns(&options.engine));
+        }
+    }
     let fields = schema.fields().iter().map(|field| {
-        let is_key = columns.contains(field.name());
-        field.as_ref().clone().with_nullable(field.is_nullable() && !is_key)
+        let is_nullable = field.is_nullable() && !never_null.contains(field.name());
+        field.as_ref().clone().with_nullable(is_nullable)
     });
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
 }
 
-/// The names in a key that are not those of functions. One that is no key at all is for the server to refuse.
+/// The names in a key, or in the arguments of an engine, that are not those of functions. One that is no key at all is for the server to refuse.
 fn columns(key: &str) -> Vec<String> {
     let tokens = Tokenizer::new(&ClickHouseDialect {}, key)
         .tokenize()
@@ -68,6 +73,13 @@ mod tests {
         check("MergeTree", "tuple()", &[]);
         check("MergeTree", "id", &["id"]);
         check("ReplacingMergeTree(at)", "(city, toYYYYMM(at))", &["at", "city"]);
+        check("ReplacingMergeTree(at)", "city", &["at", "city"]);
+        check(
+            "ReplicatedVersionedCollapsingMergeTree('/id', 'x', ID, at)",
+            "city",
+            &["ID", "at", "city"],
+        );
+        check("SummingMergeTree(at)", "city", &["city"]);
         check("MergeTree", "(`a b`, \"ID\", concat('city', 'id'))", &["ID", "a b"]);
         check("MergeTree", "intHash32 (id)", &["id"]);
         check("MergeTree", "'", &[]);
