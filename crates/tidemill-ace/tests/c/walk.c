@@ -471,6 +471,51 @@ static void filters(ADSHANDLE table)
     IS(answer, ADS_FALSE);
 }
 
+static void append(ADSHANDLE table, const char *name)
+{
+    OK(AdsAppendRecord(table));
+    set(table, "NAME", name);
+    OK(AdsWriteAllRecords());
+}
+
+static void change(ADSHANDLE table, UNSIGNED32 number, const char *name)
+{
+    OK(AdsGotoRecord(table, number));
+    set(table, "NAME", name);
+    OK(AdsWriteAllRecords());
+}
+
+/* Scopes of an order of several pages whose cursor has not been moved since a record came. */
+static void scopes_over_new_records(ADSHANDLE connection)
+{
+    ADSHANDLE table, order;
+    char name[5];
+    int number;
+
+    OK(AdsCreateTable(connection, TEXT("scoped"), NULL, ADS_CDX, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS, 0,
+                      TEXT("NAME,Character,4"), &table));
+    OK(AdsCreateIndex61(table, NULL, TEXT("NAME"), TEXT("NAME"), NULL, NULL, ADS_COMPOUND, 512, &order));
+    for (number = 0; number < 400; number++) {
+        sprintf(name, "%04d", number * 7 % 400);
+        append(table, name);
+    }
+    OK(AdsSetAOF(table, TEXT("NAME <> 'y'"), ADS_RESOLVE_IMMEDIATE));
+    OK(AdsGotoTop(order));
+    change(table, 1, "yes");
+    OK(AdsGotoTop(order));
+    append(table, "zero");
+    OK(AdsSetScope(order, ADS_TOP, TEXT("0390"), 4, ADS_STRINGKEY));
+    OK(AdsGotoTop(order));
+    IS(rest(table, order), 11);
+    change(table, 2, "you");
+    OK(AdsGotoTop(order));
+    append(table, "zone");
+    OK(AdsClearScope(order, ADS_TOP));
+    OK(AdsGotoTop(order));
+    IS(rest(table, order), 400);
+    OK(AdsCloseTable(table));
+}
+
 static void records(ADSHANDLE table)
 {
     UNSIGNED8 buffer[128];
@@ -654,6 +699,7 @@ int main(int arguments, char **argument)
     transactions(connection, table);
     OK(AdsCloseTable(table));
     reopen(connection);
+    scopes_over_new_records(connection);
     OK(AdsDisconnect(connection));
     IS(AdsDisconnect(connection), AE_INVALID_CONNECTION_HANDLE);
     OK(AdsApplicationExit());

@@ -475,16 +475,17 @@ impl WorkArea {
         self.put_scope(order)
     }
 
+    /// Gives the scope to the order's cursor, which may have to walk the order as it is now.
     fn put_scope(&mut self, order: OrderId) -> Result<()> {
-        let place = self.order_mut(order)?;
+        let place = self.order(order)?;
         let [mut top, mut bottom] = place.scope.clone().map(|key| key.map(Key::raw));
         if place.is_reversed {
             std::mem::swap(&mut top, &mut bottom);
         }
-        if let Some(way) = &mut place.way {
-            way.cursor.set_scope(top, bottom)?;
+        if place.way.is_none() {
+            return Ok(());
         }
-        Ok(())
+        self.moving(Some(order), |_, cursor, _| Ok(cursor.set_scope(top, bottom)?))
     }
 
     /// Puts the current record into an order that programs fill, or takes it out.

@@ -364,6 +364,10 @@ impl WorkArea {
             Some(order) => self.editor.hold_order(order)?,
             None => false,
         };
+        if is_new && self.editor.refresh()? != self.table.record_count() {
+            // Others have appended records since they were looked for, and the order has them already.
+            self.read_table()?;
+        }
         if is_new || !Arc::ptr_eq(way.cursor.table(), &self.table) {
             way.cursor.follow(&self.table, way.order.as_ref())?;
         }
