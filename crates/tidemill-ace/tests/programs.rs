@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 11] = [
+const PROGRAMS: [&str; 12] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -22,6 +22,7 @@ const PROGRAMS: [&str; 11] = [
     "tests/c/variants.c",
     "tests/c/bindings.c",
     "tests/c/leaks.c",
+    "tests/c/threads.c",
 ];
 
 #[test]
