@@ -2,9 +2,10 @@
 
 use crate::call::{call, refuse};
 use crate::constants::{ADS_CRC_IGNOREMEMOPAGES, AE_SUCCESS};
-use crate::handle::{Handle, with_any, with_area};
+use crate::handle::{Handle, is_statement, with_any, with_area};
 use crate::pointers::{Bytes, Out};
 use crate::settings::{settings, with_settings};
+use crate::statement::with_statement;
 
 use tidemill_ads::ErrorCode;
 
@@ -159,13 +160,11 @@ pub extern "C" fn AdsIsEncryptionEnabled(table: Handle, answer: Out<u16>) -> u32
     call(|| with_area(table, |_| answer.set(0)))
 }
 
-/// The value that the last appended record has in an autoincrement field.
+/// The value that the last record appended through a table or a statement has in an autoincrement field; 0 for none.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetLastAutoinc(table: Handle, answer: Out<u32>) -> u32 {
-    call(|| {
-        with_area(table, |area| match area.last_autoincrement()? {
-            Some(value) => answer.set(value),
-            None => refuse(ErrorCode::InvalidFieldType, "the table has no autoincrement field"),
-        })
+    call(|| match is_statement(table) {
+        true => with_statement(table, |statement| answer.set(statement.last_autoincrement)),
+        false => with_area(table, |area| answer.set(area.last_autoincrement())),
     })
 }

@@ -28,6 +28,8 @@ pub(crate) struct Statement {
     cursors: Vec<AreaId>,
     /// How many records it changed last.
     changed: u64,
+    /// The last value of an autoincrement field that it gave out; 0 for none.
+    pub(crate) last_autoincrement: u32,
     /// How many seconds it may take; 0 is what the connection says.
     timeout: u32,
 }
@@ -46,6 +48,7 @@ impl Statement {
             },
             cursors: Vec::new(),
             changed: 0,
+            last_autoincrement: 0,
             timeout: 0,
         }
     }
@@ -135,7 +138,12 @@ impl Statement {
             }),
             None => Cow::Borrowed(&self.options),
         };
+        let before = session.connection.last_autoincrement();
         let executed = session.connection.execute(text, &values, &settings(), &options)?;
+        let last = session.connection.last_autoincrement();
+        if let Some(value) = last.filter(|_| last != before) {
+            self.last_autoincrement = u32::try_from(value).unwrap_or_default();
+        }
         self.changed = 0;
         match executed {
             Executed::Cursor(area) => {

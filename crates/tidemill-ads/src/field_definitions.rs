@@ -81,6 +81,7 @@ fn field(definition: &str) -> Result<FieldSpec> {
     let is_binary = BINARY.contains(&known) || flags.contains('B');
     Ok(FieldSpec::new(name, letter, width, decimals)
         .nullable(is_null)
+        .autoincrement(letter == '+')
         .binary(is_binary))
 }
 

@@ -59,6 +59,11 @@ impl Connection {
         }
     }
 
+    /// The last value of an autoincrement field that a statement of the connection gave out.
+    pub fn last_autoincrement(&self) -> Option<i64> {
+        self.statements.last_autoincrement
+    }
+
     fn rows_cursor(&mut self, rows: &Rows, codepage: CodePage, settings: &Settings) -> Result<Executed> {
         let area = WorkArea::of_rows(rows, codepage, settings)?;
         Ok(Executed::Cursor(self.add(area)))

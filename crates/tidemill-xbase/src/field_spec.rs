@@ -22,6 +22,8 @@ pub struct FieldSpec {
     pub nullable: bool,
     /// Whether text is exempt from code page translation, in Visual FoxPro tables.
     pub binary: bool,
+    /// Whether records that are appended get 1, 2 and so on in the field, which is of type I or +.
+    pub autoincrement: bool,
 }
 
 impl FieldSpec {
@@ -34,6 +36,7 @@ impl FieldSpec {
             decimals,
             nullable: false,
             binary: false,
+            autoincrement: false,
         }
     }
 
@@ -48,6 +51,13 @@ impl FieldSpec {
     #[must_use]
     pub fn binary(mut self, binary: bool) -> Self {
         self.binary = binary;
+        self
+    }
+
+    /// Whether the table counts the field's values on. Default: false.
+    #[must_use]
+    pub fn autoincrement(mut self, autoincrement: bool) -> Self {
+        self.autoincrement = autoincrement;
         self
     }
 

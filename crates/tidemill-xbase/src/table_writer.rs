@@ -77,6 +77,7 @@ pub(crate) struct Column {
     flags: u8,
     null_bit: Option<usize>,
     varlength_bit: Option<usize>,
+    counts: bool,
 }
 
 impl TableWriter {
@@ -398,6 +399,8 @@ impl Layout {
             (Dialect::VisualFoxPro, _) => {
                 if self.columns.iter().any(varies) {
                     0x32
+                } else if self.columns.iter().any(|column| column.counts) {
+                    0x31
                 } else {
                     0x30
                 }
@@ -458,7 +461,12 @@ impl Column {
         let [low, high] = width.to_le_bytes();
         // Clipper keeps the upper byte of a long width where the decimals are.
         let decimals = if self.letter == 'C' { high } else { self.decimals };
-        Ok(descriptor(name, self.letter, displacement, low, decimals, self.flags))
+        let mut described = descriptor(name, self.letter, displacement, low, decimals, self.flags);
+        if self.counts {
+            // The first value and the step.
+            (described[19], described[23]) = (1, 1);
+        }
+        Ok(described)
     }
 
     /// # Errors
@@ -484,6 +492,7 @@ impl Column {
             'F' => ('F', FieldKind::Float, spec.width),
             'L' => ('L', FieldKind::Logical, 1),
             'D' => ('D', FieldKind::Date, 8),
+            'I' | '+' if spec.autoincrement && !vfp => ('+', FieldKind::Integer, spec.width),
             'I' | '+' | '^' => ('I', FieldKind::Integer, spec.width),
             'B' | 'O' => ('B', FieldKind::Double, 8),
             'Y' => ('Y', FieldKind::Currency, 8),
@@ -502,6 +511,10 @@ impl Column {
             FieldKind::Varchar | FieldKind::Varbinary if !(1..=254).contains(&width) => {
                 return refuse("1 to 254 bytes");
             }
+            _ if spec.autoincrement && kind != FieldKind::Integer => {
+                return refuse("only whole numbers are counted on");
+            }
+            FieldKind::Integer if spec.autoincrement && width != 4 => return refuse("a counter has 4 bytes"),
             FieldKind::Integer if !matches!(width, 1..=4 | 8) => return refuse("1, 2, 3, 4 or 8 bytes"),
             FieldKind::Numeric | FieldKind::Float
                 if !(1..=255).contains(&width) || (spec.decimals > 0 && u16::from(spec.decimals) >= width) =>
@@ -530,12 +543,13 @@ impl Column {
             decimals,
             offset: 0,
             flags: if vfp {
-                u8::from(stored) * 4 + u8::from(spec.nullable) * 2
+                u8::from(spec.autoincrement) * 8 + u8::from(stored) * 4 + u8::from(spec.nullable) * 2
             } else {
                 0
             },
             null_bit: None,
             varlength_bit: None,
+            counts: spec.autoincrement,
         };
         Ok(column)
     }

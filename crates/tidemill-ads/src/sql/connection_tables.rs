@@ -78,7 +78,7 @@ pub(crate) struct StatementTables {
     own: Transactions,
     /// Where a statement within a program's transaction goes back to.
     point: Option<Savepoint>,
-    last_autoincrement: Option<i64>,
+    pub(crate) last_autoincrement: Option<i64>,
     /// Cursors that were closed, the last one last, and how many of them are kept.
     #[expect(
         clippy::vec_box,

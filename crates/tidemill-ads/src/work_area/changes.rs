@@ -29,6 +29,9 @@ impl WorkArea {
         }
         self.place = Place::Record(record);
         (self.is_bof, self.is_eof) = (false, false);
+        if let Some(counter) = self.fields().iter().position(|field| field.autoincrement.is_some()) {
+            self.last_autoincrement = u32::try_from(self.integer_in(counter)?).unwrap_or_default();
+        }
         Ok(record)
     }
 

@@ -392,14 +392,10 @@ impl WorkArea {
         Ok(crc32c::crc32c(&bytes))
     }
 
-    /// The value that the last appended record has in the table's autoincrement field.
-    ///
-    /// # Errors
-    /// When the table cannot be read.
-    pub fn last_autoincrement(&mut self) -> Result<Option<u32>> {
-        let table = self.editor.table()?;
-        let counter = table.fields().iter().find_map(|field| field.autoincrement);
-        Ok(counter.map(|counter| counter.next.wrapping_sub(counter.step)))
+    /// The value that the record appended last has in the table's autoincrement field; 0 where none was appended, or the table has no
+    /// such field.
+    pub fn last_autoincrement(&self) -> u32 {
+        self.last_autoincrement
     }
 
     fn value(&mut self, field: usize) -> Result<Value<'_>> {

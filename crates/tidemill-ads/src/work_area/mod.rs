@@ -180,6 +180,7 @@ pub struct WorkArea {
     work: Work,
     /// What was located last.
     search: Option<locate::Search>,
+    last_autoincrement: u32,
     /// A key that is put together for an order, as the record that it is the key of.
     raw_key: Option<(OrderId, CurrentRecord)>,
 }
@@ -301,6 +302,7 @@ impl WorkArea {
             locked_for_change: None,
             work,
             search: None,
+            last_autoincrement: 0,
             raw_key: None,
         };
         area.list_orders()?;
