@@ -533,10 +533,10 @@ pub extern "C" fn AdsSetEmpty(table: Handle, field: Field) -> u32 {
     call(|| set_value(table, field, || Ok(Value::Null), |area, field| area.set_empty(field)))
 }
 
-/// Makes a field NULL, or blank where it cannot be.
+/// Makes a field NULL; of tables without NULL, blank.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetNull(table: Handle, field: Field) -> u32 {
-    AdsSetEmpty(table, field)
+    call(|| set_value(table, field, || Ok(Value::Null), |area, field| area.set_null(field)))
 }
 
 /// The name in its table of a column of a cursor, by the column's number.

@@ -136,6 +136,7 @@ pub enum ErrorCode {
     RecordConstraintViolation = 5150,
     ValueOverflow = 5179,
     NoMemoFile = 5194,
+    NotNullable = 5205,
     /// The client's for a call from within a call.
     CommunicationBusy = 6619,
     /// The server's for an index that was stopped while it was made, or the packing of a table.

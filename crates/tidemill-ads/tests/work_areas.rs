@@ -584,8 +584,10 @@ fn a_field_that_is_given_bytes_is_not_null() {
     shop.connection.append(area, &shop.settings).unwrap();
     let known = shop.connection.area(area).unwrap();
     for (field, bytes, shown) in [(0, "ab", "ab    "), (1, "    1.50", "    1.50"), (2, "x", "x")] {
-        known.set_empty(field).unwrap();
+        known.set_null(field).unwrap();
         assert!(known.is_null(field).unwrap(), "{field}");
+        known.set_empty(field).unwrap();
+        assert!(!known.is_null(field).unwrap(), "{field}");
         known.set_raw(field, bytes.as_bytes()).unwrap();
         assert!(!known.is_null(field).unwrap(), "{field}");
         assert_eq!(known.text(field, &shop.settings).unwrap(), shown.as_bytes(), "{field}");

@@ -6,8 +6,8 @@
 use tidemill_xbase::expression::Value as Moment;
 use tidemill_xbase::{Field, FieldKind, OpenMode, Place, Value};
 
-use super::WorkArea;
 use super::fields::is_day;
+use super::{TableType, WorkArea};
 use crate::date_format::time_of;
 use crate::error::{ErrorCode, Result};
 use crate::settings::Settings;
@@ -323,7 +323,19 @@ impl WorkArea {
         }
     }
 
-    /// Makes a field NULL, or blank where it cannot be.
+    /// Makes a field NULL; of tables without NULL, blank.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotNullable`] for a field of Visual FoxPro that cannot be NULL; as [`WorkArea::set_number`].
+    pub fn set_null(&mut self, field: usize) -> Result<()> {
+        match (self.options.table_type, self.field(field)?.nullable) {
+            (TableType::Vfp, true) => self.put(field, Value::Null),
+            (TableType::Vfp, false) => self.refuse(ErrorCode::NotNullable, "the field cannot be NULL"),
+            (TableType::Ntx | TableType::Cdx, _) => self.set_empty(field),
+        }
+    }
+
+    /// Makes a field blank, and not NULL.
     ///
     /// # Errors
     /// As [`WorkArea::set_number`].
@@ -331,10 +343,17 @@ impl WorkArea {
         let known = self.shape(field)?;
         match known.kind {
             FieldKind::Memo | FieldKind::MemoBinary => self.put_memo(field, None),
-            FieldKind::Integer | FieldKind::Double | FieldKind::Currency if !known.nullable => {
-                self.put(field, Value::Integer(0))
-            }
-            FieldKind::Time if !known.nullable => self.put(field, Value::Time(0)),
+            FieldKind::Integer | FieldKind::Double | FieldKind::Currency => self.put(field, Value::Integer(0)),
+            FieldKind::Time => self.put(field, Value::Time(0)),
+            FieldKind::Timestamp => self.set_raw(field, &[0; 8]),
+            FieldKind::Character
+            | FieldKind::CharacterBinary
+            | FieldKind::Varchar
+            | FieldKind::Varbinary
+            | FieldKind::Numeric
+            | FieldKind::Float
+            | FieldKind::Logical
+            | FieldKind::Date => self.set_raw(field, b""),
             _ => self.put(field, Value::Null),
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use tidemill_xbase::expression::{Record, RecordBytes, Value};
 use tidemill_xbase::{Dialect, Field, FieldKind};
 
-use super::WorkArea;
+use super::{TableType, WorkArea};
 use crate::date_format::{clock, julian};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
@@ -50,7 +50,6 @@ pub(super) struct Shape {
     offset: usize,
     pub(super) width: usize,
     pub(super) decimals: u8,
-    pub(super) nullable: bool,
 }
 
 impl Shape {
@@ -133,7 +132,6 @@ impl WorkArea {
             offset: known.offset,
             width: known.width,
             decimals: known.decimals,
-            nullable: known.nullable,
         })
     }
 
@@ -292,11 +290,18 @@ impl WorkArea {
         }
     }
 
-    /// Whether a field of Visual FoxPro is NULL.
+    /// Whether a field is NULL; of tables without NULL, whether it is blank.
     ///
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`], [`ErrorCode::InvalidFieldNumber`].
     pub fn is_null(&mut self, field: usize) -> Result<bool> {
+        match self.options.table_type {
+            TableType::Vfp => self.holds_null(field),
+            TableType::Ntx | TableType::Cdx => self.is_empty(field),
+        }
+    }
+
+    fn holds_null(&mut self, field: usize) -> Result<bool> {
         self.current()?;
         let known = self.field(field)?;
         if known.kind.uses_memo() || known.kind == FieldKind::Variant {
@@ -315,7 +320,7 @@ impl WorkArea {
         if known.kind.uses_memo() {
             return Ok(self.memo(field)?.is_empty());
         }
-        if self.is_null(field)? {
+        if self.holds_null(field)? {
             return Ok(true);
         }
         let cell = self.record.bytes.get(known.place()).unwrap_or_default();
