@@ -39,7 +39,7 @@ pub extern "C" fn AdsConnect60(
     call(|| connect(folder, servers, answer))
 }
 
-/// Connects as a text says: `Data Source=folder;ServerType=ADS_LOCAL_SERVER;…`.
+/// Connects as a text says: `Data Source=folder;ServerType=ADS_LOCAL_SERVER;…`, whose values may stand in quotes.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<Handle>) -> u32 {
     call(|| {
@@ -47,7 +47,12 @@ pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<H
         let part = |name: &str| {
             text.split(';')
                 .filter_map(|part| part.split_once('='))
-                .find_map(|(known, value)| known.trim().eq_ignore_ascii_case(name).then(|| value.trim().to_owned()))
+                .find_map(|(known, value)| {
+                    known
+                        .trim()
+                        .eq_ignore_ascii_case(name)
+                        .then(|| unquoted(value.trim()).to_owned())
+                })
         };
         let is_remote = part("ServerType").is_some_and(|servers| {
             let servers = servers.to_ascii_uppercase();
@@ -59,6 +64,11 @@ pub extern "C" fn AdsConnect101(text: Name, _options: Out<Handle>, answer: Out<H
             None => refuse(ErrorCode::InvalidPath, "the connection has no Data Source"),
         }
     })
+}
+
+fn unquoted(value: &str) -> &str {
+    let between = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
+    between('"').or_else(|| between('\'')).unwrap_or(value)
 }
 
 fn connect(folder: Name, servers: u16, answer: Out<Handle>) -> Result<()> {

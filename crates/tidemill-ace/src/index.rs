@@ -611,10 +611,16 @@ pub extern "C" fn AdsGetNumSegments(index: Handle, answer: Out<u16>) -> u32 {
     call(|| answer.set(u16::try_from(segments(index)?.len()).unwrap_or(u16::MAX)))
 }
 
-/// The numbers of the fields that an order's expression names, as many as `count` says that there is room for.
+/// The numbers of the fields that an order's expression names, for an array of as many as [`AdsGetNumSegments`] says. What stands
+/// at the place of the count is not read: SAP's own bindings and those of X# pass it for an answer alone.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetSegmentFieldNumbers(index: Handle, count: Out<u16>, fields: Out<u16>) -> u32 {
-    call(|| put_all(&segments(index)?, fields, count))
+    call(|| {
+        let segments = segments(index)?;
+        count.set(u16::try_from(segments.len()).unwrap_or(u16::MAX))?;
+        let mut places = segments.iter().enumerate();
+        places.try_for_each(|(at, field)| fields.set_at(at, *field))
+    })
 }
 
 /// Whether an expression can be that of an order.

@@ -35,7 +35,7 @@ pub extern "C" fn AdsIsRecordLocked(table: Handle, record: u32, answer: Out<u16>
     call(|| with_area(table, |area| answer.set(area.is_record_locked(record)?.into())))
 }
 
-/// Whether this handle holds all records.
+/// Whether this handle has locked all records; not where it has the table alone.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsTableLocked(table: Handle, answer: Out<u16>) -> u32 {
     call(|| with_area(table, |area| answer.set(area.is_table_locked().into())))

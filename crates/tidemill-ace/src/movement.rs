@@ -88,8 +88,9 @@ pub extern "C" fn AdsGotoBOF(object: Handle) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGotoEOF(object: Handle) -> u32 {
     call(|| {
-        with_any(object, |session, area, _| {
-            session.connection.go_to(area, 0, &settings()).map(drop)
+        with_any(object, |session, area, order| {
+            session.connection.go_bottom(area, order, &settings())?;
+            session.connection.skip(area, order, 1, &settings())
         })
     })
 }

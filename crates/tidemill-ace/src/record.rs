@@ -63,10 +63,15 @@ pub extern "C" fn AdsIsRecordDeleted(table: Handle, answer: Out<u16>) -> u32 {
     call(|| with_area(table, |area| answer.set(area.is_deleted()?.into())))
 }
 
-/// Whether the current record is shown by filters.
+/// Whether the current record is shown by filters, and for an order by its condition and scope.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsRecordVisible(object: Handle, answer: Out<u16>) -> u32 {
-    call(|| with_area(object, |area| answer.set(area.is_visible(&settings())?.into())))
+    call(|| {
+        with_any(object, |session, area, order| {
+            let is_visible = session.connection.area(area)?.is_visible(order, &settings())?;
+            answer.set(is_visible.into())
+        })
+    })
 }
 
 /// Reads the current record anew, and forgets what was changed in it.

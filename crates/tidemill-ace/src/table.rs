@@ -531,23 +531,23 @@ pub extern "C" fn AdsGetTableConnection(table: Handle, answer: Out<Handle>) -> u
 /// A table that is open, by the name of its file.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetTableHandle(name: Name, answer: Out<Handle>) -> u32 {
+    AdsGetTableHandle25(0, name, answer)
+}
+
+/// As [`AdsGetTableHandle`], on one connection; 0 is any.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetTableHandle25(connection: Handle, name: Name, answer: Out<Handle>) -> u32 {
     call(|| {
         let name = name.needed()?;
         let mut found = None;
-        for_each_session(|session| {
-            let path = session
-                .connection
-                .path_of(&name, "dbf", &settings())?
-                .canonicalize()
-                .ok();
-            let open = session.connection.areas();
-            let is_meant = |area: &WorkArea| path.is_some() && area.path().canonicalize().ok() == path;
-            let area = open.into_iter().find(|(_, area)| is_meant(area)).map(|(id, _)| id);
-            if let (Some(area), None) = (area, found) {
-                found = Some(session.table_handle(area)?);
-            }
+        let mut look = |session: &mut Session| {
+            found = found.or(open_of_name(session, &name)?);
             Ok(())
-        })?;
+        };
+        match connection {
+            0 => for_each_session(look)?,
+            _ => with_connection(connection, &mut look)?,
+        }
         match found {
             Some(table) => answer.set(table),
             None => refuse(ErrorCode::NotFound, format!("{name} is not open")),
@@ -555,22 +555,19 @@ pub extern "C" fn AdsGetTableHandle(name: Name, answer: Out<Handle>) -> u32 {
     })
 }
 
-/// The table of an alias on a connection.
-#[unsafe(no_mangle)]
-pub extern "C" fn AdsGetTableHandle25(connection: Handle, alias: Name, answer: Out<Handle>) -> u32 {
-    call(|| with_connection(connection, |session| named(session, alias, answer)))
-}
-
-fn named(session: &mut Session, alias: Name, answer: Out<Handle>) -> Result<()> {
-    let alias = alias.needed()?;
+fn open_of_name(session: &mut Session, name: &str) -> Result<Option<Handle>> {
+    let path = session
+        .connection
+        .path_of(name, "dbf", &settings())?
+        .canonicalize()
+        .ok();
+    let is_meant = |area: &WorkArea| path.is_some() && area.path().canonicalize().ok() == path;
     let found = session
         .connection
         .areas()
-        .find(|(_, area)| area.alias().eq_ignore_ascii_case(alias.trim()));
-    match found.map(|(id, _)| id) {
-        Some(area) => answer.set(session.table_handle(area)?),
-        None => refuse(ErrorCode::NotFound, format!("no open table is called {alias:?}")),
-    }
+        .find(|(_, area)| is_meant(area))
+        .map(|(id, _)| id);
+    found.map(|area| session.table_handle(area)).transpose()
 }
 
 /// The day of the last change.

@@ -57,10 +57,14 @@ pub extern "C" fn AdsInTransaction(connection: Handle, answer: Out<u16>) -> u32 
     })
 }
 
-/// How many transactions were committed on a connection.
+/// How deep a connection is in transactions: they do not nest here.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetTransactionCount(connection: Handle, answer: Out<u32>) -> u32 {
-    call(|| with_connection(connection, |session| answer.set(session.connection.transaction_count())))
+    call(|| {
+        with_connection(connection, |session| {
+            answer.set(session.connection.is_in_transaction().into())
+        })
+    })
 }
 
 /// What a dead process left is brought into the tables whenever a folder is connected to.

@@ -66,6 +66,29 @@ fn unavailable_functions_say_so() {
     }
 }
 
+/// The program that calls everything with arguments that make no sense checks no answers.
+#[test]
+fn every_function_that_is_done_is_called_where_answers_are_checked() {
+    let unavailable = unavailable();
+    let mut called = BTreeSet::new();
+    for part in ["tests/c", "tests/python", "examples"] {
+        let entries = fs::read_dir(folder().join(part)).expect("the folder of the programs is there");
+        let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+        for path in paths.filter(|path| !path.ends_with("hostile.c")) {
+            let text = fs::read_to_string(path).expect("a program is text");
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+            called.extend(words.filter(|word| word.starts_with("Ads")).map(str::to_owned));
+        }
+    }
+    let rows = rows();
+    let done = rows.iter().filter(|row| !unavailable.contains_key(row.name.as_str()));
+    let uncalled: Vec<&str> = done
+        .map(|row| row.name.as_str())
+        .filter(|name| !called.contains(*name))
+        .collect();
+    assert_eq!(uncalled, [""; 0]);
+}
+
 #[test]
 fn every_other_function_is_a_shim() {
     let shims = shims();

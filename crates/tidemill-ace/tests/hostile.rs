@@ -108,7 +108,7 @@ fn calls_of(header: &str) -> String {
 fn kind_of(parameter: &str) -> Option<char> {
     let parameter = parameter.trim();
     let (of, name) = parameter.rsplit_once([' ', '*']).unwrap_or_default();
-    let is_length = ["Len", "NumRecords", "NumSegments", "StructSize"]
+    let is_length = ["Len", "NumRecords", "StructSize"]
         .iter()
         .any(|end| name.ends_with(end));
     match of.trim().trim_end_matches('*').trim() {
@@ -131,12 +131,13 @@ fn kind_of(parameter: &str) -> Option<char> {
     }
 }
 
-/// Bytes whose length is part of them, or fixed.
-const SELF_DESCRIBING: [&str; 6] = [
+/// Bytes whose length is part of them, or fixed, or an order's to decide.
+const SELF_DESCRIBING: [&str; 7] = [
     "pucBookmark",
     "pucBookmark1",
     "pucBookmark2",
     "pucDBFDate",
     "pucFormattedDate",
     "pucKey",
+    "pusSegFieldNumbers",
 ];

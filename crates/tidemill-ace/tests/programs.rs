@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 14] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -23,6 +23,8 @@ const PROGRAMS: [&str; 12] = [
     "tests/c/bindings.c",
     "tests/c/leaks.c",
     "tests/c/threads.c",
+    "tests/c/values.c",
+    "tests/c/objects.c",
 ];
 
 #[test]

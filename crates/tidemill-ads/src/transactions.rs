@@ -18,7 +18,6 @@ use crate::settings::Settings;
 pub(crate) struct Transactions {
     log: Option<TransactionLog>,
     current: Option<(Transaction, Vec<(String, Savepoint)>)>,
-    count: u32,
 }
 
 /// What the names of logs begin and end with.
@@ -159,7 +158,6 @@ impl Connection {
             Some((transaction, _)) => transaction.commit(),
             None => Ok(()),
         };
-        self.transactions.count += u32::from(committed.is_ok());
         if committed.is_err() {
             self.read_anew()?;
         }
@@ -267,11 +265,6 @@ impl Connection {
     /// Whether a transaction is under way.
     pub fn is_in_transaction(&self) -> bool {
         self.transactions.is_under_way()
-    }
-
-    /// How many transactions were committed.
-    pub fn transaction_count(&self) -> u32 {
-        self.transactions.count
     }
 
     fn lay_log_down(&mut self) -> Result<()> {

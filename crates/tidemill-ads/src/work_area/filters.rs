@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tidemill_xbase::aof::{Aof, Customize, Filter, FilterOrders, OptimizationLevel};
 use tidemill_xbase::expression::{Program, RecordBytes, Type, Value, parse};
 use tidemill_xbase::index::Order;
-use tidemill_xbase::{Access, Changes, Columns, OpenMode, Place, Table};
+use tidemill_xbase::{Access, Changes, Columns, OpenMode, Place, Table, TableCursor};
 
 use super::cursor::both;
-use super::{AreaFilter, WorkArea};
+use super::{AreaFilter, OrderId, WorkArea};
 use crate::error::{ErrorCode, Result};
 use crate::settings::Settings;
 
@@ -205,13 +205,20 @@ impl WorkArea {
             .is_none_or(|filter| filter.aof.records().contains(record)))
     }
 
-    /// Whether filters, and the setting for deleted records, show the current record.
+    /// Whether filters, and the setting for deleted records, show the current record; with an order also its condition and scope.
     ///
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`]; that of the filter's expression.
-    pub fn is_visible(&mut self, settings: &Settings) -> Result<bool> {
+    pub fn is_visible(&mut self, order: Option<OrderId>, settings: &Settings) -> Result<bool> {
         let record = self.current()?;
-        Ok(self.is_in_aof(record)? && self.is_shown(record, settings)?)
+        if !self.is_in_aof(record)? || !self.is_shown(record, settings)? {
+            return Ok(false);
+        }
+        let is_in = |_: &mut Self, cursor: &mut TableCursor, _| Ok(cursor.go_to(record) && cursor.is_in_order()?);
+        match order {
+            None => Ok(true),
+            Some(_) => self.moving(order, is_in),
+        }
     }
 
     /// The value of a logical expression for the current record.

@@ -87,9 +87,9 @@ impl WorkArea {
         Ok(self.is_alone() || self.is_file_locked || is_changed || self.locked.contains(&record))
     }
 
-    /// Whether this handle holds all records.
+    /// Whether this handle has locked all records; not where it has the table alone and needs no lock.
     pub fn is_table_locked(&self) -> bool {
-        self.is_alone() || self.is_file_locked
+        !self.is_alone() && self.is_file_locked
     }
 
     /// The records that this handle holds, in ascending order.
