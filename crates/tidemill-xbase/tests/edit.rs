@@ -267,6 +267,32 @@ fn counters_count_on_and_cannot_be_written() {
     assert_eq!(next, first.next + 2 * first.step);
 }
 
+/// As Harbour makes them (`src/rdd/dbf1.c`): type I with a flag and version 31 in Visual FoxPro, type + elsewhere.
+#[test]
+fn counters_of_new_tables_begin_at_1() {
+    let folder = TempDir::new().unwrap();
+    for (format, version, letter) in [(Dialect::VisualFoxPro, 0x31, 'I'), (Dialect::FoxPro2, 0x03, '+')] {
+        let path = folder.path().join(format!("{version}.dbf"));
+        let mut create = CreateOptions::new(TODAY);
+        create.format = format;
+        let fields = [FieldSpec::new("ID", 'I', 4, 0).autoincrement(true)];
+        TableWriter::create(&path, &fields, &create).unwrap().finish().unwrap();
+        let mut table = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+        assert_eq!(table.fields()[0].letter, letter);
+        let mut record = [0; 5];
+        for number in 1..=3 {
+            table.append_record(&mut record).unwrap();
+            assert_eq!(record[1..], [number, 0, 0, 0], "{format:?}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap()[0], version);
+        let wide = [FieldSpec::new("ID", 'I', 8, 0).autoincrement(true)];
+        assert!(matches!(
+            TableWriter::create(&path, &wide, &create),
+            Err(Error::Misuse(_))
+        ));
+    }
+}
+
 #[test]
 fn fields_with_the_time_of_the_last_change_follow_every_write_and_cannot_be_written() {
     static NOW: AtomicI64 = AtomicI64::new(0);
