@@ -111,6 +111,7 @@ fn compare(word: &str) -> Result<(), Box<dyn Error>> {
                 }
                 Compression::Zstd => {}
             }
+            gate_of_wall(contenders, &usages);
             if let Some(ours) = ours {
                 println!("  gate: peak of memory below 16 MB: {}", met(ours.peak < 16_000_000));
             }
@@ -248,6 +249,19 @@ fn gate(what: &str, limit: f64, ours: Option<&Usage>, theirs: Option<&Usage>) {
     if let (Some(ours), Some(theirs)) = (ours, theirs) {
         let ratio = ours.cpu.as_secs_f64() / theirs.cpu.as_secs_f64();
         println!("  gate: {what} at most {limit}: {ratio:.2}, {}", met(ratio <= limit));
+    }
+}
+
+/// Whether our time on the wall is not above the best rival's.
+fn gate_of_wall(contenders: &[&str], usages: &HashMap<&str, Usage>) {
+    let rivals = contenders.iter().filter(|name| !["tidemill", "lz4"].contains(name));
+    let best = rivals.filter_map(|name| usages.get(name)).map(|usage| usage.wall).min();
+    if let (Some(ours), Some(best)) = (usages.get("tidemill"), best) {
+        let ratio = ours.wall.as_secs_f64() / best.as_secs_f64();
+        println!(
+            "  gate: wall, of the best rival at most 1: {ratio:.2}, {}",
+            met(ratio <= 1.0)
+        );
     }
 }
 
