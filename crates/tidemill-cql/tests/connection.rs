@@ -20,6 +20,8 @@ use tidemill_cql::connection::{
 use tidemill_testkit::{Cassandra, NoStorage, Reply as Told};
 use tokio::time::timeout;
 
+const INSERT: &str = "INSERT INTO fast.numbers (a, b) VALUES (?, ?)";
+
 /// One test, since a node takes a while to start.
 #[test]
 fn a_real_cassandra() {
@@ -142,9 +144,7 @@ async fn inserts_and_pages(address: SocketAddr) {
     ] {
         client.driver.query_unpaged(text, ()).await.unwrap();
     }
-    let insert = client
-        .prepare("INSERT INTO fast.numbers (a, b) VALUES (?, ?)", |_| {})
-        .await;
+    let insert = client.prepare(INSERT, |_| {}).await;
     for tag in 0..3000 {
         let number = i32::try_from(tag).unwrap();
         assert_eq!(client.send(&insert, tag, &[number % 3, number]), Sent::Sent);
@@ -183,28 +183,28 @@ async fn inserts_and_pages(address: SocketAddr) {
     client.outcomes(sent as usize).await;
 }
 
-/// The table has 3,000 rows by now, and a few more.
+/// Before an endpoint that would answer the requests itself, were they not compressed; the table has 3,000 rows by now, and a few more.
 async fn compressed(address: SocketAddr) {
-    for compression in [Compression::Lz4, Compression::Snappy] {
+    let endpoint = NoStorage::start(address, INSERT).unwrap();
+    for (key, compression) in [(77, Compression::Lz4), (78, Compression::Snappy)] {
         let handshake = Handshake {
             compression: Some(compression),
             ..Handshake::default()
         };
-        let mut client = Client::with(address, handshake).await;
-        let text = "INSERT INTO fast.numbers (a, b) VALUES (?, ?)";
-        let insert = client.prepare(text, |_| {}).await;
+        let mut client = Client::with(endpoint.address(), handshake).await;
+        let insert = client.prepare(INSERT, |_| {}).await;
         for tag in 0..100 {
-            assert_eq!(client.send(&insert, tag, &[77, 1]), Sent::Sent);
+            assert_eq!(client.send(&insert, tag, &[key, 1]), Sent::Sent);
         }
         let outcomes = client.outcomes(100).await;
         assert!(outcomes.into_values().all(|outcome| outcome.unwrap() == Reply::Void));
+        assert_eq!(endpoint.answered(), 0);
         let text = "SELECT b FROM fast.numbers WHERE a = ?";
         let all = client.prepare(text, |statement| statement.set_page_size(10_000)).await;
         assert_eq!(rows(client.one(&all, &[1]).await), (1000, None));
-        assert_eq!(rows(client.one(&all, &[77]).await), (1, None));
-        let text = "INSERT INTO fast.numbers (a, b) VALUES (?, ?)";
+        assert_eq!(rows(client.one(&all, &[key]).await), (1, None));
         let two = client
-            .prepare(text, |statement| statement.set_consistency(Consistency::Two))
+            .prepare(INSERT, |statement| statement.set_consistency(Consistency::Two))
             .await;
         let fault = client.one(&two, &[1, 1]).await.unwrap_err();
         assert!(
@@ -216,9 +216,8 @@ async fn compressed(address: SocketAddr) {
 
 async fn errors_of_the_server(address: SocketAddr) {
     let mut client = Client::new(address).await;
-    let text = "INSERT INTO fast.numbers (a, b) VALUES (?, ?)";
     let two = client
-        .prepare(text, |statement| statement.set_consistency(Consistency::Two))
+        .prepare(INSERT, |statement| statement.set_consistency(Consistency::Two))
         .await;
     match *client.one(&two, &[1, 1]).await.unwrap_err() {
         Fault::Server(DbError::Unavailable { required, alive, .. }, _) => assert_eq!((required, alive), (2, 1)),

@@ -119,7 +119,7 @@ pub(super) const VERSION: u8 = 0x84;
 /// What is read at once.
 const READ: usize = 1 << 16;
 /// Section 2 of the protocol: 256 MB.
-const LONGEST: usize = 256 << 20;
+pub(super) const LONGEST: usize = 256 << 20;
 
 #[cfg(test)]
 mod tests {

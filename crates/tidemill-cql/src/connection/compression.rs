@@ -3,6 +3,7 @@
 use scylla_cql::frame::{Compression, compress_append, flag};
 
 use super::HEADER;
+use super::answers::LONGEST;
 
 /// Compresses the body of the frame that begins at `start` and is the last of the buffer. Where that cannot be done it stays as it is, which
 /// the protocol allows for each frame.
@@ -26,18 +27,16 @@ pub(super) fn compress(buffer: &mut Vec<u8>, start: usize, compression: Compress
 /// Checks the length that a compressed body is said to have, for which the driver takes memory.
 ///
 /// # Errors
-/// What is wrong: there is no length, or one that no body of this size can have.
+/// What is wrong: there is no length, or one that no body of this size, or of any, can have.
 pub(super) fn check(body: &[u8], compression: Compression) -> Result<(), String> {
-    let (length, most) = match compression {
+    let (length, growth) = match compression {
         Compression::Lz4 => {
             let length = body.first_chunk().map(|length| u32::from_be_bytes(*length) as usize);
-            (length, body.len().saturating_mul(LZ4_MOST))
+            (length, LZ4_MOST)
         }
-        Compression::Snappy => (
-            snap::raw::decompress_len(body).ok(),
-            body.len().saturating_mul(SNAPPY_MOST),
-        ),
+        Compression::Snappy => (snap::raw::decompress_len(body).ok(), SNAPPY_MOST),
     };
+    let most = body.len().saturating_mul(growth).min(LONGEST);
     match length {
         Some(length) if length <= most => Ok(()),
         Some(length) => Err(format!(
@@ -79,6 +78,10 @@ mod tests {
         );
         let huge = check(&[0xff, 0xff, 0xff, 0xff, 0x07, 0], Compression::Snappy).unwrap_err();
         assert!(huge.contains("2147483647, more than the 132"), "{huge}");
+        let mut long = vec![0; 2 << 20];
+        long[0] = 0x11;
+        let huge = check(&long, Compression::Lz4).unwrap_err();
+        assert!(huge.contains("285212672, more than the 268435456"), "{huge}");
         assert_eq!(
             check(&[0; 3], Compression::Lz4).unwrap_err(),
             "3 bytes without their length"

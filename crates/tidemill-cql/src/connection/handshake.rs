@@ -76,8 +76,10 @@ impl Handshake {
             options.insert("COMPRESSION".into(), compression.as_str().into());
         }
         write(stream, &Startup { options }).await?;
-        if read(stream, self.compression).await? == READY {
-            return Ok(());
+        match read(stream, self.compression).await? {
+            READY => return Ok(()),
+            AUTHENTICATE => {}
+            other => return Err(invalid(format!("expected READY, found opcode {other:#04x}"))),
         }
         let Some(Login { user, password }) = &self.login else {
             return Err(invalid("the server wants a password, and there is none".to_owned()));
@@ -163,6 +165,7 @@ mod tests {
             (frame(0x00, 17, b"\0\0\x01\0\0\x0bno password"), "no password"),
             (frame(AUTHENTICATE, 2, b"\0\0"), "wants a password"),
             (frame(0x08, 4, &[0, 0, 0, 1]), "expected READY"),
+            (frame(AUTH_SUCCESS, 0, b""), "expected READY"),
             (frame(READY, u32::MAX, b""), "4294967295 bytes"),
             (frame(READY, 4, b"abc"), "eof"),
             (vec![VERSION], "eof"),
