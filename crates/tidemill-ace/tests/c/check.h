@@ -47,4 +47,28 @@ static void same(int line, const char *what, const char *got, const char *expect
 
 #define SAME(got, expected) same(__LINE__, #got, (const char *) (got), expected)
 
+/* What a field of the current record has, without the blanks behind it, until the next call. */
+static inline const char *trimmed(ADSHANDLE table, const char *field)
+{
+    static UNSIGNED8 buffer[256];
+    UNSIGNED32 length = sizeof buffer;
+    buffer[0] = 0;
+    OK(AdsGetString(table, TEXT(field), buffer, &length, ADS_TRIM));
+    return (const char *) buffer;
+}
+
+/* UTF-16 of a text in ASCII, until the fourth call from now. */
+static inline WCHAR *utf16(const char *text)
+{
+    static WCHAR units[4][200];
+    static int next;
+    int at = 0;
+
+    next = (next + 1) % 4;
+    do
+        units[next][at] = (WCHAR) text[at];
+    while (text[at++]);
+    return units[next];
+}
+
 #endif

@@ -10,16 +10,6 @@
 static ADSHANDLE connection, table, by_name, by_amount;
 static char folder[400];
 
-static WCHAR *wide(const char *text)
-{
-    static WCHAR units[200];
-    int at = 0;
-    do
-        units[at] = (WCHAR) text[at];
-    while (text[at++]);
-    return units;
-}
-
 static ADSHANDLE open_table(ADSHANDLE on, const char *name)
 {
     ADSHANDLE opened = 0;
@@ -376,13 +366,13 @@ static void statements(void)
     OK(AdsStmtClearTablePasswords(statement));
     OK(AdsStmtDisableEncryption(statement));
     OK(AdsStmtSetTableType(statement, ADS_CDX));
-    OK(AdsVerifySQLW(statement, wide("SELECT * FROM orders")));
-    IS(AdsVerifySQLW(statement, wide("SELECT FROM WHERE")), 7200);
-    OK(AdsExecuteSQLDirectW(statement, wide("SELECT COUNT(*) FROM orders"), &cursor));
+    OK(AdsVerifySQLW(statement, utf16("SELECT * FROM orders")));
+    IS(AdsVerifySQLW(statement, utf16("SELECT FROM WHERE")), 7200);
+    OK(AdsExecuteSQLDirectW(statement, utf16("SELECT COUNT(*) FROM orders"), &cursor));
     OK(AdsGetDouble(cursor, ADSFIELD(1), &count));
     IS(count, 4);
-    OK(AdsPrepareSQLW(statement, wide("SELECT COUNT(*) FROM orders WHERE NAME = :who")));
-    OK(AdsSetFieldW(statement, TEXT("who"), wide("Dora"), 4));
+    OK(AdsPrepareSQLW(statement, utf16("SELECT COUNT(*) FROM orders WHERE NAME = :who")));
+    OK(AdsSetFieldW(statement, TEXT("who"), utf16("Dora"), 4));
     OK(AdsExecuteSQL(statement, &cursor));
     OK(AdsGetDouble(cursor, ADSFIELD(1), &count));
     IS(count, 1);
@@ -394,7 +384,7 @@ static void statements(void)
     OK(AdsGetDouble(cursor, ADSFIELD(1), &count));
     IS(count, 3);
     OK(AdsCloseSQLStatement(prepared));
-    OK(AdsCachePrepareSQLW(connection, wide("SELECT COUNT(*) FROM orders"), &prepared));
+    OK(AdsCachePrepareSQLW(connection, utf16("SELECT COUNT(*) FROM orders"), &prepared));
     OK(AdsExecuteSQL(prepared, &cursor));
     OK(AdsGetDouble(cursor, ADSFIELD(1), &count));
     IS(count, 4);

@@ -18,15 +18,6 @@ static ADSHANDLE create(const char *name, UNSIGNED16 type, const char *fields)
     return made;
 }
 
-static const char *text(const char *field)
-{
-    static UNSIGNED8 buffer[256];
-    UNSIGNED32 length = sizeof buffer;
-    buffer[0] = 0;
-    OK(AdsGetString(table, TEXT(field), buffer, &length, ADS_TRIM));
-    return (const char *) buffer;
-}
-
 static void numbers(void)
 {
     SIGNED64 large = 77;
@@ -41,7 +32,7 @@ static void numbers(void)
     OK(AdsSetShort(table, TEXT("N"), -321));
     OK(AdsGetShort(table, TEXT("N"), &small));
     IS(small, -321);
-    SAME(text("N"), "-321");
+    SAME(trimmed(table, "N"), "-321");
     IS(AdsSetLongLong(table, TEXT("I"), 1LL << 40), AE_DATA_TOO_LONG);
     OK(AdsSetDouble(table, TEXT("PRICE"), 19.95));
     OK(AdsGetMoney(table, TEXT("PRICE"), &large));
@@ -62,7 +53,7 @@ static void moments(void)
     double day = 77;
 
     OK(AdsSetJulian(table, TEXT("DAY"), JULIAN_2024));
-    SAME(text("DAY"), "2024-01-01");
+    SAME(trimmed(table, "DAY"), "2024-01-01");
     OK(AdsGetJulian(table, TEXT("DAY"), &whole));
     IS(whole, JULIAN_2024);
     OK(AdsConvertStringToJulian(TEXT("2024-01-01"), 10, &day));
@@ -159,7 +150,7 @@ static void wide(void)
     OK(AdsGetFieldW(table, TEXT("NAME"), got, &length, ADS_TRIM));
     IS(length, 3);
     IS(memcmp(got, letters, sizeof letters), 0);
-    SAME(text("NAME"), "a\xe9\x80");
+    SAME(trimmed(table, "NAME"), "a\xe9\x80");
     length = 2;
     IS(AdsGetFieldW(table, TEXT("NAME"), got, &length, ADS_TRIM), AE_INSUFFICIENT_BUFFER);
     IS(length, 3);
@@ -247,7 +238,7 @@ static void changes(void)
     OK(AdsWriteRecord(table));
     OK(AdsSetString(table, TEXT("NAME"), TEXT("other"), 5));
     OK(AdsCancelUpdate90(table, 0));
-    SAME(text("NAME"), "Novak");
+    SAME(trimmed(table, "NAME"), "Novak");
     OK(AdsShowDeleted(0));
     OK(AdsDeleteRecord(table));
     OK(AdsIsRecordVisible(table, &is_shown));
@@ -281,8 +272,8 @@ static void restructured(void)
     OK(AdsGetNumFields(table, &count));
     IS(count, 11);
     OK(AdsGotoTop(table));
-    SAME(text("TITLE"), "Novak");
-    SAME(text("MORE"), "");
+    SAME(trimmed(table, "TITLE"), "Novak");
+    SAME(trimmed(table, "MORE"), "");
     IS(AdsGetFieldNum(table, TEXT("CODE"), &count), AE_INVALID_FIELDNAME);
 }
 
