@@ -145,7 +145,9 @@ fn compare(arguments: &[String]) -> Result<(), Box<dyn Error>> {
 fn ask(program: &str, question: &Question<'_>, folder: &Path) -> Result<Usage, Box<dyn Error>> {
     let report = folder.join("report.json");
     let mut command = Command::new(program);
+    // Latte leaves its log where it runs.
     command
+        .current_dir(folder)
         .arg("run")
         .arg(question.script)
         .arg("-q")
