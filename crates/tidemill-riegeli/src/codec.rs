@@ -128,16 +128,46 @@ impl Default for Compression {
 /// Compresses sections, keeping the codec's context.
 pub(crate) struct Compressor {
     compression: Compression,
-    brotli: brotli::Memory,
+    brotli: brotli::Encoder,
     zstd: zstd::Encoder,
     snappy: snappy::Encoder,
+}
+
+/// A section whose bytes come one piece after another. Brotli compresses it as it grows, while the pieces are in the nearest
+/// cache. Zstandard and Snappy gain nothing by that.
+pub(crate) struct Section {
+    /// What it was expected to grow to.
+    size_hint: Option<u64>,
+    /// The size of what does not wait any more.
+    taken: u64,
+    /// What was not compressed so far.
+    waiting: Vec<u8>,
+    compressed: Vec<u8>,
+    compressing: Result<(), Damage>,
+}
+
+impl Section {
+    pub(crate) fn new(size_hint: Option<u64>) -> Self {
+        Self {
+            size_hint,
+            taken: 0,
+            waiting: Vec::new(),
+            compressed: Vec::new(),
+            compressing: Ok(()),
+        }
+    }
+
+    /// Returns the size of what was pushed.
+    pub(crate) fn size(&self) -> u64 {
+        self.taken + self.waiting.len() as u64
+    }
 }
 
 impl Compressor {
     pub(crate) fn new(compression: Compression) -> Self {
         Self {
             compression,
-            brotli: brotli::Memory::default(),
+            brotli: brotli::Encoder::default(),
             zstd: zstd::Encoder::default(),
             snappy: snappy::Encoder::default(),
         }
@@ -149,20 +179,95 @@ impl Compressor {
 
     /// Appends `section` to `out`, size prefix included. `size_hint` is what the section was expected to grow to.
     pub(crate) fn append(&mut self, section: &[u8], size_hint: Option<u64>, out: &mut Vec<u8>) -> Result<(), Damage> {
-        if self.compression != Compression::None {
-            write_varint64(section.len() as u64, out);
-        }
+        self.append_size(section.len() as u64, out);
+        self.append_rest(section, size_hint, out)
+    }
+
+    /// Adds a piece to a section. There is one at a time.
+    #[inline]
+    pub(crate) fn push(&mut self, piece: &[u8], section: &mut Section) {
         match self.compression {
-            Compression::None => out.extend_from_slice(section),
-            Compression::Brotli { quality, window_log } => {
-                let window_log = window_log.unwrap_or(22);
-                brotli::append(section, quality, window_log, size_hint, &mut self.brotli, out)?;
-            }
-            Compression::Zstd { level, window_log } => self.zstd.append(section, level, window_log, out)?,
-            Compression::Snappy => self.snappy.append(section, snappy::Level::One, out)?,
-            Compression::SnappyDense => self.snappy.append(section, snappy::Level::Two, out)?,
+            Compression::Brotli { .. } => self.push_and_compress(piece, section),
+            _ => section.waiting.extend_from_slice(piece),
         }
-        Ok(())
+    }
+
+    fn push_and_compress(&mut self, piece: &[u8], section: &mut Section) {
+        let size = section.size() + piece.len() as u64;
+        let Section {
+            size_hint,
+            taken,
+            waiting,
+            compressed,
+            compressing,
+        } = section;
+        match self.brotli_parameters(*size_hint) {
+            Some(parameters) if parameters.take_pieces() => {
+                if compressing.is_ok() {
+                    *compressing = self.brotli.push(piece, waiting, parameters, compressed);
+                }
+            }
+            _ => waiting.extend_from_slice(piece),
+        }
+        *taken = size - waiting.len() as u64;
+    }
+
+    /// Compresses what is left of a section.
+    pub(crate) fn finish(&mut self, section: &mut Section) -> Result<(), Damage> {
+        section.compressing.clone()?;
+        match self.compression {
+            Compression::None => Ok(()),
+            _ => self.append_rest(&section.waiting, section.size_hint, &mut section.compressed),
+        }
+    }
+
+    /// Returns the bytes of a section that was finished. Its size comes before them.
+    pub(crate) fn finished<'a>(&self, section: &'a Section) -> &'a [u8] {
+        match self.compression {
+            Compression::None => &section.waiting,
+            _ => &section.compressed,
+        }
+    }
+
+    /// Empties the section, and keeps its memory.
+    pub(crate) fn clear(&mut self, section: &mut Section) {
+        self.brotli.abandon();
+        section.taken = 0;
+        section.waiting.clear();
+        section.compressed.clear();
+        section.compressing = Ok(());
+    }
+
+    /// Appends the size prefix of a section.
+    pub(crate) fn append_size(&self, size: u64, out: &mut Vec<u8>) {
+        if self.compression != Compression::None {
+            write_varint64(size, out);
+        }
+    }
+
+    /// Appends what is left of a section, or all of it, compressed.
+    fn append_rest(&mut self, rest: &[u8], size_hint: Option<u64>, out: &mut Vec<u8>) -> Result<(), Damage> {
+        match (self.compression, self.brotli_parameters(size_hint)) {
+            (_, Some(parameters)) => self.brotli.finish(rest, parameters, out),
+            (Compression::Zstd { level, window_log }, _) => self.zstd.append(rest, level, window_log, out),
+            (Compression::Snappy, _) => self.snappy.append(rest, snappy::Level::One, out),
+            (Compression::SnappyDense, _) => self.snappy.append(rest, snappy::Level::Two, out),
+            _ => {
+                out.extend_from_slice(rest);
+                Ok(())
+            }
+        }
+    }
+
+    fn brotli_parameters(&self, size_hint: Option<u64>) -> Option<brotli::Parameters> {
+        match self.compression {
+            Compression::Brotli { quality, window_log } => Some(brotli::Parameters {
+                quality,
+                window_log: window_log.unwrap_or(22),
+                size_hint,
+            }),
+            _ => None,
+        }
     }
 }
 
@@ -396,6 +501,33 @@ mod tests {
                         .decompress(compression.compression_type(), &compressed, size, &mut out)
                         .expect("decompresses");
                     assert_eq!(out.as_slice(), section, "{compression:?}, {size:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sections_in_pieces_are_those_compressed_as_a_whole() {
+        for compression in ALL {
+            let mut compressor = Compressor::new(compression);
+            let mut grown = Section::new(Some(1 << 20));
+            let text: Vec<u8> = (0..300_000_u32).map(|i| (i.wrapping_mul(i) >> 9) as u8 & 15).collect();
+            for size in [0, 1, 4_096, 65_535, 65_536, 65_537, 131_072, 300_000] {
+                let section = &text[..size];
+                let mut whole = Vec::new();
+                compressor
+                    .append(section, Some(1 << 20), &mut whole)
+                    .expect("compresses");
+                for step in [100, 4_096, 4_097, 65_536, 100_000] {
+                    compressor.clear(&mut grown);
+                    section
+                        .chunks(step)
+                        .for_each(|piece| compressor.push(piece, &mut grown));
+                    compressor.finish(&mut grown).expect("compresses");
+                    let mut pieces = Vec::new();
+                    compressor.append_size(grown.size(), &mut pieces);
+                    pieces.extend_from_slice(compressor.finished(&grown));
+                    assert!(pieces == whole, "{compression:?}, {size} bytes by {step}");
                 }
             }
         }

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use crate::{
-    codec::{Compression, CompressionType, Compressor, Decompressor, Scratch, Size},
+    codec::{Compression, CompressionType, Compressor, Decompressor, Scratch, Section, Size},
     error::Damage,
     record_values::{Order, RecordSlices, RecordValues, read_short_limits},
     varint::{read_varint64, varint64_bytes, write_varint64},
@@ -17,11 +17,11 @@ use crate::{
 /// Collects the records of a chunk.
 pub(crate) struct SimpleEncoder {
     compressor: Compressor,
-    size_hint: Option<u64>,
     sizes: Vec<u8>,
-    values: Vec<u8>,
+    values: Section,
     num_records: u64,
-    compressed: Vec<u8>,
+    /// What comes before the values.
+    head: Vec<u8>,
 }
 
 impl SimpleEncoder {
@@ -29,27 +29,25 @@ impl SimpleEncoder {
     pub(crate) fn new(compression: Compression, size_hint: Option<u64>) -> Self {
         Self {
             compressor: Compressor::new(compression),
-            size_hint,
             sizes: Vec::new(),
-            values: Vec::new(),
+            values: Section::new(size_hint),
             num_records: 0,
-            compressed: Vec::new(),
+            head: Vec::new(),
         }
     }
 
     pub(crate) fn add_record(&mut self, record: &[u8]) {
-        self.values.extend_from_slice(record);
+        self.compressor.push(record, &mut self.values);
         write_varint64(record.len() as u64, &mut self.sizes);
         self.num_records += 1;
     }
 
     pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
-        let before = self.values.len();
+        let before = self.values.size();
         for part in parts {
-            self.values.extend_from_slice(part);
+            self.compressor.push(part, &mut self.values);
         }
-        let size = self.values.len() - before;
-        write_varint64(size as u64, &mut self.sizes);
+        write_varint64(self.values.size() - before, &mut self.sizes);
         self.num_records += 1;
     }
 
@@ -58,39 +56,37 @@ impl SimpleEncoder {
     }
 
     pub(crate) fn decoded_data_size(&self) -> u64 {
-        self.values.len() as u64
+        self.values.size()
     }
 
     pub(crate) fn encode(&mut self) -> Result<(), Damage> {
         let compression = self.compressor.compression();
-        self.compressed.clear();
-        self.compressed.push(compression.compression_type().to_byte());
+        self.head.clear();
+        self.head.push(compression.compression_type().to_byte());
         if compression == Compression::None {
-            write_varint64(self.sizes.len() as u64, &mut self.compressed);
-            self.compressed.extend_from_slice(&self.sizes);
+            write_varint64(self.sizes.len() as u64, &mut self.head);
+            self.head.extend_from_slice(&self.sizes);
             return Ok(());
         }
+        self.compressor.finish(&mut self.values)?;
         // The size of the compressed sizes precedes them and is known only afterwards.
-        let start = self.compressed.len();
-        self.compressor.append(&self.sizes, None, &mut self.compressed)?;
-        let section = self.compressed.len() - start;
+        let start = self.head.len();
+        self.compressor.append(&self.sizes, None, &mut self.head)?;
+        let section = self.head.len() - start;
         let (bytes, length) = varint64_bytes(section as u64);
-        self.compressed.splice(start..start, bytes.into_iter().take(length));
-        self.compressor
-            .append(&self.values, self.size_hint, &mut self.compressed)
+        self.head.splice(start..start, bytes.into_iter().take(length));
+        self.compressor.append_size(self.values.size(), &mut self.head);
+        Ok(())
     }
 
     /// Returns the parts of the data that [`Self::encode`] made.
     pub(crate) fn encoded_parts(&self) -> [&[u8]; 2] {
-        match self.compressor.compression() {
-            Compression::None => [&self.compressed, &self.values],
-            _ => [&self.compressed, &[]],
-        }
+        [&self.head, self.compressor.finished(&self.values)]
     }
 
     pub(crate) fn clear(&mut self) {
         self.sizes.clear();
-        self.values.clear();
+        self.compressor.clear(&mut self.values);
         self.num_records = 0;
     }
 }

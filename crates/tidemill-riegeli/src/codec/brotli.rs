@@ -17,24 +17,24 @@ pub(super) use self::memory::Memory;
 use super::{Scratch, Size, next_room};
 use crate::error::Damage;
 
-pub(super) fn append(
-    section: &[u8],
-    quality: u32,
-    window_log: u32,
-    size_hint: Option<u64>,
-    memory: &mut Memory,
-    out: &mut Vec<u8>,
-) -> Result<(), Damage> {
-    let encoder = Encoder::new(memory)?;
-    encoder.set(sys::BrotliEncoderParameter_BROTLI_PARAM_QUALITY, quality)?;
-    encoder.set(
-        sys::BrotliEncoderParameter_BROTLI_PARAM_LARGE_WINDOW,
-        u32::from(window_log > 24),
-    )?;
-    encoder.set(sys::BrotliEncoderParameter_BROTLI_PARAM_LGWIN, window_log)?;
-    let size_hint = size_hint.map_or(0, |hint| u32::try_from(hint).unwrap_or(u32::MAX));
-    encoder.set(sys::BrotliEncoderParameter_BROTLI_PARAM_SIZE_HINT, size_hint)?;
-    encoder.finish(section, out)
+/// So much waits for the encoder at most, so that it is not called for every short record.
+const PIECE: usize = 4 << 10;
+
+/// What the encoder is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parameters {
+    pub(super) quality: u32,
+    pub(super) window_log: u32,
+    /// What the section is expected to grow to.
+    pub(super) size_hint: Option<u64>,
+}
+
+impl Parameters {
+    /// Returns whether pieces give the same bytes as the whole section. The fastest qualities make a block of each piece, and
+    /// without a hint the size of the first piece is taken for one.
+    pub(super) fn take_pieces(self) -> bool {
+        self.quality > 1 && self.size_hint.is_some_and(|hint| hint > 0)
+    }
 }
 
 pub(super) fn decompress(compressed: &[u8], size: Size, memory: &mut Memory, out: &mut Scratch) -> Result<(), Damage> {
@@ -67,41 +67,89 @@ fn damage(reason: &str) -> Damage {
     }
 }
 
-/// Owns an encoder of the C library, which borrows the memory.
-struct Encoder<'a>(ptr::NonNull<sys::BrotliEncoderState>, PhantomData<&'a mut Memory>);
+/// Compresses sections one after another, with the same memory.
+pub(super) struct Encoder {
+    /// Of the section that was begun.
+    state: Option<ptr::NonNull<sys::BrotliEncoderState>>,
+    /// What the state lives in. It is owned, and reached by this pointer only, which the library has too.
+    memory: ptr::NonNull<Memory>,
+}
 
-impl<'a> Encoder<'a> {
-    fn new(memory: &'a mut Memory) -> Result<Self, Damage> {
-        // SAFETY: the functions are made for this memory, which is borrowed until `self` drops.
-        let state =
-            unsafe { sys::BrotliEncoderCreateInstance(Some(memory::allocate), Some(memory::release), memory.opaque()) };
-        ptr::NonNull::new(state)
-            .map(|state| Self(state, PhantomData))
-            .ok_or_else(|| damage("out of memory"))
+// SAFETY: nobody else has the pointers, and the library does not care which thread calls it.
+unsafe impl Send for Encoder {}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self {
+            state: None,
+            memory: ptr::NonNull::from(Box::leak(Box::default())),
+        }
+    }
+}
+
+impl Encoder {
+    /// Compresses what waits and `piece`, unless that is little. One byte waits at least: the encoder has to know the last ones
+    /// from the others.
+    pub(super) fn push(
+        &mut self,
+        piece: &[u8],
+        waiting: &mut Vec<u8>,
+        parameters: Parameters,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Damage> {
+        let mut later = piece;
+        if waiting.len() + piece.len() > PIECE {
+            let process = sys::BrotliEncoderOperation_BROTLI_OPERATION_PROCESS;
+            self.run(process, waiting, parameters, out)?;
+            waiting.clear();
+            if piece.len() > PIECE {
+                let (now, last) = piece.split_at(piece.len() - 1);
+                self.run(process, now, parameters, out)?;
+                later = last;
+            }
+        }
+        waiting.extend_from_slice(later);
+        Ok(())
     }
 
-    fn set(&self, parameter: sys::BrotliEncoderParameter, value: u32) -> Result<(), Damage> {
-        // SAFETY: the state is alive until `self` drops; unknown parameters and values are refused by the call.
-        let done = unsafe { sys::BrotliEncoderSetParameter(self.0.as_ptr(), parameter, value) };
-        if done == 0 {
-            Err(damage("the encoder refuses an option"))
-        } else {
-            Ok(())
+    /// Compresses the rest of a section, or all of it.
+    pub(super) fn finish(&mut self, rest: &[u8], parameters: Parameters, out: &mut Vec<u8>) -> Result<(), Damage> {
+        let finish = sys::BrotliEncoderOperation_BROTLI_OPERATION_FINISH;
+        let finished = self.run(finish, rest, parameters, out);
+        self.abandon();
+        finished
+    }
+
+    /// Forgets the section that was begun.
+    pub(super) fn abandon(&mut self) {
+        if let Some(state) = self.state.take() {
+            // SAFETY: the library made the state, and it was taken.
+            unsafe { sys::BrotliEncoderDestroyInstance(state.as_ptr()) }
         }
     }
 
-    fn finish(&self, section: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
-        let mut next_in = section.as_ptr();
-        let mut available_in = section.len();
+    fn run(
+        &mut self,
+        operation: sys::BrotliEncoderOperation,
+        piece: &[u8],
+        parameters: Parameters,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Damage> {
+        let state = match self.state {
+            Some(state) => state,
+            None => self.begin(parameters)?,
+        };
+        let mut next_in = piece.as_ptr();
+        let mut available_in = piece.len();
         loop {
             let mut available_out = 0;
             let mut next_out = ptr::null_mut();
-            // SAFETY: `next_in` points to `available_in` readable bytes of `section`, both updated by the call; there is no
+            // SAFETY: `next_in` points to `available_in` readable bytes of `piece`, both updated by the call; there is no
             // output space, so nothing is written through `next_out` and the output stays in the encoder.
             let done = unsafe {
                 sys::BrotliEncoderCompressStream(
-                    self.0.as_ptr(),
-                    sys::BrotliEncoderOperation_BROTLI_OPERATION_FINISH,
+                    state.as_ptr(),
+                    operation,
                     &mut available_in,
                     &mut next_in,
                     &mut available_out,
@@ -116,26 +164,58 @@ impl<'a> Encoder<'a> {
             // SAFETY: size 0 asks for all output there is; the pointer is valid for `size` bytes until the next call on the
             // encoder, and it is copied before that.
             let output = unsafe {
-                let output = sys::BrotliEncoderTakeOutput(self.0.as_ptr(), &mut size);
+                let output = sys::BrotliEncoderTakeOutput(state.as_ptr(), &mut size);
                 if size == 0 {
                     &[][..]
                 } else {
                     std::slice::from_raw_parts(output, size)
                 }
             };
-            out.extend_from_slice(output);
-            // SAFETY: the state is alive.
-            if unsafe { sys::BrotliEncoderIsFinished(self.0.as_ptr()) } != 0 {
+            if output.is_empty() && available_in == 0 {
                 return Ok(());
             }
+            out.extend_from_slice(output);
         }
+    }
+
+    fn begin(&mut self, parameters: Parameters) -> Result<ptr::NonNull<sys::BrotliEncoderState>, Damage> {
+        // SAFETY: the functions are made for this memory, which outlives the state, see `drop`.
+        let state = unsafe {
+            sys::BrotliEncoderCreateInstance(
+                Some(memory::allocate),
+                Some(memory::release),
+                self.memory.as_ptr().cast(),
+            )
+        };
+        let state = *self
+            .state
+            .insert(ptr::NonNull::new(state).ok_or_else(|| damage("out of memory"))?);
+        let size_hint = parameters
+            .size_hint
+            .map_or(0, |hint| u32::try_from(hint).unwrap_or(u32::MAX));
+        for (parameter, value) in [
+            (sys::BrotliEncoderParameter_BROTLI_PARAM_QUALITY, parameters.quality),
+            (
+                sys::BrotliEncoderParameter_BROTLI_PARAM_LARGE_WINDOW,
+                u32::from(parameters.window_log > 24),
+            ),
+            (sys::BrotliEncoderParameter_BROTLI_PARAM_LGWIN, parameters.window_log),
+            (sys::BrotliEncoderParameter_BROTLI_PARAM_SIZE_HINT, size_hint),
+        ] {
+            // SAFETY: the state is alive; unknown parameters and values are refused by the call.
+            if unsafe { sys::BrotliEncoderSetParameter(state.as_ptr(), parameter, value) } == 0 {
+                return Err(damage("the encoder refuses an option"));
+            }
+        }
+        Ok(state)
     }
 }
 
-impl Drop for Encoder<'_> {
+impl Drop for Encoder {
     fn drop(&mut self) {
-        // SAFETY: created by `new`, dropped once.
-        unsafe { sys::BrotliEncoderDestroyInstance(self.0.as_ptr()) }
+        self.abandon();
+        // SAFETY: the box that `default` leaked, and no state is left that uses it.
+        drop(unsafe { Box::from_raw(self.memory.as_ptr()) });
     }
 }
 
