@@ -154,6 +154,7 @@ impl Encoder {
     }
 
     /// Adds a record.
+    #[inline]
     pub(crate) fn add_record(&mut self, record: &[u8]) {
         match self {
             Self::Simple(encoder) => encoder.add_record(record),
@@ -170,6 +171,7 @@ impl Encoder {
     }
 
     /// Returns the number of records that were added.
+    #[inline]
     pub(crate) fn num_records(&self) -> u64 {
         match self {
             Self::Simple(encoder) => encoder.num_records(),

@@ -36,6 +36,7 @@ impl SimpleEncoder {
         }
     }
 
+    #[inline]
     pub(crate) fn add_record(&mut self, record: &[u8]) {
         self.compressor.push(record, &mut self.values);
         write_varint64(record.len() as u64, &mut self.sizes);
@@ -51,6 +52,7 @@ impl SimpleEncoder {
         self.num_records += 1;
     }
 
+    #[inline]
     pub(crate) fn num_records(&self) -> u64 {
         self.num_records
     }
