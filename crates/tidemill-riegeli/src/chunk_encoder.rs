@@ -212,6 +212,20 @@ impl Encoder {
         }
     }
 
+    /// Returns a chunk that consists of one record, which is lent, not copied; no other one was added. `None` when that is not
+    /// possible, since records are not stored as they are.
+    pub(crate) fn encode_alone<'a>(&'a mut self, record: &'a [u8]) -> Option<EncodedChunk<'a>> {
+        match self {
+            Self::Simple(encoder) => Some(EncodedChunk {
+                chunk_type: ChunkType::Simple,
+                parts: encoder.encode_alone(record)?,
+                num_records: 1,
+                decoded_data_size: record.len() as u64,
+            }),
+            Self::Transposed(_) => None,
+        }
+    }
+
     /// Drops the records and what was encoded, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         match self {

@@ -63,13 +63,12 @@ impl SimpleEncoder {
 
     pub(crate) fn encode(&mut self) -> Result<(), Damage> {
         let compression = self.compressor.compression();
-        self.head.clear();
-        self.head.push(compression.compression_type().to_byte());
         if compression == Compression::None {
-            write_varint64(self.sizes.len() as u64, &mut self.head);
-            self.head.extend_from_slice(&self.sizes);
+            self.encode_sizes();
             return Ok(());
         }
+        self.head.clear();
+        self.head.push(compression.compression_type().to_byte());
         self.compressor.finish(&mut self.values)?;
         // The size of the compressed sizes precedes them and is known only afterwards.
         let start = self.head.len();
@@ -79,6 +78,27 @@ impl SimpleEncoder {
         self.head.splice(start..start, bytes.into_iter().take(length));
         self.compressor.append_size(self.values.size(), &mut self.head);
         Ok(())
+    }
+
+    /// Makes all of the data but the values, which are not compressed.
+    fn encode_sizes(&mut self) {
+        self.head.clear();
+        self.head.push(CompressionType::None.to_byte());
+        write_varint64(self.sizes.len() as u64, &mut self.head);
+        self.head.extend_from_slice(&self.sizes);
+    }
+
+    /// Returns the parts of the data of a chunk of one record, which is lent, not copied. No other one was added. `None` when
+    /// records are compressed.
+    pub(crate) fn encode_alone<'a>(&'a mut self, record: &'a [u8]) -> Option<[&'a [u8]; 2]> {
+        debug_assert_eq!(self.num_records, 0);
+        if self.compressor.compression() != Compression::None {
+            return None;
+        }
+        write_varint64(record.len() as u64, &mut self.sizes);
+        self.encode_sizes();
+        self.sizes.clear();
+        Some([&self.head, record])
     }
 
     /// Returns the parts of the data that [`Self::encode`] made.

@@ -70,6 +70,7 @@ pub struct RecordWriter<W> {
     /// What [`RecordWriter::write_record_with`] appends to.
     record: Vec<u8>,
     chunk_size: u64,
+    /// 0 in an empty chunk, and after an error.
     chunk_size_so_far: u64,
     /// The number of the last record in its chunk, and its chunk when that is not open any more.
     last_index: Option<u64>,
@@ -231,8 +232,25 @@ impl<W: Write> RecordWriter<W> {
     ///
     /// # Errors
     /// [`Error::Io`] when a chunk is full and cannot be written; with parallelism also for a chunk before.
+    #[inline]
     pub fn write_record(&mut self, record: &[u8]) -> Result<()> {
+        let size = chunk_size_with(self.chunk_size_so_far, record.len());
+        if self.chunk_size_so_far == 0 || self.is_full(size) {
+            return self.write_first_or_last_record(record);
+        }
+        self.last_index = Some(self.open.num_records());
+        self.open.add_record(record);
+        self.chunk_size_so_far = size;
+        Ok(())
+    }
+
+    /// Writes a record that may be the first of its chunk, or the last.
+    #[inline(never)]
+    fn write_first_or_last_record(&mut self, record: &[u8]) -> Result<()> {
         self.make_room(record.len())?;
+        if self.chunk_size_so_far == 0 && self.is_full(chunk_size_with(0, record.len())) && self.write_alone(record)? {
+            return Ok(());
+        }
         self.open.add_record(record);
         self.count_record(record.len())
     }
@@ -365,8 +383,7 @@ impl<W: Write> RecordWriter<W> {
     #[inline]
     fn make_room(&mut self, size: usize) -> Result<()> {
         self.check()?;
-        let added = (size as u64).saturating_add(RECORD_OVERHEAD);
-        if self.chunk_size_so_far > 0 && self.chunk_size_so_far.saturating_add(added) > self.chunk_size {
+        if self.chunk_size_so_far > 0 && chunk_size_with(self.chunk_size_so_far, size) > self.chunk_size {
             self.close_chunk()?;
         }
         self.last_index = Some(self.open.num_records());
@@ -377,11 +394,33 @@ impl<W: Write> RecordWriter<W> {
     /// Counts a record that was added, and ends the chunk if no other one can fit it.
     #[inline]
     fn count_record(&mut self, size: usize) -> Result<()> {
-        self.chunk_size_so_far += size as u64 + RECORD_OVERHEAD;
-        if self.chunk_size_so_far.saturating_add(RECORD_OVERHEAD) > self.chunk_size {
+        self.chunk_size_so_far = chunk_size_with(self.chunk_size_so_far, size);
+        if self.is_full(self.chunk_size_so_far) {
             self.close_chunk()?;
         }
         Ok(())
+    }
+
+    /// Returns whether no other record fits a chunk of `size`, not even an empty one.
+    #[inline]
+    fn is_full(&self, size: u64) -> bool {
+        chunk_size_with(size, 0) > self.chunk_size
+    }
+
+    /// Writes a chunk that consists of one record, without copying the record first. Returns whether that is possible, which it
+    /// is where records are stored as they are.
+    fn write_alone(&mut self, record: &[u8]) -> Result<bool> {
+        let Open::Here(encoder) = &mut self.open else {
+            return Ok(false);
+        };
+        let Some(chunk) = encoder.encode_alone(record) else {
+            return Ok(false);
+        };
+        let written = self.chunks.write_encoded_chunk(&chunk);
+        written.map_err(|source| self.fail(source))?;
+        let next = ChunkBegin::Known(self.chunks.pos());
+        self.last_chunk = Some(std::mem::replace(&mut self.open_chunk, next));
+        Ok(true)
     }
 
     /// Writes the open chunk, or gives it to the encoding threads, and opens another one.
@@ -394,11 +433,7 @@ impl<W: Write> RecordWriter<W> {
         match &mut self.open {
             Open::Here(encoder) => {
                 let encoded = encoder.encode();
-                let written = encoded.map(|()| {
-                    let chunk = encoder.encoded();
-                    let (records, size) = (chunk.num_records, chunk.decoded_data_size);
-                    self.chunks.write_parts(chunk.chunk_type, &chunk.parts, records, size)
-                });
+                let written = encoded.map(|()| self.chunks.write_encoded_chunk(&encoder.encoded()));
                 encoder.clear();
                 written
                     .map_err(|damage| self.encoding_error(damage))?
@@ -484,6 +519,7 @@ impl<W: Write> RecordWriter<W> {
     #[cold]
     fn fail(&mut self, source: io::Error) -> Error {
         self.failed = Some((source.kind(), source.to_string()));
+        self.chunk_size_so_far = 0;
         write_error(&self.file, source)
     }
 
@@ -495,6 +531,7 @@ impl<W: Write> RecordWriter<W> {
     #[cold]
     fn encoding_error(&mut self, damage: Damage) -> Error {
         self.failed = Some((io::ErrorKind::Other, damage.to_string()));
+        self.chunk_size_so_far = 0;
         damage.at(&self.file, self.chunks.pos(), self.chunks.pos())
     }
 }
@@ -522,6 +559,12 @@ impl Open {
             Self::Elsewhere { chunk, .. } => chunk.num_records(),
         }
     }
+}
+
+/// Returns what a chunk of `size` counts when a record is added.
+#[inline]
+fn chunk_size_with(size: u64, record: usize) -> u64 {
+    size.saturating_add(record as u64).saturating_add(RECORD_OVERHEAD)
 }
 
 /// Returns the directory that has the file.

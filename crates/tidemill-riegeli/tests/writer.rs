@@ -35,8 +35,9 @@ fn read(file: &[u8]) -> Vec<(RecordPosition, Vec<u8>)> {
     records
 }
 
-const OPTIONS: [&str; 8] = [
+const OPTIONS: [&str; 9] = [
     "uncompressed",
+    "uncompressed,chunk_size:200",
     "uncompressed,padding:3000",
     "zstd:1,chunk_size:700",
     "zstd:1,chunk_size:30000,initial_padding:64K",
@@ -79,6 +80,28 @@ fn records_are_where_the_writer_said() {
                 "{text}"
             );
         }
+    }
+}
+
+#[test]
+fn records_that_are_chunks_alone_make_the_same_files_in_parts() {
+    for size in [20, 28, 36, 100, 200, 400] {
+        let write = |in_parts: bool| {
+            let options = options(&format!("uncompressed,chunk_size:{size}"));
+            let mut writer = RecordWriter::new(Vec::new(), options).expect("memory");
+            let mut positions = Vec::new();
+            for number in 0..400 {
+                let record = record(number);
+                match in_parts {
+                    true => writer.write_record_parts(&[&record[..9], &record[9..]]),
+                    false => writer.write_record(&record),
+                }
+                .expect("memory");
+                positions.push((writer.last_pos(), writer.pos(), writer.estimated_size()));
+            }
+            (positions, writer.close().expect("memory"))
+        };
+        assert!(write(true) == write(false), "chunks of {size}");
     }
 }
 
@@ -236,6 +259,7 @@ fn files_are_durable() {
 fn the_nth_failing_write_is_an_error_that_stays() {
     for text in [
         "uncompressed,chunk_size:500",
+        "uncompressed,chunk_size:100",
         "zstd:1,chunk_size:500,parallelism:2",
         "transpose,snappy,chunk_size:9000",
     ] {
