@@ -75,10 +75,22 @@ impl Payload {
         })
     }
 
-    fn of(name: &'static str, count: u64, record: impl FnMut(u64) -> Vec<u8>) -> Self {
+    /// The records lie one behind the other in memory, as those of a file that was read: how long one waits for memory is not
+    /// what is measured.
+    fn of(name: &'static str, count: u64, mut record: impl FnMut(u64) -> Vec<u8>) -> Self {
+        let mut ends = Vec::new();
+        let mut bytes = Vec::new();
+        for number in 0..count {
+            bytes.extend(record(number));
+            ends.push(bytes.len());
+        }
+        let begins = std::iter::once(&0).chain(&ends);
         Self {
             name,
-            records: (0..count).map(record).collect(),
+            records: begins
+                .zip(&ends)
+                .map(|(&begin, &end)| bytes[begin..end].to_vec())
+                .collect(),
         }
     }
 
