@@ -7,13 +7,12 @@
 //!
 //! | revision | what ClickHouse knows since then |
 //! |---|---|
-//! | 54452 | versions of the states of aggregate functions; those that are read here have none |
 //! | 54457 | `viewIfPermitted` in queries of servers to one another |
 //! | 54468 | `system.keywords`, which its own client asks for suggestions |
 //! | 54478 | blocks that a server encodes in several threads |
 //! | 54484 | progress of asynchronous inserts |
 //! | 54487 | the secret of a cluster with questions for the status of tables |
-//! | 54489, 54491 | how servers aggregate together, and `quantileDeterministic`, whose states are refused here |
+//! | 54489, 54491 | how servers aggregate together, and version 1 of the states of `quantileDeterministic`, which their type tells |
 
 use std::fmt;
 
@@ -62,6 +61,8 @@ impl Revision {
     pub const INITIAL_QUERY_START_TIME: Self = Self(54449);
     /// Servers send counters of what a query does, as differences.
     pub const INCREMENTAL_PROFILE_EVENTS: Self = Self(54451);
+    /// Types of states of aggregate functions have versions.
+    pub const STATE_VERSIONS: Self = Self(54452);
     /// Information about the client has its place among parallel replicas.
     pub const PARALLEL_REPLICAS: Self = Self(54453);
     /// Each column says whether it has a serialization other than its type's own.

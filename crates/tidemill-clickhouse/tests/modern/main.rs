@@ -323,6 +323,49 @@ fn shown(block: &Block) -> String {
     columns.collect()
 }
 
+/// States whose types have versions where both sides know of them; files are of version 0.
+#[test]
+fn states_of_several_versions_are_exchanged() {
+    let Some(mut client) = Client::need(NEWEST) else { return };
+    for (function, version) in [
+        ("sumMapState([n], [toUInt8(n)])", Some(1)),
+        ("sumMapIfState([n], [toUInt8(n)], n > 1)", Some(1)),
+        ("sumMapForEachState([[n]], [[toUInt8(n)]])", Some(1)),
+        ("sumMapArgMaxState([n], [toUInt8(n)], n)", Some(1)),
+        ("sumMapResampleState(0, 10, 5)([n], [toUInt8(n)], n)", Some(1)),
+        ("minMapState([n], [toDecimal32(n, 2)], [toNullable(n)])", Some(1)),
+        ("maxMapState([n], [toString(n)])", Some(1)),
+        ("sumMapOrNullState([n], [toUInt8(n)])", None),
+        ("quantileDeterministicState(toUInt8(n), n)", Some(1)),
+        ("quantilesDeterministicState(0.1, 0.9)(n, n)", Some(1)),
+        ("quantileDeterministicIfState(n, n, n > 1)", Some(1)),
+        ("uniqState(n)", None),
+    ] {
+        let query = format!(
+            "SELECT intDiv(n, 10) AS g, {function} AS x FROM (SELECT number AS n FROM numbers(31)) \
+             GROUP BY g ORDER BY g"
+        );
+        drop(client.create(&query));
+        client.insert(&query);
+        let table = client.server.table();
+        let types: Vec<DataType> = table
+            .blocks
+            .iter()
+            .flat_map(|block| block.types.get(1).cloned())
+            .collect();
+        drop(table);
+        let [DataType::AggregateFunction(inserted)] = &types[..] else {
+            panic!("{function}: {types:?}")
+        };
+        assert_eq!(inserted.version, version, "{function}");
+        let path = client.chdb.folder().join("states.native");
+        fs::write(&path, client.select("")).expect("a file");
+        let results = |from: &str| format!("SELECT g, finalizeAggregation(x) FROM {from}");
+        let read = client.ask(&results(&format!("file('{}', Native)", path.display())), "");
+        assert_same(&read, &client.ask(&results(&format!("({query})")), ""), function);
+    }
+}
+
 #[test]
 fn many_rows_in_many_frames() {
     const QUERY: &str =
