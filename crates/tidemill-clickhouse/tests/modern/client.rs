@@ -30,7 +30,7 @@ fn options(server: &Server) -> Options {
     options
 }
 
-async fn connect(server: &Server) -> Client {
+pub(crate) async fn connect(server: &Server) -> Client {
     Client::with_options(options(server)).await.expect("a connection")
 }
 
