@@ -67,17 +67,12 @@ struct Wire<'a> {
 impl<'a> Client<'a> {
     fn new(plan: u8, bytes: &'a [u8], piece: usize) -> Result<Self> {
         let hello = ClientHello {
-            name: String::new(),
-            version_major: 0,
-            version_minor: 0,
             revision: if plan & 0x80 == 0 {
                 Revision::NEWEST
             } else {
                 Revision(54_448)
             },
-            database: String::new(),
-            user: String::new(),
-            password: String::new(),
+            ..ClientHello::default()
         };
         Ok(Self {
             plan,

@@ -528,18 +528,6 @@ mod tests {
     use super::*;
     use crate::{ServerException, packet::server::BlockKind, wire::put_varint};
 
-    fn hello() -> ClientHello {
-        ClientHello {
-            name: "Tidemill".to_owned(),
-            version_major: 0,
-            version_minor: 1,
-            revision: Revision::NEWEST,
-            database: String::new(),
-            user: "default".to_owned(),
-            password: String::new(),
-        }
-    }
-
     fn packet(packet: &ServerPacket, revision: Revision) -> Vec<u8> {
         let mut bytes = Vec::new();
         packet.encode(revision, false, &mut bytes);
@@ -547,7 +535,7 @@ mod tests {
     }
 
     fn connected(server: ServerHello) -> ClientConnection {
-        let mut connection = ClientConnection::new(hello(), "key").unwrap();
+        let mut connection = ClientConnection::new(ClientHello::default(), "key").unwrap();
         let bytes = packet(&ServerPacket::Hello(Box::new(server)), Revision::NEWEST);
         assert!(connection.receive(&bytes).unwrap().is_some());
         assert!(connection.is_idle());
@@ -572,7 +560,7 @@ mod tests {
         };
         let mut connection = connected(old);
         assert_eq!(connection.revision(), Revision(54412));
-        let mut client = ClientConnection::new(hello(), "").unwrap();
+        let mut client = ClientConnection::new(ClientHello::default(), "").unwrap();
         assert_eq!(connection.outgoing(), client.outgoing(), "no addendum behind the hello");
 
         let ancient = ServerHello {
@@ -701,7 +689,7 @@ mod tests {
     fn control_characters_in_names_are_refused() {
         let hello = ClientHello {
             user: "a\nb".to_owned(),
-            ..hello()
+            ..ClientHello::default()
         };
         assert!(matches!(ClientConnection::new(hello, ""), Err(Error::Option { .. })));
     }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
+mod impatient;
+
 use std::{
     env,
     net::SocketAddr,
@@ -27,13 +29,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-fn options(address: SocketAddr) -> Options {
-    let mut options = Options::new(&address.to_string()).unwrap();
-    options.connect_timeout = Duration::from_secs(2);
-    options.read_timeout = Duration::from_millis(400);
-    options.cancel_timeout = Duration::from_millis(300);
-    options.connect_rounds = 1;
-    options
+fn options(server: SocketAddr) -> Options {
+    impatient::options(server, Duration::from_secs(2), Duration::from_millis(400))
 }
 
 /// What a server says behind its hello, over and over if asked to, and then nothing more.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
+mod impatient;
+
 use std::{env, net::SocketAddr, process::Command, sync::Arc, time::Duration};
 
 use arrow_array::{cast::AsArray, types::UInt8Type};
@@ -25,12 +27,8 @@ use tokio_rustls::{
     },
 };
 
-fn options(address: SocketAddr) -> Options {
-    let mut options = Options::new(&address.to_string()).unwrap();
-    options.connect_timeout = Duration::from_secs(5);
-    options.read_timeout = Duration::from_secs(10);
-    options.connect_rounds = 1;
-    options
+fn options(server: SocketAddr) -> Options {
+    impatient::options(server, Duration::from_secs(5), Duration::from_secs(10))
 }
 
 async fn one(client: &Client) -> Result<u8, Error> {

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
 
+mod impatient;
+
 use std::{
     fs,
     net::SocketAddr,
@@ -87,13 +89,8 @@ fn progress(until: &'static [u8]) -> [Endless; 2] {
     [endless(progress.repeat(5000), 0), endless(progress, 20)]
 }
 
-fn options(address: SocketAddr) -> Options {
-    let mut options = Options::new(&address.to_string()).unwrap();
-    options.connect_timeout = Duration::from_millis(500);
-    options.read_timeout = Duration::from_millis(400);
-    options.cancel_timeout = Duration::from_millis(200);
-    options.connect_rounds = 1;
-    options
+fn options(server: SocketAddr) -> Options {
+    impatient::options(server, Duration::from_millis(500), Duration::from_millis(400))
 }
 
 fn assert_in_time(begin: Instant, error: &Error, expected: &str) {

@@ -113,19 +113,7 @@ fn packets_and_blocks_of_a_real_server() {
 #[test]
 fn a_connection_waits_for_the_rest() {
     let bytes = corpus_bytes("clickhouse/packets/server-54412.bin");
-    let mut connection = ClientConnection::new(
-        ClientHello {
-            name: "test".to_owned(),
-            version_major: 0,
-            version_minor: 1,
-            revision: Revision::NEWEST,
-            database: String::new(),
-            user: "default".to_owned(),
-            password: String::new(),
-        },
-        "",
-    )
-    .unwrap();
+    let mut connection = ClientConnection::new(ClientHello::default(), "").unwrap();
     let (hello, length) = receive_at_last(&mut connection, &bytes);
     assert!(matches!(hello, ServerPacket::Hello(_)), "{hello:?}");
     connection.query(&Query::default(), Compression::Lz4).unwrap();

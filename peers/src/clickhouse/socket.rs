@@ -7,7 +7,7 @@ use std::{
 };
 
 use tidemill_clickhouse::{
-    Compression, Revision,
+    Compression,
     connection::ClientConnection,
     packet::client::{ClientHello, Query},
 };
@@ -20,16 +20,7 @@ pub(super) fn run(address: &str, work: Work) -> Outcome {
     };
     let mut socket = TcpStream::connect(address)?;
     socket.set_nodelay(true)?;
-    let hello = ClientHello {
-        name: "socket".to_owned(),
-        version_major: 1,
-        version_minor: 0,
-        revision: Revision::NEWEST,
-        database: "default".to_owned(),
-        user: "default".to_owned(),
-        password: String::new(),
-    };
-    let mut protocol = ClientConnection::new(hello, "")?;
+    let mut protocol = ClientConnection::new(ClientHello::default(), "")?;
     socket.write_all(protocol.outgoing())?;
     let mut answer = vec![0; 1 << 17];
     let length = socket.read(&mut answer)?;

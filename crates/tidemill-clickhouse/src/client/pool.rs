@@ -100,12 +100,10 @@ impl Manager {
         let options = &self.options;
         let hello = ClientHello {
             name: options.client_name.clone(),
-            version_major: VERSION[0],
-            version_minor: VERSION[1],
-            revision: Revision::NEWEST,
             database: options.database.clone(),
             user: options.user.clone(),
             password: options.password.clone(),
+            ..ClientHello::default()
         };
         let protocol = ClientConnection::new(hello, &options.quota_key)?;
         let socket = open(&endpoint.host, options.port(endpoint), options.keep_alive).await?;

@@ -49,7 +49,8 @@ pub enum ClientPacket {
     SshChallengeResponse(Vec<u8>),
 }
 
-/// Who the client is.
+/// Who the client is. [`ClientHello::default`]: this library, the newest revision, the user `default` without a password, and the
+/// user's own database.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ClientHello {
     /// What the client calls itself.
@@ -66,6 +67,20 @@ pub struct ClientHello {
     pub user: String,
     /// The user's password.
     pub password: String,
+}
+
+impl Default for ClientHello {
+    fn default() -> Self {
+        Self {
+            name: concat!("Tidemill ", env!("CARGO_PKG_VERSION")).to_owned(),
+            version_major: 0,
+            version_minor: 1,
+            revision: Revision::NEWEST,
+            database: String::new(),
+            user: "default".to_owned(),
+            password: String::new(),
+        }
+    }
 }
 
 /// The password is not shown.
