@@ -52,14 +52,20 @@ fn compare(word: &str) -> Result<(), Box<dyn Error>> {
                 "ch-go",
                 "clickhouse client",
             ];
-            let without = contest.run(&contenders, Work::Small(small, 0));
-            let mut usages = contest.run(&contenders, Work::Small(small, QUESTIONS));
+            let (without, _) = contest.run(&contenders, Work::Small(small, 0));
+            let (mut usages, failures) = contest.run(&contenders, Work::Small(small, QUESTIONS));
             for (name, usage) in &mut usages {
                 let start = without.get(name).copied().unwrap_or_default();
                 usage.cpu = usage.cpu.saturating_sub(start.cpu) / QUESTIONS;
                 usage.wall = usage.wall.saturating_sub(start.wall) / QUESTIONS;
             }
-            print(&format!("{question}, microseconds each"), 1e6, &contenders, &usages);
+            print(
+                &format!("{question}, microseconds each"),
+                1e6,
+                &contenders,
+                &usages,
+                &failures,
+            );
             let limit = Usage {
                 cpu: Duration::from_micros(40),
                 ..Usage::default()
@@ -95,8 +101,8 @@ fn compare(word: &str) -> Result<(), Box<dyn Error>> {
                 ],
                 Compression::Zstd => &["tidemill", "clickhouse client"],
             };
-            let usages = contest.run(contenders, Work::Select(compression));
-            print(&question, 1e3, contenders, &usages);
+            let (usages, failures) = contest.run(contenders, Work::Select(compression));
+            print(&question, 1e3, contenders, &usages, &failures);
             let ours = usages.get("tidemill");
             match compression {
                 Compression::None => gate("processor, of ch-go", 1.0, ours, usages.get("ch-go")),
@@ -128,8 +134,8 @@ fn compare(word: &str) -> Result<(), Box<dyn Error>> {
                 "ch-go",
                 "clickhouse client",
             ];
-            let usages = contest.run(&contenders, Work::Insert(compression));
-            print(&question, 1e3, &contenders, &usages);
+            let (usages, failures) = contest.run(&contenders, Work::Insert(compression));
+            print(&question, 1e3, &contenders, &usages, &failures);
             gate("processor, of ch-go", 0.9, usages.get("tidemill"), usages.get("ch-go"));
         }
     }
@@ -162,25 +168,47 @@ impl Contest {
         })
     }
 
-    /// The medians of those that could do the work.
-    fn run<'a>(&self, contenders: &[&'a str], work: Work) -> HashMap<&'a str, Usage> {
+    /// The medians of those that could do the work, and why the others could not.
+    fn run<'a>(&self, contenders: &[&'a str], work: Work) -> (HashMap<&'a str, Usage>, HashMap<&'a str, String>) {
         let mut runs: HashMap<&str, Vec<Usage>> = HashMap::new();
-        let mut out: Vec<&str> = Vec::new();
+        let mut out: HashMap<&str, String> = HashMap::new();
         for _ in 0..ROUNDS {
             for name in contenders.iter().copied() {
-                if out.contains(&name) {
+                if out.contains_key(name) {
                     continue;
                 }
-                match self.program(name, work).and_then(|program| process::measure(&program)) {
+                match self.measure(name, work) {
                     Ok(usage) => runs.entry(name).or_default().push(usage),
                     Err(error) => {
-                        println!("{name}, {work}: {error}");
-                        out.push(name);
+                        runs.remove(name);
+                        out.insert(name, error.to_string());
                     }
                 }
             }
         }
-        runs.into_iter().map(|(name, runs)| (name, median(&runs))).collect()
+        let medians = runs.into_iter().map(|(name, runs)| (name, median(&runs)));
+        (medians.collect(), out)
+    }
+
+    /// What the work took. That all rows of an insert came is the server's word, not the client's.
+    fn measure(&self, name: &str, work: Work) -> Result<Usage, Box<dyn Error>> {
+        let program = self.program(name, work)?;
+        let before = self.inserted_rows()?;
+        let usage = process::measure(&program)?;
+        if let Work::Insert(_) = work {
+            let rows = self.inserted_rows()? - before;
+            if rows != work.rows() {
+                return Err(format!("{rows} rows came to the server instead of {}", work.rows()).into());
+            }
+        }
+        Ok(usage)
+    }
+
+    fn inserted_rows(&self) -> Result<u64, Box<dyn Error>> {
+        let answer = self
+            .server
+            .query("SELECT sum(value) FROM system.events WHERE event = 'InsertedRows'")?;
+        Ok(answer.trim().parse()?)
     }
 
     fn program(&self, name: &str, work: Work) -> Result<Program, Box<dyn Error>> {
@@ -216,8 +244,14 @@ fn median(runs: &[Usage]) -> Usage {
     }
 }
 
-/// A table of all contenders, with the ratios to the first.
-fn print(question: &str, per_second: f64, contenders: &[&str], usages: &HashMap<&str, Usage>) {
+/// A table of all contenders, with the ratios to the first, or with what became of them.
+fn print(
+    question: &str,
+    per_second: f64,
+    contenders: &[&str],
+    usages: &HashMap<&str, Usage>,
+    failures: &HashMap<&str, String>,
+) {
     println!("\n{question}");
     println!(
         "{:<20} {:>10} {:>8} {:>10} {:>8} {:>9}",
@@ -230,7 +264,11 @@ fn print(question: &str, per_second: f64, contenders: &[&str], usages: &HashMap<
         .unwrap_or_default();
     for name in contenders {
         let Some(usage) = usages.get(name) else {
-            println!("{name:<20} {:>10}", "-");
+            println!(
+                "{name:<20} {:>10} {}",
+                "-",
+                failures.get(name).map_or("", String::as_str)
+            );
             continue;
         };
         println!(

@@ -6,12 +6,16 @@
 use std::{
     error::Error,
     fs::File,
+    os::unix::process::ExitStatusExt,
     path::PathBuf,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
-use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
+use nix::sys::{
+    resource::{Resource, UsageWho, getrusage, setrlimit},
+    signal::Signal,
+};
 
 /// What to start, and what it reads.
 #[derive(Debug)]
@@ -57,7 +61,9 @@ pub fn measure(program: &Program) -> Result<Usage, Box<dyn Error>> {
     let numbers = text.lines().last().map(|line| line.split(' ').collect::<Vec<_>>());
     let Some([cpu, wall, peak]) = numbers.as_deref().filter(|_| output.status.success()) else {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(said.lines().next().unwrap_or("it said nothing").into());
+        let said = said.lines().next().unwrap_or("it said nothing");
+        // As programs in Rust say what `main` fails with.
+        return Err(said.trim_start_matches("Error: ").trim_matches('"').into());
     };
     // What a contender counted by itself.
     let counted = text.lines().find_map(|line| line.strip_prefix("processor "));
@@ -77,13 +83,16 @@ pub fn in_between(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let [program, arguments @ ..] = arguments else {
         return Err("no program".into());
     };
-    // For clients that go round in circles.
-    setrlimit(Resource::RLIMIT_CPU, CPU_SECONDS, CPU_SECONDS)?;
+    // For clients that go round in circles. The signal is another than that of a system without memory.
+    setrlimit(Resource::RLIMIT_CPU, CPU_SECONDS, CPU_SECONDS + 1)?;
     let begin = Instant::now();
     let status = Command::new(program).args(arguments).status()?;
     let wall = begin.elapsed();
+    if status.signal() == Some(Signal::SIGXCPU as i32) {
+        return Err(format!("stopped after {CPU_SECONDS} s of processor time").into());
+    }
     if !status.success() {
-        return Err(format!("{program} ended with {status}").into());
+        return Err(format!("ended with {status}").into());
     }
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
