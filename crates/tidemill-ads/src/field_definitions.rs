@@ -1,6 +1,8 @@
 //! Definitions of fields as programs write them: `NAME,Character,20;AMT,Numeric,8,2;`.
 //!
-//! Types have the names of ACE, which may be cut as far as they stay different, in any case; the letters of xBase do too.
+//! Types have the names of ACE, which may be cut as far as they stay different, in any case; the letters of xBase do too. Behind
+//! the numbers may stand the options of Visual FoxPro's fields: `NULL`, `NOT NULL`, `NOCPTRANS`. A double has decimals, and a
+//! length that is not looked at (SAP's help, "DBF Field Types and Specifications").
 
 use tidemill_xbase::FieldSpec;
 
@@ -62,11 +64,22 @@ fn field(definition: &str) -> Result<FieldSpec> {
         .to_ascii_uppercase();
     let (type_name, flags) = type_name.split_once(':').unwrap_or((&type_name, ""));
     let (known, letter, width, decimals) = type_of(type_name).ok_or_else(|| bad("there is no such type"))?;
-    let number = |part: Option<&str>| match part.unwrap_or("0") {
-        "" => Ok(0),
-        text => text.parse::<u16>().map_err(|_| bad("width and decimals are numbers")),
+    let (mut numbers, mut is_null, mut is_binary) = (Vec::new(), flags.contains('N'), flags.contains('B'));
+    for part in parts {
+        match part.to_ascii_uppercase().as_str() {
+            "NULL" => is_null = true,
+            "NOT NULL" => is_null = false,
+            "NOCPTRANS" => is_binary = true,
+            "" => numbers.push(0),
+            text => numbers.push(text.parse::<u16>().map_err(|_| bad("width and decimals are numbers"))?),
+        }
+    }
+    let (given, given_decimals) = match (letter, &numbers[..]) {
+        (_, []) => (0, 0),
+        ('B', [decimals]) => (0, *decimals),
+        (_, [width]) => (*width, 0),
+        (_, [width, decimals, ..]) => (*width, *decimals),
     };
-    let (given, given_decimals) = (number(parts.next())?, number(parts.next())?);
     let width = match (width, given) {
         (0, 0) => return Err(bad("this type needs a width")),
         (0, given) => given,
@@ -77,8 +90,7 @@ fn field(definition: &str) -> Result<FieldSpec> {
         'N' | 'B' => u8::try_from(given_decimals).map_err(|_| bad("there are too many decimals"))?,
         _ => decimals,
     };
-    let is_null = flags.contains('N');
-    let is_binary = BINARY.contains(&known) || flags.contains('B');
+    let is_binary = is_binary || BINARY.contains(&known);
     Ok(FieldSpec::new(name, letter, width, decimals)
         .nullable(is_null)
         .autoincrement(letter == '+')
@@ -104,6 +116,28 @@ fn type_of(name: &str) -> Option<(&'static str, char, u16, u8)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_stand_behind_the_numbers() {
+        let specs = fields(
+            "c,char,10,null,nocptrans; i,integer,NULL;n,Numeric,8,2,NOT NULL;d,double,2;e,double,10,2,null;v,V:N,5",
+        );
+        let shown: Vec<_> = specs
+            .unwrap()
+            .iter()
+            .map(|spec| (spec.letter, spec.width, spec.decimals, spec.nullable, spec.binary))
+            .collect();
+        let expected = [
+            ('C', 10, 0, true, true),
+            ('I', 4, 0, true, false),
+            ('N', 8, 2, false, false),
+            ('B', 8, 2, false, false),
+            ('B', 8, 2, true, false),
+            ('V', 5, 0, true, false),
+        ];
+        assert_eq!(shown, expected);
+        assert!(fields("c,char,10,nul").is_err());
+    }
 
     #[test]
     fn definitions_become_fields() {
