@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 
@@ -17,6 +18,7 @@ use crate::error::{BadValue, Error, Result};
 use crate::field::FieldKind;
 use crate::field_spec::FieldSpec;
 use crate::header::{CivilDate, Dialect};
+use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::memo::MemoDialect;
 use crate::memo_writer::{MemoWriter, block_size};
 use crate::value::{Format, Value};
@@ -82,14 +84,18 @@ pub(crate) struct Column {
 
 impl TableWriter {
     /// Creates the table at `path`, its memo file beside it when a field needs one, and a `.cpg` file when no language
-    /// byte names the code page. Files that are there already are overwritten.
+    /// byte names the code page. Files that are there already are overwritten, but not those of a table that somebody has open.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a structure that the format does not allow, [`Error::Io`].
+    /// [`Error::Misuse`] for a structure that the format does not allow; [`Error::Locked`] for a table that is open;
+    /// [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let path = path.as_ref();
         let layout = Layout::new(fields, options)?;
         let memo_dialect = memo_dialect(options)?;
+        let file = File::options().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|e| Error::io(path, "create", e))?;
+        open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
         let memo = if layout.has_memos() {
             let block_size = memo_block_size(options, memo_dialect)?;
             Some(MemoWriter::create(
@@ -104,7 +110,7 @@ impl TableWriter {
             let cpg = path.with_extension("cpg");
             std::fs::write(&cpg, options.codepage.name()).map_err(|e| Error::io(&cpg, "create", e))?;
         }
-        let file = File::create(path).map_err(|e| Error::io(path, "create", e))?;
+        file.set_len(0).map_err(|e| Error::io(path, "create", e))?;
         let mut file = BufWriter::with_capacity(1 << 18, file);
         file.write_all(&layout.header(options)?)
             .map_err(|e| Error::io(path, "write", e))?;

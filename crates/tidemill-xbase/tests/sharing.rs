@@ -76,6 +76,28 @@ fn records_that_somebody_fills_are_told_from_those_that_are_there() {
 }
 
 #[test]
+fn a_table_that_is_open_is_not_created_anew() {
+    let (_folder, path) = table();
+    let files = || [&path, &path.with_extension("fpt")].map(|path| std::fs::read(path).unwrap());
+    let before = files();
+    let create = || {
+        let fields = [FieldSpec::new("OTHER", 'C', 3, 0), FieldSpec::new("NOTE", 'M', 10, 0)];
+        TableWriter::create(&path, &fields, &CreateOptions::new(TODAY))
+    };
+    for mode in [OpenMode::Shared, OpenMode::Exclusive, OpenMode::ReadOnly] {
+        let _open = TableEditor::open(&path, &EditOptions::new(TODAY).mode(mode)).unwrap();
+        let refused = create().map(drop);
+        assert!(
+            matches!(&refused, Err(Error::Locked(refused)) if refused.subject == LockSubject::Open),
+            "{refused:?}"
+        );
+        assert!(files() == before);
+    }
+    create().unwrap().finish().unwrap();
+    assert_eq!(Table::open(&path, &OpenOptions::new()).unwrap().fields().len(), 2);
+}
+
+#[test]
 fn locks_of_another_process_are_seen_without_being_taken() {
     if let Some(mut role) = Role::of_this_process() {
         let mut editor = TableEditor::open(&role.path, &shared(0)).unwrap();

@@ -205,7 +205,7 @@ int main(int arguments, char **argument)
 {
     UNSIGNED8 alias[16];
     UNSIGNED16 length = sizeof alias;
-    ADSHANDLE table = 0;
+    ADSHANDLE table = 0, other = 0;
 
     if (arguments != 2 || chdir(argument[1]) != 0)
         return 2;
@@ -213,6 +213,8 @@ int main(int arguments, char **argument)
     OK(created("first", ADS_CDX, ADS_ANSI, 0, &table));
     OK(AdsGetTableAlias(table, alias, &length));
     SAME(alias, "first");
+    IS(created("first", ADS_CDX, ADS_ANSI, 0, &other), 7008);
+    OK(AdsAppendRecord(table));
     OK(AdsCloseTable(table));
     collations();
     memo_blocks();
