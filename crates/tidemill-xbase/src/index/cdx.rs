@@ -32,7 +32,9 @@ pub(super) const HARBOUR: [u8; 4] = *b"RCHB";
 const LARGE: u8 = 0x21;
 
 const ATTRIBUTE_LEAF: usize = 2;
-const ATTRIBUTE_MAX: usize = 3;
+/// With the bit 4, which Visual FoxPro sets in the pages of an index that it has made in one go. What it says is not documented;
+/// such pages are packed as all others, and those that are changed here lose it.
+const ATTRIBUTE_MAX: usize = 7;
 
 pub(super) const OPTION_UNIQUE: u8 = 0x01;
 pub(super) const OPTION_CUSTOM: u8 = 0x04;
@@ -190,7 +192,7 @@ impl PageFormat for Cdx {
     fn leaf_len(&self, page: &[u8]) -> Result<Option<usize>, Fault> {
         let attributes = u16_le(page, 0)?;
         if attributes > ATTRIBUTE_MAX {
-            return Err(Fault::new(0, "attributes", "0 to 3", attributes));
+            return Err(Fault::new(0, "attributes", "0 to 7", attributes));
         }
         if attributes & ATTRIBUTE_LEAF == 0 {
             return Ok(None);
@@ -599,6 +601,25 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn pages_of_visual_foxpro_have_a_bit_more() {
+        let keys = KeyBytes { len: 4, trail: 0 };
+        let mut leaf = Node::new(4, 2);
+        (1..=2).for_each(|recno: u32| leaf.push(&recno.to_be_bytes(), recno));
+        let mut branch = Node::new(4, 1);
+        branch.push(&2_u32.to_be_bytes(), 2);
+        branch.children.push(1024);
+        for node in [leaf, branch] {
+            let mut page = vec![0; PAGE_LEN];
+            CDX.encode(&node, keys, true, None, &mut page);
+            page[0] |= 4;
+            let found = CDX.decode(&page, keys, None).unwrap();
+            assert_eq!((found.is_leaf(), found.records()), (node.is_leaf(), node.records()));
+            page[0] = 8;
+            assert!(CDX.decode(&page, keys, None).is_err());
         }
     }
 
