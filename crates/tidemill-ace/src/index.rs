@@ -189,6 +189,7 @@ fn create(
 /// for an index that is made whether `ADS_ONLINE` is given or not.
 fn given_options(options: u32) -> Result<IndexOptions> {
     const TAKEN: u32 = ADS_UNIQUE
+        | ADS_CANDIDATE
         | ADS_COMPOUND
         | ADS_CUSTOM
         | ADS_DESCENDING
@@ -204,7 +205,6 @@ fn given_options(options: u32) -> Result<IndexOptions> {
         | ADS_FTS_ENCODE_UTF16;
     let unknown = match options & !TAKEN {
         0 => None,
-        bits if bits & ADS_CANDIDATE != 0 => Some("orders that refuse a second record with a key"),
         bits if bits & ADS_BINARY_INDEX != 0 => Some("binary indexes"),
         bits if bits & FULL_TEXT != 0 => Some("full text indexes"),
         bits if bits & ADS_NOT_AUTO_OPEN != 0 => Some("production indexes that do not open with their table"),
@@ -214,6 +214,7 @@ fn given_options(options: u32) -> Result<IndexOptions> {
         Some(what) => refuse(ErrorCode::NotImplemented, format!("{what} are not made")),
         None => Ok(IndexOptions {
             is_unique: options & ADS_UNIQUE != 0,
+            is_candidate: options & ADS_CANDIDATE != 0,
             is_descending: options & ADS_DESCENDING != 0,
             is_custom: options & ADS_CUSTOM != 0,
         }),
@@ -363,6 +364,12 @@ pub extern "C" fn AdsGetIndexFilename(index: Handle, option: u16, name: Bytes, l
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsIndexUnique(index: Handle, answer: Out<u16>) -> u32 {
     call(|| with_tag(index, |tag| answer.set(tag.is_unique.into())))
+}
+
+/// Whether an order refuses a second record with a key.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexCandidate(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| with_tag(index, |tag| answer.set(tag.is_candidate.into())))
 }
 
 /// Whether an order is filled by programs.
@@ -578,6 +585,7 @@ pub extern "C" fn AdsGetIndexFlags(index: Handle, answer: Out<u32>) -> u32 {
             let (tag, is_compound) = (area.order_tag(order)?, is_compound(area.index_path(order)?));
             let flags = [
                 (tag.is_unique, ADS_UNIQUE),
+                (tag.is_candidate, ADS_CANDIDATE),
                 (is_compound, ADS_COMPOUND),
                 (tag.is_custom, ADS_CUSTOM),
                 (tag.is_descending, ADS_DESCENDING),

@@ -30,7 +30,7 @@ pub extern "C" fn AdsWriteRecord(table: Handle) -> u32 {
 /// Forgets what was changed in the current record.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsCancelUpdate(table: Handle) -> u32 {
-    call(|| with_area(table, |area| area.cancel_changes()))
+    call(|| with_area(table, |area| area.cancel_update()))
 }
 
 /// As [`AdsCancelUpdate`].

@@ -112,7 +112,6 @@ unavailable! {
         AdsGetActiveLinkInfo
         AdsGetCollationLang
         AdsGetTableMemoSize
-        AdsIsIndexCandidate
         AdsIsIndexNullable
         AdsMgDumpInternalTables
         AdsRegisterUDF

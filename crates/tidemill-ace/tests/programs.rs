@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 15] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -25,6 +25,7 @@ const PROGRAMS: [&str; 14] = [
     "tests/c/threads.c",
     "tests/c/values.c",
     "tests/c/objects.c",
+    "tests/c/candidates.c",
 ];
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::Path;
 use tidemill_xbase::expression::RecordBytes;
 use tidemill_xbase::index::{Collation, Direction, Entry, Index, IndexOptions, KeyType, Tag};
 use tidemill_xbase::stamp::{FileMemo, FileStamp};
-use tidemill_xbase::{CodePage, KeySettings, OrderKeys, Table};
+use tidemill_xbase::{CodePage, Dialect, KeySettings, OrderKeys, Table};
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -59,7 +59,10 @@ pub(crate) fn of_index(path: &Path, stamp: Option<&FileStamp>, table: &Table) ->
 
 fn found(path: &Path, table: &Table) -> KeySettings {
     let plain = KeySettings::new(table.codepage());
-    let Ok(index) = Index::open(path, &IndexOptions::new().codepage(table.codepage())) else {
+    let options = IndexOptions::new()
+        .codepage(table.codepage())
+        .visual_foxpro(table.header().dialect == Dialect::VisualFoxPro);
+    let Ok(index) = Index::open(path, &options) else {
         return plain;
     };
     let Ok(file) = File::open(table.path()) else {

@@ -278,7 +278,7 @@ impl Connection {
         let written = area.write_record();
         if written.is_err() {
             // It would be tried again, and fail again.
-            let _ = area.cancel_changes();
+            let _ = area.cancel_update();
         }
         let written = written.and_then(|()| Ok(area.editor()?.flush()?));
         self.relations

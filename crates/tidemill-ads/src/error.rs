@@ -47,6 +47,16 @@ impl Error {
         Self::Refused(Box::new(Refusal { code, what }))
     }
 
+    /// An error of a new order, which has a number of its own where two records have one key.
+    pub(crate) fn of_making(error: Self) -> Self {
+        match error {
+            Self::Engine(source) if code_of(&source) == ErrorCode::DuplicateKey => {
+                Self::new(ErrorCode::CandidateNotMade, with_causes(&*source))
+            }
+            other => other,
+        }
+    }
+
     /// The number that clients know it by.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -137,6 +147,7 @@ pub enum ErrorCode {
     ValueOverflow = 5179,
     NoMemoFile = 5194,
     NotNullable = 5205,
+    KeyCannotBeNull = 5208,
     /// The client's for a call from within a call.
     CommunicationBusy = 6619,
     /// The server's for an index that was stopped while it was made, or the packing of a table.
@@ -147,6 +158,10 @@ pub enum ErrorCode {
     FileInUse = 7008,
     /// The server's for what the operating system refused.
     FileError = 7004,
+    /// The server's for a record whose key another record has, in a candidate index.
+    DuplicateKey = 7057,
+    /// The server's for a candidate index that is not made, because two records have one key.
+    CandidateNotMade = 7059,
     /// A statement was refused or failed; the text of the error says more.
     Statement = 7200,
     /// A statement was stopped, by the program or because its time was over.
@@ -170,6 +185,8 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
         E::StaleIndex { .. } => ErrorCode::CorruptIndex,
         E::Value(_) | E::Limit { .. } => ErrorCode::DataTooLong,
         E::Expression(_) => ErrorCode::InvalidExpression,
+        E::DuplicateKey { .. } => ErrorCode::DuplicateKey,
+        E::NullKey { .. } => ErrorCode::KeyCannotBeNull,
         E::Order { source, .. } => match code_of(source) {
             ErrorCode::InternalError => ErrorCode::InvalidExpression,
             code => code,
@@ -184,6 +201,18 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
         },
         _ => ErrorCode::InternalError,
     }
+}
+
+/// The text of an error with those of its causes.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        text.push_str(": ");
+        text.push_str(&deeper.to_string());
+        cause = deeper.source();
+    }
+    text
 }
 
 fn is_index(path: &std::path::Path) -> bool {

@@ -105,6 +105,20 @@ pub enum Error {
         /// How many records the table has.
         records: u32,
     },
+    /// Another record has the key already, and the order is a candidate index. Inside of [`Error::Order`].
+    #[error("record {record} would have the key of record {holder}, and no two records may have one")]
+    DuplicateKey {
+        /// The record that may not have it.
+        record: u32,
+        /// The record that has it.
+        holder: u32,
+    },
+    /// A record would have no key, and the order is a candidate index. Inside of [`Error::Order`].
+    #[error("the key of record {record} would be NULL, and every record must have one")]
+    NullKey {
+        /// The record.
+        record: u32,
+    },
     /// Who was told of the progress stopped it.
     #[error("stopped on demand")]
     Cancelled,

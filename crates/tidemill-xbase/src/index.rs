@@ -126,6 +126,7 @@ pub struct IndexOptions {
     codepage: CodePage,
     access: Access,
     dialect: Option<IndexDialect>,
+    is_visual_foxpro: bool,
     cache_bytes: usize,
 }
 
@@ -156,6 +157,14 @@ impl IndexOptions {
         self
     }
 
+    /// Whether the file belongs to a table of Visual FoxPro, which marks candidate indexes in a CDX as others mark custom orders.
+    /// Default: false.
+    #[must_use]
+    pub fn visual_foxpro(mut self, is_visual_foxpro: bool) -> Self {
+        self.is_visual_foxpro = is_visual_foxpro;
+        self
+    }
+
     /// About how many bytes of decoded pages each order keeps. Default: 64 MiB.
     #[must_use]
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
@@ -179,6 +188,7 @@ impl Default for IndexOptions {
             codepage: CodePage::Cp437,
             access: Access::default(),
             dialect: None,
+            is_visual_foxpro: false,
             cache_bytes: 64 << 20,
         }
     }
@@ -290,18 +300,18 @@ struct Headers {
     header_len: u64,
 }
 
-/// What the headers of files were found to say, with their text in a code page.
-static HEADERS: FileMemo<(IndexDialect, CodePage), Headers> = FileMemo::new(64);
+/// What the headers of files were found to say, with their text in a code page, in files of Visual FoxPro and others.
+static HEADERS: FileMemo<(IndexDialect, CodePage, bool), Headers> = FileMemo::new(64);
 
 fn read_headers(source: &Arc<Source>, dialect: IndexDialect, options: &IndexOptions) -> Result<Headers> {
-    let (stamp, key) = (source.stamp(), (dialect, options.codepage));
+    let (stamp, key) = (source.stamp(), (dialect, options.codepage, options.is_visual_foxpro));
     let known = stamp.as_ref().and_then(|stamp| HEADERS.get(source.path(), stamp, &key));
     if let Some(headers) = known {
         return Ok(headers);
     }
     let text = HeaderText(options.codepage);
     let headers = match dialect {
-        IndexDialect::Cdx => read_cdx(source, text),
+        IndexDialect::Cdx => read_cdx(source, text, options.is_visual_foxpro),
         IndexDialect::Ntx => read_ntx(source, text),
         IndexDialect::Nsx => read_nsx(source, text),
     }?;
@@ -327,7 +337,7 @@ impl Headers {
     }
 }
 
-fn read_cdx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
+fn read_cdx(source: &Arc<Source>, text: HeaderText, is_visual_foxpro: bool) -> Result<Headers> {
     let at = |offset| move |fault: Fault| fault.into_error(source.path(), offset);
     let mut window = Vec::new();
     let header = source.read("index header", 0, cdx::HEADER_LEN, &mut window)?;
@@ -357,7 +367,7 @@ fn read_cdx(source: &Arc<Source>, text: HeaderText) -> Result<Headers> {
                 cdx::HEADER_LEN,
                 &mut window,
             )?;
-            let mut tag = layout.tag(name, header, text).map_err(at(offset))?;
+            let mut tag = layout.tag(name, header, text, is_visual_foxpro).map_err(at(offset))?;
             tag.header = offset;
             tags.push(tag);
         }

@@ -33,6 +33,8 @@ const SERVER: &[(u32, &str)] = &[
     (6619, "the library is at work for this thread"),
     (7004, "the operating system refused to work on a file"),
     (7008, "others have the file open"),
+    (7057, "another record has the key"),
+    (7059, "two records have one key"),
     (7089, "the making of an index was stopped"),
     (7090, "the copy was stopped"),
 ];

@@ -108,7 +108,7 @@ static void memo_blocks(void)
 
 static void options(void)
 {
-    static const UNSIGNED32 refused[] = {ADS_CANDIDATE, ADS_BINARY_INDEX, ADS_FTS_INDEX, ADS_FTS_CASE_SENSITIVE, ADS_NOT_AUTO_OPEN};
+    static const UNSIGNED32 refused[] = {ADS_BINARY_INDEX, ADS_FTS_INDEX, ADS_FTS_CASE_SENSITIVE, ADS_NOT_AUTO_OPEN};
     ADSHANDLE table = 0, order = 0;
     unsigned i;
 

@@ -15,6 +15,7 @@
 use sqlparser::tokenizer::Location;
 use tidemill_xbase as xbase;
 
+use crate::error::with_causes;
 use crate::{ErrorCode, Refusal};
 
 /// The result of everything that runs SQL.
@@ -218,13 +219,7 @@ impl Error {
 
 impl From<xbase::Error> for Error {
     fn from(source: xbase::Error) -> Self {
-        let mut message = source.to_string();
-        let mut cause = std::error::Error::source(&source);
-        while let Some(deeper) = cause {
-            message.push_str(": ");
-            message.push_str(&deeper.to_string());
-            cause = deeper.source();
-        }
+        let message = with_causes(&source);
         let kind = match &source {
             xbase::Error::Value(_) => Kind::Value,
             _ => Kind::Engine,

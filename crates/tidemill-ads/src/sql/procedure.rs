@@ -14,12 +14,14 @@ use tidemill_xbase::index::OrderSpec;
 use super::answer::Answer;
 use super::error::{Error, Kind, Result};
 use super::statement::TableName;
+use super::structure::allow_candidates;
 use super::tables::Tables;
 use super::value::Value;
 
-/// `ADS_UNIQUE` and `ADS_DESCENDING` of `ace.h`.
+/// `ADS_UNIQUE`, `ADS_DESCENDING` and `ADS_CANDIDATE` of `ace.h`.
 const UNIQUE: i64 = 1;
 const DESCENDING: i64 = 8;
+const CANDIDATE: i64 = 0x800;
 
 /// Runs a procedure.
 ///
@@ -67,13 +69,21 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
             let table = TableName::new(text(0)?);
             let (tag, expression, condition) = (text(2)?, text(3)?, optional(4));
             let options = arguments.get(5).and_then(Value::to_i64).unwrap_or(0);
+            let is_candidate = options & CANDIDATE != 0;
             let mut spec = OrderSpec::new(tag.to_uppercase(), expression)
-                .unique(options & UNIQUE != 0)
+                .unique(options & UNIQUE != 0 && !is_candidate)
+                .candidate(is_candidate)
                 .descending(options & DESCENDING != 0);
             if !condition.is_empty() {
                 spec = spec.condition(condition);
             }
-            tables.exclusively(&table, &mut |table| Ok(table.create_order(&spec)?))?;
+            tables.exclusively(&table, &mut |table| {
+                if is_candidate {
+                    allow_candidates(table)?;
+                }
+                let created = table.create_order(&spec).map_err(crate::Error::from);
+                Ok(created.map_err(crate::Error::of_making)?)
+            })?;
         }
         "sp_begintransaction" => tables.begin()?,
         "sp_committransaction" => tables.commit()?,

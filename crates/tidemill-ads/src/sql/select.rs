@@ -532,7 +532,7 @@ fn order_of(snapshot: &Snapshot, field: usize) -> Result<Option<(String, bool)>>
     };
     let mut tags = snapshot.orders()?.iter().map(|order| order.order().tag());
     let found = tags.find(|tag| {
-        let is_whole = tag.condition.is_none() && !tag.is_unique && !tag.is_custom;
+        let is_whole = tag.condition.is_none() && !tag.is_unique && !tag.is_candidate && !tag.is_custom;
         is_whole && tag.expression.trim().eq_ignore_ascii_case(&field.name)
     });
     Ok(found.map(|tag| (tag.name.clone(), tag.is_descending)))

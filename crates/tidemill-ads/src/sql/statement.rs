@@ -319,7 +319,7 @@ pub enum TableChange {
     Drop(Ident),
 }
 
-/// `CREATE [UNIQUE] INDEX name ON table ( columns )`.
+/// `CREATE [UNIQUE] INDEX name ON table ( columns ) [CANDIDATE] [NOTDELETED]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateIndex {
     /// Its name.
@@ -330,6 +330,10 @@ pub struct CreateIndex {
     pub columns: Vec<IndexColumn>,
     /// Whether each key is there once.
     pub is_unique: bool,
+    /// Whether a second record with a key is refused.
+    pub is_candidate: bool,
+    /// Whether records that are marked as deleted are left out.
+    pub is_without_deleted: bool,
 }
 
 /// A column of an index.

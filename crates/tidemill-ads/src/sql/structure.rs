@@ -2,7 +2,7 @@
 
 use sqlparser::ast::Ident;
 use tidemill_xbase::index::OrderSpec;
-use tidemill_xbase::{Alteration, Field, FieldKind, FieldSpec};
+use tidemill_xbase::{Alteration, Dialect, Field, FieldKind, FieldSpec, TableEditor};
 
 use super::answer::Rows;
 use super::error::{Error, Kind, Result};
@@ -27,12 +27,15 @@ pub(super) fn create_table(
         return Ok(());
     };
     let own = format!("PK_{}", name.last());
+    let is_candidate = tables.editor(name)?.header().dialect == Dialect::VisualFoxPro;
     create_index(
         &CreateIndex {
             name: index.clone().unwrap_or_else(|| Ident::new(own)),
             table: name.clone(),
             columns: columns.clone(),
-            is_unique: true,
+            is_unique: !is_candidate,
+            is_candidate,
+            is_without_deleted: false,
         },
         tables,
     )
@@ -66,7 +69,7 @@ pub(super) fn fields_of(rows: &Rows) -> Vec<FieldSpec> {
 /// Adds an order to the production index of a table.
 ///
 /// # Errors
-/// [`Kind::NoColumn`], and [`Kind::Unsupported`] for keys of both directions.
+/// [`Kind::NoColumn`], and [`Kind::Unsupported`] for keys of both directions and a candidate index of a table that has none.
 pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Result<()> {
     let is_descending = index.columns.first().is_some_and(|column| column.is_descending);
     if index.columns.iter().any(|column| column.is_descending != is_descending) {
@@ -74,13 +77,34 @@ pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Resu
         return Err(Error::new(Kind::Unsupported, why));
     }
     let table = tables.editor(&index.table)?;
+    if index.is_candidate {
+        allow_candidates(table)?;
+    }
     let expression = key(&index.columns, table.fields())?;
-    let spec = OrderSpec::new(index.name.value.to_uppercase(), expression)
-        .unique(index.is_unique)
+    let mut spec = OrderSpec::new(index.name.value.to_uppercase(), expression)
+        .unique(index.is_unique && !index.is_candidate)
+        .candidate(index.is_candidate)
         .descending(is_descending);
-    let created = table.create_order(&spec);
+    if index.is_without_deleted {
+        spec = spec.condition("!DELETED()");
+    }
+    let created = table.create_order(&spec).map_err(crate::Error::from);
     tables.changed(&index.table);
-    Ok(created?)
+    Ok(created.map_err(crate::Error::of_making)?)
+}
+
+/// Refuses candidate indexes of tables that have none.
+///
+/// # Errors
+/// [`Kind::Unsupported`].
+pub(super) fn allow_candidates(table: &TableEditor) -> Result<()> {
+    match table.header().dialect {
+        Dialect::VisualFoxPro => Ok(()),
+        dialect => {
+            let why = format!("Tables of {dialect} have no candidate indexes");
+            Err(Error::new(Kind::Unsupported, why))
+        }
+    }
 }
 
 /// Takes an order out of its index.

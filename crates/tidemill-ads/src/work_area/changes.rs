@@ -27,6 +27,7 @@ impl WorkArea {
         if self.options.mode == OpenMode::Shared && !self.is_file_locked && !self.locked.contains(&record) {
             self.locked_for_change = Some(record);
         }
+        self.appended = Some(record);
         self.place = Place::Record(record);
         (self.is_bof, self.is_eof) = (false, false);
         if let Some(counter) = self.fields().iter().position(|field| field.autoincrement.is_some()) {
@@ -35,10 +36,12 @@ impl WorkArea {
         Ok(record)
     }
 
-    /// Writes what was changed in the current record.
+    /// Writes what was changed in the current record. One that was appended and stays as it is counts for candidate indexes from now
+    /// on.
     ///
     /// # Errors
-    /// As [`TableEditor::replace`](tidemill_xbase::TableEditor::replace); the changes then still wait.
+    /// [`ErrorCode::DuplicateKey`] and [`ErrorCode::KeyCannotBeNull`] for a record that a candidate index may not have, and as
+    /// [`TableEditor::replace`](tidemill_xbase::TableEditor::replace); the changes then still wait.
     pub fn write_record(&mut self) -> Result<()> {
         if self.record.is_changed {
             self.keep_within_constraint()?;
@@ -63,16 +66,33 @@ impl WorkArea {
             let record = self.record.number;
             self.editor.replace_bytes(record, &self.record.bytes, &memos)?;
             self.forget_changes();
+        } else if let Some(record) = self.appended {
+            self.editor.finish_appended(record)?;
         }
+        self.appended = None;
         self.unlock_after_change()
     }
 
-    /// Forgets what was changed in the current record and not written.
+    /// Forgets what was changed in the current record and not written. One that was appended and never written is deleted, and
+    /// stays blank (SAP's help, `AdsCancelUpdate`).
+    ///
+    /// # Errors
+    /// When the record cannot be marked as deleted, and when the lock cannot be given back.
+    pub fn cancel_update(&mut self) -> Result<()> {
+        self.forget_changes();
+        if let Some(record) = self.appended {
+            self.editor.delete(record)?;
+        }
+        self.cancel_changes()
+    }
+
+    /// Forgets what was changed in the current record and not written, and that it was appended.
     ///
     /// # Errors
     /// When the lock cannot be given back.
-    pub fn cancel_changes(&mut self) -> Result<()> {
+    pub(crate) fn cancel_changes(&mut self) -> Result<()> {
         self.forget_changes();
+        self.appended = None;
         self.unlock_after_change()
     }
 
@@ -103,6 +123,7 @@ impl WorkArea {
             true => self.editor.delete(record)?,
             false => self.editor.recall(record)?,
         }
+        self.appended = None;
         self.record.number = 0;
         Ok(())
     }
@@ -132,7 +153,9 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::NoCurrentRecord`].
     pub fn refresh_record(&mut self) -> Result<()> {
+        let appended = self.appended;
         self.cancel_changes()?;
+        self.appended = appended;
         self.current().map(drop)
     }
 

@@ -176,6 +176,8 @@ pub struct WorkArea {
     has_log: bool,
     /// A record that was locked because it is being changed, and is unlocked once it is written.
     locked_for_change: Option<u32>,
+    /// The current record, when it was appended and neither written nor given up since.
+    appended: Option<u32>,
     /// What takes long, while it is under way.
     work: Work,
     /// What was located last.
@@ -300,6 +302,7 @@ impl WorkArea {
             is_file_locked: false,
             has_log: false,
             locked_for_change: None,
+            appended: None,
             work,
             search: None,
             last_autoincrement: 0,
@@ -561,6 +564,8 @@ fn open_options(codepage: Option<CodePage>) -> OpenOptions {
 impl Drop for WorkArea {
     fn drop(&mut self) {
         // Who wants to know whether this works writes before.
-        let _ = self.write_record();
+        if self.write_record().is_err() {
+            let _ = self.cancel_update();
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tidemill_xbase::expression::{Environment, Program, RecordBytes, Value};
 use tidemill_xbase::index::{IndexDialect, Key, KeyType, KeyValue, OrderSpec, Tag};
-use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
+use tidemill_xbase::{Dialect, KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
 
 use super::{AreaOrder, TableType, Way, WorkArea};
 use crate::bookmark::Bookmark;
@@ -22,6 +22,8 @@ pub struct OrderId(pub(super) u32);
 pub struct IndexOptions {
     /// Only the first record of each key.
     pub is_unique: bool,
+    /// No two records may have one key (Visual FoxPro).
+    pub is_candidate: bool,
     /// From the highest key to the lowest.
     pub is_descending: bool,
     /// Filled by the program.
@@ -180,7 +182,8 @@ impl WorkArea {
     ///
     /// # Errors
     /// [`ErrorCode::InvalidExpression`] with the column of the fault; [`ErrorCode::IndexExists`] for the name of an order that
-    /// is open; [`ErrorCode::LockFailed`] when others hold records.
+    /// is open; [`ErrorCode::LockFailed`] when others hold records; [`ErrorCode::CandidateNotMade`] when two records have one key,
+    /// [`ErrorCode::InvalidOption`] for a candidate index of a table that is not Visual FoxPro's.
     pub fn create_index(
         &mut self,
         index: Option<&Path>,
@@ -191,6 +194,10 @@ impl WorkArea {
         settings: &Settings,
     ) -> Result<OrderId> {
         self.write_record()?;
+        if options.is_candidate && self.table.header().dialect != Dialect::VisualFoxPro {
+            let why = "only tables of Visual FoxPro have candidate indexes";
+            return self.refuse(ErrorCode::InvalidOption, why);
+        }
         self.look_for_records()?;
         let environment = self.environment(settings);
         for text in [Some(expression), condition].into_iter().flatten() {
@@ -215,13 +222,15 @@ impl WorkArea {
         let name = if name.is_empty() { stem } else { name.to_owned() };
         let name = name.to_uppercase();
         let mut order = OrderSpec::new(&name, expression)
-            .unique(options.is_unique)
+            .unique(options.is_unique && !options.is_candidate)
+            .candidate(options.is_candidate)
             .descending(options.is_descending)
             .custom(options.is_custom);
         if let Some(condition) = condition.filter(|text| !text.trim().is_empty()) {
             order = order.condition(condition);
         }
-        self.at_length(settings, |area| area.make_order(&index, &order))?;
+        let made = self.at_length(settings, |area| area.make_order(&index, &order));
+        made.map_err(Error::of_making)?;
         self.list_orders()?;
         let orders = self.orders_of(&index);
         let found = orders.into_iter().find(|id| {
@@ -313,8 +322,8 @@ impl WorkArea {
     /// Makes all orders of the open index files anew; text stays sorted as it was.
     ///
     /// # Errors
-    /// [`ErrorCode::IndexCreationAborted`] when it is stopped: files that were not finished are as they were.
-    /// [`ErrorCode::TableNotExclusive`]; as [`TableEditor::reindex`](tidemill_xbase::TableEditor::reindex).
+    /// [`ErrorCode::IndexCreationAborted`] when it is stopped, and [`ErrorCode::DuplicateKey`] when two records have one key in a
+    /// candidate index: files that were not finished are as they were. [`ErrorCode::TableNotExclusive`]; as [`TableEditor::reindex`](tidemill_xbase::TableEditor::reindex).
     pub fn reindex(&mut self, settings: &Settings) -> Result<()> {
         self.write_record()?;
         if self.options.mode != OpenMode::Exclusive {

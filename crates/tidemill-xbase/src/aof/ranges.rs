@@ -46,7 +46,7 @@ impl FilterOrders {
         for table_order in orders {
             let order = table_order.order();
             let tag = order.tag();
-            if tag.is_unique || tag.is_custom {
+            if tag.is_unique || tag.is_candidate || tag.is_custom {
                 continue;
             }
             let condition = tag.condition.as_deref().map(parse).transpose()?;

@@ -7,6 +7,11 @@
 //! How a change is counted and free pages are listed: `hb_cdxIndexUnLockWrite` and `hb_cdxIndexPutAvailPage` in
 //! Harbour's `dbfcdx1.c`.
 //!
+//! Option 04 means two things. Visual FoxPro says with it that an order is a candidate or primary index (the indexes of primary
+//! keys that it wrote have 64 where others have 60; CodeBase's `r4candidate` is the same bit); SIx, Comix and Harbour say that an
+//! order is custom. It is a candidate index in the file of a Visual FoxPro table, unless the tag's header has the lengths of header
+//! and page (16, 18) that Harbour writes, and nothing behind them (to 32), where Visual FoxPro counts keys.
+//!
 //! Not here: the type of the keys, which the file does not say.
 
 use std::ops::Range;
@@ -38,6 +43,8 @@ const ATTRIBUTE_MAX: usize = 7;
 
 pub(super) const OPTION_UNIQUE: u8 = 0x01;
 pub(super) const OPTION_CUSTOM: u8 = 0x04;
+/// The same bit, in the files of Visual FoxPro.
+pub(super) const OPTION_CANDIDATE: u8 = 0x04;
 pub(super) const OPTION_FOR: u8 = 0x08;
 pub(super) const OPTION_COMPACT: u8 = 0x20;
 pub(super) const OPTION_COMPOUND: u8 = 0x40;
@@ -111,9 +118,16 @@ impl Cdx {
         Ok((u32_le(header, 0)?, len))
     }
 
-    /// The tag whose header this is.
-    pub(super) fn tag(self, name: String, header: &[u8], text: HeaderText) -> Result<Tag, Fault> {
+    /// The tag whose header this is, in the file of a Visual FoxPro table or another's.
+    pub(super) fn tag(
+        self,
+        name: String,
+        header: &[u8],
+        text: HeaderText,
+        is_visual_foxpro: bool,
+    ) -> Result<Tag, Fault> {
         let options = header.get(14).copied().unwrap_or_default();
+        let is_candidate = is_visual_foxpro && options & OPTION_CANDIDATE != 0 && !self.is_of_harbour(header);
         let key_len = u16_le(header, 12)?;
         if key_len == 0 || key_len > key_len_max(self.page_len) {
             return Err(Fault::new(
@@ -151,10 +165,19 @@ impl Cdx {
             condition: (!condition.is_empty()).then_some(condition),
             is_unique: options & OPTION_UNIQUE != 0,
             is_descending: u16_le(header, 502)? != 0,
-            is_custom: options & OPTION_CUSTOM != 0,
+            is_candidate,
+            is_custom: options & OPTION_CUSTOM != 0 && !is_candidate,
             ignores_case: matches!(header.get(15), Some(0x01 | &LARGE)) && header.get(501) == Some(&1),
             ..Tag::new(name, expression, key_len, u32_le(header, 0)?)
         })
+    }
+}
+
+impl Cdx {
+    /// Whether Harbour has written the header of a tag.
+    fn is_of_harbour(self, header: &[u8]) -> bool {
+        let lengths = [16, 18].map(|at| u16_le(header, at).unwrap_or_default());
+        lengths == [HEADER_LEN, self.page_len] && header.get(20..32) == Some(&[0; 12])
     }
 }
 

@@ -168,7 +168,8 @@ impl IndexEditor {
         if format.branch_room(keys) < 2 {
             return Err(self.unsupported("an index whose pages hold a single key is not changed; build it anew"));
         }
-        let tree = TreeEditor::new(keys, order, tag.root, format.root_at(tag.header), tag.is_unique);
+        let is_unique = tag.is_unique || tag.is_candidate;
+        let tree = TreeEditor::new(keys, order, tag.root, format.root_at(tag.header), is_unique);
         if let Some(place) = self.trees.get_mut(at)
             && place.is_none()
         {
@@ -177,8 +178,8 @@ impl IndexEditor {
         Ok(at)
     }
 
-    /// Puts an entry into an order, given by its place. `false` when it is there already, or in an order of unique keys
-    /// another record with the key.
+    /// Puts an entry into an order, given by its place. `false` when it is there already, or in an order of unique keys or a
+    /// candidate index another record with the key.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a key of another length, record 0, and an order that [`IndexEditor::order`] was not asked for;
@@ -201,6 +202,20 @@ impl IndexEditor {
     /// As [`IndexEditor::insert`].
     pub fn contains(&mut self, order: usize, key: &[u8], recno: u32) -> Result<bool> {
         self.change(order, key, recno, TreeEditor::contains)
+    }
+
+    /// A record that has a key in an order.
+    ///
+    /// # Errors
+    /// As [`IndexEditor::insert`].
+    pub(crate) fn holder(&mut self, order: usize, key: &[u8]) -> Result<Option<u32>> {
+        let mut holder = None;
+        // Any record does for the length of the key to be looked at.
+        self.change(order, key, 1, |tree, store, key, _| {
+            holder = tree.holder(store, key)?;
+            Ok(false)
+        })?;
+        Ok(holder)
     }
 
     /// Writes every change to the file.

@@ -38,6 +38,7 @@ pub struct KeySorter {
     record_count: u32,
     order: KeyOrder,
     is_unique: bool,
+    is_candidate: bool,
     memory_limit: usize,
     keys: Vec<u8>,
     recnos: Vec<u32>,
@@ -64,6 +65,7 @@ impl KeySorter {
             record_count,
             order: order.key_order(dialect),
             is_unique: order.is_unique,
+            is_candidate: order.is_candidate,
             memory_limit: 256 << 20,
             keys: Vec::new(),
             recnos: Vec::new(),
@@ -99,6 +101,10 @@ impl KeySorter {
         self
     }
 
+    pub(crate) fn is_candidate(&self) -> bool {
+        self.is_candidate
+    }
+
     /// Takes a key in, of the order's key length, and its record.
     ///
     /// # Errors
@@ -127,10 +133,16 @@ impl KeySorter {
         Ok(())
     }
 
+    /// Whether the order can be made: two records of one key are an error in a candidate index.
+    pub(crate) fn check(self) -> Result<()> {
+        self.finish(|_, _| Ok(()))
+    }
+
     /// Gives the entries in the order of its tree to `give`; of equal keys only the first when they are to be unique.
     pub(super) fn finish(mut self, mut give: impl FnMut(&[u8], u32) -> Result<()>) -> Result<()> {
-        let (is_unique, total, order) = (self.is_unique, self.count, self.order.clone());
-        let (mut last, mut done) = (None::<Vec<u8>>, 0);
+        let (is_unique, is_candidate) = (self.is_unique, self.is_candidate);
+        let (total, order) = (self.count, self.order.clone());
+        let (mut last, mut done) = (None::<(Vec<u8>, u32)>, 0);
         let mut report = self.report.take();
         let mut give = |key: &[u8], recno: u32| {
             done += 1;
@@ -143,11 +155,21 @@ impl KeySorter {
                     },
                 )?;
             }
-            if is_unique {
+            if is_unique || is_candidate {
                 match &mut last {
-                    Some(last) if order.compare(last, key).is_eq() => return Ok(()),
-                    Some(last) => last.copy_from_slice(key),
-                    none => *none = Some(key.to_vec()),
+                    Some((last, holder)) if order.compare(last, key).is_eq() => {
+                        let holder = *holder;
+                        return if is_unique {
+                            Ok(())
+                        } else {
+                            Err(Error::DuplicateKey { record: recno, holder })
+                        };
+                    }
+                    Some((last, holder)) => {
+                        last.copy_from_slice(key);
+                        *holder = recno;
+                    }
+                    none => *none = Some((key.to_vec(), recno)),
                 }
             }
             give(key, recno)

@@ -17,6 +17,7 @@ pub struct OrderSpec {
     pub(super) key_len: usize,
     pub(super) condition: Option<String>,
     pub(super) is_unique: bool,
+    pub(super) is_candidate: bool,
     pub(super) is_descending: bool,
     pub(super) is_custom: bool,
     pub(super) collation: Collation,
@@ -33,6 +34,7 @@ impl OrderSpec {
             key_len: 0,
             condition: None,
             is_unique: false,
+            is_candidate: false,
             is_descending: false,
             is_custom: false,
             collation: Collation::binary(),
@@ -59,6 +61,14 @@ impl OrderSpec {
     #[must_use]
     pub fn unique(mut self, is_unique: bool) -> Self {
         self.is_unique = is_unique;
+        self
+    }
+
+    /// Refuses a second record with a key, deleted ones included, and a key that is NULL. A candidate index of Visual FoxPro:
+    /// only the CDX of such a table has them. Default: false.
+    #[must_use]
+    pub fn candidate(mut self, is_candidate: bool) -> Self {
+        self.is_candidate = is_candidate;
         self
     }
 
@@ -99,6 +109,10 @@ impl OrderSpec {
         self.is_custom
     }
 
+    pub(crate) fn is_candidate(&self) -> bool {
+        self.is_candidate
+    }
+
     pub(crate) fn expression(&self) -> &str {
         &self.expression
     }
@@ -110,8 +124,11 @@ impl OrderSpec {
     /// How its keys are written in a format.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a length that keys of its type do not have.
+    /// [`Error::Misuse`] for a length that keys of its type do not have, and a candidate index that is none.
     pub(super) fn codec(&self, dialect: IndexDialect) -> Result<KeyCodec> {
+        if self.is_candidate && (dialect != IndexDialect::Cdx || self.is_unique || self.is_custom) {
+            return Err(self.refuse("only a CDX has candidate indexes, which are neither UNIQUE nor custom"));
+        }
         let encoding = match dialect {
             IndexDialect::Ntx => KeyEncoding::Text(self.decimals),
             IndexDialect::Cdx | IndexDialect::Nsx => KeyEncoding::Binary,
@@ -155,6 +172,7 @@ impl From<&Tag> for OrderSpec {
         Self {
             condition: tag.condition.clone(),
             is_unique: tag.is_unique,
+            is_candidate: tag.is_candidate,
             is_descending: tag.is_descending,
             is_custom: tag.is_custom,
             decimals: tag.decimals.unwrap_or_default(),

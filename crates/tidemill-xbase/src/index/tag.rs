@@ -16,6 +16,8 @@ pub struct Tag {
     pub condition: Option<String>,
     /// Whether only the first record of each key is in the order.
     pub is_unique: bool,
+    /// Whether no two records may have one key, and none a key that is NULL: a candidate or primary index of Visual FoxPro (CDX).
+    pub is_candidate: bool,
     /// Whether the order runs from the highest key to the lowest.
     pub is_descending: bool,
     /// Whether keys are added and dropped by the program alone.
@@ -41,6 +43,7 @@ impl Tag {
             expression,
             condition: None,
             is_unique: false,
+            is_candidate: false,
             is_descending: false,
             is_custom: false,
             ignores_case: false,

@@ -135,6 +135,15 @@ impl TreeEditor {
         self.find(store, key, recno)
     }
 
+    /// The first record that has a key.
+    pub(super) fn holder(&mut self, store: &mut PageStore, key: &[u8]) -> Result<Option<u32>> {
+        let is_there = self.descend(store, false, |order, stored, _| order.compare(stored, key))?;
+        let Some(step) = self.path.last().filter(|_| is_there) else {
+            return Ok(None);
+        };
+        Ok(Some(store.get(step.page)?.node.recno(step.slot)))
+    }
+
     /// Gives every page of the tree back.
     pub(super) fn free_all(&mut self, store: &mut PageStore) -> Result<()> {
         let mut pages: Vec<(u32, usize, Option<Vec<u8>>)> = vec![(self.root, 0, None)];

@@ -317,7 +317,7 @@ impl Check<'_> {
                         before_recno,
                     },
                 );
-            } else if order.is_eq() && tag.is_some_and(|tag| tag.is_unique) {
+            } else if order.is_eq() && tag.is_some_and(|tag| tag.is_unique || tag.is_candidate) {
                 let key = shown(key);
                 self.add(offset, tag, IndexFault::RepeatedKey { key, recno });
             }

@@ -7,7 +7,7 @@ use crate::index::{Direction, Index, IndexBuilder, IndexDialect, OrderSpec, Tag}
 use crate::sibling::Sibling;
 use crate::table::Table;
 
-use super::{BuildOptions, KeySettings, OrderKeys};
+use super::{BuildOptions, KeySettings, OrderKeys, allow_candidate};
 
 /// Makes the index file at `path` with these orders of a table's records, in place of the one that is there. Custom orders are
 /// empty: their entries are the program's to add.
@@ -99,6 +99,7 @@ impl Build<'_> {
 
     fn add(&self, builder: &mut IndexBuilder, order: &OrderSpec) -> Result<()> {
         let (table, settings) = (self.table, self.settings);
+        allow_candidate(order, table)?;
         let tag = |old: &Index| old.tags().iter().find(|tag| tag.name == order.name()).cloned();
         let old: Option<(&Index, Tag)> = self.old.and_then(|old| Some((old, tag(old)?)));
         let keys = match &old {

@@ -12,7 +12,8 @@ impl TableIndex {
     /// entry against its record: keys that are missing, that the fields do not give, and records that the FOR expression
     /// leaves out. A sound index gives an empty list.
     ///
-    /// Entries of a custom order are the program's business, and are not compared. Keys may be missing in a UNIQUE order
+    /// Entries of a custom order are the program's business, and are not compared. A candidate index need not have those of deleted
+    /// records, whose appending may have been given up. Keys may be missing in a UNIQUE order
     /// that is sound: when the record that stands for a key gets another one, Clipper, FoxPro and Harbour put no other record
     /// in its place.
     ///
@@ -46,9 +47,11 @@ struct Check<'a> {
 impl Check<'_> {
     fn run(&mut self, table: &Table) -> Result<()> {
         let (keys, mut bytes, mut recnos) = (&self.order.keys, Vec::new(), Vec::new());
+        let (is_candidate, mut may_be_missing) = (self.order.order.tag().is_candidate, Vec::new());
         table.each_record(|record| {
             if keys.put_key(record, &mut bytes)? {
                 recnos.push(record.record_no());
+                may_be_missing.push(is_candidate && record.is_deleted());
             }
             Ok(())
         })?;
@@ -79,7 +82,9 @@ impl Check<'_> {
         if self.order.order.tag().is_unique {
             return Ok(());
         }
-        let is_missing = |(_, recno): &(usize, u32)| is_there.get(*recno as usize - 1) == Some(&false);
+        let is_missing = |(place, recno): &(usize, u32)| {
+            is_there.get(*recno as usize - 1) == Some(&false) && may_be_missing.get(*place) == Some(&false)
+        };
         // Neighbours among the records of the order are told as one.
         let mut run: Option<(usize, u32, u32)> = None;
         for (place, recno) in recnos.iter().copied().enumerate().filter(is_missing) {

@@ -144,13 +144,34 @@ impl OrderKeys {
     /// # Errors
     /// As [`OrderKeys::key`].
     pub(crate) fn put_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<bool> {
+        Ok(self.put_key_or_null(record, keys)? != MadeKey::LeftOut)
+    }
+
+    /// As [`OrderKeys::put_key`], telling a key that is NULL from a blank one.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::key`].
+    pub(crate) fn put_key_or_null(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<MadeKey> {
         if let Some(condition) = &self.condition
             && !condition.matches(record)?
         {
-            return Ok(false);
+            return Ok(MadeKey::LeftOut);
         }
-        self.put_any_key(record, keys)?;
-        Ok(true)
+        self.put_any_key(record, keys)
+    }
+
+    /// As [`OrderKeys::put_key`], for the entry of a candidate index: every record has a key there.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::key`], and [`Error::NullKey`].
+    pub(crate) fn put_candidate_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<bool> {
+        match self.put_key_or_null(record, keys)? {
+            MadeKey::LeftOut => Ok(false),
+            MadeKey::Value => Ok(true),
+            MadeKey::Null => Err(Error::NullKey {
+                record: record.record_no(),
+            }),
+        }
     }
 
     /// The key of a record, whether the condition leaves it out or not.
@@ -163,11 +184,12 @@ impl OrderKeys {
         Ok(key)
     }
 
-    fn put_any_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<()> {
+    fn put_any_key(&self, record: &dyn Record, keys: &mut Vec<u8>) -> Result<MadeKey> {
         let begin = keys.len();
         let value = self.key.evaluate_record(record)?;
-        if let Some(value) = key_value(&value) {
-            self.codec.put(&value, keys)?;
+        let value = key_value(&value);
+        if let Some(value) = &value {
+            self.codec.put(value, keys)?;
         }
         keys.resize(begin + self.key_len(), self.codec.trail());
         if let (Some(capitals), Some(key)) = (&self.capitals, keys.get_mut(begin..)) {
@@ -175,18 +197,36 @@ impl OrderKeys {
                 *byte = capitals[usize::from(*byte)];
             }
         }
-        Ok(())
+        Ok(match value {
+            Some(_) => MadeKey::Value,
+            None => MadeKey::Null,
+        })
     }
 
-    /// Gives the keys of all records, deleted ones included, to a sorter.
+    /// Gives the keys of all records, deleted ones included, to the sorter of an order.
     ///
     /// # Errors
-    /// As [`OrderKeys::key`] and [`KeySorter::push`], and when the table cannot be read to its end.
+    /// As [`OrderKeys::key`] and [`KeySorter::push`], [`Error::NullKey`] in a candidate index, and when the table cannot be read
+    /// to its end.
     pub(crate) fn sort(&self, table: &Table, sorter: &mut KeySorter) -> Result<()> {
+        self.sort_those(table, |_| true, sorter)
+    }
+
+    /// As [`OrderKeys::sort`], of some records.
+    pub(crate) fn sort_those(
+        &self,
+        table: &Table,
+        are_meant: impl Fn(&RecordBytes<'_>) -> bool,
+        sorter: &mut KeySorter,
+    ) -> Result<()> {
         let mut key = Vec::with_capacity(self.key_len());
+        let put = match sorter.is_candidate() {
+            true => Self::put_candidate_key,
+            false => Self::put_key,
+        };
         table.each_record(|record: &RecordBytes<'_>| {
             key.clear();
-            if self.put_key(record, &mut key)? {
+            if are_meant(record) && put(self, record, &mut key)? {
                 sorter.push(&key, record.record_no())?;
             }
             Ok(())
@@ -201,6 +241,17 @@ impl OrderKeys {
             .decimals(self.decimals().unwrap_or_default())
             .collation(settings.collation.clone())
     }
+}
+
+/// What a record has for a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MadeKey {
+    /// None: the condition leaves the record out.
+    LeftOut,
+    /// NULL, which is stored as a blank key.
+    Null,
+    /// One with a value.
+    Value,
 }
 
 fn key_value<'v>(value: &'v Value<'_>) -> Option<KeyValue<'v>> {

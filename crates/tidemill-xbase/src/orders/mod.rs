@@ -36,12 +36,14 @@ use crate::beside::beside;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::expression::{Environment, Letters};
-use crate::index::{Collation, Index, IndexOptions, Order};
+use crate::header::Dialect;
+use crate::index::{Collation, Index, IndexOptions, Order, OrderSpec};
 use crate::table::Table;
 
 pub(crate) use build::rebuild_index;
 pub use build::{build_index, build_index_with};
 pub use build_options::BuildOptions;
+pub(crate) use keys::MadeKey;
 pub use keys::OrderKeys;
 
 /// How the program that made an index compiles expressions and sorts text: no file says it, and all that share a table must
@@ -121,7 +123,8 @@ impl TableIndex {
     pub fn open(path: impl AsRef<Path>, table: &Table, settings: &KeySettings) -> Result<Self> {
         let options = IndexOptions::new()
             .codepage(settings.environment.codepage)
-            .access(table.options.access);
+            .access(table.options.access)
+            .visual_foxpro(table.header().dialect == Dialect::VisualFoxPro);
         Self::of(Index::open(path, &options)?, table, settings)
     }
 
@@ -184,6 +187,21 @@ impl TableOrder {
     pub fn keys(&self) -> &OrderKeys {
         &self.keys
     }
+}
+
+/// Refuses a candidate index of a table that has none.
+///
+/// # Errors
+/// [`Error::Misuse`].
+pub(crate) fn allow_candidate(order: &OrderSpec, table: &Table) -> Result<()> {
+    let dialect = table.header().dialect;
+    if order.is_candidate() && dialect != Dialect::VisualFoxPro {
+        let name = order.name();
+        return Err(Error::Misuse(format!(
+            "order {name}: {dialect} tables have no candidate indexes"
+        )));
+    }
+    Ok(())
 }
 
 /// Where the production index of a table is: the CDX of its name, in any case. `None` when there is none.

@@ -61,7 +61,8 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Value`] with record, field and value for the first value that does not fit; [`Error::Misuse`] unless the table
     /// is open exclusively, in a transaction, and for a structure that the format does not allow; [`Error::Order`] when an
-    /// order could not be made over the new fields; [`Error::Unsupported`] for tables of dBASE II and
+    /// order could not be made over the new fields, with [`Error::DuplicateKey`] when they gave two records one key in a candidate
+    /// index; [`Error::Unsupported`] for tables of dBASE II and
     /// dBASE 7, and those with fields that are not read. The table is as before then, though values that were to become memos
     /// may stay behind in the memo file. [`Error::Io`].
     pub fn alter(&mut self, alteration: &Alteration) -> Result<()> {
@@ -80,6 +81,10 @@ impl TableEditor {
         written.map_err(|e| self.named_here(e))?;
         new.count(count);
         new.write_header()?;
+        if self.orders.has_candidates() {
+            let altered = new.table()?;
+            self.check_candidates(&altered, &new.fields.visible, |_| true)?;
+        }
         new.file.sync()?;
         let memo_gone = match memo {
             NewMemo::Created(created) => {

@@ -68,7 +68,7 @@ impl TableEditor {
                 self.stamp(record, bytes)?;
             }
         }
-        self.write_appended(first, rows, &mut bytes)?;
+        self.write_appended(first, rows, (&mut bytes, true))?;
         Ok(first..first + rows)
     }
 }

@@ -11,6 +11,7 @@
 //! An entry that is the first of its key in a UNIQUE order goes with its record, and no other record takes its place, as in
 //! Clipper, FoxPro and Harbour (`hb_cdxGoCold` in `dbfcdx1.c`). Custom orders are the program's.
 
+mod candidates;
 mod custom;
 mod fresh;
 mod making;
@@ -24,11 +25,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::files::{data_file, open_file};
 use super::{EditOptions, OpenMode, TableEditor};
 use crate::error::{Error, Result};
-use crate::expression::RecordBytes;
+use crate::expression::{Record, RecordBytes};
 use crate::field::Field;
+use crate::header::Dialect;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
-use crate::orders::{KeySettings, OrderKeys, Seen, TableOrder, production_path};
+use crate::orders::{KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_path};
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 use crate::table::Table;
@@ -286,16 +288,21 @@ impl TableEditor {
         }
     }
 
-    /// Writes new records by `write` and adds their entries. When these cannot be added, `undo` takes the records back.
+    /// Writes new records by `write` and adds their entries, but for candidate indexes when the records are to be finished later.
+    /// When entries cannot be added, `undo` takes the records back.
     pub(super) fn with_appended(
         &mut self,
         first: u32,
-        records: &[u8],
+        (records, are_finished): (&[u8], bool),
         write: impl FnOnce(&mut Self) -> Result<()>,
         undo: impl FnOnce(&mut Self),
     ) -> Result<()> {
         let stride = self.header.record_len as usize;
-        self.with_changes(|orders| orders.of_appended(first, records, stride), write, undo)
+        self.with_changes(
+            |orders| orders.of_appended(first, (records, are_finished), stride),
+            write,
+            undo,
+        )
     }
 
     /// Writes a record by `write` and lets its entries follow. When these cannot, `undo` writes the record as it was.
@@ -320,6 +327,7 @@ impl TableEditor {
         }
         let locked = self.locked_changes(changes);
         let done = locked.and_then(|changes| {
+            self.orders.refuse_duplicates(&changes)?;
             write(self)?;
             let applied = self.orders.apply(&changes);
             if applied.is_err() {
@@ -460,7 +468,9 @@ impl Orders {
         let is_shared = options.mode != OpenMode::Exclusive;
         let data = Arc::new(data_file(path, &handle, options)?);
         let settings = settings(path, data.storage().stamp().as_ref());
-        let index_options = IndexOptions::new().codepage(settings.environment.codepage);
+        let index_options = IndexOptions::new()
+            .codepage(settings.environment.codepage)
+            .visual_foxpro(self.table.header().dialect == Dialect::VisualFoxPro);
         let index = IndexEditor::new(data, &index_options, is_shared)?;
         let locks = match is_shared {
             false => None,
@@ -491,16 +501,21 @@ impl Orders {
         Ok(file)
     }
 
-    fn of_appended(&self, first: u32, records: &[u8], stride: usize) -> Result<Changes> {
+    fn of_appended(&self, first: u32, (records, are_finished): (&[u8], bool), stride: usize) -> Result<Changes> {
         let mut changes = Changes::default();
         if self.files.is_empty() {
             return Ok(changes);
         }
         for (recno, bytes) in (first..).zip(records.chunks_exact(stride.max(1))) {
             let record = RecordBytes::new(&self.table, recno, bytes);
-            self.each_order(|(file, order), keys| {
+            self.each_order(|(file, order), keys, tag| {
                 let begin = changes.keys.len();
-                if keys.put_key(&record, &mut changes.keys)? {
+                let has_key = match tag.is_candidate {
+                    true if !are_finished => false,
+                    true => keys.put_candidate_key(&record, &mut changes.keys)?,
+                    false => keys.put_key(&record, &mut changes.keys)?,
+                };
+                if has_key {
                     changes.changes.push(Change {
                         file,
                         order,
@@ -523,21 +538,28 @@ impl Orders {
 
     fn of_rewritten(&self, recno: u32, before: &[u8], after: &[u8]) -> Result<Changes> {
         let mut changes = Changes::default();
-        if self.files.is_empty() || before == after {
+        if self.files.is_empty() || (before == after && !self.has_candidates()) {
             return Ok(changes);
         }
         let [before, after] = [before, after].map(|bytes| RecordBytes::new(&self.table, recno, bytes));
-        self.each_order(|(file, order), keys| {
+        self.each_order(|(file, order), keys, tag| {
             let begin = changes.keys.len();
             let was_in = keys.put_key(&before, &mut changes.keys)?;
             let middle = changes.keys.len();
-            let is_in = keys.put_key(&after, &mut changes.keys)?;
+            let made = keys.put_key_or_null(&after, &mut changes.keys)?;
+            let is_in = made != MadeKey::LeftOut;
             let (old, new) = (begin..middle, middle..changes.keys.len());
-            if was_in == is_in && changes.keys.get(old.clone()) == changes.keys.get(new.clone()) {
+            let is_same = was_in == is_in && changes.keys.get(old.clone()) == changes.keys.get(new.clone());
+            // The entry may not have been made yet. One that is not there need not be made when the record is deleted.
+            let is_wanted = tag.is_candidate && is_in && !after.is_deleted();
+            if is_same && !is_wanted {
                 changes.keys.truncate(begin);
                 return Ok(());
             }
-            for (is_there, key, is_insertion) in [(was_in, old, false), (is_in, new, true)] {
+            if tag.is_candidate && made == MadeKey::Null {
+                return Err(Error::NullKey { record: recno });
+            }
+            for (is_there, key, is_insertion) in [(was_in && !is_same, old, false), (is_in, new, true)] {
                 if is_there {
                     changes.changes.push(Change {
                         file,
@@ -553,12 +575,12 @@ impl Orders {
         Ok(changes)
     }
 
-    /// Shows every order that follows the records: its file, its place there and its keys.
-    fn each_order(&self, mut visit: impl FnMut((usize, usize), &OrderKeys) -> Result<()>) -> Result<()> {
+    /// Shows every order that follows the records: its file, its place there, its keys and its tag.
+    fn each_order(&self, mut visit: impl FnMut((usize, usize), &OrderKeys, &Tag) -> Result<()>) -> Result<()> {
         for (at, file) in self.files.iter().enumerate() {
             for (order, (keys, tag)) in file.keys.iter().zip(file.index.tags()).enumerate() {
                 if !tag.is_custom {
-                    visit((at, order), keys).map_err(|e| Error::order(file.index.path(), &tag.name, e))?;
+                    visit((at, order), keys, tag).map_err(|e| Error::order(file.index.path(), &tag.name, e))?;
                 }
             }
         }
@@ -599,7 +621,13 @@ impl Orders {
     fn make(&mut self, change: &Change, keys: &[u8], is_insertion: bool) -> Result<bool> {
         let key = keys.get(change.key.clone()).unwrap_or_default();
         match (self.files.get_mut(change.file), is_insertion) {
-            (Some(file), true) => file.index.insert(change.order, key, change.recno),
+            (Some(file), true) => {
+                let is_new = file.index.insert(change.order, key, change.recno)?;
+                if !is_new && file.is_candidate(change.order) {
+                    file.refuse_duplicate(change.order, key, change.recno)?;
+                }
+                Ok(is_new)
+            }
             (Some(file), false) => file.index.remove(change.order, key, change.recno),
             (None, _) => Ok(false),
         }

@@ -35,6 +35,10 @@ impl TableEditor {
     pub fn pack(&mut self) -> Result<u32> {
         self.alone("packing")?;
         self.committed("packing")?;
+        if self.orders.has_candidates() {
+            let table = self.table()?;
+            self.check_candidates(&table, &self.fields.visible, |record| !record.is_deleted())?;
+        }
         let table = Sibling::create(self.path(), self.path())?;
         let varying = self.fields.visible.iter().any(|f| f.kind == FieldKind::Variant);
         let memo = match &self.memo {

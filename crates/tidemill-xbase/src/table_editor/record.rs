@@ -35,7 +35,9 @@ impl TableEditor {
         self.append_values(&[])
     }
 
-    /// As [`TableEditor::append`]; `bytes` are those of the new record afterwards, the deletion flag first.
+    /// As [`TableEditor::append`], for a record that is filled or given up later; `bytes` are those of the new record afterwards, the
+    /// deletion flag first. Candidate indexes have no entry of it until it is changed, or [`TableEditor::finish_appended`] says
+    /// that it stays as it is; when it is given up it is deleted.
     ///
     /// # Errors
     /// As [`TableEditor::append`]; [`Error::Misuse`] for a buffer that is not as long as a record. `bytes` then are as before.
@@ -43,7 +45,7 @@ impl TableEditor {
         if bytes.len() != self.header.record_len as usize {
             return Err(self.misuse(&format!("{} bytes are no record", bytes.len())));
         }
-        self.appended(&[], |written| bytes.copy_from_slice(written))
+        self.appended((&[], false), |written| bytes.copy_from_slice(written))
     }
 
     /// Appends a record with these values; fields that are not named are blank.
@@ -51,16 +53,17 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::append`] and [`TableEditor::replace`]; nothing is appended then.
     pub fn append_values(&mut self, values: &[(usize, Value<'_>)]) -> Result<u32> {
-        self.appended(values, |_| ())
+        self.appended((values, true), |_| ())
     }
 
-    /// As [`TableEditor::append_values`]; `look` sees the bytes of the new record.
-    fn appended(&mut self, values: &[(usize, Value<'_>)], look: impl FnOnce(&[u8])) -> Result<u32> {
+    /// As [`TableEditor::append_values`], of a record that is finished with these values or not; `look` sees the bytes of the new
+    /// record.
+    fn appended(&mut self, record: (&[(usize, Value<'_>)], bool), look: impl FnOnce(&[u8])) -> Result<u32> {
         self.writable()?;
         self.make_room()?;
         let mut buffers = std::mem::take(&mut self.buffers);
         let bytes = &mut buffers.after;
-        let done = self.as_one(|table| table.under_header_lock(|table| table.append_locked(values, bytes)));
+        let done = self.as_one(|table| table.under_header_lock(|table| table.append_locked(record, bytes)));
         if done.is_ok() {
             look(bytes);
         }
@@ -80,7 +83,9 @@ impl TableEditor {
         self.as_one(|table| {
             table.under_header_lock(|table| {
                 let record = table.next_record(1)?;
-                table.append_at(record, values, &mut Vec::new()).map(|()| record)
+                table
+                    .append_at(record, (values, true), &mut Vec::new())
+                    .map(|()| record)
             })
         })
     }
@@ -89,7 +94,8 @@ impl TableEditor {
     ///
     /// # Errors
     /// [`Error::Value`] with field, what it would have to be, and the value, for the first one that does not fit; nothing
-    /// is written then. [`Error::Misuse`] for records and fields that are not there, a record that is not locked, and a
+    /// is written then. [`Error::Order`] with [`Error::DuplicateKey`] or [`Error::NullKey`] for a record that a candidate index
+    /// may not have; the table and its indexes are as before. [`Error::Misuse`] for records and fields that are not there, a record that is not locked, and a
     /// table that is open for reading only. [`Error::MissingMemo`], [`Error::Io`].
     pub fn replace(&mut self, record: u32, values: &[(usize, Value<'_>)]) -> Result<()> {
         self.changed(record, |table, before, after| {
@@ -246,7 +252,7 @@ impl TableEditor {
         Ok(bytes)
     }
 
-    fn append_locked(&mut self, values: &[(usize, Value<'_>)], bytes: &mut Vec<u8>) -> Result<u32> {
+    fn append_locked(&mut self, values: (&[(usize, Value<'_>)], bool), bytes: &mut Vec<u8>) -> Result<u32> {
         let record = self.next_record(1)?;
         if self.options.mode == OpenMode::Exclusive {
             return self.append_at(record, values, bytes).map(|()| record);
@@ -261,7 +267,12 @@ impl TableEditor {
     }
 
     /// Appends a record, whose bytes are in `bytes` afterwards.
-    fn append_at(&mut self, record: u32, values: &[(usize, Value<'_>)], bytes: &mut Vec<u8>) -> Result<()> {
+    fn append_at(
+        &mut self,
+        record: u32,
+        (values, is_finished): (&[(usize, Value<'_>)], bool),
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
         bytes.clear();
         bytes.extend_from_slice(&self.blank);
         // The values first, so that one that does not fit leaves the counters alone.
@@ -270,16 +281,21 @@ impl TableEditor {
             self.count_on(record, bytes, true)?;
             self.stamp(record, bytes)?;
         }
-        self.write_appended(record, 1, bytes)
+        self.write_appended(record, 1, (bytes, is_finished))
     }
 
-    /// Writes `count` new records, of which `first` is the first, and counts them, or takes them back.
-    pub(super) fn write_appended(&mut self, first: u32, count: u32, bytes: &mut Vec<u8>) -> Result<()> {
+    /// Writes `count` new records, of which `first` is the first and which are finished or not, and counts them, or takes them back.
+    pub(super) fn write_appended(
+        &mut self,
+        first: u32,
+        count: u32,
+        (bytes, are_finished): (&mut Vec<u8>, bool),
+    ) -> Result<()> {
         let len = bytes.len();
         bytes.push(END_OF_FILE);
         let records = bytes.get(..len).unwrap_or_default();
         let write = |table: &mut Self| table.put_appended(first, count, bytes);
-        let written = self.with_appended(first, records, write, |table| table.take_back(first));
+        let written = self.with_appended(first, (records, are_finished), write, |table| table.take_back(first));
         bytes.truncate(len);
         written
     }
@@ -513,6 +529,20 @@ impl TableEditor {
                 Err(self.bad(record, field, expected.to_owned(), found))
             }
         }
+    }
+
+    /// Whether a record has no values but those that the table gives itself.
+    pub(super) fn is_blank(&self, bytes: &[u8]) -> bool {
+        let mut blank = self.blank.clone();
+        if let (Some(flag), Some(own)) = (blank.first_mut(), bytes.first()) {
+            *flag = *own;
+        }
+        for field in self.fields.visible.iter().filter(|field| counts(field)) {
+            let own = bytes.get(field.offset..field.offset + field.width);
+            cell(field, &mut blank).copy_from_slice(own.unwrap_or_default());
+            self.set_bit(&mut blank, field.null_bit, self.bit(bytes, field.null_bit));
+        }
+        blank == bytes
     }
 
     /// The bytes of a record without values, as Harbour appends it: all bits of `_NullFlags` that are in use are set.

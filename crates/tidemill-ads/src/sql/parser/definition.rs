@@ -16,13 +16,16 @@ impl Parser {
             self.expect("ON")?;
             let table = self.table_name()?;
             let columns = self.in_parentheses(Self::index_column)?;
-            self.index_options()?;
-            return Ok(StatementKind::CreateIndex(Box::new(CreateIndex {
+            let mut index = CreateIndex {
                 name,
                 table,
                 columns,
                 is_unique,
-            })));
+                is_candidate: false,
+                is_without_deleted: false,
+            };
+            self.index_options(&mut index)?;
+            return Ok(StatementKind::CreateIndex(Box::new(index)));
         }
         if self.take("VIEW") {
             let name = self.table_name()?;
@@ -204,10 +207,14 @@ impl Parser {
         Ok(IndexColumn { name, is_descending })
     }
 
-    fn index_options(&mut self) -> Result<()> {
+    fn index_options(&mut self, index: &mut CreateIndex) -> Result<()> {
         loop {
             if self.take("PAGESIZE") {
                 self.number()?;
+            } else if self.take("CANDIDATE") {
+                index.is_candidate = true;
+            } else if self.take("NOTDELETED") {
+                index.is_without_deleted = true;
             } else if self.is_next("CONTENT") || self.is_next("IN") {
                 return Err(self.fault("Full text indexes and other index files are made by ACE, not by SQL"));
             } else {

@@ -22,7 +22,7 @@ struct Followed {
 
 impl TableEditor {
     /// Looks whether the orders of an index file have followed the table: each that the last record belongs to, but UNIQUE and
-    /// custom ones, must have its entry, and none may have entries of records that are not there, as far as three of its
+    /// custom ones, must have its entry (candidate indexes, unless it is blank or deleted), and none may have entries of records that are not there, as far as three of its
     /// leaves tell. Where equal keys are in no order (NTX), those of an order with all records are counted instead.
     pub(super) fn check_fresh(&mut self, at: usize) -> Result<()> {
         if let Some(file) = self.orders.files.get_mut(at) {
@@ -71,6 +71,10 @@ impl TableEditor {
         };
         let records = followed.records;
         let table = Arc::clone(&self.orders.table);
+        let is_unfinished = followed
+            .last
+            .as_ref()
+            .is_some_and(|bytes| bytes.first() == Some(&b'*') || self.is_blank(bytes));
         let Some(file) = self.orders.files.get_mut(at) else {
             return Ok(());
         };
@@ -82,7 +86,7 @@ impl TableEditor {
         }
         let last = followed.last.as_ref();
         let record = last.map(|bytes| RecordBytes::new(&table, records, bytes));
-        match file.stale_order(records, record.as_ref())? {
+        match file.stale_order(records, record.as_ref(), is_unfinished)? {
             Some((_, entries)) if entries <= u64::from(records) && self.is_being_changed(records)? => Ok(()),
             Some((order, entries)) => Err(Error::StaleIndex {
                 path,
@@ -121,7 +125,13 @@ impl TableEditor {
 
 impl OrderFile {
     /// The first order that has not followed the table's records, of which the last one is given, and how many entries it has.
-    fn stale_order(&mut self, records: u32, last: Option<&RecordBytes<'_>>) -> Result<Option<(String, u64)>> {
+    /// Candidate indexes need none of a last record that was never filled, or given up.
+    fn stale_order(
+        &mut self,
+        records: u32,
+        last: Option<&RecordBytes<'_>>,
+        is_unfinished: bool,
+    ) -> Result<Option<(String, u64)>> {
         let reader = self.index.reader()?;
         let mut orders: Vec<_> = reader.tags().iter().zip(&self.keys).collect();
         // That of the shortest keys is looked at first, and has all records if there is one.
@@ -133,8 +143,9 @@ impl OrderFile {
                 .map_err(named)?;
             // A record whose key cannot be made was not put in here.
             let key = match last {
-                Some(last) if !tag.is_unique && !tag.is_custom => keys.key(last).ok().flatten(),
-                _ => None,
+                _ if tag.is_unique || tag.is_custom || (tag.is_candidate && is_unfinished) => None,
+                Some(last) => keys.key(last).ok().flatten(),
+                None => None,
             };
             let has_followed = match order.has_followed(records, key.as_deref()).map_err(named)? {
                 Some(has_followed) => has_followed,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::header::Dialect;
 use crate::index::{IndexDialect, KeySorter, OrderSpec, Tag};
 use crate::lock::LockKind;
-use crate::orders::{OrderKeys, build_index_with, production_path};
+use crate::orders::{OrderKeys, allow_candidate, build_index_with, production_path};
 use crate::table::Table;
 use crate::table_editor::{OpenMode, TableEditor};
 
@@ -126,6 +126,7 @@ impl TableEditor {
 
     fn create_in(&mut self, file: &mut OrderFile, order: &OrderSpec, replaces: bool) -> Result<()> {
         let table = self.table()?;
+        allow_candidate(order, &table)?;
         let settings = &file.settings.clone();
         let (expression, condition) = (order.expression(), order.for_expression());
         let dialect = file.index.dialect();
@@ -138,6 +139,12 @@ impl TableEditor {
         }
         let is_old = |tag: &Tag| replaces && tag.name.eq_ignore_ascii_case(order.name());
         if let Some(old) = file.index.tags().iter().position(is_old) {
+            if order.is_candidate() {
+                // Whether two records have one key is found out while the order is written, which is too late here.
+                let mut other = KeySorter::new(&order, dialect, self.record_count())?;
+                keys.sort(&table, &mut other)?;
+                other.check()?;
+            }
             file.index.drop_order(old)?;
             file.keys.remove(old);
             sorter = sorter.without_stop();
