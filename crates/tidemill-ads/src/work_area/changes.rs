@@ -30,7 +30,7 @@ impl WorkArea {
         self.appended = Some(record);
         self.place = Place::Record(record);
         (self.is_bof, self.is_eof) = (false, false);
-        if let Some(counter) = self.fields().iter().position(|field| field.autoincrement.is_some()) {
+        if let Some(counter) = self.counter {
             self.last_autoincrement = u32::try_from(self.integer_in(counter)?).unwrap_or_default();
         }
         Ok(record)
