@@ -60,7 +60,7 @@ impl Alteration {
         }
     }
 
-    /// Adds a field behind the others. It is blank in every record.
+    /// Adds a field behind the others. It is blank in every record, or their numbers where it counts.
     #[must_use]
     pub fn add_field(mut self, spec: FieldSpec) -> Self {
         self.columns.push(AlteredColumn::new(spec));

@@ -21,6 +21,68 @@ const TODAY: CivilDate = CivilDate {
     day: 21,
 };
 
+/// New numbers for the records that are there, and counting on behind them; deleted records have theirs too.
+#[test]
+fn a_counter_that_is_added_numbers_the_records_and_counts_on() {
+    for format in [Dialect::VisualFoxPro, Dialect::FoxPro2] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.dbf");
+        let options = CreateOptions {
+            format,
+            ..CreateOptions::new(TODAY)
+        };
+        let fields = [FieldSpec::new("OLD", 'I', 4, 0), FieldSpec::new("NAME", 'C', 5, 0)];
+        TableWriter::create(&path, &fields, &options).unwrap().finish().unwrap();
+        let mut table = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+        for old in [7, -3, 40, 12] {
+            table
+                .append_values(&[(0, Value::Integer(old)), (1, Value::Text("n"))])
+                .unwrap();
+        }
+        table.delete(2).unwrap();
+        let counter = |name: &str| FieldSpec::new(name, '+', 4, 0).autoincrement(true);
+        let added = Alteration::of(table.fields())
+            .insert_field("NAME", counter("ID"))
+            .unwrap();
+        table.alter(&added).unwrap();
+        let numbers = |table: &mut TableEditor, field: usize| -> Vec<i64> {
+            let table = Arc::new(table.table().unwrap());
+            let mut numbers = Vec::new();
+            for batch in table
+                .scan(Scan::new().projection(vec![field]).deleted(Deleted::Include))
+                .unwrap()
+            {
+                let batch = batch.unwrap();
+                let texts = (0..batch.num_rows()).map(|row| array_value_to_string(batch.column(0), row).unwrap());
+                numbers.extend(texts.map(|text| text.parse::<i64>().unwrap()));
+            }
+            numbers
+        };
+        assert_eq!(numbers(&mut table, 1), [1, 2, 3, 4], "{format}");
+        assert_eq!(numbers(&mut table, 0), [7, -3, 40, 12]);
+        table.append_values(&[(0, Value::Integer(1))]).unwrap();
+        assert_eq!(numbers(&mut table, 1), [1, 2, 3, 4, 5]);
+
+        // A field of integers keeps its values, and one that counts what it has counted.
+        table.delete(3).unwrap();
+        table.pack().unwrap();
+        let becomes = Alteration::of(table.fields())
+            .change_field("OLD", counter("OLD"))
+            .unwrap();
+        let becomes = becomes.change_field("ID", counter("ID")).unwrap();
+        table.alter(&becomes).unwrap();
+        table.append().unwrap();
+        assert_eq!(numbers(&mut table, 0), [7, 12, 1, 13], "{format}");
+        assert_eq!(numbers(&mut table, 1), [1, 4, 5, 6]);
+        drop(table);
+        let table = Table::open(&path, &OpenOptions::new()).unwrap();
+        let version = if format == Dialect::VisualFoxPro { 0x31 } else { 0x03 };
+        assert_eq!(table.header().version, version);
+        assert_eq!(table.fields()[0].autoincrement.map(|counter| counter.next), Some(14));
+        assert_eq!(Arc::new(table).verify().unwrap().damage, []);
+    }
+}
+
 #[test]
 fn every_golden_keeps_its_values_when_fields_around_them_come_go_and_are_renamed() {
     let mut refused = 0;

@@ -230,6 +230,40 @@ static void counters(void)
     IS(last, 0);
 }
 
+/* A counter that is added numbers the records that are there. */
+static void counters_added(void)
+{
+    ADSHANDLE made = create("numbered", ADS_VFP, "NAME,Character,6;CODE,Integer");
+    double number = 0;
+    UNSIGNED32 last = 77;
+    int i;
+
+    for (i = 1; i <= 3; i++) {
+        OK(AdsAppendRecord(made));
+        OK(AdsSetDouble(made, TEXT("CODE"), 10 * i));
+        if (i == 2)
+            OK(AdsDeleteRecord(made));
+    }
+    OK(AdsCloseTable(made));
+    OK(AdsRestructureTable(connection, TEXT("numbered"), NULL, ADS_VFP, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
+                           TEXT("ID,AutoInc"), NULL, TEXT("CODE,CODE,AutoInc")));
+    OK(AdsOpenTable(connection, TEXT("numbered"), NULL, ADS_VFP, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS, ADS_SHARED,
+                    &made));
+    for (i = 1; i <= 3; i++) {
+        OK(AdsGotoRecord(made, i));
+        OK(AdsGetDouble(made, TEXT("ID"), &number));
+        IS(number, i);
+        OK(AdsGetDouble(made, TEXT("CODE"), &number));
+        IS(number, 10 * i);
+    }
+    OK(AdsAppendRecord(made));
+    OK(AdsGetDouble(made, TEXT("ID"), &number));
+    IS(number, 4);
+    OK(AdsGetLastAutoinc(made, &last));
+    IS(last, 31);
+    OK(AdsCloseTable(made));
+}
+
 static void changes(void)
 {
     UNSIGNED16 is_shown = 77, is_locked = 77;
@@ -296,6 +330,7 @@ int main(int arguments, char **argument)
     memos();
     expressions();
     counters();
+    counters_added();
     changes();
     restructured();
     OK(AdsDisconnect(connection));

@@ -198,6 +198,7 @@ fn field(column: &ColumnSpec) -> Result<FieldSpec> {
         "MEMO" => ('M', 4, 0),
         "DOUBLE" | "FLOAT" | "REAL" => ('B', 8, 4),
         "SHORT" | "SMALLINT" | "SHORTINT" | "INTEGER" | "INT" => ('I', 4, 0),
+        "AUTOINC" | "AUTOINCREMENT" => ('+', 4, 0),
         "LONGINT" | "BIGINT" => ('N', 18, 0),
         "MONEY" | "CURDOUBLE" => ('Y', 8, 4),
         "TIMESTAMP" | "DATETIME" => ('T', 8, 0),
@@ -210,6 +211,7 @@ fn field(column: &ColumnSpec) -> Result<FieldSpec> {
     let is_binary = column.binary || written == "RAW";
     Ok(FieldSpec::new(column.name.value.to_uppercase(), letter, width, digits)
         .nullable(column.nullable)
+        .autoincrement(letter == '+')
         .binary(is_binary))
 }
 

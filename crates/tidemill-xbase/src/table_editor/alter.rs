@@ -4,6 +4,9 @@
 //! leaves the old one. The memo file stays: fields that are kept keep their pointers, and values that become memos are
 //! appended to it. Descriptors of fields that are kept are copied with what they count.
 //!
+//! A counter that is added numbers the records that are there, in their order and deleted ones too, and one that a field of
+//! integers becomes goes on behind the greatest of them, as ADS documents the latter ("AdsRestructureTable").
+//!
 //! What this module does not do: it alters no tables of dBASE II and dBASE 7, whose descriptors are others.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +15,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 
 use super::files::{open_file, record_file};
-use super::record::END_OF_FILE;
+use super::record::{END_OF_FILE, counter_at};
 use super::{OpenMode, TableEditor};
 use crate::alteration::{Alteration, AlteredColumn};
 use crate::array_values::ArrayValues;
@@ -30,12 +33,15 @@ use crate::storage::DataFile;
 use crate::table::Table;
 use crate::table_writer::{Column, NULL_FLAGS, descriptor};
 use crate::transaction::KeptLocks;
+use crate::value::Value;
 
 /// Where the flags of the header are, and the bit that says in Visual FoxPro tables that there are memos.
 const FLAGS: usize = 28;
 const HAS_MEMOS: u8 = 2;
 /// Where the flags of a field are in its descriptor.
 const FIELD_FLAGS: usize = 18;
+/// What they are in Visual FoxPro of a field that counts.
+const COUNTS: u8 = 0x0C;
 /// Behind the fields of a Visual FoxPro table stands the name of its database.
 const BACKLINK: usize = 263;
 /// How many bytes of records are written at once.
@@ -47,13 +53,22 @@ enum Source<'a> {
     Bytes(&'a Field),
     /// The values of an old field, in this column of a scan.
     Values(&'a Field, usize),
+    /// The number of the record.
+    Numbers,
     Blank,
+}
+
+/// The values that a new counter has given out: in this field of the new table, and the greatest of them.
+struct Counted {
+    field: usize,
+    greatest: i64,
 }
 
 impl TableEditor {
     /// Gives the table another structure. Records keep their numbers and deletion flags, fields that are only renamed or
     /// moved their bytes. Values of changed fields are converted: text to numbers, dates and logicals where it says one, all
-    /// but bytes to text (dates as YYYYMMDD), numbers to numbers without loss; doubles are rounded to the decimals of an N.
+    /// but bytes to text (dates as YYYYMMDD), numbers to numbers without loss; doubles are rounded to the decimals of an N. A
+    /// counter that is added numbers the records; one that a field becomes keeps its values, and goes on behind the greatest.
     ///
     /// The orders of all open index files are made anew, with keys as long as their expressions are now; custom orders are
     /// empty then.
@@ -81,6 +96,8 @@ impl TableEditor {
         written.map_err(|e| self.named_here(e))?;
         new.count(count);
         new.write_header()?;
+        // With what the counters say now.
+        new.fields = Arc::clone(&new.table()?.fields);
         if self.orders.has_candidates() {
             let altered = new.table()?;
             self.check_candidates(&altered, &new.fields.visible, |_| true)?;
@@ -149,10 +166,22 @@ impl TableEditor {
                         Source::Values(old, projection.len() - 1)
                     }
                     Some((_, old)) => Source::Bytes(old),
+                    None if field.autoincrement.is_some() => Source::Numbers,
                     None => Source::Blank,
                 }
             })
             .collect();
+        let made = |(field, source): (usize, &Source<'_>)| {
+            new.fields.visible.get(field)?.autoincrement?;
+            let greatest = match source {
+                Source::Bytes(_) => return None,
+                Source::Values(old, _) => old.autoincrement.map(|counter| i64::from(counter.next) - 1),
+                Source::Numbers | Source::Blank => None,
+            };
+            let greatest = greatest.unwrap_or_default();
+            Some(Counted { field, greatest })
+        };
+        let mut counted: Vec<Counted> = sources.iter().enumerate().filter_map(made).collect();
         let blank = new.blank_record();
         let mut out = Vec::with_capacity(CHUNK + blank.len());
         let (mut at, mut record) = (u64::from(new.header.header_len), 0);
@@ -161,7 +190,7 @@ impl TableEditor {
             let start = out.len();
             out.extend_from_slice(&blank);
             let bytes = out.get_mut(start..).unwrap_or_default();
-            self.fill_altered((record, &old), values, new, &sources, bytes)?;
+            self.fill_altered((record, &old), values, new, (&sources, &mut counted), bytes)?;
             if out.len() >= CHUNK {
                 new.file.write(at, &out)?;
                 at += out.len() as u64;
@@ -182,7 +211,18 @@ impl TableEditor {
             }
         }
         out.push(END_OF_FILE);
-        new.file.write(at, &out)
+        new.file.write(at, &out)?;
+        counted.iter().try_for_each(|counter| new.go_on_behind(counter))
+    }
+
+    /// Lets a counter go on behind the values that its field has.
+    fn go_on_behind(&self, counter: &Counted) -> Result<()> {
+        let Some(field) = self.fields.visible.get(counter.field) else {
+            return Ok(());
+        };
+        let next = u32::try_from(counter.greatest.saturating_add(1)).unwrap_or(u32::MAX);
+        self.file
+            .write(counter_at(self.header.dialect, field), &next.to_le_bytes())
     }
 
     fn fill_altered(
@@ -190,7 +230,7 @@ impl TableEditor {
         (record, old): (u32, &[u8]),
         values: Option<(&RecordBatch, usize)>,
         new: &Self,
-        sources: &[Source<'_>],
+        (sources, counted): (&[Source<'_>], &mut [Counted]),
         bytes: &mut [u8],
     ) -> Result<()> {
         if let (Some(to), Some(from)) = (bytes.first_mut(), old.first()) {
@@ -213,12 +253,36 @@ impl TableEditor {
                     let value = ArrayValues::new(&from.name, batch.column(*column))?.get(row);
                     let converted = convert(value, field.kind)
                         .map_err(|expected| self.bad(record, from, expected.to_owned(), shown(value)))?;
-                    new.fill(record, bytes, [(index, converted.value())])?;
+                    match counted.iter_mut().find(|counter| counter.field == index) {
+                        Some(counter) => new.put_counted(record, (field, counter), converted.value(), bytes)?,
+                        None => new.fill(record, bytes, [(index, converted.value())])?,
+                    }
+                }
+                (Source::Numbers, _) => {
+                    if let Some(counter) = counted.iter_mut().find(|counter| counter.field == index) {
+                        new.put_counted(record, (field, counter), Value::Integer(record.into()), bytes)?;
+                    }
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Gives a record a value of a counter. NULL is blank.
+    fn put_counted(
+        &self,
+        record: u32,
+        (field, counter): (&Field, &mut Counted),
+        value: Value<'_>,
+        bytes: &mut [u8],
+    ) -> Result<()> {
+        match value {
+            Value::Null => return Ok(()),
+            Value::Integer(number) => counter.greatest = counter.greatest.max(number),
+            _ => {}
+        }
+        self.put_own(record, field, value, bytes)
     }
 
     /// An error of the new file as one of this table.
@@ -286,7 +350,7 @@ impl Structure {
         let mut old = vec![0; table.header.header_len as usize];
         table.file.read("table header", 0, &mut old)?;
         let vfp = dialect == Dialect::VisualFoxPro;
-        let (mut descriptors, mut kinds, mut letters) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut descriptors, mut kinds, mut letters) = (Vec::<[u8; 32]>::new(), Vec::new(), Vec::new());
         let (mut offset, mut bits) = (1, 0);
         for (column, name) in alteration.columns.iter().zip(names(table, &alteration.columns)?) {
             let (kind, width, described) = match (
@@ -345,7 +409,11 @@ impl Structure {
         let memo = memo_dialect(table, alteration, has_memos)?;
         let mut header = old.get(..32).unwrap_or_default().to_vec();
         header.resize(32, 0);
-        header[0] = version(table, memo, &letters);
+        let counts = vfp
+            && descriptors
+                .iter()
+                .any(|described| described[FIELD_FLAGS] & COUNTS == COUNTS);
+        header[0] = version(table, memo, &letters, counts);
         header[4..8].fill(0);
         header[8..10].copy_from_slice(&header_len_bytes.to_le_bytes());
         header[10..12].copy_from_slice(&record_len.to_le_bytes());
@@ -449,11 +517,12 @@ fn memo_dialect(table: &TableEditor, alteration: &Alteration, has_memos: bool) -
     Ok(Some(dialect))
 }
 
-/// The version byte of a table with these fields.
-fn version(table: &TableEditor, memo: Option<MemoDialect>, letters: &[u8]) -> u8 {
+/// The version byte of a table with these fields, one of which may count.
+fn version(table: &TableEditor, memo: Option<MemoDialect>, letters: &[u8], counts: bool) -> u8 {
     let old = table.header.version;
     match (old, memo) {
         (0x30 | 0x31, _) if letters.iter().any(|letter| matches!(letter, b'V' | b'Q' | b'W')) => 0x32,
+        (0x30, _) if counts => 0x31,
         (0x30..=0x32 | 0x05, _) => old,
         (_, None) => 0x03,
         (_, Some(_)) if table.memo.is_some() => old,

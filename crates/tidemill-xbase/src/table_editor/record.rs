@@ -603,7 +603,7 @@ impl TableEditor {
     }
 
     /// Writes a value that the table gives itself.
-    fn put_own(&self, record: u32, field: &Field, value: Value<'_>, bytes: &mut [u8]) -> Result<()> {
+    pub(super) fn put_own(&self, record: u32, field: &Field, value: Value<'_>, bytes: &mut [u8]) -> Result<()> {
         let put = self.format(field).put(value, cell(field, bytes), &mut Vec::new());
         put.map_err(|expected| self.bad(record, field, expected, shown(value)))?;
         self.set_bit(bytes, field.null_bit, false);
@@ -624,7 +624,7 @@ impl TableEditor {
                 next.cast_signed()
             } else if field.autoincrement.is_some() && new {
                 let dbase7 = self.header.dialect == Dialect::Dbase7;
-                let (at, mut counter) = (field.descriptor_at + if dbase7 { 40 } else { 19 }, [0; 5]);
+                let (at, mut counter) = (counter_at(self.header.dialect, field), [0; 5]);
                 self.file.read("autoincrement", at, &mut counter)?;
                 let value = u32_at(&counter, 0).unwrap_or_default();
                 let step = if dbase7 { 1 } else { u32::from(counter[4]) };
@@ -642,6 +642,15 @@ impl TableEditor {
 /// Whether the table and not the caller gives the value.
 pub(super) fn counts(field: &Field) -> bool {
     matches!(field.letter, '^' | MODIFIED) || field.autoincrement.is_some()
+}
+
+/// Where the file has the next value of a field that counts.
+pub(super) fn counter_at(dialect: Dialect, field: &Field) -> u64 {
+    let within = match dialect {
+        Dialect::Dbase7 => 40,
+        _ => 19,
+    };
+    field.descriptor_at + within
 }
 
 /// The letter of fields with the time of the record's last change (Harbour, `HB_FT_MODTIME` in `include/hbapirdd.h`).
