@@ -75,6 +75,39 @@ fn records_that_somebody_fills_are_told_from_those_that_are_there() {
     }
 }
 
+/// The count in the header is for programs that go by it, and for who opens the table alone.
+#[test]
+fn whoever_writes_the_header_counts_what_others_have_appended() {
+    let (_folder, path) = table();
+    let (mut one, mut other) = (
+        TableEditor::open(&path, &shared(0)).unwrap(),
+        TableEditor::open(&path, &shared(0)).unwrap(),
+    );
+    let count = one.record_count();
+    let in_header = || {
+        let bytes = std::fs::read(&path).unwrap();
+        u32::from_le_bytes(bytes[4..8].try_into().unwrap())
+    };
+    for _ in 0..3 {
+        let record = other.append().unwrap();
+        other.unlock_record(record).unwrap();
+    }
+    assert_eq!((one.record_count(), in_header()), (count, count + 3));
+    one.lock_record(1).unwrap();
+    one.delete(1).unwrap();
+    one.flush().unwrap();
+    assert_eq!((one.record_count(), in_header()), (count + 3, count + 3));
+    // One that is appended goes behind those of others.
+    let record = other.append().unwrap();
+    other.unlock_record(record).unwrap();
+    let behind = one.append().unwrap();
+    assert_eq!((behind, in_header()), (count + 5, count + 5));
+    one.unlock_all().unwrap();
+    drop((one, other));
+    let alone = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    assert_eq!(alone.record_count(), count + 5);
+}
+
 #[test]
 fn a_table_that_is_open_is_not_created_anew() {
     let (_folder, path) = table();
