@@ -492,3 +492,49 @@ fn opposite(place: Place) -> Place {
         Place::Record(record) => Place::Record(record),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::IndexOptions;
+    use super::*;
+    use crate::connection::Connection;
+    use crate::work_area::TableOptions;
+
+    /// Between the look for others' records and the moment when the order is held, so that nobody changes it, others may append one
+    /// more: the order then names a record that was not there a moment ago.
+    #[test]
+    fn records_that_others_append_before_an_order_is_held_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let (settings, shared) = (Settings::default(), TableOptions::default());
+        let [mut one, mut two] = [(); 2].map(|()| Connection::open(folder.path()).unwrap());
+        let made = one.create_table("t", "ID,Numeric,6,0", &shared, &settings).unwrap();
+        let options = IndexOptions::default();
+        let made_area = one.area(made).unwrap();
+        made_area
+            .create_index(None, "ID", "ID", None, &options, &settings)
+            .unwrap();
+        one.close_table(made).unwrap();
+        let [first, second] =
+            [&mut one, &mut two].map(|connection| connection.open_table("t", &shared, &settings).unwrap());
+        let mut append = |id: u32| {
+            two.append(second, &settings).unwrap();
+            let area = two.area(second).unwrap();
+            area.set_number(0, id.into()).unwrap();
+            area.write_record().unwrap();
+        };
+        let area = one.area(first).unwrap();
+        let order = area.order_named("ID").unwrap();
+        for id in 1..=3 {
+            area.look_for_records().unwrap();
+            append(id);
+            let last = area.moving_among_known(Some(order), |area, cursor, _| {
+                cursor.go_last()?;
+                Ok((cursor.record(), area.table.record_count()))
+            });
+            assert_eq!(last.unwrap(), (Some(id), id));
+        }
+        // By its number.
+        append(4);
+        assert!(area.go_to(4).unwrap() && area.record_number().unwrap() == 4);
+    }
+}
