@@ -138,12 +138,11 @@ impl Statement {
             }),
             None => Cow::Borrowed(&self.options),
         };
-        let before = session.connection.last_autoincrement();
-        let executed = session.connection.execute(text, &values, &settings(), &options)?;
-        let last = session.connection.last_autoincrement();
-        if let Some(value) = last.filter(|_| last != before) {
-            self.last_autoincrement = u32::try_from(value).unwrap_or_default();
+        let executed = session.connection.execute(text, &values, &settings(), &options);
+        if let Some(value) = session.connection.run_autoincrement() {
+            self.last_autoincrement = value;
         }
+        let executed = executed?;
         self.changed = 0;
         match executed {
             Executed::Cursor(area) => {

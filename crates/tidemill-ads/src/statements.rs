@@ -64,6 +64,11 @@ impl Connection {
         self.statements.last_autoincrement
     }
 
+    /// The value of an autoincrement field that the last record got which the statement that ran last has appended.
+    pub fn run_autoincrement(&self) -> Option<u32> {
+        self.statements.run_autoincrement
+    }
+
     fn rows_cursor(&mut self, rows: &Rows, codepage: CodePage, settings: &Settings) -> Result<Executed> {
         let area = WorkArea::of_rows(rows, codepage, settings)?;
         Ok(Executed::Cursor(self.add(area)))

@@ -210,7 +210,7 @@ static void expressions(void)
 /* The last number that a table's or a statement's own record got; others' are not theirs. */
 static void counters(void)
 {
-    ADSHANDLE made = create("counted", ADS_VFP, "ID,Autoinc,4;NAME,Character,6"), statement, cursor;
+    ADSHANDLE made = create("counted", ADS_VFP, "ID,Autoinc,4;NAME,Character,6"), statement, other, cursor;
     UNSIGNED32 last = 77;
 
     OK(AdsGetLastAutoinc(made, &last));
@@ -225,6 +225,37 @@ static void counters(void)
     OK(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO counted ( NAME ) VALUES ( 'two' )"), &cursor));
     OK(AdsGetLastAutoinc(statement, &last));
     IS(last, 2);
+    /* The same number from another table is as good, one that another statement got is not. */
+    OK(AdsCloseTable(create("others", ADS_VFP, "ID,Autoinc,4;NAME,Character,6")));
+    OK(AdsCreateSQLStatement(connection, &other));
+    OK(AdsExecuteSQLDirect(other, TEXT("INSERT INTO others ( NAME ) VALUES ( 'one' ), ( 'two' )"), &cursor));
+    OK(AdsGetLastAutoinc(other, &last));
+    IS(last, 2);
+    OK(AdsExecuteSQLDirect(other, TEXT("UPDATE counted SET NAME = 'x'"), &cursor));
+    OK(AdsGetLastAutoinc(other, &last));
+    IS(last, 2);
+    OK(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO others ( NAME ) VALUES ( 'three' )"), &cursor));
+    OK(AdsGetLastAutoinc(statement, &last));
+    IS(last, 3);
+    OK(AdsExecuteSQLDirect(other, TEXT("INSERT INTO counted ( NAME ) VALUES ( 'three' )"), &cursor));
+    OK(AdsGetLastAutoinc(other, &last));
+    IS(last, 3);
+
+    /* Through a table that the connection has open, each gets its own. */
+    OK(AdsOpenTable(connection, TEXT("counted"), NULL, ADS_VFP, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS, ADS_SHARED,
+                    &made));
+    OK(AdsAppendRecord(made));
+    OK(AdsWriteRecord(made));
+    OK(AdsExecuteSQLDirect(other, TEXT("UPDATE counted SET NAME = 'y'"), &cursor));
+    OK(AdsGetLastAutoinc(other, &last));
+    IS(last, 3);
+    OK(AdsExecuteSQLDirect(other, TEXT("INSERT INTO counted ( NAME ) VALUES ( 'five' )"), &cursor));
+    OK(AdsGetLastAutoinc(other, &last));
+    IS(last, 5);
+    OK(AdsGetLastAutoinc(made, &last));
+    IS(last, 4);
+    OK(AdsCloseTable(made));
+    OK(AdsCloseSQLStatement(other));
     OK(AdsCloseSQLStatement(statement));
     OK(AdsGetLastAutoinc(table, &last));
     IS(last, 0);

@@ -79,6 +79,8 @@ pub(crate) struct StatementTables {
     /// Where a statement within a program's transaction goes back to.
     point: Option<Savepoint>,
     pub(crate) last_autoincrement: Option<i64>,
+    /// That of the run that is under way, or of the last one.
+    pub(crate) run_autoincrement: Option<u32>,
     /// Cursors that were closed, the last one last, and how many of them are kept.
     #[expect(
         clippy::vec_box,
@@ -129,6 +131,7 @@ impl Default for StatementTables {
             own: Transactions::default(),
             point: None,
             last_autoincrement: None,
+            run_autoincrement: None,
             cursors: Vec::new(),
             cached_cursors: 0,
             codepage: None,
@@ -166,7 +169,7 @@ impl StatementTables {
     /// Forgets which tables were read. As in ACE, a statement that makes or changes tables, or ends with a semicolon, closes the cursors
     /// that are kept.
     pub(crate) fn begin_run(&mut self, text: &str, settings: &Settings) {
-        self.codepage = None;
+        (self.codepage, self.run_autoincrement) = (None, None);
         self.cached_cursors = settings.cached_cursors;
         let begins_with = |word: &str| {
             let begin = text.trim_start().get(..word.len());
@@ -390,6 +393,25 @@ impl ConnectionTables<'_> {
                 .any(|(_, area)| area.path() == path && area.options().mode == OpenMode::Exclusive)
     }
 
+    /// A table to change: that of a work area, where one has it open.
+    fn editor_of(&mut self, name: &TableName) -> Result<&mut TableEditor> {
+        let path = self.path(name)?;
+        if self.area_to_change(&path).is_none() {
+            return self.own_editor(name, &path);
+        }
+        let log = match self.connection.statements.statement.is_some() {
+            true => Some(self.log()?),
+            false => None,
+        };
+        let missing = || Error::new(Kind::Engine, "a table is open no more");
+        let area = self.area_to_change(&path).ok_or_else(missing)?;
+        if let Some(log) = log.filter(|_| !area.has_log()) {
+            area.write_record()?;
+            area.use_log(Some(&log))?;
+        }
+        Ok(area.editor()?)
+    }
+
     fn own_editor(&mut self, name: &TableName, path: &Path) -> Result<&mut TableEditor> {
         let is_open = self
             .connection
@@ -462,21 +484,10 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
-        let path = self.path(name)?;
-        if self.area_to_change(&path).is_none() {
-            return self.own_editor(name, &path);
-        }
-        let log = match self.connection.statements.statement.is_some() {
-            true => Some(self.log()?),
-            false => None,
-        };
-        let missing = || Error::new(Kind::Engine, "a table is open no more");
-        let area = self.area_to_change(&path).ok_or_else(missing)?;
-        if let Some(log) = log.filter(|_| !area.has_log()) {
-            area.write_record()?;
-            area.use_log(Some(&log))?;
-        }
-        Ok(area.editor()?)
+        let editor = self.editor_of(name)?;
+        // What was counted before is not the statement's.
+        let _ = editor.take_counted();
+        Ok(editor)
     }
 
     fn changed(&mut self, name: &TableName) {
@@ -485,14 +496,18 @@ impl Tables for ConnectionTables<'_> {
         let statements = &mut self.connection.statements;
         if let Some(open) = statements.open.get_mut(&path) {
             open.is_changed |= is_under_way;
-            if let Some(editor) = &mut open.editor
-                && editor.fields().iter().any(|field| field.autoincrement.is_some())
-                && let Ok(table) = editor.table()
-            {
-                let counter = table.fields().iter().find_map(|field| field.autoincrement);
-                statements.last_autoincrement =
-                    counter.map(|counter| i64::from(counter.next.wrapping_sub(counter.step)));
+        }
+        let counted = match self.area_to_change(&path) {
+            Some(area) => area.editor_to_read().take_counted(),
+            None => {
+                let open = self.connection.statements.open.get_mut(&path);
+                open.and_then(|open| open.editor.as_mut()?.take_counted())
             }
+        };
+        if let Some(value) = counted {
+            let statements = &mut self.connection.statements;
+            statements.last_autoincrement = Some(value.into());
+            statements.run_autoincrement = Some(value);
         }
         self.settle();
     }

@@ -30,8 +30,8 @@ impl WorkArea {
         self.appended = Some(record);
         self.place = Place::Record(record);
         (self.is_bof, self.is_eof) = (false, false);
-        if let Some(counter) = self.counter {
-            self.last_autoincrement = u32::try_from(self.integer_in(counter)?).unwrap_or_default();
+        if let Some(value) = self.editor.take_counted() {
+            self.last_autoincrement = value;
         }
         Ok(record)
     }

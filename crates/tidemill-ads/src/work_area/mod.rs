@@ -182,8 +182,6 @@ pub struct WorkArea {
     work: Work,
     /// What was located last.
     search: Option<locate::Search>,
-    /// The first field that counts.
-    counter: Option<usize>,
     last_autoincrement: u32,
     /// A key that is put together for an order, as the record that it is the key of.
     raw_key: Option<(OrderId, CurrentRecord)>,
@@ -275,7 +273,6 @@ impl WorkArea {
             order: None,
             filter: 0,
         };
-        let counter = editor.fields().iter().position(|field| field.autoincrement.is_some());
         let mut area = Self {
             record: CurrentRecord {
                 bytes: vec![b' '; editor.header().record_len as usize],
@@ -308,7 +305,6 @@ impl WorkArea {
             appended: None,
             work,
             search: None,
-            counter,
             last_autoincrement: 0,
             raw_key: None,
         };

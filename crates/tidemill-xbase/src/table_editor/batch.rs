@@ -62,13 +62,15 @@ impl TableEditor {
             let values = values.iter().map(|(index, value)| (*index, value.value()));
             self.fill(record, bytes.get_mut(start..).unwrap_or_default(), values)?;
         }
+        let mut counted = None;
         if self.fields.visible.iter().any(counts) {
             for (record, bytes) in (first..).zip(bytes.chunks_exact_mut(blank.len())) {
-                self.count_on(record, bytes, true)?;
+                counted = self.count_on(record, bytes, true)?;
                 self.stamp(record, bytes)?;
             }
         }
         self.write_appended(first, rows, (&mut bytes, true))?;
+        self.note_counted(counted);
         Ok(first..first + rows)
     }
 }

@@ -103,6 +103,8 @@ pub struct TableEditor {
     history: History,
     /// A record without values.
     blank: Vec<u8>,
+    /// What the record appended last got from the table's counter, until somebody asks.
+    counted: Option<u32>,
     /// Whether there are memos, counters or times of changes.
     has_own_values: bool,
     buffers: Buffers,
@@ -172,6 +174,7 @@ impl TableEditor {
             orders: Orders::new(Arc::new(table), options.keys.clone()),
             history: History::default(),
             blank: Vec::new(),
+            counted: None,
             has_own_values: false,
             buffers: Buffers::default(),
         };

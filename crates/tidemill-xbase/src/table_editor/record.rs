@@ -277,11 +277,25 @@ impl TableEditor {
         bytes.extend_from_slice(&self.blank);
         // The values first, so that one that does not fit leaves the counters alone.
         self.fill(record, bytes, values.iter().copied())?;
+        let mut counted = None;
         if self.has_own_values {
-            self.count_on(record, bytes, true)?;
+            counted = self.count_on(record, bytes, true)?;
             self.stamp(record, bytes)?;
         }
-        self.write_appended(record, 1, (bytes, is_finished))
+        self.write_appended(record, 1, (bytes, is_finished))?;
+        self.note_counted(counted);
+        Ok(())
+    }
+
+    /// The value that the record which this handle appended last has in the first field that counts; `None` when nothing was
+    /// appended since it was asked for, or no field counts.
+    pub fn take_counted(&mut self) -> Option<u32> {
+        self.counted.take()
+    }
+
+    /// Notes what records that were appended got.
+    pub(super) fn note_counted(&mut self, counted: Option<u32>) {
+        self.counted = counted.or(self.counted);
     }
 
     /// Writes `count` new records, of which `first` is the first and which are finished or not, and counts them, or takes them back.
@@ -613,8 +627,10 @@ impl TableEditor {
     /// Gives the record the next values of the table's counters: autoincrement when it is new, row versions always.
     ///
     /// The counters are in the field descriptors: autoincrement in four bytes at 19 with the step at 23 (dBASE 7: at 40),
-    /// row versions in the eight bytes at 24 (Harbour, `src/rdd/dbf1.c`). The caller has the header locked.
-    pub(super) fn count_on(&self, record: u32, bytes: &mut [u8], new: bool) -> Result<()> {
+    /// row versions in the eight bytes at 24 (Harbour, `src/rdd/dbf1.c`). The caller has the header locked. Returns the first value
+    /// of an autoincrement field.
+    pub(super) fn count_on(&self, record: u32, bytes: &mut [u8], new: bool) -> Result<Option<u32>> {
+        let mut counted = None;
         for field in &self.fields.visible {
             let next = if field.letter == '^' {
                 let (at, mut counter) = (field.descriptor_at + 24, [0; 8]);
@@ -629,13 +645,14 @@ impl TableEditor {
                 let value = u32_at(&counter, 0).unwrap_or_default();
                 let step = if dbase7 { 1 } else { u32::from(counter[4]) };
                 self.file.write(at, &value.wrapping_add(step).to_le_bytes())?;
+                counted = counted.or(Some(value));
                 i64::from(value)
             } else {
                 continue;
             };
             self.put_own(record, field, Value::Integer(next), bytes)?;
         }
-        Ok(())
+        Ok(counted)
     }
 }
 
