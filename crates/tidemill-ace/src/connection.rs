@@ -10,6 +10,7 @@ use crate::handle::{self, Handle, Object, Session, add_connection, lock, remove,
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 use crate::statement;
+use crate::table::sorted_by_bytes;
 
 /// The version that programs are told: the one whose functions these are.
 pub(crate) const VERSION: (u32, u32, u8) = (12, 0, b'T');
@@ -316,12 +317,21 @@ pub extern "C" fn AdsGetConnectionProperty(connection: Handle, property: u16, va
     })
 }
 
-/// The collation of the tables that a connection opens: none is named.
+/// The collation of the tables that a connection opens, as [`AdsSetCollation`] named it; none at first.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetCollation(connection: Handle, collation: Bytes, len: Out<u16>) -> u32 {
+    call(|| with_connection(connection, |session| collation.put(session.collation.as_bytes(), len)))
+}
+
+/// Names the collation of the tables that a connection opens, which must be that of bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsSetCollation(connection: Handle, collation: Name) -> u32 {
     call(|| {
-        session(connection)?;
-        collation.put(b"", len)
+        with_connection(connection, |session| {
+            sorted_by_bytes(collation)?;
+            session.collation = collation.text()?.unwrap_or_default().trim().to_owned();
+            Ok(())
+        })
     })
 }
 

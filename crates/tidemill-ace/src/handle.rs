@@ -32,6 +32,8 @@ pub(crate) struct Session {
     operations: u64,
     /// How many seconds a statement may take that has no time of its own; 0 is any.
     pub(crate) sql_timeout: u32,
+    /// The name of the collation of tables that are opened without one.
+    pub(crate) collation: String,
 }
 
 /// What a handle stands for.
@@ -258,6 +260,7 @@ pub(crate) fn add_connection(mut connection: Connection) -> Result<Handle> {
         cursors: Vec::new(),
         operations: 0,
         sql_timeout: 0,
+        collation: String::new(),
     }));
     let handle = add(Object::Connection(Arc::clone(&session)))?;
     lock(&session).handle = handle;

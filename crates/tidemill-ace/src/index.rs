@@ -372,6 +372,22 @@ pub extern "C" fn AdsIsIndexCandidate(index: Handle, answer: Out<u16>) -> u32 {
     call(|| with_tag(index, |tag| answer.set(tag.is_candidate.into())))
 }
 
+/// Whether the key of an order can be NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsIsIndexNullable(index: Handle, answer: Out<u16>) -> u32 {
+    call(|| {
+        with_order(index, |session, area, order| {
+            answer.set(session.connection.area(area)?.is_nullable(order)?.into())
+        })
+    })
+}
+
+/// The columns of a table or cursor that tell a record from every other, with semicolons between them; empty for none.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsGetKeyColumn(table: Handle, columns: Bytes, len: Out<u16>) -> u32 {
+    call(|| with_area(table, |area| columns.put(area.key_columns()?.as_bytes(), len)))
+}
+
 /// Whether an order is filled by programs.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsIsIndexCustom(index: Handle, answer: Out<u16>) -> u32 {

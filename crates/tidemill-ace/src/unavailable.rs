@@ -96,7 +96,6 @@ macro_rules! unavailable {
 
 unavailable! {
     Planned {
-        AdsGetKeyColumn
         AdsGetKeyFilter
         AdsGetPreparedFields
         AdsPrepareSQLNow
@@ -112,10 +111,8 @@ unavailable! {
         AdsGetActiveLinkInfo
         AdsGetCollationLang
         AdsGetTableMemoSize
-        AdsIsIndexNullable
         AdsMgDumpInternalTables
         AdsRegisterUDF
-        AdsSetCollation
         AdsSetCollationLang
         AdsSetTableTransactionFree
     }

@@ -196,6 +196,47 @@ static void nulls_and_conditions(void)
     OK(AdsCloseTable(table));
 }
 
+static const char *key_columns(ADSHANDLE table)
+{
+    static UNSIGNED8 columns[200];
+    UNSIGNED16 length = sizeof columns;
+
+    OK(AdsGetKeyColumn(table, columns, &length));
+    IS(length, strlen((const char *) columns));
+    return (const char *) columns;
+}
+
+/* Which columns tell records apart, and whether a key can be NULL. */
+static void described(void)
+{
+    ADSHANDLE table = created("badges", ADS_VFP, "ID,AutoInc;CODE,Character,6;NAME,Character,6,NULL;DAY,Date"), order = 0;
+    ADSHANDLE other = 0, statement = 0, cursor = 0;
+    UNSIGNED16 answer = 77;
+
+    OK(indexed(table, "NAME", NULL, ADS_DEFAULT, &order));
+    OK(AdsIsIndexNullable(order, &answer));
+    IS(answer, 1);
+    SAME(key_columns(table), "ID");
+    OK(AdsCreateIndex61(table, NULL, TEXT("BOTH"), TEXT("UPPER(CODE)+DTOS(DAY)"), NULL, NULL, ADS_COMPOUND | ADS_CANDIDATE, 0,
+                        &other));
+    OK(AdsIsIndexNullable(other, &answer));
+    IS(answer, 0);
+    SAME(key_columns(table), "CODE;DAY");
+    OK(AdsCloseTable(table));
+    OK(AdsCreateSQLStatement(connection, &statement));
+    OK(AdsStmtSetTableType(statement, ADS_VFP));
+    OK(AdsExecuteSQLDirect(statement, TEXT("SELECT id, code c, day FROM badges"), &cursor));
+    SAME(key_columns(cursor), "c;DAY");
+    OK(AdsCloseTable(cursor));
+    OK(AdsExecuteSQLDirect(statement, TEXT("SELECT id, code FROM badges"), &cursor));
+    SAME(key_columns(cursor), "ID");
+    OK(AdsCloseTable(cursor));
+    OK(AdsExecuteSQLDirect(statement, TEXT("SELECT code FROM badges"), &cursor));
+    SAME(key_columns(cursor), "");
+    OK(AdsCloseTable(cursor));
+    OK(AdsCloseSQLStatement(statement));
+}
+
 static void transactions(void)
 {
     ADSHANDLE table = created("ledger", ADS_VFP, "CODE,Character,6"), order = 0;
@@ -336,6 +377,7 @@ int main(int arguments, char **argument)
     making();
     refusing();
     nulls_and_conditions();
+    described();
     transactions();
     statements();
     OK(AdsDisconnect(connection));

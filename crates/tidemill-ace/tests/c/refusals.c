@@ -29,6 +29,8 @@ static void collations(void)
 {
     static const char *taken[] = {NULL, "", " ", "MACHINE", "machine_vfp_bin_1252"};
     ADSHANDLE table = 0, order = 0;
+    UNSIGNED8 name[40];
+    UNSIGNED16 length;
     unsigned i;
 
     IS(created90("GERMAN_VFP_CI_AS_1252", ADS_DEFAULT, &table), AE_UNSUPPORTED_COLLATION);
@@ -48,6 +50,17 @@ static void collations(void)
                       ADS_SHARED, TEXT("NORDAN_VFP_CI_AS_1252"), &table), AE_UNSUPPORTED_COLLATION);
     IS(AdsRestructureTable90(connection, TEXT("collated"), NULL, ADS_VFP, ADS_ANSI, ADS_COMPATIBLE_LOCKING, ADS_IGNORERIGHTS,
                              NULL, NULL, NULL, TEXT(":de_DE")), AE_UNSUPPORTED_COLLATION);
+
+    /* That of a connection. */
+    IS(AdsSetCollation(connection, TEXT("GERMAN_VFP_CI_AS_1252")), AE_UNSUPPORTED_COLLATION);
+    OK(AdsSetCollation(connection, TEXT("MACHINE_VFP_BIN_1252")));
+    length = sizeof name;
+    OK(AdsGetCollation(connection, name, &length));
+    SAME(name, "MACHINE_VFP_BIN_1252");
+    OK(AdsSetCollation(connection, NULL));
+    length = sizeof name;
+    OK(AdsGetCollation(connection, name, &length));
+    SAME(name, "");
 
     /* A collation in the place of a kind of characters. */
     IS(created("chars", ADS_VFP, GERMAN_VFP_CI_AS_1252, 0, &table), AE_UNSUPPORTED_COLLATION);

@@ -7,7 +7,9 @@ use arrow_array::types::Int64Type;
 use arrow_schema::DataType;
 use tidemill_xbase::aof::Filter;
 use tidemill_xbase::expression::{BinaryOperator, Syntax, SyntaxKind};
-use tidemill_xbase::{CodePage, CreateOptions, Dialect, EditOptions, FieldSpec, OpenMode, OpenOptions, TableEditor};
+use tidemill_xbase::{
+    CodePage, CreateOptions, Dialect, EditOptions, Field, FieldSpec, OpenMode, OpenOptions, TableEditor,
+};
 
 use super::{OrderId, TableOptions, WorkArea};
 use crate::FieldType;
@@ -116,6 +118,37 @@ impl WorkArea {
             Some(cursor) => cursor.columns.len(),
             None => self.fields().len(),
         }
+    }
+
+    /// The columns that tell a record from every other, with semicolons between them: those of the candidate indexes all of whose fields
+    /// are columns, or else the counter, or else the row version (SAP's help, `AdsGetKeyColumn`).
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidExpression`] for an index whose key cannot be read.
+    pub fn key_columns(&self) -> Result<String> {
+        let named = |field: usize| match &self.cursor {
+            Some(cursor) => {
+                let column = cursor.columns.iter().find(|(_, known)| *known == field);
+                column.map(|(name, _)| name.as_str())
+            }
+            None => self.fields().get(field).map(|field| field.name.as_str()),
+        };
+        let mut names: Vec<&str> = Vec::new();
+        for order in self.orders() {
+            if self.order_tag(order)?.is_candidate {
+                let fields = self.fields_of_key(order)?;
+                let columns: Option<Vec<_>> = fields.into_iter().map(named).collect();
+                names.extend(columns.unwrap_or_default());
+            }
+        }
+        let given: [fn(&Field) -> bool; 2] = [|field| field.autoincrement.is_some(), |field| field.letter == '^'];
+        for is_given in given {
+            if names.is_empty() {
+                let fields = (0..).zip(self.fields()).filter(|(_, field)| is_given(field));
+                names.extend(fields.filter_map(|(place, _)| named(place)));
+            }
+        }
+        Ok(names.join(";"))
     }
 
     /// The name of a column by its place, from 0.

@@ -398,6 +398,15 @@ impl WorkArea {
         Ok(Program::compile_key(&expression, self.fields(), &environment)?.fields())
     }
 
+    /// Whether the key of an order is NULL where the fields are that can be.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidIndexHandle`]; that of the key's expression.
+    pub fn is_nullable(&self, order: OrderId) -> Result<bool> {
+        let blank = self.editor.blank_record();
+        Ok(self.keys(order)?.is_null(&RecordBytes::new(&self.table, 1, &blank))?)
+    }
+
     /// Whether an order can be made of an expression.
     pub fn is_valid_key(&self, expression: &str) -> bool {
         let dialect = match self.options.table_type {

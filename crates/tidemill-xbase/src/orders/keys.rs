@@ -147,6 +147,14 @@ impl OrderKeys {
         Ok(self.put_key_or_null(record, keys)? != MadeKey::LeftOut)
     }
 
+    /// Whether the key of a record is NULL, which is stored as a blank one.
+    ///
+    /// # Errors
+    /// As [`OrderKeys::key`].
+    pub fn is_null(&self, record: &dyn Record) -> Result<bool> {
+        Ok(self.put_any_key(record, &mut Vec::new())? == MadeKey::Null)
+    }
+
     /// As [`OrderKeys::put_key`], telling a key that is NULL from a blank one.
     ///
     /// # Errors
