@@ -323,6 +323,27 @@ pub extern "C" fn AdsGetCollation(connection: Handle, collation: Bytes, len: Out
     call(|| with_connection(connection, |session| collation.put(session.collation.as_bytes(), len)))
 }
 
+/// Lets candidate indexes of a connection's tables refuse nothing. Two records may have one key then, of which the index has one.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDisableUniqueEnforcement(connection: Handle) -> u32 {
+    enforce_unique(connection, false)
+}
+
+/// Lets candidate indexes refuse a second record with a key again.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEnableUniqueEnforcement(connection: Handle) -> u32 {
+    enforce_unique(connection, true)
+}
+
+fn enforce_unique(connection: Handle, enforces: bool) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            session.connection.enforce_unique(enforces);
+            Ok(())
+        })
+    })
+}
+
 /// Names the collation of the tables that a connection opens, which must be that of bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetCollation(connection: Handle, collation: Name) -> u32 {

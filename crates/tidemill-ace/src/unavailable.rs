@@ -104,9 +104,7 @@ unavailable! {
         AdsSetBaseTableAccess
         AdsDisableAutoIncEnforcement
         AdsDisableLocalConnections
-        AdsDisableUniqueEnforcement
         AdsEnableAutoIncEnforcement
-        AdsEnableUniqueEnforcement
         AdsFindServers
         AdsGetActiveLinkInfo
         AdsGetCollationLang

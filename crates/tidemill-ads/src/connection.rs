@@ -30,6 +30,7 @@ pub struct Connection {
     pub(crate) transactions: Transactions,
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
     pub(crate) sole_use: Option<SoleUse>,
+    pub(crate) enforces_unique: bool,
 }
 
 impl Connection {
@@ -53,6 +54,7 @@ impl Connection {
             transactions: Transactions::default(),
             analytical: None,
             sole_use: None,
+            enforces_unique: true,
         })
     }
 
@@ -254,8 +256,18 @@ impl Connection {
         Ok(area.editor()?.alter(&alteration)?)
     }
 
+    /// Whether candidate indexes refuse what they forbid, in all tables of the connection (SAP's help, `AdsDisableUniqueEnforcement`).
+    /// Making one over two records of a key is refused all the same. Default: true.
+    pub fn enforce_unique(&mut self, enforces: bool) {
+        self.enforces_unique = enforces;
+        for (_, area) in &mut self.areas {
+            area.editor_to_read().enforce_candidates(enforces);
+        }
+    }
+
     pub(crate) fn add(&mut self, area: impl Into<Box<WorkArea>>) -> AreaId {
-        let area = area.into();
+        let mut area = area.into();
+        area.editor_to_read().enforce_candidates(self.enforces_unique);
         if let Some(sole_use) = self
             .sole_use
             .as_ref()

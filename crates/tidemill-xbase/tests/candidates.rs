@@ -406,6 +406,24 @@ fn a_duplicate_of_another_program_can_be_deleted_and_given_another_key() {
 }
 
 #[test]
+fn nothing_is_refused_where_it_is_not_to_be_enforced() {
+    let shop = Shop::of(&["A", "B"]);
+    let mut table = shop.alone();
+    table.enforce_candidates(false);
+    table.append_values(&values("B")).unwrap();
+    table.replace(1, &[(0, Value::Text("B"))]).unwrap();
+    let again = |table: &mut TableEditor| table.reindex(shop.index(), &KeySettings::new(CodePage::Cp1252));
+    assert_eq!(duplicate(again(&mut table)), (2, 1));
+    table.enforce_candidates(true);
+    assert_eq!(duplicate(table.append_values(&values("B"))), (4, 2));
+    assert_eq!(duplicate(table.replace(3, &[(2, Value::Integer(5))])), (3, 2));
+    table.replace(3, &[(0, Value::Text("C"))]).unwrap();
+    table.replace(1, &[(0, Value::Text("A"))]).unwrap();
+    drop(table);
+    assert_eq!(shop.entries(), [entry("A", 1), entry("B", 2), entry("C", 3)]);
+}
+
+#[test]
 fn a_transaction_holds_its_keys_until_its_end() {
     let shop = Shop::of(&["A"]);
     let log = TransactionLog::open(shop.folder.path().join("log"), &LogOptions::new()).unwrap();

@@ -257,6 +257,28 @@ static void transactions(void)
     OK(AdsCloseTable(table));
 }
 
+/* For as long as a connection does not want it, nothing is refused. */
+static void enforcement(void)
+{
+    ADSHANDLE table = opened("ledger", ADS_SHARED), statement = 0, cursor = 0;
+
+    OK(AdsDisableUniqueEnforcement(connection));
+    OK(appended(table, "a"));
+    OK(AdsCreateSQLStatement(connection, &statement));
+    OK(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO ledger VALUES ( 'a' )"), &cursor));
+    OK(AdsCloseTable(table));
+    OK(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO ledger VALUES ( 'a' )"), &cursor));
+    OK(AdsEnableUniqueEnforcement(connection));
+    IS(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO ledger VALUES ( 'a' )"), &cursor), 7200);
+    OK(AdsExecuteSQLDirect(statement, TEXT("DELETE FROM ledger WHERE code = 'a'"), &cursor));
+    OK(AdsCloseSQLStatement(statement));
+    table = opened("ledger", ADS_SHARED);
+    IS(appended(table, "a"), DUPLICATE);
+    OK(AdsCancelUpdate(table));
+    OK(AdsCloseTable(table));
+    IS(AdsDisableUniqueEnforcement(table), AE_INVALID_CONNECTION_HANDLE);
+}
+
 static void statements(void)
 {
     static const struct {
@@ -379,6 +401,7 @@ int main(int arguments, char **argument)
     nulls_and_conditions();
     described();
     transactions();
+    enforcement();
     statements();
     OK(AdsDisconnect(connection));
     printf("%d failures\n", failures);

@@ -484,7 +484,9 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
+        let enforces = self.connection.enforces_unique;
         let editor = self.editor_of(name)?;
+        editor.enforce_candidates(enforces);
         // What was counted before is not the statement's.
         let _ = editor.take_counted();
         Ok(editor)

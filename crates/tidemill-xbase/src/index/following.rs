@@ -17,8 +17,8 @@ use super::order::Order;
 use super::tree::TreePath;
 
 impl Order {
-    /// Whether the order has the entry of the last of `records` records, where `key` is given, and whether the first and the
-    /// last leaf and that of this entry are of records up to it. The keys of the pages on the way there are in order under
+    /// Whether the order has the entry of the last of `records` records, where `key` is given (a candidate index, an entry of that key),
+    /// and whether the first and the last leaf and that of this entry are of records up to it. The keys of the pages on the way there are in order under
     /// the order's collation, or this is an error. `None` where equal keys are in no order, so that all of them would have to
     /// be looked at.
     ///
@@ -43,12 +43,14 @@ impl Order {
         }
         path.seek(tree, |stored, recno| match tree.order.compare(stored, key) {
             Ordering::Less => true,
-            Ordering::Equal => recno < records,
+            // Of two records with a key a candidate index has one, as long as nobody enforced it.
+            Ordering::Equal => recno < records && !self.tag().is_candidate,
             Ordering::Greater => false,
         })?;
-        let is_last = path
-            .entry()
-            .is_some_and(|step| step.node.recno(step.slot) == records && step.node.key(step.slot) == key);
+        let is_last = path.entry().is_some_and(|step| {
+            let is_its = step.node.recno(step.slot) == records || self.tag().is_candidate;
+            is_its && step.node.key(step.slot) == key
+        });
         Ok(Some(is_last && is_of_records(&path)))
     }
 }

@@ -43,6 +43,8 @@ pub(super) struct Orders {
     pub(super) table: Arc<Table>,
     settings: KeySettings,
     files: Vec<OrderFile>,
+    /// Whether candidate indexes refuse anything.
+    enforces: bool,
 }
 
 /// One index file.
@@ -434,6 +436,7 @@ impl Orders {
             table,
             settings,
             files: Vec::new(),
+            enforces: true,
         }
     }
 
@@ -512,8 +515,8 @@ impl Orders {
                 let begin = changes.keys.len();
                 let has_key = match tag.is_candidate {
                     true if !are_finished => false,
-                    true => keys.put_candidate_key(&record, &mut changes.keys)?,
-                    false => keys.put_key(&record, &mut changes.keys)?,
+                    true if self.enforces => keys.put_candidate_key(&record, &mut changes.keys)?,
+                    _ => keys.put_key(&record, &mut changes.keys)?,
                 };
                 if has_key {
                     changes.changes.push(Change {
@@ -556,7 +559,7 @@ impl Orders {
                 changes.keys.truncate(begin);
                 return Ok(());
             }
-            if tag.is_candidate && made == MadeKey::Null {
+            if tag.is_candidate && made == MadeKey::Null && self.enforces {
                 return Err(Error::NullKey { record: recno });
             }
             for (is_there, key, is_insertion) in [(was_in && !is_same, old, false), (is_in, new, true)] {
@@ -623,7 +626,7 @@ impl Orders {
         match (self.files.get_mut(change.file), is_insertion) {
             (Some(file), true) => {
                 let is_new = file.index.insert(change.order, key, change.recno)?;
-                if !is_new && file.is_candidate(change.order) {
+                if !is_new && self.enforces && file.is_candidate(change.order) {
                     file.refuse_duplicate(change.order, key, change.recno)?;
                 }
                 Ok(is_new)

@@ -34,6 +34,12 @@ impl TableEditor {
         self.as_one(|table| table.with_rewritten(record, (&bytes, &bytes), |_| Ok(()), |_| ()))
     }
 
+    /// Whether changes through this handle are refused that candidate indexes forbid. Where they are not, a second record with a key has no
+    /// entry there, and stays so until it is changed. Making an index over such records is refused all the same. Default: true.
+    pub fn enforce_candidates(&mut self, enforces: bool) {
+        self.orders.enforces = enforces;
+    }
+
     /// Whether the candidate indexes of all open index files can be made over the records of a table, or those that are kept of
     /// them, with other fields.
     ///
@@ -70,7 +76,7 @@ impl Orders {
     /// # Errors
     /// [`Error::Order`] with [`Error::DuplicateKey`].
     pub(super) fn refuse_duplicates(&mut self, changes: &Changes) -> Result<()> {
-        if !self.has_candidates() {
+        if !self.enforces || !self.has_candidates() {
             return Ok(());
         }
         let key = |change: &Change| changes.keys.get(change.key.clone()).unwrap_or_default();
