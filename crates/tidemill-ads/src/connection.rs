@@ -256,8 +256,8 @@ impl Connection {
         Ok(area.editor()?.alter(&alteration)?)
     }
 
-    /// Whether candidate indexes refuse what they forbid, in all tables of the connection (SAP's help, `AdsDisableUniqueEnforcement`).
-    /// Making one over two records of a key is refused all the same. Default: true.
+    /// Whether candidate indexes refuse what they forbid, in all tables of the connection (SAP's help,
+    /// `AdsDisableUniqueEnforcement`). Making one over two records of a key is refused all the same. Default: true.
     pub fn enforce_unique(&mut self, enforces: bool) {
         self.enforces_unique = enforces;
         for (_, area) in &mut self.areas {

@@ -116,8 +116,8 @@ impl RecordWriter<BufWriter<File>> {
     ///
     /// The end of the file is looked at first. A chunk that the file ends inside of is cut off: it was never read back, and no
     /// [`flush`](Self::flush) had returned since it was begun, so nothing is lost that was acknowledged. When the end of the
-    /// file cannot be understood, nothing is cut off (but from a file of zeros, as a crash may leave a new one), and writing goes on at the next multiple of 64 KiB, so that a reader that
-    /// recovers finds what is appended.
+    /// file cannot be understood, nothing is cut off (but from a file of zeros, as a crash may leave a new one), and writing goes
+    /// on at the next multiple of 64 KiB, so that a reader that recovers finds what is appended.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the file does not begin as a Riegeli/records file does; [`Error::Io`].

@@ -1,7 +1,7 @@
 //! [clickhouse-arrow](https://crates.io/crates/clickhouse-arrow), whose batches are Arrow's of another version.
 //!
-//! Version 0.2.1 sends in chunks to servers before revision 54470, which have not agreed to any, whatever it is told: they close the
-//! connection. A question then reads the end of it again and again, and an insert ends well without a row. Neither is a figure.
+//! Version 0.2.1 sends in chunks to servers before revision 54470, which have not agreed to any, whatever it is told: they close
+//! the connection. A question then reads the end of it again and again, and an insert ends well without a row. Neither is a figure.
 
 use std::sync::Arc;
 

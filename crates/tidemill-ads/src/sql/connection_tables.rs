@@ -1,9 +1,9 @@
 //! The tables of a connection, as statements see them.
 //!
-//! What is only read is opened when it is first named, with its production index, and read through one cache of columns for as long as the
-//! file stays what it was. What is written goes through the connection's log, so that a statement is made as a whole or not at all: through
-//! the work area that has the table open, whose locks it shares then, or else through an editor beside others, which is closed at the end of
-//! the statement or of the transaction in which it is.
+//! What is only read is opened when it is first named, with its production index, and read through one cache of columns for as long
+//! as the file stays what it was. What is written goes through the connection's log, so that a statement is made as a whole or not
+//! at all: through the work area that has the table open, whose locks it shares then, or else through an editor beside others,
+//! which is closed at the end of the statement or of the transaction in which it is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -166,8 +166,8 @@ impl StatementTables {
         self.cursors.retain(|area| area.path() != path);
     }
 
-    /// Forgets which tables were read. As in ACE, a statement that makes or changes tables, or ends with a semicolon, closes the cursors
-    /// that are kept.
+    /// Forgets which tables were read. As in ACE, a statement that makes or changes tables, or ends with a semicolon, closes the
+    /// cursors that are kept.
     pub(crate) fn begin_run(&mut self, text: &str, settings: &Settings) {
         (self.codepage, self.run_autoincrement) = (None, None);
         self.cached_cursors = settings.cached_cursors;
@@ -248,7 +248,8 @@ impl ConnectionTables<'_> {
         Ok(path)
     }
 
-    /// The file of a table, whatever the case of its name, with its extension or without, and with the name of a database before it.
+    /// The file of a table, whatever the case of its name, with its extension or without, and with the name of a database before
+    /// it.
     fn find(&self, name: &TableName) -> Result<PathBuf> {
         let written = name.to_string();
         let mut candidates = vec![written.clone(), format!("{written}.dbf")];

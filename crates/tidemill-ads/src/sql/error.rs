@@ -1,16 +1,16 @@
 //! What can go wrong with a statement, in the shape that programs for ADS take apart.
 //!
-//! Clients look for `NativeError = ` and for `Location of error in the SQL statement is: ` in the text (FireDAC's ADS driver, for one), so
-//! both are always where ADS has them:
+//! Clients look for `NativeError = ` and for `Location of error in the SQL statement is: ` in the text (FireDAC's ADS driver, for
+//! one), so both are always where ADS has them:
 //!
 //! ```text
 //! Error 7200:  AQE Error:  State = 42000;   NativeError = 2115;  [SAP][Advantage SQL Engine]Expected … -- Location of error in
 //! the SQL statement is: 15 (line: 1 column: 15)
 //! ```
 //!
-//! The shape is that of ADS's help ("7200 Advantage SQL Error") and of messages that its users published. Codes of 5000 and more are the client's
-//! and the server's own; of SQL's, 2010 (the table exists) is published and 2229 (an ambiguous name) documented. The help calls the
-//! others subject to change; the rest of [`Kind`]'s are chosen here.
+//! The shape is that of ADS's help ("7200 Advantage SQL Error") and of messages that its users published. Codes of 5000 and more
+//! are the client's and the server's own; of SQL's, 2010 (the table exists) is published and 2229 (an ambiguous name) documented.
+//! The help calls the others subject to change; the rest of [`Kind`]'s are chosen here.
 
 use sqlparser::tokenizer::Location;
 use tidemill_xbase as xbase;

@@ -1,7 +1,8 @@
 //! SELECT over one table.
 //!
-//! A query is bound once: names to columns, what is grouped and aggregated to columns of the groups. It runs over the columns of the
-//! selected records, and the questions that applications ask all day go straight to the kernels of `tidemill-xbase` ([`direct`]).
+//! A query is bound once: names to columns, what is grouped and aggregated to columns of the groups. It runs over the columns of
+//! the selected records, and the questions that applications ask all day go straight to the kernels of `tidemill-xbase`
+//! ([`direct`]).
 //!
 //! What it does not do: joins, subqueries, windows. They go to the [`Analytical`](super::Analytical) engine, if there is one.
 

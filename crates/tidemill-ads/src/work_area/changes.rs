@@ -36,8 +36,8 @@ impl WorkArea {
         Ok(record)
     }
 
-    /// Writes what was changed in the current record. One that was appended and stays as it is counts for candidate indexes from now
-    /// on.
+    /// Writes what was changed in the current record. One that was appended and stays as it is counts for candidate indexes from
+    /// now on.
     ///
     /// # Errors
     /// [`ErrorCode::DuplicateKey`] and [`ErrorCode::KeyCannotBeNull`] for a record that a candidate index may not have, and as

@@ -120,8 +120,8 @@ impl WorkArea {
         }
     }
 
-    /// The columns that tell a record from every other, with semicolons between them: those of the candidate indexes all of whose fields
-    /// are columns, or else the counter, or else the row version (SAP's help, `AdsGetKeyColumn`).
+    /// The columns that tell a record from every other, with semicolons between them: those of the candidate indexes all of whose
+    /// fields are columns, or else the counter, or else the row version (SAP's help, `AdsGetKeyColumn`).
     ///
     /// # Errors
     /// [`ErrorCode::InvalidExpression`] for an index whose key cannot be read.

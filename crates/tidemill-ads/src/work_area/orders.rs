@@ -323,7 +323,8 @@ impl WorkArea {
     ///
     /// # Errors
     /// [`ErrorCode::IndexCreationAborted`] when it is stopped, and [`ErrorCode::DuplicateKey`] when two records have one key in a
-    /// candidate index: files that were not finished are as they were. [`ErrorCode::TableNotExclusive`]; as [`TableEditor::reindex`](tidemill_xbase::TableEditor::reindex).
+    /// candidate index: files that were not finished are as they were. [`ErrorCode::TableNotExclusive`]; as
+    /// [`TableEditor::reindex`](tidemill_xbase::TableEditor::reindex).
     pub fn reindex(&mut self, settings: &Settings) -> Result<()> {
         self.write_record()?;
         if self.options.mode != OpenMode::Exclusive {

@@ -116,8 +116,8 @@ impl Range {
     /// The records as a set.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded, for a record that the table does not have, and for an
-    /// order without FOR that has not as many entries as the table has records: the table was changed without it.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded, for a record that the table does not have, and
+    /// for an order without FOR that has not as many entries as the table has records: the table was changed without it.
     pub(super) fn bitmap(&self, record_count: u32) -> Result<Bitmap> {
         self.check_count(record_count)?;
         /// Of so few records it is noted where they are.

@@ -428,8 +428,8 @@ impl LeafLayout {
         Ok(Self { width, bits, masks })
     }
 
-    /// Tells each key of a leaf, until that is not taken: how many bytes it shares with the key before, where its own bytes are, at most as
-    /// many as the rest of a key, and its record.
+    /// Tells each key of a leaf, until that is not taken: how many bytes it shares with the key before, where its own bytes are, at
+    /// most as many as the rest of a key, and its record.
     #[inline]
     fn each_key(
         self,

@@ -17,10 +17,10 @@ use super::order::Order;
 use super::tree::TreePath;
 
 impl Order {
-    /// Whether the order has the entry of the last of `records` records, where `key` is given (a candidate index, an entry of that key),
-    /// and whether the first and the last leaf and that of this entry are of records up to it. The keys of the pages on the way there are in order under
-    /// the order's collation, or this is an error. `None` where equal keys are in no order, so that all of them would have to
-    /// be looked at.
+    /// Whether the order has the entry of the last of `records` records, where `key` is given (a candidate index, an entry of that
+    /// key), and whether the first and the last leaf and that of this entry are of records up to it. The keys of the pages on the
+    /// way there are in order under the order's collation, or this is an error. `None` where equal keys are in no order, so that
+    /// all of them would have to be looked at.
     ///
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) with file and page.

@@ -187,7 +187,8 @@ impl TableEditor {
         self.file.path()
     }
 
-    /// Whether the path still leads to the file that is open, and not to another that took its place. False while changes wait to be written.
+    /// Whether the path still leads to the file that is open, and not to another that took its place. False while changes wait to
+    /// be written.
     pub fn is_at_its_path(&self) -> bool {
         let there = FileStamp::of(self.path()).ok();
         let stamps = self.file.storage().stamp().zip(there);
@@ -205,8 +206,8 @@ impl TableEditor {
     }
 
     /// The table as it is seen here, to scan: with what waits in memory, with what the transaction under way has changed, and
-    /// with commits that the log has not yet brought into the files. Its reads see later changes too, and it is never current; records that are
-    /// rolled back or packed away later are an error when they are read.
+    /// with commits that the log has not yet brought into the files. Its reads see later changes too, and it is never current;
+    /// records that are rolled back or packed away later are an error when they are read.
     ///
     /// # Errors
     /// As [`TableEditor::flush`] and [`Table::open`].

@@ -200,8 +200,8 @@ impl TableEditor {
         self.order_at(file, order)
     }
 
-    /// As [`TableEditor::order_in`], for who brings the order up to the moment with [`TableEditor::hold_order`] whenever it is used: nobody
-    /// is kept away meanwhile.
+    /// As [`TableEditor::order_in`], for who brings the order up to the moment with [`TableEditor::hold_order`] whenever it is
+    /// used: nobody is kept away meanwhile.
     ///
     /// # Errors
     /// As [`TableEditor::order`].
@@ -271,8 +271,8 @@ impl TableEditor {
         self.open_production_index(|_, _| settings.clone())
     }
 
-    /// Opens the production index, if there is one, with settings that are found by its path and by what its file looks like. As in Harbour,
-    /// one that the header names and that is gone is no error.
+    /// Opens the production index, if there is one, with settings that are found by its path and by what its file looks like. As in
+    /// Harbour, one that the header names and that is gone is no error.
     ///
     /// # Errors
     /// As [`TableEditor::open_index`].

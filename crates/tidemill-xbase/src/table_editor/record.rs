@@ -35,8 +35,8 @@ impl TableEditor {
         self.append_values(&[])
     }
 
-    /// As [`TableEditor::append`], for a record that is filled or given up later; `bytes` are those of the new record afterwards, the
-    /// deletion flag first. Candidate indexes have no entry of it until it is changed, or [`TableEditor::finish_appended`] says
+    /// As [`TableEditor::append`], for a record that is filled or given up later; `bytes` are those of the new record afterwards,
+    /// the deletion flag first. Candidate indexes have no entry of it until it is changed, or [`TableEditor::finish_appended`] says
     /// that it stays as it is; when it is given up it is deleted.
     ///
     /// # Errors
@@ -95,8 +95,8 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Value`] with field, what it would have to be, and the value, for the first one that does not fit; nothing
     /// is written then. [`Error::Order`] with [`Error::DuplicateKey`] or [`Error::NullKey`] for a record that a candidate index
-    /// may not have; the table and its indexes are as before. [`Error::Misuse`] for records and fields that are not there, a record that is not locked, and a
-    /// table that is open for reading only. [`Error::MissingMemo`], [`Error::Io`].
+    /// may not have; the table and its indexes are as before. [`Error::Misuse`] for records and fields that are not there, a record
+    /// that is not locked, and a table that is open for reading only. [`Error::MissingMemo`], [`Error::Io`].
     pub fn replace(&mut self, record: u32, values: &[(usize, Value<'_>)]) -> Result<()> {
         self.changed(record, |table, before, after| {
             after.extend_from_slice(before);
@@ -298,7 +298,8 @@ impl TableEditor {
         self.counted = counted.or(self.counted);
     }
 
-    /// Writes `count` new records, of which `first` is the first and which are finished or not, and counts them, or takes them back.
+    /// Writes `count` new records, of which `first` is the first and which are finished or not, and counts them, or takes them
+    /// back.
     pub(super) fn write_appended(
         &mut self,
         first: u32,
@@ -401,8 +402,8 @@ impl TableEditor {
         done
     }
 
-    /// A record, and how many changes there have been: alone, it is until the next change what was written of it last. With a log it may be
-    /// rolled back.
+    /// A record, and how many changes there have been: alone, it is until the next change what was written of it last. With a log
+    /// it may be rolled back.
     fn moment_of(&self, record: u32) -> Option<(u32, u64)> {
         let is_alone = self.options.mode == OpenMode::Exclusive && self.options.log.is_none();
         is_alone.then(|| (record, self.history.serial()))
@@ -564,7 +565,8 @@ impl TableEditor {
         self.blank.clone()
     }
 
-    /// What [`TableEditor::blank_record`] is for the fields that there are now, and whether what programs write of a record is all of it.
+    /// What [`TableEditor::blank_record`] is for the fields that there are now, and whether what programs write of a record is all
+    /// of it.
     pub(super) fn look_at_fields(&mut self) {
         let mut bytes = vec![b' '; self.header.record_len as usize];
         if let Some((at, width)) = self.fields.null_flags

@@ -16,9 +16,9 @@ impl TableEditor {
     /// A file that is open stays open; one that has not followed the table can be made anew when the table is open without its
     /// production index ([`EditOptions::production_index`](super::EditOptions::production_index)).
     ///
-    /// The new file takes the place of the old one when it is whole and on the disk; an error leaves that as it was. Deleted records
-    /// that a candidate index has no entry of, as those whose appending was given up, have one afterwards, and more than one of
-    /// them are an error, as in ADS; [`TableEditor::pack`] takes them away.
+    /// The new file takes the place of the old one when it is whole and on the disk; an error leaves that as it was. Deleted
+    /// records that a candidate index has no entry of, as those whose appending was given up, have one afterwards, and more than
+    /// one of them are an error, as in ADS; [`TableEditor::pack`] takes them away.
     ///
     /// # Errors
     /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively; as [`Index::open`] when the headers of the

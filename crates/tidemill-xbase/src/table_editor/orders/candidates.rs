@@ -34,8 +34,9 @@ impl TableEditor {
         self.as_one(|table| table.with_rewritten(record, (&bytes, &bytes), |_| Ok(()), |_| ()))
     }
 
-    /// Whether changes through this handle are refused that candidate indexes forbid. Where they are not, a second record with a key has no
-    /// entry there, and stays so until it is changed. Making an index over such records is refused all the same. Default: true.
+    /// Whether changes through this handle are refused that candidate indexes forbid. Where they are not, a second record with a
+    /// key has no entry there, and stays so until it is changed. Making an index over such records is refused all the same.
+    /// Default: true.
     pub fn enforce_candidates(&mut self, enforces: bool) {
         self.orders.enforces = enforces;
     }

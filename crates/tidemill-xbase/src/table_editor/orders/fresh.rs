@@ -22,8 +22,9 @@ struct Followed {
 
 impl TableEditor {
     /// Looks whether the orders of an index file have followed the table: each that the last record belongs to, but UNIQUE and
-    /// custom ones, must have its entry (candidate indexes, unless it is blank or deleted), and none may have entries of records that are not there, as far as three of its
-    /// leaves tell. Where equal keys are in no order (NTX), those of an order with all records are counted instead.
+    /// custom ones, must have its entry (candidate indexes, unless it is blank or deleted), and none may have entries of records
+    /// that are not there, as far as three of its leaves tell. Where equal keys are in no order (NTX), those of an order with all
+    /// records are counted instead.
     pub(super) fn check_fresh(&mut self, at: usize) -> Result<()> {
         if let Some(file) = self.orders.files.get_mut(at) {
             file.lock(LockKind::Shared, &self.options)?;
