@@ -11,7 +11,7 @@ use std::path::Path;
 use tidemill_xbase::expression::RecordBytes;
 use tidemill_xbase::index::{Collation, Direction, Entry, Index, IndexOptions, KeyType, Tag};
 use tidemill_xbase::stamp::{FileMemo, FileStamp};
-use tidemill_xbase::{CodePage, Dialect, KeySettings, OrderKeys, Table};
+use tidemill_xbase::{CodePage, KeySettings, OrderKeys, Table};
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -61,7 +61,7 @@ fn found(path: &Path, table: &Table) -> KeySettings {
     let plain = KeySettings::new(table.codepage());
     let options = IndexOptions::new()
         .codepage(table.codepage())
-        .visual_foxpro(table.header().dialect == Dialect::VisualFoxPro);
+        .table_dialect(table.header().dialect);
     let Ok(index) = Index::open(path, &options) else {
         return plain;
     };

@@ -187,27 +187,27 @@ impl Compressor {
     #[inline]
     pub(crate) fn push(&mut self, piece: &[u8], section: &mut Section) {
         match self.compression {
-            Compression::Brotli { .. } => self.push_and_compress(piece, section),
+            Compression::Brotli { quality, window_log } => {
+                let parameters = brotli::Parameters::new(quality, window_log, section.size_hint);
+                self.push_and_compress(piece, parameters, section);
+            }
             _ => section.waiting.extend_from_slice(piece),
         }
     }
 
-    fn push_and_compress(&mut self, piece: &[u8], section: &mut Section) {
+    fn push_and_compress(&mut self, piece: &[u8], parameters: brotli::Parameters, section: &mut Section) {
         let size = section.size() + piece.len() as u64;
         let Section {
-            size_hint,
             taken,
             waiting,
             compressed,
             compressing,
+            ..
         } = section;
-        match self.brotli_parameters(*size_hint) {
-            Some(parameters) if parameters.take_pieces() => {
-                if compressing.is_ok() {
-                    *compressing = self.brotli.push(piece, waiting, parameters, compressed);
-                }
-            }
-            _ => waiting.extend_from_slice(piece),
+        if !parameters.take_pieces() {
+            waiting.extend_from_slice(piece);
+        } else if compressing.is_ok() {
+            *compressing = self.brotli.push(piece, waiting, parameters, compressed);
         }
         *taken = size - waiting.len() as u64;
     }
@@ -247,26 +247,18 @@ impl Compressor {
 
     /// Appends what is left of a section, or all of it, compressed.
     fn append_rest(&mut self, rest: &[u8], size_hint: Option<u64>, out: &mut Vec<u8>) -> Result<(), Damage> {
-        match (self.compression, self.brotli_parameters(size_hint)) {
-            (_, Some(parameters)) => self.brotli.finish(rest, parameters, out),
-            (Compression::Zstd { level, window_log }, _) => self.zstd.append(rest, level, window_log, out),
-            (Compression::Snappy, _) => self.snappy.append(rest, snappy::Level::One, out),
-            (Compression::SnappyDense, _) => self.snappy.append(rest, snappy::Level::Two, out),
-            _ => {
+        match self.compression {
+            Compression::None => {
                 out.extend_from_slice(rest);
                 Ok(())
             }
-        }
-    }
-
-    fn brotli_parameters(&self, size_hint: Option<u64>) -> Option<brotli::Parameters> {
-        match self.compression {
-            Compression::Brotli { quality, window_log } => Some(brotli::Parameters {
-                quality,
-                window_log: window_log.unwrap_or(22),
-                size_hint,
-            }),
-            _ => None,
+            Compression::Brotli { quality, window_log } => {
+                let parameters = brotli::Parameters::new(quality, window_log, size_hint);
+                self.brotli.finish(rest, parameters, out)
+            }
+            Compression::Zstd { level, window_log } => self.zstd.append(rest, level, window_log, out),
+            Compression::Snappy => self.snappy.append(rest, snappy::Level::One, out),
+            Compression::SnappyDense => self.snappy.append(rest, snappy::Level::Two, out),
         }
     }
 }

@@ -33,6 +33,13 @@ pub enum Dialect {
     Six,
 }
 
+impl Dialect {
+    /// Whether tables have candidate indexes: only those of Visual FoxPro do.
+    pub fn has_candidate_indexes(self) -> bool {
+        self == Self::VisualFoxPro
+    }
+}
+
 /// A day as a header stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CivilDate {

@@ -59,6 +59,7 @@ use std::sync::Arc;
 
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
+use crate::header::Dialect;
 use crate::source::{Access, Source};
 use crate::stamp::FileMemo;
 
@@ -126,7 +127,7 @@ pub struct IndexOptions {
     codepage: CodePage,
     access: Access,
     dialect: Option<IndexDialect>,
-    is_visual_foxpro: bool,
+    has_candidates: bool,
     cache_bytes: usize,
 }
 
@@ -157,11 +158,11 @@ impl IndexOptions {
         self
     }
 
-    /// Whether the file belongs to a table of Visual FoxPro, which marks candidate indexes in a CDX as others mark custom orders.
-    /// Default: false.
+    /// Of which dialect the table is: Visual FoxPro marks candidate indexes in a CDX as others mark custom orders. Default: one that
+    /// has no candidate indexes.
     #[must_use]
-    pub fn visual_foxpro(mut self, is_visual_foxpro: bool) -> Self {
-        self.is_visual_foxpro = is_visual_foxpro;
+    pub fn table_dialect(mut self, dialect: Dialect) -> Self {
+        self.has_candidates = dialect.has_candidate_indexes();
         self
     }
 
@@ -188,7 +189,7 @@ impl Default for IndexOptions {
             codepage: CodePage::Cp437,
             access: Access::default(),
             dialect: None,
-            is_visual_foxpro: false,
+            has_candidates: false,
             cache_bytes: 64 << 20,
         }
     }
@@ -300,18 +301,18 @@ struct Headers {
     header_len: u64,
 }
 
-/// What the headers of files were found to say, with their text in a code page, in files of Visual FoxPro and others.
+/// What the headers of files were found to say, with their text in a code page, where there are candidate indexes and where not.
 static HEADERS: FileMemo<(IndexDialect, CodePage, bool), Headers> = FileMemo::new(64);
 
 fn read_headers(source: &Arc<Source>, dialect: IndexDialect, options: &IndexOptions) -> Result<Headers> {
-    let (stamp, key) = (source.stamp(), (dialect, options.codepage, options.is_visual_foxpro));
+    let (stamp, key) = (source.stamp(), (dialect, options.codepage, options.has_candidates));
     let known = stamp.as_ref().and_then(|stamp| HEADERS.get(source.path(), stamp, &key));
     if let Some(headers) = known {
         return Ok(headers);
     }
     let text = HeaderText(options.codepage);
     let headers = match dialect {
-        IndexDialect::Cdx => read_cdx(source, text, options.is_visual_foxpro),
+        IndexDialect::Cdx => read_cdx(source, text, options.has_candidates),
         IndexDialect::Ntx => read_ntx(source, text),
         IndexDialect::Nsx => read_nsx(source, text),
     }?;
@@ -337,7 +338,7 @@ impl Headers {
     }
 }
 
-fn read_cdx(source: &Arc<Source>, text: HeaderText, is_visual_foxpro: bool) -> Result<Headers> {
+fn read_cdx(source: &Arc<Source>, text: HeaderText, has_candidates: bool) -> Result<Headers> {
     let at = |offset| move |fault: Fault| fault.into_error(source.path(), offset);
     let mut window = Vec::new();
     let header = source.read("index header", 0, cdx::HEADER_LEN, &mut window)?;
@@ -367,7 +368,7 @@ fn read_cdx(source: &Arc<Source>, text: HeaderText, is_visual_foxpro: bool) -> R
                 cdx::HEADER_LEN,
                 &mut window,
             )?;
-            let mut tag = layout.tag(name, header, text, is_visual_foxpro).map_err(at(offset))?;
+            let mut tag = layout.tag(name, header, text, has_candidates).map_err(at(offset))?;
             tag.header = offset;
             tags.push(tag);
         }

@@ -155,7 +155,7 @@ fn the_header_says_it_as_visual_foxpro_does_and_it_is_read_so() {
     bytes[header + 16..header + 32].fill(0);
     bytes[header + 16..header + 20].copy_from_slice(&[0, 4, 0, 2]);
     std::fs::write(shop.index(), &bytes).unwrap();
-    let options = IndexOptions::new().visual_foxpro(true);
+    let options = IndexOptions::new().table_dialect(Dialect::VisualFoxPro);
     let custom = Index::open(shop.index(), &options).unwrap();
     assert!(custom.tags().iter().any(|tag| tag.is_custom && !tag.is_candidate));
     assert!(shop.alone().append_values(&values("B")).is_ok());

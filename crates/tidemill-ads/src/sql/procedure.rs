@@ -71,7 +71,7 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
             let options = arguments.get(5).and_then(Value::to_i64).unwrap_or(0);
             let is_candidate = options & CANDIDATE != 0;
             let mut spec = OrderSpec::new(tag.to_uppercase(), expression)
-                .unique(options & UNIQUE != 0 && !is_candidate)
+                .unique(options & UNIQUE != 0)
                 .candidate(is_candidate)
                 .descending(options & DESCENDING != 0);
             if !condition.is_empty() {

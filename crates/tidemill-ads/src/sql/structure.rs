@@ -2,7 +2,7 @@
 
 use sqlparser::ast::Ident;
 use tidemill_xbase::index::OrderSpec;
-use tidemill_xbase::{Alteration, Dialect, Field, FieldKind, FieldSpec, TableEditor};
+use tidemill_xbase::{Alteration, Field, FieldKind, FieldSpec, TableEditor};
 
 use super::answer::Rows;
 use super::error::{Error, Kind, Result};
@@ -27,13 +27,13 @@ pub(super) fn create_table(
         return Ok(());
     };
     let own = format!("PK_{}", name.last());
-    let is_candidate = tables.editor(name)?.header().dialect == Dialect::VisualFoxPro;
+    let is_candidate = tables.editor(name)?.header().dialect.has_candidate_indexes();
     create_index(
         &CreateIndex {
             name: index.clone().unwrap_or_else(|| Ident::new(own)),
             table: name.clone(),
             columns: columns.clone(),
-            is_unique: !is_candidate,
+            is_unique: true,
             is_candidate,
             is_without_deleted: false,
         },
@@ -82,7 +82,7 @@ pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Resu
     }
     let expression = key(&index.columns, table.fields())?;
     let mut spec = OrderSpec::new(index.name.value.to_uppercase(), expression)
-        .unique(index.is_unique && !index.is_candidate)
+        .unique(index.is_unique)
         .candidate(index.is_candidate)
         .descending(is_descending);
     if index.is_without_deleted {
@@ -98,13 +98,12 @@ pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Resu
 /// # Errors
 /// [`Kind::Unsupported`].
 pub(super) fn allow_candidates(table: &TableEditor) -> Result<()> {
-    match table.header().dialect {
-        Dialect::VisualFoxPro => Ok(()),
-        dialect => {
-            let why = format!("Tables of {dialect} have no candidate indexes");
-            Err(Error::new(Kind::Unsupported, why))
-        }
+    let dialect = table.header().dialect;
+    if dialect.has_candidate_indexes() {
+        return Ok(());
     }
+    let why = format!("Tables of {dialect} have no candidate indexes");
+    Err(Error::new(Kind::Unsupported, why))
 }
 
 /// Takes an order out of its index.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tidemill_xbase::expression::{Environment, Program, RecordBytes, Value};
 use tidemill_xbase::index::{IndexDialect, Key, KeyType, KeyValue, OrderSpec, Tag};
-use tidemill_xbase::{Dialect, KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
+use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
 
 use super::{AreaOrder, TableType, Way, WorkArea};
 use crate::bookmark::Bookmark;
@@ -194,7 +194,7 @@ impl WorkArea {
         settings: &Settings,
     ) -> Result<OrderId> {
         self.write_record()?;
-        if options.is_candidate && self.table.header().dialect != Dialect::VisualFoxPro {
+        if options.is_candidate && !self.table.header().dialect.has_candidate_indexes() {
             let why = "only tables of Visual FoxPro have candidate indexes";
             return self.refuse(ErrorCode::InvalidOption, why);
         }
@@ -222,7 +222,7 @@ impl WorkArea {
         let name = if name.is_empty() { stem } else { name.to_owned() };
         let name = name.to_uppercase();
         let mut order = OrderSpec::new(&name, expression)
-            .unique(options.is_unique && !options.is_candidate)
+            .unique(options.is_unique)
             .candidate(options.is_candidate)
             .descending(options.is_descending)
             .custom(options.is_custom);

@@ -17,7 +17,7 @@ use tracing::Instrument;
 
 use super::{Options, options::Endpoint, query_id::QueryIds, trace::connect_span, transport::Transport};
 use crate::{
-    Error, Result, Revision,
+    Error, Result,
     connection::ClientConnection,
     packet::client::{ClientHello, ClientInfo, Interface},
 };
@@ -190,6 +190,7 @@ fn client_info(options: &Options) -> ClientInfo {
             .unwrap_or_default()
     };
     let host = fs::read_to_string("/proc/sys/kernel/hostname");
+    let hello = ClientHello::default();
     ClientInfo {
         interface: Interface::Tcp {
             os_user: of_environment(["USER", "USERNAME"]),
@@ -198,14 +199,13 @@ fn client_info(options: &Options) -> ClientInfo {
                 |host| host.trim_end().to_owned(),
             ),
             name: options.client_name.clone(),
-            version_major: VERSION[0],
-            version_minor: VERSION[1],
-            revision: Revision::NEWEST,
+            version_major: hello.version_major,
+            version_minor: hello.version_minor,
+            revision: hello.revision,
         },
         quota_key: options.quota_key.clone(),
         ..ClientInfo::default()
     }
 }
 
-const VERSION: [u64; 2] = [0, 1];
 const PAUSE: Duration = Duration::from_millis(100);

@@ -23,13 +23,21 @@ const PIECE: usize = 4 << 10;
 /// What the encoder is told.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameters {
-    pub(super) quality: u32,
-    pub(super) window_log: u32,
+    quality: u32,
+    window_log: u32,
     /// What the section is expected to grow to.
-    pub(super) size_hint: Option<u64>,
+    size_hint: Option<u64>,
 }
 
 impl Parameters {
+    pub(super) fn new(quality: u32, window_log: Option<u32>, size_hint: Option<u64>) -> Self {
+        Self {
+            quality,
+            window_log: window_log.unwrap_or(22),
+            size_hint,
+        }
+    }
+
     /// Returns whether pieces give the same bytes as the whole section. The fastest qualities make a block of each piece, and
     /// without a hint the size of the first piece is taken for one.
     pub(super) fn take_pieces(self) -> bool {

@@ -118,16 +118,10 @@ impl Cdx {
         Ok((u32_le(header, 0)?, len))
     }
 
-    /// The tag whose header this is, in the file of a Visual FoxPro table or another's.
-    pub(super) fn tag(
-        self,
-        name: String,
-        header: &[u8],
-        text: HeaderText,
-        is_visual_foxpro: bool,
-    ) -> Result<Tag, Fault> {
+    /// The tag whose header this is, of a table that has candidate indexes or not.
+    pub(super) fn tag(self, name: String, header: &[u8], text: HeaderText, has_candidates: bool) -> Result<Tag, Fault> {
         let options = header.get(14).copied().unwrap_or_default();
-        let is_candidate = is_visual_foxpro && options & OPTION_CANDIDATE != 0 && !self.is_of_harbour(header);
+        let is_candidate = has_candidates && options & OPTION_CANDIDATE != 0 && !self.is_of_harbour(header);
         let key_len = u16_le(header, 12)?;
         if key_len == 0 || key_len > key_len_max(self.page_len) {
             return Err(Fault::new(

@@ -65,10 +65,11 @@ impl OrderSpec {
     }
 
     /// Refuses a second record with a key, deleted ones included, and a key that is NULL. A candidate index of Visual FoxPro:
-    /// only the CDX of such a table has them. Default: false.
+    /// only the CDX of such a table has them. It is no UNIQUE order then. Default: false.
     #[must_use]
     pub fn candidate(mut self, is_candidate: bool) -> Self {
         self.is_candidate = is_candidate;
+        self.is_unique &= !is_candidate;
         self
     }
 

@@ -36,7 +36,6 @@ use crate::beside::beside;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::expression::{Environment, Letters};
-use crate::header::Dialect;
 use crate::index::{Collation, Index, IndexOptions, Order, OrderSpec};
 use crate::table::Table;
 
@@ -124,7 +123,7 @@ impl TableIndex {
         let options = IndexOptions::new()
             .codepage(settings.environment.codepage)
             .access(table.options.access)
-            .visual_foxpro(table.header().dialect == Dialect::VisualFoxPro);
+            .table_dialect(table.header().dialect);
         Self::of(Index::open(path, &options)?, table, settings)
     }
 
@@ -195,7 +194,7 @@ impl TableOrder {
 /// [`Error::Misuse`].
 pub(crate) fn allow_candidate(order: &OrderSpec, table: &Table) -> Result<()> {
     let dialect = table.header().dialect;
-    if order.is_candidate() && dialect != Dialect::VisualFoxPro {
+    if order.is_candidate() && !dialect.has_candidate_indexes() {
         let name = order.name();
         return Err(Error::Misuse(format!(
             "order {name}: {dialect} tables have no candidate indexes"

@@ -27,7 +27,6 @@ use super::{EditOptions, OpenMode, TableEditor};
 use crate::error::{Error, Result};
 use crate::expression::{Record, RecordBytes};
 use crate::field::Field;
-use crate::header::Dialect;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
 use crate::orders::{KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_path};
@@ -473,7 +472,7 @@ impl Orders {
         let settings = settings(path, data.storage().stamp().as_ref());
         let index_options = IndexOptions::new()
             .codepage(settings.environment.codepage)
-            .visual_foxpro(self.table.header().dialect == Dialect::VisualFoxPro);
+            .table_dialect(self.table.header().dialect);
         let index = IndexEditor::new(data, &index_options, is_shared)?;
         let locks = match is_shared {
             false => None,

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::TableEditor;
 use crate::error::Result;
-use crate::header::Dialect;
 use crate::index::{Index, IndexOptions};
 use crate::orders::{KeySettings, rebuild_index};
 use crate::table::Table;
@@ -30,7 +29,7 @@ impl TableEditor {
         let table = Table::open(self.path(), &self.options.open)?;
         let options = IndexOptions::new()
             .codepage(table.codepage())
-            .visual_foxpro(table.header().dialect == Dialect::VisualFoxPro);
+            .table_dialect(table.header().dialect);
         let old = Index::open(path, &options)?;
         let was_open = self.close_index(path)?;
         let rebuilt = rebuild_index(&old, &table, settings, &self.options.build);

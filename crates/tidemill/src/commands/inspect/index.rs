@@ -26,12 +26,17 @@ struct OrderDescription {
     condition: Option<String>,
     key_bytes: usize,
     unique: bool,
+    candidate: bool,
     descending: bool,
     custom: bool,
 }
 
+/// An index whose table is not known, so that candidate indexes are taken for custom orders.
 pub(crate) fn describe(path: &Path, args: &TableArgs) -> anyhow::Result<IndexDescription> {
-    let mut options = IndexOptions::new();
+    describe_with(IndexOptions::new(), path, args)
+}
+
+fn describe_with(mut options: IndexOptions, path: &Path, args: &TableArgs) -> anyhow::Result<IndexDescription> {
     if let Some(codepage) = args.codepage {
         options = options.codepage(codepage);
     }
@@ -52,7 +57,10 @@ pub(crate) fn describe(path: &Path, args: &TableArgs) -> anyhow::Result<IndexDes
 /// The production index of a table: the file beside it, or that there should be one.
 pub(crate) fn production(table: &Table, args: &TableArgs) -> anyhow::Result<Option<IndexDescription>> {
     match production_path(table) {
-        Ok(path) => path.map(|path| describe(&path, args)).transpose(),
+        Ok(path) => {
+            let options = IndexOptions::new().table_dialect(table.header().dialect);
+            path.map(|path| describe_with(options, &path, args)).transpose()
+        }
         Err(_) => Ok(Some(IndexDescription {
             file: table.path().with_extension("cdx").display().to_string(),
             format: "cdx",
@@ -70,6 +78,7 @@ fn describe_order(tag: &Tag) -> OrderDescription {
         condition: tag.condition.clone(),
         key_bytes: tag.key_len,
         unique: tag.is_unique,
+        candidate: tag.is_candidate,
         descending: tag.is_descending,
         custom: tag.is_custom,
     }
@@ -102,6 +111,7 @@ impl IndexDescription {
         let rows = orders.iter().map(|order| {
             let kinds = [
                 (order.unique, "unique"),
+                (order.candidate, "candidate"),
                 (order.descending, "descending"),
                 (order.custom, "custom"),
             ];
