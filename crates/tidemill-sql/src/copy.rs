@@ -209,9 +209,7 @@ impl Session {
             draft::absent(path)?;
         }
         let columns = match &destination.place {
-            Place::Server(_) if options.table.create => {
-                mapping::of_new_table(&schema, destination.format, &options.table)?
-            }
+            Place::Server(url) if options.table.create => self.of_new_table(&schema, url, &options.table).await?,
             Place::Server(_) => mapping::into_table(&schema, &*self.schema(destination).await?),
             _ => mapping::of_file(&schema, destination.format)?,
         };
@@ -276,9 +274,7 @@ impl Session {
         match self.schema(location).await {
             Ok(_) => Ok(true),
             Err(Error::NotFound { .. }) => Ok(false),
-            Err(Error::Cassandra { source, .. })
-                if matches!(*source, CassandraError::NotFound { kind: "table", .. }) =>
-            {
+            Err(Error::Cassandra { error, .. }) if matches!(*error, CassandraError::NotFound { kind: "table", .. }) => {
                 Ok(false)
             }
             Err(error) => Err(error),

@@ -108,22 +108,20 @@ pub enum Error {
     #[error(transparent)]
     Riegeli(Box<tidemill_riegeli::Error>),
     /// A file or a table of ClickHouse's could not be read or written.
-    #[error("{place}: {source}")]
+    #[error("{place}: {}", with_causes(.error))]
     ClickHouse {
         /// The file, or the URL of the table without its password.
         place: String,
         /// What was wrong.
-        #[source]
-        source: Box<tidemill_clickhouse::Error>,
+        error: Box<tidemill_clickhouse::Error>,
     },
     /// A table of a Cassandra cluster could not be read or written.
-    #[error("{place}: {source}")]
+    #[error("{place}: {}", with_causes(.error))]
     Cassandra {
         /// The URL of the table without its password.
         place: String,
         /// What was wrong.
-        #[source]
-        source: Box<tidemill_cql::Error>,
+        error: Box<tidemill_cql::Error>,
     },
     /// Planning or execution failed in the query engine.
     #[error("{}", own(.0).map_or_else(|| .0.strip_backtrace(), ToString::to_string))]
@@ -151,11 +149,11 @@ impl Error {
         use tidemill_clickhouse::Error as ClickHouse;
         use tidemill_cql::Error as Cassandra;
         match self {
-            Self::ClickHouse { source, .. } => matches!(
-                **source,
+            Self::ClickHouse { error, .. } => matches!(
+                **error,
                 ClickHouse::Io { .. } | ClickHouse::Timeout { .. } | ClickHouse::Truncated { .. }
             ),
-            Self::Cassandra { source, .. } => matches!(**source, Cassandra::Connect { .. }),
+            Self::Cassandra { error, .. } => matches!(**error, Cassandra::Connect { .. }),
             Self::Engine(error) => own(error).is_some_and(Self::is_of_connection),
             _ => false,
         }
@@ -163,17 +161,17 @@ impl Error {
 
     pub(crate) fn clickhouse(place: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {
         let place = place.to_string();
-        move |source| Self::ClickHouse {
+        move |error| Self::ClickHouse {
             place,
-            source: Box::new(source),
+            error: Box::new(error),
         }
     }
 
     pub(crate) fn cassandra(place: impl std::fmt::Display) -> impl FnOnce(tidemill_cql::Error) -> Self {
         let place = place.to_string();
-        move |source| Self::Cassandra {
+        move |error| Self::Cassandra {
             place,
-            source: Box::new(source),
+            error: Box::new(error),
         }
     }
 
@@ -229,6 +227,20 @@ impl From<DataFusionError> for Error {
             other => Self::Engine(Box::new(other)),
         }
     }
+}
+
+/// An error and its causes, where it does not tell them itself.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let why = deeper.to_string();
+        if !text.contains(&why) {
+            text = format!("{text}: {why}");
+        }
+        cause = deeper.source();
+    }
+    text
 }
 
 /// This crate's error in the layers that the query engine wrapped around it, which it may share between partitions.

@@ -10,8 +10,8 @@ use tidemill_riegeli::{FileSource, SharedSource};
 use url::Url;
 
 use crate::server_url::{ServerKind, ServerUrl};
-use crate::stores::object::Object;
-use crate::{Error, Result};
+use crate::stores::object::{self, Object};
+use crate::{Error, Result, shards};
 
 /// The file formats that a table can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,8 @@ pub enum Place {
     },
     /// An object of a store that is read over the network: `s3://`, `gs://`, `az://`, `http://`, `https://`.
     Object(Url),
+    /// Objects of such a store that make up one table together: those whose names fit a pattern, or numbered shards.
+    Objects(Url),
     /// What the program is given by a pipe: records that can be read once.
     StandardInput,
     /// A table of a server.
@@ -126,7 +128,7 @@ impl fmt::Display for Place {
         match self {
             Self::File(path) => path.display().fmt(f),
             Self::Shards { pattern, .. } => f.write_str(pattern),
-            Self::Object(url) => url.fmt(f),
+            Self::Object(url) | Self::Objects(url) => url.fmt(f),
             Self::StandardInput => f.write_str("standard input"),
             Self::Server(url) => url.fmt(f),
         }
@@ -194,17 +196,19 @@ impl Location {
         }
     }
 
-    /// An object of a store, whose name's extension decides.
+    /// An object of a store, or those that a pattern or a count of shards stands for. The name's extension decides. A letter of a
+    /// pattern that is one of an object's name has its number: `%2A` for `*`, `%5B` for `[`.
     ///
     /// # Errors
     ///
     /// [`Error::Unsupported`] for an extension that no format claims.
     pub fn object(url: Url) -> Result<Self> {
         let format = Format::from_extension(Path::new(url.path())).ok_or_else(|| unknown_format(&url))?;
-        Ok(Self {
-            place: Place::Object(url),
-            format,
-        })
+        let place = match url.path().contains(['*', '[']) || shards::of_count(Path::new(url.path())).is_some() {
+            true => Place::Objects(url),
+            false => Place::Object(url),
+        };
+        Ok(Self { place, format })
     }
 
     /// A table of a server.
@@ -273,18 +277,22 @@ impl Location {
         }
     }
 
-    /// The places of the table one by one: more than one only of shards.
-    pub fn parts(&self) -> Vec<Self> {
-        match &self.place {
-            Place::Shards { files, .. } => files
-                .iter()
-                .map(|file| Self {
-                    place: Place::File(file.clone()),
-                    format: self.format,
-                })
-                .collect(),
-            _ => vec![self.clone()],
-        }
+    /// The places of the table one by one: more than one only of shards. A store is asked which of its objects fit a pattern.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when no object fits, or a shard is missing; [`Error::Io`] for a store that cannot be asked.
+    pub async fn parts(&self) -> Result<Vec<Self>> {
+        let places = match &self.place {
+            Place::Shards { files, .. } => files.iter().cloned().map(Place::File).collect(),
+            Place::Objects(pattern) => {
+                let urls = object::all_of(pattern).await?;
+                urls.into_iter().map(Place::Object).collect()
+            }
+            one => vec![one.clone()],
+        };
+        let format = self.format;
+        Ok(places.into_iter().map(|place| Self { place, format }).collect())
     }
 
     /// The table's one file.
@@ -329,7 +337,7 @@ impl Location {
         let files = match &self.place {
             Place::File(path) => std::slice::from_ref(path),
             Place::Shards { files, .. } => files.as_slice(),
-            Place::Object(_) | Place::StandardInput | Place::Server(_) => return Ok(None),
+            Place::Object(_) | Place::Objects(_) | Place::StandardInput | Place::Server(_) => return Ok(None),
         };
         let size = |path: &PathBuf| Ok(std::fs::metadata(path).map_err(Error::io(path, "read"))?.len());
         files.iter().map(size).sum::<Result<u64>>().map(Some)
@@ -344,7 +352,7 @@ impl Location {
         match &self.place {
             Place::File(path) => stem(path),
             Place::Shards { pattern, .. } => stem(Path::new(pattern)),
-            Place::Object(url) => stem(Path::new(url.path())),
+            Place::Object(url) | Place::Objects(url) => stem(Path::new(url.path())),
             Place::StandardInput => "input".to_owned(),
             Place::Server(url) => url.last_part().to_owned(),
         }

@@ -6,7 +6,8 @@
 //! `--dir` whose name without its extension is the one that was asked for.
 //!
 //! A name with `*`, `?` or `[` in it that is no file's is a pattern: the files that fit it are one table. `orders@3.riegeli`
-//! and `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must be there.
+//! and `orders-*-of-00003.riegeli` name the shards `orders-00000-of-00003.riegeli` and so on, all of which must be there. URLs
+//! of objects are patterns in the same way, without `?`.
 //! `-` is standard input.
 //!
 //! `clickhouse://host/database/table` and `cql://host/keyspace/table` are tables of servers. Where `--dir` or `--attach` names a database, its tables are known
@@ -168,7 +169,7 @@ impl Names {
         if files.is_empty() {
             return Ok(None);
         }
-        if let Some(expected) = shards::siblings(&files) {
+        if let Some(expected) = shards::siblings(files.iter().map(PathBuf::as_path)) {
             return self.all_of(text, &expected).map(Some);
         }
         Location::shards(text, files).map(Some)

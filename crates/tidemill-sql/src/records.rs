@@ -47,7 +47,7 @@ impl Records {
     /// [`Error::Unsupported`] for a format whose rows are no records; [`Error::Io`].
     pub async fn open(location: &Location, options: &ReaderOptions) -> Result<Self> {
         let mut files = Vec::new();
-        for part in location.parts() {
+        for part in location.parts().await? {
             if !part.format.has_records() {
                 return Err(Error::Unsupported {
                     what: format!("{part}: reading records of {}", part.format),

@@ -33,15 +33,16 @@ impl ServerUrl {
         known.map_or(ServerKind::ClickHouse, |(_, kind)| *kind)
     }
 
-    /// The URL of a table in this URL's database.
+    /// The URL of a table in this URL's database, which is the user's own where the URL names none.
     #[must_use]
     pub fn with_table(&self, table: &str) -> Self {
-        let (place, query) = self
-            .0
-            .split_once('?')
-            .map_or((self.0.as_str(), None), |(place, query)| (place, Some(query)));
-        let mut url = place.trim_end_matches('/').to_owned();
-        url.push('/');
+        let Parts {
+            server,
+            database,
+            query,
+            ..
+        } = self.parts();
+        let mut url = format!("{server}/{database}/");
         // What would end the path or be taken for a number of a letter.
         for letter in table.chars() {
             match letter {
@@ -56,28 +57,26 @@ impl ServerUrl {
         Self(url)
     }
 
-    /// The URL of another table beside this URL's.
-    pub(crate) fn sibling(&self, table: &str) -> Self {
-        Self(self.client().trim_end_matches('?').to_owned()).with_table(table)
-    }
-
     /// Whether the URL names a table, rather than a database or a server.
     pub fn names_table(&self) -> bool {
-        self.path().split_once('/').is_some_and(|(_, table)| !table.is_empty())
+        self.parts().table.is_some()
     }
 
-    /// The last part of the path: the table, where the URL names one.
+    /// The last part of the path: the table, where the URL names one, or else the database.
     pub(crate) fn last_part(&self) -> &str {
-        let path = self.path();
-        path.rsplit_once('/').map_or(path, |(_, last)| last)
+        let Parts { database, table, .. } = self.parts();
+        table.unwrap_or(database)
     }
 
     /// The URL, with its password, without a table: what a client is made of.
     pub(crate) fn client(&self) -> String {
-        let (place, query) = self.0.split_once('?').unwrap_or((&self.0, ""));
-        let table = self.path().split_once('/').map_or(0, |(_, table)| table.len());
-        let place = place.trim_end_matches('/');
-        format!("{}?{query}", &place[..place.len() - table].trim_end_matches('/'))
+        let Parts {
+            server,
+            database,
+            query,
+            ..
+        } = self.parts();
+        format!("{server}/{database}?{}", query.unwrap_or_default())
     }
 
     /// With the password.
@@ -85,13 +84,36 @@ impl ServerUrl {
         &self.0
     }
 
-    /// What is between the host and the query, without slashes at its ends.
-    fn path(&self) -> &str {
-        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
-        let place = rest.split_once('?').map_or(rest, |(place, _)| place);
-        let path = place.split_once('/').map_or("", |(_, path)| path);
-        path.trim_end_matches('/')
+    fn parts(&self) -> Parts<'_> {
+        let (place, query) = match self.0.split_once('?') {
+            Some((place, query)) => (place, Some(query)),
+            None => (self.0.as_str(), None),
+        };
+        let host = place.find("://").map_or(0, |at| at + "://".len());
+        let (server, path) = match place[host..].find('/') {
+            Some(at) => (&place[..host + at], &place[host + at + 1..]),
+            None => (place, ""),
+        };
+        let path = path.trim_end_matches('/');
+        let (database, table) = match path.split_once('/') {
+            Some((database, table)) => (database, Some(table)),
+            None => (path, None),
+        };
+        Parts {
+            server,
+            database,
+            table,
+            query,
+        }
     }
+}
+
+/// `server/database/table?query`, where the server has its scheme and who asks.
+struct Parts<'a> {
+    server: &'a str,
+    database: &'a str,
+    table: Option<&'a str>,
+    query: Option<&'a str>,
 }
 
 impl fmt::Display for ServerUrl {
@@ -208,7 +230,10 @@ mod tests {
         assert!(table.names_table());
         assert_eq!(table.last_part(), "a%2Fb");
         assert_eq!(table.client(), url.client());
-        assert_eq!(table.sibling("c").as_str(), "clickhouse://u:p@h:9000/shop/c?secure=1");
+        assert_eq!(
+            table.with_table("c").as_str(),
+            "clickhouse://u:p@h:9000/shop/c?secure=1"
+        );
         assert_eq!(url.client(), "clickhouse://u:p@h:9000/shop?secure=1");
         assert_eq!(url.kind(), ServerKind::ClickHouse);
         assert_eq!(
@@ -216,5 +241,18 @@ mod tests {
             Some(ServerKind::Cassandra)
         );
         assert!(ServerUrl::new("http://h/d/t").is_none());
+
+        for (url, table) in [
+            ("clickhouse://h", "clickhouse://h//t"),
+            ("clickhouse:///?secure=1", "clickhouse:////t?secure=1"),
+            ("clickhouse:///shop", "clickhouse:///shop/t"),
+            ("clickhouse://h//other", "clickhouse://h//t"),
+        ] {
+            let url = ServerUrl::new(url).expect("a server");
+            let of_table = url.with_table("t");
+            assert_eq!(of_table.as_str(), table);
+            assert!(of_table.names_table());
+            assert_eq!((of_table.last_part(), of_table.client()), ("t", url.client()));
+        }
     }
 }

@@ -37,7 +37,7 @@ use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
-use crate::server_url::{ServerUrl, without_passwords};
+use crate::server_url::{ServerKind, ServerUrl, without_passwords};
 use crate::sink::{IfThere, TableSink};
 use crate::stores::Clients;
 use crate::transaction::{Kept, blocking};
@@ -174,6 +174,21 @@ impl Session {
     /// As [`Session::query`]; [`Error::Ads`] for too few values.
     pub async fn query_with(&self, sql: &str, values: &[Value]) -> Result<Answer> {
         self.answer_with(sql, values, &self.options).await
+    }
+
+    /// Has a ClickHouse server run a statement, in the server's own SQL. Rows come as the server sends them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a server of another kind; what the client and the server find wrong.
+    pub async fn ask_server(&self, server: &ServerUrl, sql: &str) -> Result<Answer> {
+        match server.kind() {
+            ServerKind::ClickHouse => stores::clickhouse::answer(server, sql, &self.clients.clickhouse).await,
+            ServerKind::Cassandra => Err(Error::Unsupported {
+                what: format!("{server}: statements in CQL"),
+                hint: "tables of Cassandra can be named in statements of Tidemill's own SQL".to_owned(),
+            }),
+        }
     }
 
     /// Answers a query over tables that another program lends for it. Nothing else is read.

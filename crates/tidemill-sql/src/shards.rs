@@ -17,8 +17,16 @@ pub(crate) fn of_count(path: &Path) -> Option<Vec<PathBuf>> {
     Some(numbered(path.with_file_name(name).to_str()?, count, &extension))
 }
 
+/// The shards that `NAME-*-of-00010` or `NAME-*-of-00010.EXTENSION` means, in order; `None` when the name is not of this form.
+pub(crate) fn of_family(path: &Path) -> Option<Vec<PathBuf>> {
+    let (name, last) = path.to_str()?.split_once("-*-of-")?;
+    let (count, extension) = counted(last)?;
+    let has_more = name.contains(['*', '[']) || extension.contains(['*', '[', '/']);
+    (!has_more).then(|| numbered(name, count, extension))
+}
+
 /// All shards of the family that each of the files is a member of; `None` when they are of none, or of several.
-pub(crate) fn siblings(files: &[PathBuf]) -> Option<Vec<PathBuf>> {
+pub(crate) fn siblings<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<Vec<PathBuf>> {
     let mut family = None;
     for file in files {
         let found = member(file.to_str()?)?;
@@ -57,11 +65,17 @@ const MOST: u32 = 1_000_000;
 fn member(path: &str) -> Option<(&str, u32, &str)> {
     let (first, last) = path.rsplit_once("-of-")?;
     let (name, number) = first.rsplit_once('-')?;
+    let number: u32 = number.parse().ok()?;
+    let (count, extension) = counted(last)?;
+    (number < count).then_some((name, count, extension))
+}
+
+/// The count and the extension of `00010.EXTENSION`.
+fn counted(last: &str) -> Option<(u32, &str)> {
     let digits = last.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(last.len());
     let (count, extension) = last.split_at(digits);
-    let number: u32 = number.parse().ok()?;
     let count = count.parse().ok().filter(|&count| (1..=MOST).contains(&count))?;
-    (number < count).then_some((name, count, extension))
+    Some((count, extension))
 }
 
 fn numbered(name: &str, count: u32, extension: &str) -> Vec<PathBuf> {
@@ -93,8 +107,20 @@ mod tests {
     }
 
     #[test]
+    fn a_star_for_the_number_stands_for_all_shards() {
+        let shards = of_family(Path::new("data/orders-*-of-00002.riegeli")).expect("shards");
+        assert_eq!(
+            shards,
+            [0, 1].map(|number| PathBuf::from(format!("data/orders-0000{number}-of-00002.riegeli")))
+        );
+        for other in ["orders-*.riegeli", "*-*-of-2", "a-*-of-2*", "a-*-of-2/b", "a-*-of-0"] {
+            assert_eq!(of_family(Path::new(other)), None, "{other}");
+        }
+    }
+
+    #[test]
     fn members_of_one_family_stand_for_all_of_it() {
-        let of = |names: &[&str]| siblings(&names.iter().map(PathBuf::from).collect::<Vec<_>>());
+        let of = |names: &[&str]| siblings(names.iter().map(Path::new));
         let all = of(&["a-00001-of-00002.riegeli"]).expect("a family");
         assert_eq!(
             all,

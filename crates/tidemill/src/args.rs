@@ -53,6 +53,9 @@ pub(crate) struct SqlArgs {
     pub(crate) statement: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
+    /// Have this ClickHouse server run the statement, in its own SQL: clickhouse://host/database.
+    #[arg(long, value_name = "URL", value_parser = database, conflicts_with_all = ["explain", "memory"])]
+    pub(crate) server: Option<ServerUrl>,
     /// How the answer is written. Default: table on a terminal, jsonl in a pipe.
     #[arg(long, value_enum)]
     pub(crate) format: Option<AnswerFormat>,

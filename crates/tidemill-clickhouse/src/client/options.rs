@@ -1,6 +1,6 @@
 //! What a client is told: where the servers are, who it is, how long it waits.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, path::Path, str::FromStr, time::Duration};
 
 use percent_encoding::percent_decode_str;
 
@@ -35,6 +35,10 @@ use crate::{
 /// `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout` (seconds, with or without a fraction),
 /// `pool_size`, `quota_key` and `client_name`. Every other name is a setting for all queries; of these the client itself heeds
 /// `session_timezone`, as [`Request::session_time_zone`](super::Request::session_time_zone) says.
+///
+/// A URL without a host, as in `clickhouse:///logs`, means what `clickhouse-client` would connect to
+/// ([`Options::from_client_config`]); the rest of the URL goes over it. Its query may have `connection`, one of those that the
+/// configuration file names, and `config`, the path of that file.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -152,26 +156,37 @@ impl Options {
                 "clickhouse://user:password@host:port/database, where a / in a name is %2F, a ? is %3F and an @ is %40",
             ));
         }
-        if hosts.is_empty() {
-            return Err(wrong("a host behind clickhouse://"));
-        }
-
-        let mut options = Self::new("localhost")?;
-        options.endpoints = hosts.split(',').map(str::parse).collect::<Result<_>>()?;
+        let mut query = pairs(query)?;
+        let mut options = match (authority, hosts) {
+            ("", _) => {
+                let mut told = |name: &str| {
+                    let at = query.iter().rposition(|(found, _)| found == name)?;
+                    Some(query.remove(at).1)
+                };
+                let (config, connection) = (told("config"), told("connection"));
+                Self::from_client_config(config.as_deref().map(Path::new), connection.as_deref())?
+            }
+            (_, "") => return Err(wrong("a host behind clickhouse://")),
+            _ => {
+                let mut options = Self::new("localhost")?;
+                options.endpoints = hosts.split(',').map(str::parse).collect::<Result<_>>()?;
+                options
+            }
+        };
         let (user, password) = user.split_once(':').unwrap_or((user, ""));
         if !user.is_empty() {
             options.user = decoded(user, "user")?;
         }
-        options.password = decoded(password, "password")?;
+        if !password.is_empty() {
+            options.password = decoded(password, "password")?;
+        }
         let (database, table) = path.split_once('/').unwrap_or((path, ""));
-        options.database = decoded(database, "database")?;
+        if !database.is_empty() {
+            options.database = decoded(database, "database")?;
+        }
         let table = decoded(table.trim_end_matches('/'), "table")?;
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, "1"));
-            options.set(
-                &decoded(name, "a name in the query of the URL")?,
-                &decoded(value, name)?,
-            )?;
+        for (name, value) in &query {
+            options.set(name, value)?;
         }
         Ok((options, Some(table).filter(|table| !table.is_empty())))
     }
@@ -306,6 +321,15 @@ impl fmt::Display for Endpoint {
     }
 }
 
+/// The names and values in the query of a URL.
+fn pairs(query: &str) -> Result<Vec<(String, String)>> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, "1"));
+        Ok((decoded(name, "a name in the query of the URL")?, decoded(value, name)?))
+    });
+    pairs.collect()
+}
+
 fn decoded(text: &str, what: &str) -> Result<String> {
     match percent_decode_str(text).decode_utf8() {
         Ok(text) => Ok(text.into_owned()),
@@ -375,6 +399,40 @@ mod tests {
             ("se#c@r:et", "h")
         );
         assert_eq!(options.settings, [Setting::new("x", "a@b/c")]);
+    }
+
+    #[test]
+    fn without_a_host_the_settings_of_clickhouse_client_count() {
+        let file = tempfile::Builder::new().suffix(".xml").tempfile().unwrap();
+        let config = "<config><host>one</host><user>u</user><password>secret</password><database>d</database>\
+            <connections_credentials><connection><name>staging</name><hostname>two</hostname><port>9001</port></connection>\
+            </connections_credentials></config>";
+        std::fs::write(file.path(), config).unwrap();
+        let parsed = |path: &str, more: &str| {
+            let url = format!("clickhouse:///{path}?config={}{more}", file.path().display());
+            Options::parse_with_table(&url)
+        };
+        let (options, table) = parsed("", "").unwrap();
+        assert_eq!((options.endpoints[0].host.as_str(), table), ("one", None));
+        assert_eq!(
+            (
+                options.user.as_str(),
+                options.password.as_str(),
+                options.database.as_str()
+            ),
+            ("u", "secret", "d")
+        );
+        let (options, table) = parsed("e/t", "&connection=staging&user=v&max_threads=3").unwrap();
+        assert_eq!(options.endpoints[0].to_string(), "two:9001");
+        assert_eq!(
+            (options.user.as_str(), options.database.as_str(), table.as_deref()),
+            ("v", "e", Some("t"))
+        );
+        assert_eq!(options.settings, [Setting::new("max_threads", 3_u64)]);
+        let (options, table) = parsed("/t", "").unwrap();
+        assert_eq!((options.database.as_str(), table.as_deref()), ("d", Some("t")));
+        let error = parsed("", "&connection=production").unwrap_err();
+        assert!(error.to_string().contains("connection=production"), "{error}");
     }
 
     #[test]

@@ -8,8 +8,10 @@ use tidemill_xbase::FieldSpec;
 
 use super::CopyOptions;
 use crate::location::{Format, Location};
-use crate::sink::{TableOptions, with_key, without_mark};
-use crate::{Error, Result};
+use crate::server_url::{ServerKind, ServerUrl};
+use crate::sink::{TableOptions, new_columns, without_mark};
+use crate::stores::clickhouse::ServerTable;
+use crate::{Error, Result, Session};
 
 /// A column on its way into a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,35 +63,47 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
         Format::JsonLines => fields()
             .map(|field| mapped(field, "JSON".to_owned(), cut_to_milliseconds(field)))
             .collect(),
-        Format::Native => of_new_table(schema, Format::ClickHouse, &TableOptions::default())?,
+        Format::Native => {
+            let columns = fields().map(|field| {
+                let to = arrow_type::data_type(field).map_err(Error::clickhouse(field.name()))?;
+                Ok(mapped(field, to.to_string(), None))
+            });
+            columns.collect::<Result<_>>()?
+        }
         _ => fields()
             .map(|field| mapped(field, field.data_type().to_string(), None))
             .collect(),
     })
 }
 
-/// The columns of a table of a server that is made.
-///
-/// # Errors
-///
-/// [`Error::ClickHouse`], [`Error::Cassandra`] for a type that it has not.
-pub(super) fn of_new_table(schema: &Schema, format: Format, options: &TableOptions) -> Result<Vec<MappedColumn>> {
-    let schema = match format {
-        Format::ClickHouse => &with_key(schema, options),
-        _ => schema,
-    };
-    let mut columns = Vec::with_capacity(schema.fields().len());
-    for field in schema.fields() {
-        let to = match format {
-            Format::ClickHouse => {
-                let data_type = arrow_type::data_type(field).map_err(Error::clickhouse(field.name()))?;
-                data_type.to_string()
+impl Session {
+    /// The columns of a table of a server that is made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ClickHouse`], [`Error::Cassandra`] for a type that it has not, and when it cannot be asked.
+    pub(super) async fn of_new_table(
+        &self,
+        schema: &Schema,
+        table: &ServerUrl,
+        options: &TableOptions,
+    ) -> Result<Vec<MappedColumn>> {
+        match table.kind() {
+            ServerKind::ClickHouse => {
+                let table = ServerTable::connect(table, &self.clients.clickhouse).await?;
+                let columns = new_columns(&table, schema, options).await?;
+                let columns = columns.iter();
+                Ok(columns.map(|(field, to)| mapped(field, to.to_string(), None)).collect())
             }
-            _ => tidemill_cql::arrow_type::column_type(field).map_err(Error::cassandra(field.name()))?,
-        };
-        columns.push(mapped(field, to, None));
+            ServerKind::Cassandra => {
+                let columns = schema.fields().iter().map(|field| {
+                    let to = tidemill_cql::arrow_type::column_type(field);
+                    Ok(mapped(field, to.map_err(Error::cassandra(field.name()))?, None))
+                });
+                columns.collect()
+            }
+        }
     }
-    Ok(columns)
 }
 
 /// Columns that go into those of the same names of a table that is there, whose values are all converted back before they are sent.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, SchemaRef};
+use arrow_schema::{Field, FieldRef, Schema, SchemaRef};
 use tidemill_clickhouse::client::Insert;
 use tidemill_clickhouse::packet::server::ServerHello;
 use tidemill_clickhouse::{DataType, arrow_type, sql_text};
@@ -162,23 +162,33 @@ impl Draft {
 
 /// Makes a table of this name, with columns for rows of this schema.
 async fn make_table(table: &ServerTable, name: &str, schema: &SchemaRef, options: &TableOptions) -> Result<()> {
-    let hello = table
-        .client()
-        .server()
-        .await
-        .map_err(Error::clickhouse(table.place()))?;
-    let mut columns = Vec::new();
-    for field in with_key(schema, options).fields() {
-        let data_type = column_type(field, &hello).map_err(Error::clickhouse(table.place()))?;
-        columns.push(format!("{} {data_type}", sql_text::name(field.name())));
-    }
+    let columns = new_columns(table, schema, options).await?;
+    let columns = columns
+        .iter()
+        .map(|(field, data_type)| format!("{} {data_type}", sql_text::name(field.name())));
     let order = match options.is_ordered() {
         true => format!(" ORDER BY {}", options.order_by),
         false => String::new(),
     };
-    let columns = columns.join(", ");
+    let columns = columns.collect::<Vec<_>>().join(", ");
     let made = format!("CREATE TABLE {name} ({columns}) ENGINE = {}{order}", options.engine);
     table.execute(&made).await
+}
+
+/// The columns of a table that is made, among the types that its server has.
+pub(crate) async fn new_columns(
+    table: &ServerTable,
+    schema: &Schema,
+    options: &TableOptions,
+) -> Result<Vec<(FieldRef, DataType)>> {
+    let failed = || Error::clickhouse(table.place());
+    let hello = table.client().server().await.map_err(failed())?;
+    let mut columns = Vec::new();
+    for field in with_key(schema, options).fields() {
+        let data_type = column_type(field, &hello).map_err(failed())?;
+        columns.push((Arc::clone(field), data_type));
+    }
+    Ok(columns)
 }
 
 /// Whether an engine keeps each row: others merge rows of one key, or keep none.

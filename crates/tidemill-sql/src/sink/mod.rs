@@ -25,7 +25,7 @@ use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter};
 
-pub(crate) use self::order_key::with_key;
+pub(crate) use self::clickhouse::new_columns;
 pub(crate) use self::positions::Positions;
 pub use self::table::TableOptions;
 pub(crate) use self::table::{IfThere, TableSink};

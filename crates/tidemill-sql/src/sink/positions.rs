@@ -37,7 +37,7 @@ impl<'s> Positions<'s> {
     /// [`Error::Unsupported`](crate::Error::Unsupported) for a target that is neither a table of a server nor a file.
     pub(crate) fn new(session: &'s Session, target: &Location, source: String) -> Result<Self> {
         let (table, target) = match &target.place {
-            Place::Server(url) => (Location::server(url.sibling(TABLE))?, url.last_part().to_owned()),
+            Place::Server(url) => (Location::server(url.with_table(TABLE))?, url.last_part().to_owned()),
             _ => {
                 let file = target.file()?;
                 let name = file.file_name().unwrap_or_default().to_string_lossy();

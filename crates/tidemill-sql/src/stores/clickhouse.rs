@@ -17,11 +17,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::Result as EngineResult;
+use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::datasource::TableType;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
 use tidemill_clickhouse::client::{Client, Options};
 use tidemill_clickhouse::{Block, DataType, sql_text};
 use tokio::sync::mpsc::Sender;
@@ -31,6 +33,7 @@ use super::decimals::{widen, widened};
 use super::server_scan::{ServerRead, ServerScan, uncounted};
 use crate::location::{Location, Place};
 use crate::server_url::ServerUrl;
+use crate::session::Answer;
 use crate::{Error, Result};
 
 pub(super) async fn open(location: &Location, clients: &Clients) -> Result<Arc<dyn TableProvider>> {
@@ -86,6 +89,26 @@ fn has_json(data_type: &DataType) -> bool {
 /// The names of a database's tables, in order.
 pub(super) async fn tables_of(database: &ServerUrl, clients: &Clients) -> Result<Vec<String>> {
     ServerTable::connect(database, clients).await?.siblings().await
+}
+
+/// What a server answers to a statement in its own SQL; for a statement without rows the columns of a change.
+pub(crate) async fn answer(server: &ServerUrl, sql: &str, clients: &Clients) -> Result<Answer> {
+    let server = ServerTable::connect(server, clients).await?;
+    let failed = || Error::clickhouse(&server.place);
+    let mut rows = server.client.query(sql).stream().await.map_err(failed())?;
+    let Some(schema) = rows.schema().as_ref().map(widened) else {
+        while rows.next().await.map_err(failed())?.is_some() {}
+        return Answer::counted(None);
+    };
+    let (place, promised) = (server.place, Arc::clone(&schema));
+    let batches = rows.into_stream().map(move |batch| {
+        let batch = batch.map_err(Error::clickhouse(&place));
+        let batch = batch.and_then(|batch| as_promised(batch, &promised, &place));
+        batch.map_err(|error| DataFusionError::External(Box::new(error)))
+    });
+    Ok(Answer::streamed(Box::pin(RecordBatchStreamAdapter::new(
+        schema, batches,
+    ))))
 }
 
 /// The clients of a session, by server and user.
@@ -334,17 +357,12 @@ struct ClickHouseScan {
     projected: SchemaRef,
 }
 
-impl ClickHouseScan {
-    /// The rows that a batch of the answer stands for.
-    fn rows(&self, batch: RecordBatch) -> Result<RecordBatch> {
-        widen(batch, &self.projected).map_err(|error| Error::Unsupported {
-            what: format!(
-                "{}: a table whose blocks differ in their types ({error})",
-                self.table.place
-            ),
-            hint: "make a view of it that casts its columns".to_owned(),
-        })
-    }
+/// The rows of a block in the columns that were promised for all of them.
+fn as_promised(batch: RecordBatch, promised: &SchemaRef, place: &str) -> Result<RecordBatch> {
+    widen(batch, promised).map_err(|error| Error::Unsupported {
+        what: format!("{place}: rows whose blocks differ in their types ({error})"),
+        hint: "cast those columns to a type of their own, as by a view".to_owned(),
+    })
 }
 
 #[async_trait::async_trait]
@@ -380,7 +398,11 @@ impl ServerRead for ClickHouseScan {
         }
         let mut answer = query.stream().await.map_err(failed())?;
         while let Some(batch) = answer.next().await.map_err(failed())? {
-            if sender.send(Ok(self.rows(batch)?)).await.is_err() {
+            if sender
+                .send(Ok(as_promised(batch, &self.projected, &self.table.place)?))
+                .await
+                .is_err()
+            {
                 break;
             }
         }

@@ -21,8 +21,9 @@ use crate::location::{Format, Location, Place};
 use crate::{Error, Result};
 
 pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
+    let parts = location.parts().await?;
     let mut urls = Vec::new();
-    for part in location.parts() {
+    for part in &parts {
         urls.push(match &part.place {
             Place::Object(url) => {
                 let store = Object::open(url)?.store;
@@ -36,7 +37,8 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
     let extension = Path::new(&path)
         .extension()
         .map_or_else(String::new, |extension| extension.to_string_lossy().into_owned());
-    let options = ListingOptions::new(format(location, &extension)?).with_file_extension(extension);
+    let options =
+        ListingOptions::new(format(location.format, parts.first(), &extension)?).with_file_extension(extension);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     let mut config = config.infer_schema(state).await?;
     if let Some(schema) = config.file_schema.clone() {
@@ -54,14 +56,13 @@ fn file_url(path: &Path) -> Result<Url> {
     })
 }
 
-fn format(location: &Location, extension: &str) -> Result<Arc<dyn FileFormat>> {
-    Ok(match location.format {
+fn format(format: Format, first: Option<&Location>, extension: &str) -> Result<Arc<dyn FileFormat>> {
+    Ok(match format {
         Format::Parquet => Arc::new(ParquetFormat::default().with_force_view_types(false)),
         Format::Arrow => Arc::new(ArrowFormat),
         Format::JsonLines => {
-            let first = location.parts().first().map(|part| part.place.clone());
-            let one_array = match first {
-                Some(Place::File(path)) => starts_with_bracket(&path)?,
+            let one_array = match first.map(|part| &part.place) {
+                Some(Place::File(path)) => starts_with_bracket(path)?,
                 _ => false,
             };
             Arc::new(JsonFormat::default().with_newline_delimited(!one_array))

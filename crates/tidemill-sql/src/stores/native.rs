@@ -17,9 +17,9 @@ use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::location::Location;
 use crate::{Error, Result};
 
-pub(super) fn open(location: &Location) -> Result<Arc<dyn TableProvider>> {
+pub(super) async fn open(location: &Location) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
-    for part in location.parts() {
+    for part in location.parts().await? {
         let path = part.file()?.to_path_buf();
         let first = blocks(&path)?
             .next()

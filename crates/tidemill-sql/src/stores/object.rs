@@ -4,17 +4,84 @@
 //! `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. Source of the names: object_store, the
 //! `from_env` functions of its builders.
 
+use std::future::ready;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use futures::TryStreamExt;
+use glob::{MatchOptions, Pattern};
 use object_store::path::Path as ObjectPath;
 use object_store::{ObjectStore, ObjectStoreExt};
 use tidemill_riegeli::Source;
 use tokio::runtime::Handle;
 use url::Url;
 
-use crate::{Error, Result};
+use crate::{Error, Result, shards};
+
+/// The URLs of the objects that a pattern or a count of shards stands for, by name. Shards must all be there, and are not asked
+/// for where the name tells them: not every server tells what it has.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] when nothing fits, or a shard is missing of those that fit; [`Error::Io`].
+pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Url>> {
+    let path = Path::new(pattern.path());
+    if let Some(shards) = shards::of_count(path).or_else(|| shards::of_family(path)) {
+        let urls = shards.iter().map(|shard| {
+            let mut url = pattern.clone();
+            url.set_path(&shard.to_string_lossy());
+            url
+        });
+        return Ok(urls.collect());
+    }
+    let not_found = |hint: String| Error::NotFound {
+        name: pattern.to_string(),
+        hint,
+    };
+    let Object { store, path, .. } = Object::open(pattern)?;
+    let fits = Pattern::new(path.as_ref()).map_err(|error| not_found(format!("not a pattern: {error}")))?;
+    let options = MatchOptions {
+        require_literal_separator: true,
+        ..MatchOptions::default()
+    };
+    let folder: ObjectPath = path
+        .parts()
+        .take_while(|part| !part.as_ref().contains(['*', '[']))
+        .collect();
+    let listed = store.list(Some(&folder)).map_ok(|object| object.location);
+    let mut found: Vec<ObjectPath> = listed
+        .try_filter(|object| ready(fits.matches_with(object.as_ref(), options)))
+        .try_collect()
+        .await
+        .map_err(refused(pattern, "list"))?;
+    found.sort();
+    if found.is_empty() {
+        return Err(not_found("no object fits the pattern".to_owned()));
+    }
+    let names: Vec<&Path> = found.iter().map(|object| Path::new(object.as_ref())).collect();
+    if let Some(family) = shards::siblings(names.iter().copied())
+        && let Some(missing) = family.iter().find(|shard| !names.contains(&shard.as_path()))
+    {
+        return Err(not_found(format!("{} is missing", missing.display())));
+    }
+    // Of a URL the beginning of the path may be a container's name.
+    let above = pattern.path_segments().map_or(0, Iterator::count);
+    let above = above.saturating_sub(path.parts().count());
+    let urls = found.iter().map(|object| {
+        let mut url = pattern.clone();
+        let kept: Vec<&str> = pattern.path_segments().into_iter().flatten().take(above).collect();
+        url.set_path(&kept.join("/"));
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments
+                .pop_if_empty()
+                .extend(object.parts().map(|part| part.as_ref().to_owned()));
+        }
+        url
+    });
+    Ok(urls.collect())
+}
 
 /// An object and the store that has it.
 pub(crate) struct Object {

@@ -24,7 +24,7 @@ pub(super) async fn open(
     damage: &DamageLog,
 ) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
-    for part in location.parts() {
+    for part in location.parts().await? {
         let Some(source) = part.source().await? else { continue };
         let (options, damage) = (options.clone(), damage.clone());
         // Objects are waited for, which a thread of the runtime must not do.

@@ -19,7 +19,7 @@ use crate::stores::Reading;
 
 pub(super) async fn open(location: &Location, recover: bool, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
-    for part in location.parts() {
+    for part in location.parts().await? {
         let Some(source) = part.source().await? else { continue };
         engines.push(TfRecordEngine {
             source,

@@ -21,12 +21,12 @@ use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::location::Location;
 use crate::options::SessionOptions;
 
-pub(super) fn open(
+pub(super) async fn open(
     location: &Location,
     options: &SessionOptions,
     damage: &DamageLog,
 ) -> Result<Arc<dyn TableProvider>> {
-    let parts = location.parts();
+    let parts = location.parts().await?;
     let tables = parts
         .iter()
         .map(|part| Ok(Arc::new(Table::open(part.file()?, options.xbase_options())?)));

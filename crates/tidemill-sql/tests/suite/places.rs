@@ -178,7 +178,8 @@ async fn framed(location: &Location) -> Vec<u8> {
     read()
 }
 
-/// Serves the files of a folder by HTTP, whole or in ranges, and notes how many bytes were asked for.
+/// Serves the files of a folder by HTTP, whole or in ranges, and notes how many bytes were asked for. Tells what is in a folder
+/// by WebDAV (RFC 4918, PROPFIND).
 struct WebServer {
     address: String,
     served: Arc<Mutex<Vec<usize>>>,
@@ -210,7 +211,15 @@ fn answer(mut stream: std::net::TcpStream, folder: &Path, notes: &Mutex<Vec<usiz
             .collect();
         let mut words = request.split(' ');
         let (method, path) = (words.next().expect("a method"), words.next().expect("a path"));
-        let bytes = fs::read(folder.join(path.trim_start_matches('/'))).expect("a file");
+        let letters = [("%20", " "), ("%5B", "["), ("%5D", "]")];
+        let decoded = letters
+            .iter()
+            .fold(path.to_owned(), |path, (number, letter)| path.replace(number, letter));
+        let file = folder.join(decoded.trim_start_matches('/'));
+        let bytes = match method {
+            "PROPFIND" => listing(&file, path).into_bytes(),
+            _ => fs::read(&file).unwrap_or_default(),
+        };
         let range = headers.iter().find_map(|line| {
             let (first, last) = line
                 .to_ascii_lowercase()
@@ -232,6 +241,8 @@ fn answer(mut stream: std::net::TcpStream, folder: &Path, notes: &Mutex<Vec<usiz
                     bytes.len()
                 ),
             ),
+            None if method == "PROPFIND" => ("207 Multi-Status", &bytes[..], String::new()),
+            None if !file.exists() => ("404 Not Found", &bytes[..], String::new()),
             None => ("200 OK", &bytes[..], String::new()),
         };
         let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{more}\r\n", body.len());
@@ -244,6 +255,72 @@ fn answer(mut stream: std::net::TcpStream, folder: &Path, notes: &Mutex<Vec<usiz
         });
         if sent.is_err() {
             return;
+        }
+    }
+}
+
+fn listing(folder: &Path, path: &str) -> String {
+    let mut listing = String::from("<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\">");
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let entry = entry.expect("an entry");
+        let about = entry.metadata().expect("about it");
+        listing += &format!(
+            "<D:response><D:href>{}/{}</D:href><D:propstat><D:prop>\
+             <D:getlastmodified>Fri, 01 Mar 2024 10:00:00 GMT</D:getlastmodified>\
+             <D:getcontentlength>{}</D:getcontentlength><D:resourcetype>{}</D:resourcetype>\
+             </D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>",
+            path.trim_end_matches('/'),
+            entry.file_name().to_string_lossy(),
+            about.len(),
+            if about.is_dir() { "<D:collection/>" } else { "" }
+        );
+    }
+    listing + "</D:multistatus>"
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_that_fit_a_pattern_are_one_table() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("the data");
+    fs::create_dir_all(data.join("numbers-deeper")).expect("a folder");
+    for extension in ["riegeli", "parquet", "dbf"] {
+        shards(&data, extension).await;
+    }
+    fs::copy(
+        data.join("numbers-00001-of-00003.riegeli"),
+        data.join("more[1].riegeli"),
+    )
+    .expect("copied");
+    let server = WebServer::of(folder.path().to_path_buf());
+    let url = format!("http://{}/the%20data", server.address);
+    let session = Session::new(SessionOptions::default().threads(1));
+    for (pattern, expected) in [
+        ("numbers@3.riegeli", 0..30),
+        ("numbers-*-of-00003.riegeli", 0..30),
+        ("numbers-*.riegeli", 0..30),
+        ("*-0000[0-2]-*.riegeli", 0..30),
+        ("numbers-*.parquet", 0..30),
+        ("m*.riegeli", 10..20),
+        ("more%5B1%5D.riegeli", 10..20),
+    ] {
+        let found = numbers(&session, &format!("SELECT n FROM '{url}/{pattern}' ORDER BY n")).await;
+        assert_eq!(found, expected.collect::<Vec<_>>(), "{pattern}");
+    }
+
+    fs::remove_file(data.join("numbers-00002-of-00003.riegeli")).expect("removed");
+    for (pattern, expected) in [
+        ("numbers-0*.riegeli", "numbers-00002-of-00003.riegeli is missing"),
+        ("numbers@3.riegeli", "numbers-00002-of-00003.riegeli"),
+        (
+            "none*.riegeli",
+            "none*.riegeli: no such table; no object fits the pattern",
+        ),
+        ("a**b.riegeli", "not a pattern"),
+        ("numbers@3.dbf", "reading xbase from there"),
+    ] {
+        match session.query(&format!("SELECT COUNT(*) FROM '{url}/{pattern}'")).await {
+            Ok(_) => panic!("{pattern}"),
+            Err(error) => assert!(error.to_string().contains(expected), "{error}"),
         }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     let folder = path.filter(|path| path.is_dir());
     let tables = match &folder {
         Some(folder) => Names::tables_in(folder)?,
-        None => session.names().table(&args.file)?.parts(),
+        None => session.names().table(&args.file)?.parts().await?,
     };
     let several = folder.is_some() || tables.len() > 1;
     if tables.is_empty() {

@@ -28,7 +28,10 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let started = Instant::now();
-    let answer = session.query(&statement).await?;
+    let answer = match &args.server {
+        Some(server) => session.ask_server(server, &statement).await?,
+        None => session.query(&statement).await?,
+    };
     let rows = write_answer(answer, args.format.unwrap_or_else(default_format)).await?;
     report_damage(&session);
     if io::stderr().is_terminal() {

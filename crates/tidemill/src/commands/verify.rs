@@ -36,7 +36,7 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     let folder = path.filter(|path| path.is_dir());
     let tables = match &folder {
         Some(folder) => Names::tables_in(folder)?,
-        None => session.names().table(&args.file)?.parts(),
+        None => session.names().table(&args.file)?.parts().await?,
     };
     let mut strays = match &folder {
         Some(folder) => index::indexes_in(folder)?,

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use tidemill_sql::{CopyOptions, Format, Location, Names, ServerUrl, Session, TableOptions};
+use tidemill_sql::{Answer, CopyOptions, Format, Location, Names, ServerUrl, Session, TableOptions};
 
 use crate::Outcome;
 use crate::args::{BlankArg, TableArgs, TourArgs};
@@ -86,6 +86,8 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
         report.times.push(("copy to clickhouse".to_owned(), elapsed));
         let over_server = Session::new(args.tables.options().database(database.clone()));
         agree &= ask_again(&over_server, "clickhouse", &questions, &mut answers, &mut report).await?;
+        heading("The same questions for the server itself, in its own SQL");
+        agree &= ask_server(&over_server, database, &questions, &mut answers, &mut report).await?;
     }
 
     if args.dir.is_none() && args.load_test > 0 {
@@ -137,6 +139,30 @@ struct Asked {
     copies: Vec<(String, Duration, bool)>,
 }
 
+impl Asked {
+    async fn new(answer: Answer, started: Instant) -> anyhow::Result<Self> {
+        let schema = answer.schema();
+        let batches = answer.collect().await?;
+        let elapsed = started.elapsed();
+        Ok(Self {
+            text: layout(TextStyle::Table, &schema, &batches)?,
+            elapsed,
+            copies: Vec::new(),
+        })
+    }
+
+    /// Notes what a copy answered to the same question, and says whether it was the same.
+    fn compare(&mut self, answer: &Asked, format: &str, title: &str) -> bool {
+        let same = answer.text == self.text;
+        self.copies.push((format.to_owned(), answer.elapsed, same));
+        println!(
+            "  {}  {title}",
+            if same { "same answer     " } else { "ANOTHER ANSWER  " }
+        );
+        same
+    }
+}
+
 fn verdict(agree: bool, questions: usize) -> String {
     match agree {
         true => format!("All {questions} answers agree in all formats."),
@@ -174,15 +200,7 @@ async fn ask(session: &Session, question: &Question, dir: &Path) -> anyhow::Resu
 
 async fn ask_quietly(session: &Session, question: &Question) -> anyhow::Result<Asked> {
     let started = Instant::now();
-    let answer = session.query(&question.sql).await?;
-    let schema = answer.schema();
-    let batches = answer.collect().await?;
-    let elapsed = started.elapsed();
-    Ok(Asked {
-        text: layout(TextStyle::Table, &schema, &batches)?,
-        elapsed,
-        copies: Vec::new(),
-    })
+    Asked::new(session.query(&question.sql).await?, started).await
 }
 
 /// Asks the same of copies, and says whether they gave the same answers.
@@ -198,16 +216,31 @@ async fn ask_again(
     for (question, expected) in questions.iter().zip(answers) {
         let answer = ask_quietly(copies, question).await?;
         asked += answer.elapsed;
-        let same = answer.text == expected.text;
-        agree &= same;
-        expected.copies.push((format.to_owned(), answer.elapsed, same));
-        println!(
-            "  {}  {}",
-            if same { "same answer     " } else { "ANOTHER ANSWER  " },
-            question.title
-        );
+        agree &= expected.compare(&answer, format, &question.title);
     }
     report.times.push((format!("ask the {format} copies"), asked));
+    Ok(agree)
+}
+
+/// Has the server answer, and says whether it gave the same answers.
+async fn ask_server(
+    session: &Session,
+    server: &ServerUrl,
+    questions: &[Question],
+    answers: &mut [Asked],
+    report: &mut Report,
+) -> anyhow::Result<bool> {
+    let mut agree = true;
+    let mut asked = Duration::ZERO;
+    for (question, expected) in questions.iter().zip(answers) {
+        let sql = &question.clickhouse;
+        command(&format!("sql --server \"{server}\" {}", quoted(sql)));
+        let started = Instant::now();
+        let answer = Asked::new(session.ask_server(server, sql).await?, started).await?;
+        asked += answer.elapsed;
+        agree &= expected.compare(&answer, "clickhouse itself", &question.title);
+    }
+    report.times.push(("ask clickhouse itself".to_owned(), asked));
     Ok(agree)
 }
 
@@ -291,9 +324,17 @@ fn command(text: &str) {
     println!("$ tidemill {text}");
 }
 
+/// As a word for a shell.
 fn quoted(text: &str) -> String {
-    match text.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"/._-".contains(letter)) {
-        true => format!("\"{}\"", text.replace('"', "\\\"")),
-        false => text.to_owned(),
+    if !text.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"/._-".contains(letter)) {
+        return text.to_owned();
     }
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        if "\\\"`$".contains(letter) {
+            quoted.push('\\');
+        }
+        quoted.push(letter);
+    }
+    quoted + "\""
 }
