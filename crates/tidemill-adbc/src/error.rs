@@ -4,6 +4,7 @@ use std::ffi::c_char;
 
 use adbc_core::error::{Error, Status};
 use tidemill_ads::sql::Kind;
+use tidemill_sql::with_causes;
 
 /// What a session found wrong.
 pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
@@ -20,12 +21,12 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         error if error.is_damage() => (Status::InvalidData, "HY000"),
         _ => (Status::Internal, "HY000"),
     };
-    with_state(described(&error), status, state)
+    with_state(with_causes(&error), status, state)
 }
 
 fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
     let tidemill_ads::Error::Statement(statement) = inner else {
-        let error = with_state(described(whole), Status::Internal, "HY000");
+        let error = with_state(with_causes(whole), Status::Internal, "HY000");
         return with_native_code(error, inner.code().number().into());
     };
     let status = match statement.kind() {
@@ -47,21 +48,6 @@ fn with_native_code(mut error: Error, code: i64) -> Error {
     error.vendor_code = i32::try_from(code).unwrap_or(0);
     error.details = Some(vec![("native_code".to_owned(), code.to_string().into_bytes())]);
     error
-}
-
-/// An error with its causes.
-fn described(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        let why = deeper.to_string();
-        if !text.contains(&why) {
-            text.push_str(": ");
-            text.push_str(&why);
-        }
-        cause = deeper.source();
-    }
-    text
 }
 
 fn with_state(message: String, status: Status, state: &str) -> Error {

@@ -209,7 +209,9 @@ impl Session {
             draft::absent(path)?;
         }
         let columns = match &destination.place {
-            Place::Server(url) if options.table.create => self.of_new_table(&schema, url, &options.table).await?,
+            Place::Server(url) if options.table.create => {
+                self.columns_of_new_table(&schema, url, &options.table).await?
+            }
             Place::Server(_) => mapping::into_table(&schema, &*self.schema(destination).await?),
             _ => mapping::of_file(&schema, destination.format)?,
         };

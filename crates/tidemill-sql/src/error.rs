@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use datafusion::error::DataFusionError;
+use tidemill_cql::with_causes;
 
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -227,20 +228,6 @@ impl From<DataFusionError> for Error {
             other => Self::Engine(Box::new(other)),
         }
     }
-}
-
-/// An error and its causes, where it does not tell them itself.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        let why = deeper.to_string();
-        if !text.contains(&why) {
-            text = format!("{text}: {why}");
-        }
-        cause = deeper.source();
-    }
-    text
 }
 
 /// This crate's error in the layers that the query engine wrapped around it, which it may share between partitions.

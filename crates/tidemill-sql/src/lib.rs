@@ -59,3 +59,4 @@ pub use server_url::{ServerUrl, without_passwords};
 pub use session::{Answer, Session, is_query};
 pub use sink::{FileOptions, Sink, StreamFormat, TableOptions, stream_sink};
 pub use stop::stoppable;
+pub use tidemill_cql::with_causes;

@@ -204,7 +204,7 @@ impl Location {
     /// [`Error::Unsupported`] for an extension that no format claims.
     pub fn object(url: Url) -> Result<Self> {
         let format = Format::from_extension(Path::new(url.path())).ok_or_else(|| unknown_format(&url))?;
-        let place = match url.path().contains(['*', '[']) || shards::of_count(Path::new(url.path())).is_some() {
+        let place = match url.path().contains(shards::PATTERN) || shards::is_family(Path::new(url.path())) {
             true => Place::Objects(url),
             false => Place::Object(url),
         };

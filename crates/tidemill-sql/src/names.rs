@@ -149,10 +149,10 @@ impl Names {
             };
         }
         let path = self.translate(text)?;
-        if let Some(shards) = shards::of_count(&path) {
+        if let Some(shards) = shards::all_of(&path) {
             return self.all_of(text, &shards).map(Some);
         }
-        if !text.contains(['*', '?', '[']) {
+        if !text.contains(shards::PATTERN) {
             return Ok(None);
         }
         let mut files = Vec::new();

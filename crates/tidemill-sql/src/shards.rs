@@ -6,23 +6,16 @@
 
 use std::path::{Path, PathBuf};
 
-/// The shards that `NAME@COUNT` or `NAME@COUNT.EXTENSION` means, in order; `None` when the name is not of this form.
-pub(crate) fn of_count(path: &Path) -> Option<Vec<PathBuf>> {
-    let (name, counted) = path.file_name()?.to_str()?.rsplit_once('@')?;
-    let (count, extension) = match counted.split_once('.') {
-        Some((count, extension)) => (count, format!(".{extension}")),
-        None => (counted, String::new()),
-    };
-    let count = count.parse().ok().filter(|&count| (1..=MOST).contains(&count))?;
-    Some(numbered(path.with_file_name(name).to_str()?, count, &extension))
+/// The shards that `NAME@COUNT` or `NAME-*-of-COUNT` means, in order, whose extension may follow; `None` when the name is of neither
+/// form.
+pub(crate) fn all_of(path: &Path) -> Option<Vec<PathBuf>> {
+    let (name, count, extension) = family(path.to_str()?)?;
+    Some(numbered(name, count, extension))
 }
 
-/// The shards that `NAME-*-of-00010` or `NAME-*-of-00010.EXTENSION` means, in order; `None` when the name is not of this form.
-pub(crate) fn of_family(path: &Path) -> Option<Vec<PathBuf>> {
-    let (name, last) = path.to_str()?.split_once("-*-of-")?;
-    let (count, extension) = counted(last)?;
-    let has_more = name.contains(['*', '[']) || extension.contains(['*', '[', '/']);
-    (!has_more).then(|| numbered(name, count, extension))
+/// Whether [`all_of`] knows the shards of this name.
+pub(crate) fn is_family(path: &Path) -> bool {
+    path.to_str().and_then(family).is_some()
 }
 
 /// All shards of the family that each of the files is a member of; `None` when they are of none, or of several.
@@ -58,8 +51,23 @@ pub(crate) fn matching(folder: &Path, pattern: &Path) -> Result<Vec<PathBuf>, St
     Ok(files)
 }
 
+/// Letters of which one makes a name a pattern.
+pub(crate) const PATTERN: [char; 3] = ['*', '?', '['];
+
 /// More shards than any family has; bounds what a name can ask for.
 const MOST: u32 = 1_000_000;
+
+/// The name, the count and the extension of `NAME@10.EXTENSION` and `NAME-*-of-00010.EXTENSION`.
+fn family(path: &str) -> Option<(&str, u32, &str)> {
+    let (name, last) = match path.split_once("-*-of-") {
+        Some(parts) => parts,
+        None => path.rsplit_once('@')?,
+    };
+    let (count, extension) = counted(last)?;
+    let is_pattern = name.contains(PATTERN) || extension.contains(PATTERN);
+    let is_whole = extension.is_empty() || extension.starts_with('.');
+    (is_whole && !is_pattern && !extension.contains('/')).then_some((name, count, extension))
+}
 
 /// The name, the count and the extension of `NAME-00002-of-00010.EXTENSION`.
 fn member(path: &str) -> Option<(&str, u32, &str)> {
@@ -90,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_count_stands_for_all_shards() {
-        let shards = of_count(Path::new("data/orders@3.riegeli")).expect("shards");
+        let shards = all_of(Path::new("data/orders@3.riegeli")).expect("shards");
         assert_eq!(
             shards,
             [0, 1, 2].map(|number| PathBuf::from(format!("data/orders-0000{number}-of-00003.riegeli")))
@@ -101,20 +109,29 @@ mod tests {
             "me@home.riegeli",
             "orders@0",
             "orders@9999999",
+            "orders@3/a.riegeli",
+            "a*@3.riegeli",
         ] {
-            assert_eq!(of_count(Path::new(other)), None, "{other}");
+            assert_eq!(all_of(Path::new(other)), None, "{other}");
         }
     }
 
     #[test]
     fn a_star_for_the_number_stands_for_all_shards() {
-        let shards = of_family(Path::new("data/orders-*-of-00002.riegeli")).expect("shards");
+        let shards = all_of(Path::new("data/orders-*-of-00002.riegeli")).expect("shards");
         assert_eq!(
             shards,
             [0, 1].map(|number| PathBuf::from(format!("data/orders-0000{number}-of-00002.riegeli")))
         );
-        for other in ["orders-*.riegeli", "*-*-of-2", "a-*-of-2*", "a-*-of-2/b", "a-*-of-0"] {
-            assert_eq!(of_family(Path::new(other)), None, "{other}");
+        for other in [
+            "orders-*.riegeli",
+            "*-*-of-2",
+            "a-*-of-2.?",
+            "a-*-of-2/b",
+            "a-*-of-2.b/c",
+            "a-*-of-0",
+        ] {
+            assert_eq!(all_of(Path::new(other)), None, "{other}");
         }
     }
 

@@ -82,7 +82,7 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::ClickHouse`], [`Error::Cassandra`] for a type that it has not, and when it cannot be asked.
-    pub(super) async fn of_new_table(
+    pub(super) async fn columns_of_new_table(
         &self,
         schema: &Schema,
         table: &ServerUrl,

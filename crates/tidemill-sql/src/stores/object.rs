@@ -4,6 +4,7 @@
 //! `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. Source of the names: object_store, the
 //! `from_env` functions of its builders.
 
+use std::collections::HashSet;
 use std::future::ready;
 use std::io;
 use std::path::Path;
@@ -27,8 +28,7 @@ use crate::{Error, Result, shards};
 ///
 /// [`Error::NotFound`] when nothing fits, or a shard is missing of those that fit; [`Error::Io`].
 pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Url>> {
-    let path = Path::new(pattern.path());
-    if let Some(shards) = shards::of_count(path).or_else(|| shards::of_family(path)) {
+    if let Some(shards) = shards::all_of(Path::new(pattern.path())) {
         let urls = shards.iter().map(|shard| {
             let mut url = pattern.clone();
             url.set_path(&shard.to_string_lossy());
@@ -48,7 +48,7 @@ pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Url>> {
     };
     let folder: ObjectPath = path
         .parts()
-        .take_while(|part| !part.as_ref().contains(['*', '[']))
+        .take_while(|part| !part.as_ref().contains(shards::PATTERN))
         .collect();
     let listed = store.list(Some(&folder)).map_ok(|object| object.location);
     let mut found: Vec<ObjectPath> = listed
@@ -60,19 +60,18 @@ pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Url>> {
     if found.is_empty() {
         return Err(not_found("no object fits the pattern".to_owned()));
     }
-    let names: Vec<&Path> = found.iter().map(|object| Path::new(object.as_ref())).collect();
+    let names: HashSet<&Path> = found.iter().map(|object| Path::new(object.as_ref())).collect();
     if let Some(family) = shards::siblings(names.iter().copied())
-        && let Some(missing) = family.iter().find(|shard| !names.contains(&shard.as_path()))
+        && let Some(missing) = family.iter().find(|shard| !names.contains(shard.as_path()))
     {
         return Err(not_found(format!("{} is missing", missing.display())));
     }
     // Of a URL the beginning of the path may be a container's name.
-    let above = pattern.path_segments().map_or(0, Iterator::count);
-    let above = above.saturating_sub(path.parts().count());
+    let segments: Vec<&str> = pattern.path_segments().into_iter().flatten().collect();
+    let container = segments[..segments.len().saturating_sub(path.parts().count())].join("/");
     let urls = found.iter().map(|object| {
         let mut url = pattern.clone();
-        let kept: Vec<&str> = pattern.path_segments().into_iter().flatten().take(above).collect();
-        url.set_path(&kept.join("/"));
+        url.set_path(&container);
         if let Ok(mut segments) = url.path_segments_mut() {
             segments
                 .pop_if_empty()

@@ -8,6 +8,7 @@ mod load_test;
 mod questions;
 mod report;
 
+use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -78,16 +79,19 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
             .push((copies.display().to_string(), size_of_folder(&copies)?));
 
         let over_copies = session_in(&args.tables, &copies);
-        agree &= ask_again(&over_copies, &format.to_string(), &questions, &mut answers, &mut report).await?;
+        let copies = Whom::Copies(format.to_string(), &over_copies);
+        agree &= ask_again(&copies, &questions, &mut answers, &mut report).await?;
     }
     if let Some(database) = &args.clickhouse {
         heading("Everything copied to the ClickHouse server, and asked again");
         let elapsed = copy_to_server(&session, &tables, &dir, database).await?;
         report.times.push(("copy to clickhouse".to_owned(), elapsed));
         let over_server = Session::new(args.tables.options().database(database.clone()));
-        agree &= ask_again(&over_server, "clickhouse", &questions, &mut answers, &mut report).await?;
+        let copies = Whom::Copies("clickhouse".to_owned(), &over_server);
+        agree &= ask_again(&copies, &questions, &mut answers, &mut report).await?;
         heading("The same questions for the server itself, in its own SQL");
-        agree &= ask_server(&over_server, database, &questions, &mut answers, &mut report).await?;
+        let itself = Whom::Server(&over_server, database);
+        agree &= ask_again(&itself, &questions, &mut answers, &mut report).await?;
     }
 
     if args.dir.is_none() && args.load_test > 0 {
@@ -150,17 +154,6 @@ impl Asked {
             copies: Vec::new(),
         })
     }
-
-    /// Notes what a copy answered to the same question, and says whether it was the same.
-    fn compare(&mut self, answer: &Asked, format: &str, title: &str) -> bool {
-        let same = answer.text == self.text;
-        self.copies.push((format.to_owned(), answer.elapsed, same));
-        println!(
-            "  {}  {title}",
-            if same { "same answer     " } else { "ANOTHER ANSWER  " }
-        );
-        same
-    }
 }
 
 fn verdict(agree: bool, questions: usize) -> String {
@@ -203,29 +196,40 @@ async fn ask_quietly(session: &Session, question: &Question) -> anyhow::Result<A
     Asked::new(session.query(&question.sql).await?, started).await
 }
 
-/// Asks the same of copies, and says whether they gave the same answers.
-async fn ask_again(
-    copies: &Session,
-    format: &str,
-    questions: &[Question],
-    answers: &mut [Asked],
-    report: &mut Report,
-) -> anyhow::Result<bool> {
-    let mut agree = true;
-    let mut asked = Duration::ZERO;
-    for (question, expected) in questions.iter().zip(answers) {
-        let answer = ask_quietly(copies, question).await?;
-        asked += answer.elapsed;
-        agree &= expected.compare(&answer, format, &question.title);
-    }
-    report.times.push((format!("ask the {format} copies"), asked));
-    Ok(agree)
+/// Who is asked the same again.
+enum Whom<'a> {
+    /// Copies of this format, by the engine of a session.
+    Copies(String, &'a Session),
+    /// A server, in its own SQL.
+    Server(&'a Session, &'a ServerUrl),
 }
 
-/// Has the server answer, and says whether it gave the same answers.
-async fn ask_server(
-    session: &Session,
-    server: &ServerUrl,
+impl Whom<'_> {
+    async fn ask(&self, question: &Question) -> anyhow::Result<Asked> {
+        match self {
+            Self::Copies(_, session) => ask_quietly(session, question).await,
+            Self::Server(session, server) => {
+                let sql = &question.clickhouse;
+                command(&format!("sql --server \"{server}\" {}", quoted(sql)));
+                let started = Instant::now();
+                Asked::new(session.ask_server(server, sql).await?, started).await
+            }
+        }
+    }
+}
+
+impl fmt::Display for Whom<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Copies(format, _) => write!(f, "the {format} copies"),
+            Self::Server(..) => f.write_str("clickhouse itself"),
+        }
+    }
+}
+
+/// Asks the same again, and says whether the answers were the same.
+async fn ask_again(
+    whom: &Whom<'_>,
     questions: &[Question],
     answers: &mut [Asked],
     report: &mut Report,
@@ -233,14 +237,18 @@ async fn ask_server(
     let mut agree = true;
     let mut asked = Duration::ZERO;
     for (question, expected) in questions.iter().zip(answers) {
-        let sql = &question.clickhouse;
-        command(&format!("sql --server \"{server}\" {}", quoted(sql)));
-        let started = Instant::now();
-        let answer = Asked::new(session.ask_server(server, sql).await?, started).await?;
+        let answer = whom.ask(question).await?;
+        let same = answer.text == expected.text;
+        println!(
+            "  {}  {}",
+            if same { "same answer     " } else { "ANOTHER ANSWER  " },
+            question.title
+        );
         asked += answer.elapsed;
-        agree &= expected.compare(&answer, "clickhouse itself", &question.title);
+        agree &= same;
+        expected.copies.push((whom.to_string(), answer.elapsed, same));
     }
-    report.times.push(("ask clickhouse itself".to_owned(), asked));
+    report.times.push((format!("ask {whom}"), asked));
     Ok(agree)
 }
 
