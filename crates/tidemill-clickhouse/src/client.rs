@@ -49,9 +49,12 @@ mod tls;
 pub mod trace;
 mod transport;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
-use deadpool::{Runtime, managed::PoolError};
+use deadpool::{
+    Runtime,
+    managed::{PoolError, TimeoutType, Timeouts},
+};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::timeout_at;
 
@@ -73,7 +76,7 @@ use crate::{
     Error, Result,
     packet::{
         TableName,
-        client::Query,
+        client::{Query, Stage},
         server::{ServerHello, TableStatus},
     },
     sql_text,
@@ -216,7 +219,11 @@ impl Client {
             text,
             settings: manager.options.settings.clone(),
             info: manager.info.clone(),
-            ..Query::default()
+            external_roles: Vec::new(),
+            secret_hash: String::new(),
+            stage: Stage::Complete,
+            is_compressed: false,
+            parameters: Vec::new(),
         }
     }
 
@@ -256,7 +263,16 @@ impl Client {
 
     /// A connection that nobody uses, or a new one when there are fewer than allowed. Waits otherwise, for a while.
     async fn pooled(&self) -> Result<Pooled> {
-        self.0.get().await.map_err(|error| match error {
+        let at_once = Timeouts {
+            wait: Some(Duration::ZERO),
+            ..Timeouts::default()
+        };
+        let connection = match self.0.timeout_get(&at_once).await {
+            // Only then a clock is set. Waiting is apart, for its state would be a part of that of every query.
+            Err(PoolError::Timeout(TimeoutType::Wait)) => Box::pin(self.0.get()).await,
+            taken => taken,
+        };
+        connection.map_err(|error| match error {
             PoolError::Backend(error) => error,
             PoolError::Timeout(_) => Error::Timeout {
                 action: "wait for a connection that nobody uses",

@@ -259,6 +259,9 @@ impl ClientConnection {
         if let State::Closed(why) = self.state {
             return Err(Error::Closed { why });
         }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
         let received = self.receive_open(bytes);
         if received.is_err() {
             self.close("a packet of the server could not be read");

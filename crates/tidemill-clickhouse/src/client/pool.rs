@@ -2,7 +2,10 @@
 
 use std::{
     env, fs,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -30,7 +33,7 @@ pub(crate) struct Manager {
     pub(crate) options: Options,
     pub(crate) query_ids: QueryIds,
     /// Who asks, as every query says.
-    pub(crate) info: ClientInfo,
+    pub(crate) info: Arc<ClientInfo>,
     tls: Option<TlsConnector>,
     /// Which endpoint the next connection tries first.
     next: AtomicUsize,
@@ -40,7 +43,7 @@ impl Manager {
     pub(crate) fn new(options: Options) -> Result<Self> {
         let tls = options.tls.as_ref().map(|tls| tls.connector()).transpose()?;
         Ok(Self {
-            info: client_info(&options),
+            info: Arc::new(client_info(&options)),
             options,
             query_ids: QueryIds::new(),
             tls,

@@ -4,6 +4,7 @@ use std::{
     collections::VecDeque,
     future::{Future, IntoFuture},
     pin::Pin,
+    sync::Arc,
     time::Duration,
 };
 
@@ -150,7 +151,7 @@ impl Request {
 
     /// Makes the query a part of a trace.
     pub fn trace(mut self, trace: TraceContext) -> Self {
-        self.query.info.trace = Some(trace);
+        Arc::make_mut(&mut self.query.info).trace = Some(trace);
         self
     }
 

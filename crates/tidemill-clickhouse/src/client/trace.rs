@@ -39,8 +39,10 @@ impl TraceSource {
 
     /// Gives `query` its place in a trace, if it has none.
     pub(super) fn tell(&self, query: &mut Query, span: &Span) {
-        if query.info.trace.is_none() {
-            query.info.trace = (self.0)(span);
+        if query.info.trace.is_none()
+            && let Some(trace) = (self.0)(span)
+        {
+            Arc::make_mut(&mut query.info).trace = Some(trace);
         }
     }
 }

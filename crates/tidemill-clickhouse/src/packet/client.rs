@@ -3,6 +3,8 @@
 mod client_info;
 mod setting;
 
+use std::sync::Arc;
+
 pub use self::{
     client_info::{ClientInfo, Interface, QueryKind, TraceContext},
     setting::{Setting, SettingValue},
@@ -149,8 +151,8 @@ impl Addendum {
 pub struct Query {
     /// The name of the query, unique among those that run. Empty: the server chooses.
     pub id: String,
-    /// Who asks.
-    pub info: ClientInfo,
+    /// Who asks: most often the same for many queries.
+    pub info: Arc<ClientInfo>,
     /// Settings for this query.
     pub settings: Vec<Setting>,
     /// Roles that another server grants.
@@ -330,7 +332,7 @@ impl ClientPacket {
 
 fn decode_query(reader: &mut Reader<'_>, revision: Revision) -> Result<Query> {
     let id = reader.string("the name of a query", MAX_NAME)?;
-    let info = decode_info(reader, revision)?;
+    let info = Arc::new(decode_info(reader, revision)?);
     let settings = decode_settings(reader, revision)?;
     let external_roles = if revision >= Revision::EXTERNAL_ROLES {
         let length = reader.count("roles", MAX_TEXT)?;
@@ -422,7 +424,7 @@ mod tests {
     fn query(interface: Interface) -> Query {
         Query {
             id: "q".to_owned(),
-            info: ClientInfo {
+            info: Arc::new(ClientInfo {
                 kind: QueryKind::Secondary,
                 initial_user: "u".to_owned(),
                 initial_query_id: "i".to_owned(),
@@ -444,7 +446,7 @@ mod tests {
                 is_internal: true,
                 current_roles: Some(vec!["r".to_owned()]),
                 ..ClientInfo::default()
-            },
+            }),
             settings: vec![Setting {
                 is_important: true,
                 ..Setting::new("max_threads", "8")
@@ -551,10 +553,10 @@ mod tests {
                 Setting::new("max_threads", 300_u64),
                 Setting::new("totals_mode", "before"),
             ],
-            info: ClientInfo {
+            info: Arc::new(ClientInfo {
                 kind: QueryKind::None,
                 ..ClientInfo::default()
-            },
+            }),
             text: "T".to_owned(),
             ..Query::default()
         };
