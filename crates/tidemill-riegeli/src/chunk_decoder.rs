@@ -8,7 +8,7 @@ use crate::{
     field_projection::FieldProjection,
     record_values::RecordSlices,
     simple_chunk::SimpleDecoder,
-    transposed_chunk::{IncludedFields, TransposedDecoder},
+    transposed_chunk::{self, IncludedFields, TransposedDecoder},
 };
 
 /// Decodes chunks one after another into the same buffers.
@@ -71,6 +71,20 @@ impl ChunkDecoder {
         self.decode(&chunk.header, chunk.data, limit)
             .map_err(|damage| damage.at(&FileName::default(), chunk.begin, chunk.end))?;
         Ok(self.records(chunk.data))
+    }
+
+    /// Returns the file metadata that a chunk holds, a serialized [`RecordsMetadata`](crate::RecordsMetadata); `None` for a
+    /// chunk of another type than [`ChunkType::FileMetadata`].
+    ///
+    /// # Errors
+    /// As [`Self::decode_chunk`].
+    pub fn decode_metadata(&self, chunk: &Chunk<'_>) -> Result<Option<Vec<u8>>, Error> {
+        if chunk.header.chunk_type != ChunkType::FileMetadata {
+            return Ok(None);
+        }
+        decode_metadata(&chunk.header, chunk.data, self.limit)
+            .map(Some)
+            .map_err(|damage| damage.at(&FileName::default(), chunk.begin, chunk.end))
     }
 
     /// Keeps the fields of `projection` in what is decoded from now on.
@@ -198,6 +212,12 @@ impl Default for ChunkDecoder {
     fn default() -> Self {
         Self::new(&ReaderOptions::new())
     }
+}
+
+/// Decodes a chunk of file metadata. No section may grow beyond `limit` bytes.
+pub(crate) fn decode_metadata(header: &ChunkHeader, data: &[u8], limit: usize) -> Result<Vec<u8>, Damage> {
+    check_no_records(header)?;
+    transposed_chunk::decode_record(data, header.decoded_data_size, limit)
 }
 
 /// Checks a chunk of a type that has no records.

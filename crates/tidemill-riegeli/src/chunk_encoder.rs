@@ -53,6 +53,12 @@ impl ChunkEncoder {
         self.open().add_record(record);
     }
 
+    /// Adds a record that consists of `parts`, or begins the next chunk with it. Each is copied straight into the chunk; only for
+    /// transposed chunks they are joined first.
+    pub fn add_record_parts(&mut self, parts: &[&[u8]]) {
+        self.open().add_record_parts(parts);
+    }
+
     /// Returns the number of records in the chunk so far.
     pub fn num_records(&self) -> u64 {
         match self.is_encoded {

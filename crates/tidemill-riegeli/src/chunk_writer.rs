@@ -6,10 +6,11 @@
 use std::io::{self, Write};
 
 use crate::{
-    Chunk, EncodedChunk, Error, FileName, Result,
+    Chunk, Compression, EncodedChunk, Error, FileName, Result,
     block_header::{BlockHeader, chunk_end, distance_without_overhead, is_possible_chunk_boundary, remaining_in_block},
     chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
     hash::hash_parts,
+    transposed_chunk,
 };
 
 /// Zeros to pad with.
@@ -75,6 +76,34 @@ impl<W: Write> ChunkWriter<W> {
     /// [`Error::Io`].
     pub fn write_signature(&mut self) -> Result<()> {
         self.write_parts(ChunkType::FileSignature, &[], 0, 0)
+            .map_err(write_error)
+    }
+
+    /// Writes file metadata, a serialized [`RecordsMetadata`](crate::RecordsMetadata), which come right behind the signature.
+    /// [`ChunkDecoder::decode_metadata`](crate::ChunkDecoder::decode_metadata) reads them.
+    ///
+    /// ```
+    /// use prost::Message;
+    /// use tidemill_riegeli::{ChunkWriter, Compression, RecordReader, RecordsMetadata};
+    ///
+    /// let metadata = RecordsMetadata {
+    ///     file_comment: Some("no records".to_owned()),
+    ///     ..Default::default()
+    /// };
+    /// let mut chunks = ChunkWriter::new(Vec::new(), 0)?;
+    /// chunks.write_signature()?;
+    /// chunks.write_metadata(&metadata.encode_to_vec(), Compression::default())?;
+    /// let mut reader = RecordReader::from_bytes(chunks.into_dest())?;
+    /// assert_eq!(reader.records_metadata()?, metadata);
+    /// # Ok::<(), tidemill_riegeli::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when a codec fails, for want of memory; [`Error::Io`]. What was written of the chunk is not taken back.
+    pub fn write_metadata(&mut self, metadata: &[u8], compression: Compression) -> Result<()> {
+        let data = transposed_chunk::encode_record(metadata, compression)
+            .map_err(|damage| damage.at(&FileName::default(), self.pos, self.pos))?;
+        self.write_parts(ChunkType::FileMetadata, &[&data], 0, metadata.len() as u64)
             .map_err(write_error)
     }
 

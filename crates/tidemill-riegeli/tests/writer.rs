@@ -8,9 +8,10 @@ use std::{
 };
 
 use proptest::prelude::*;
+use prost::Message as _;
 use tidemill_riegeli::{
-    ChunkEncoder, ChunkWriter, Durable, Error, FlushType, ReaderOptions, RecordPosition, RecordReader, RecordWriter,
-    RecordsMetadata, WriterOptions,
+    Chunk, ChunkDecoder, ChunkEncoder, ChunkReader, ChunkWriter, Compression, Durable, Error, FlushType, ReaderOptions,
+    RecordPosition, RecordReader, RecordWriter, RecordsMetadata, WriterOptions,
 };
 
 fn options(text: &str) -> WriterOptions {
@@ -522,9 +523,12 @@ fn chunks_that_are_made_by_hand_are_those_of_the_writer() {
             encoder.add_record(b"dropped");
             encoder.clear();
             assert_eq!((encoder.num_records(), encoder.decoded_data_size()), (0, 0));
-            for record in group {
+            for (index, record) in group.iter().enumerate() {
                 writer.write_record(record).expect("memory");
-                encoder.add_record(record);
+                match index % 2 {
+                    0 => encoder.add_record(record),
+                    _ => encoder.add_record_parts(&[&record[..2], &[], &record[2..]]),
+                }
             }
             writer.flush(FlushType::FromObject).expect("memory");
             let size = group.len() as u64 * 6;
@@ -542,4 +546,67 @@ fn chunks_that_are_made_by_hand_are_those_of_the_writer() {
         }
         assert!(chunks.into_dest() == writer.close().expect("memory"), "{options:?}");
     }
+}
+
+#[test]
+fn metadata_are_a_chunk_that_can_be_made_and_read_by_hand() {
+    let metadata = RecordsMetadata {
+        file_comment: Some("made by hand".repeat(100)),
+        record_type_name: Some("shop.Order".to_owned()),
+        ..Default::default()
+    };
+    for metadata in [metadata, RecordsMetadata::default()] {
+        for compression in [
+            Compression::None,
+            Compression::brotli(6),
+            Compression::zstd(3),
+            Compression::Snappy,
+        ] {
+            let options = WriterOptions::new().compression(compression);
+            let mut chunks = ChunkWriter::new(Vec::new(), 0).expect("memory");
+            chunks.write_signature().expect("memory");
+            let serialized = metadata.encode_to_vec();
+            chunks.write_metadata(&serialized, compression).expect("memory");
+            let file = chunks.into_dest();
+            let writer = RecordWriter::new(Vec::new(), options.metadata(&metadata)).expect("memory");
+            assert!(file == writer.close().expect("memory"), "{compression:?}");
+
+            let mut reader = ChunkReader::from_bytes(&file).expect("memory");
+            let decoder = ChunkDecoder::new(&ReaderOptions::new());
+            let mut found = Vec::new();
+            while let Some(chunk) = reader.next_chunk().expect("sound") {
+                found.push(decoder.decode_metadata(&chunk).expect("sound"));
+            }
+            assert_eq!(found, [None, Some(serialized)], "{compression:?}");
+        }
+    }
+}
+
+#[test]
+fn damaged_metadata_are_an_error() {
+    let mut chunks = ChunkWriter::new(Vec::new(), 0).expect("memory");
+    chunks.write_signature().expect("memory");
+    chunks
+        .write_metadata(b"\x0a\x04text", Compression::None)
+        .expect("memory");
+    let file = chunks.into_dest();
+    let mut reader = ChunkReader::from_bytes(&file).expect("memory");
+    reader.next_chunk().expect("sound").expect("a signature");
+    let sound = reader.next_chunk().expect("sound").expect("a chunk");
+    let decoder = ChunkDecoder::new(&ReaderOptions::new());
+    for length in 0..sound.data.len() {
+        let cut = Chunk {
+            data: &sound.data[..length],
+            ..sound
+        };
+        assert!(
+            matches!(decoder.decode_metadata(&cut), Err(Error::Corrupt(_))),
+            "cut to {length}"
+        );
+    }
+    let small = ChunkDecoder::new(&ReaderOptions::new().max_chunk_size(3));
+    assert!(matches!(small.decode_metadata(&sound), Err(Error::Limit { .. })));
+    let mut counted = sound;
+    counted.header.num_records = 1;
+    assert!(matches!(decoder.decode_metadata(&counted), Err(Error::Corrupt(_))));
 }

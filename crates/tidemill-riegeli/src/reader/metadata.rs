@@ -4,8 +4,8 @@ use prost::Message;
 
 use super::RecordReader;
 use crate::{
-    ChunkReader, ChunkType, Error, RecordType, RecordsMetadata, Result, Source, chunk_decoder::check_no_records,
-    source::SourceRef, transposed_chunk,
+    ChunkReader, ChunkType, Error, RecordType, RecordsMetadata, Result, Source, chunk_decoder::decode_metadata,
+    source::SourceRef,
 };
 
 impl<S: Source> RecordReader<S> {
@@ -90,11 +90,8 @@ fn read_metadata<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<O
     let Some(chunk) = chunks.next_chunk()? else {
         return Ok(None);
     };
-    check_no_records(&chunk.header)
-        .and_then(|()| {
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            transposed_chunk::decode_record(chunk.data, chunk.header.decoded_data_size, limit)
-        })
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    decode_metadata(&chunk.header, chunk.data, limit)
         .map(Some)
         .map_err(|damage| damage.at(&file, chunk.begin, chunk.end))
 }
