@@ -168,6 +168,20 @@ impl Encoder {
         }
     }
 
+    /// Adds `records`, which end at `limits`, to an empty chunk. Leaves anything in `records`.
+    pub(crate) fn add_records(&mut self, records: &mut Vec<u8>, limits: &[usize]) {
+        match self {
+            Self::Simple(encoder) => encoder.add_records(records, limits),
+            Self::Transposed(encoder) => {
+                let mut start = 0;
+                for &limit in limits {
+                    encoder.add_record(&records[start..limit]);
+                    start = limit;
+                }
+            }
+        }
+    }
+
     /// Adds a record that consists of `parts`.
     pub(crate) fn add_record_parts(&mut self, parts: &[&[u8]]) {
         match self {
@@ -215,6 +229,22 @@ impl Encoder {
             parts,
             num_records: self.num_records(),
             decoded_data_size: self.decoded_data_size(),
+        }
+    }
+
+    /// Returns whether chunks such as the last one are dear enough to encode for a thread.
+    pub(crate) fn pays_threads(&self) -> bool {
+        match self {
+            Self::Simple(encoder) => encoder.pays_threads(),
+            Self::Transposed(encoder) => encoder.pays_threads(),
+        }
+    }
+
+    /// Swaps the parts of the data that [`Self::encode`] made for memory to use instead.
+    pub(crate) fn swap_encoded(&mut self, parts: &mut [Vec<u8>; 2]) {
+        match self {
+            Self::Simple(encoder) => encoder.swap_encoded(parts),
+            Self::Transposed(encoder) => encoder.swap_encoded(parts),
         }
     }
 

@@ -195,6 +195,16 @@ impl Compressor {
         }
     }
 
+    /// Makes an empty section of `bytes`, without copying them, and leaves other memory in their place; or leaves them alone,
+    /// where pieces are better.
+    pub(crate) fn take_all(&mut self, bytes: &mut Vec<u8>, section: &mut Section) -> bool {
+        let takes = !matches!(self.compression, Compression::Brotli { .. });
+        if takes {
+            std::mem::swap(&mut section.waiting, bytes);
+        }
+        takes
+    }
+
     fn push_and_compress(&mut self, piece: &[u8], parameters: brotli::Parameters, section: &mut Section) {
         let size = section.size() + piece.len() as u64;
         let Section {
@@ -226,6 +236,14 @@ impl Compressor {
         match self.compression {
             Compression::None => &section.waiting,
             _ => &section.compressed,
+        }
+    }
+
+    /// As [`Self::finished`], to take it.
+    pub(crate) fn finished_mut<'a>(&self, section: &'a mut Section) -> &'a mut Vec<u8> {
+        match self.compression {
+            Compression::None => &mut section.waiting,
+            _ => &mut section.compressed,
         }
     }
 

@@ -5,7 +5,7 @@
 //! stay in its cache. Small chunks travel together: handing one over costs more than encoding a few kilobytes.
 
 use crate::{
-    chunk_encoder::Encoder,
+    chunk_encoder::{EncodedChunk, Encoder},
     chunk_header::ChunkHeader,
     error::Damage,
     hash::hash_parts,
@@ -30,8 +30,13 @@ pub(crate) struct ChunkInWork {
     records: Vec<u8>,
     limits: Vec<usize>,
     header: Option<Result<ChunkHeader, Damage>>,
-    data: Vec<u8>,
+    /// The data, as in [`Parts`].
+    parts: [Vec<u8>; 2],
+    paid: bool,
 }
+
+/// The data of a chunk, one part behind the other.
+pub(crate) type Parts<'a> = [&'a [u8]; 2];
 
 impl ChunkInWork {
     /// Adds a record that consists of `parts`.
@@ -48,33 +53,37 @@ impl ChunkInWork {
         self.limits.len() as u64
     }
 
-    /// Returns the header and the data, when the chunk has been through the pool.
-    pub(crate) fn encoded(&self) -> Result<Option<(&ChunkHeader, &[u8])>, Damage> {
+    /// Returns the header and the parts of the data, when the chunk has been through the pool.
+    pub(crate) fn encoded(&self) -> Result<Option<(&ChunkHeader, Parts<'_>)>, Damage> {
         match &self.header {
-            Some(Ok(header)) => Ok(Some((header, &self.data))),
+            Some(Ok(header)) => Ok(Some((header, self.parts.each_ref().map(Vec::as_slice)))),
             Some(Err(damage)) => Err(damage.clone()),
             None => Ok(None),
         }
     }
 
+    /// Returns whether the chunk was dear enough to encode for a thread.
+    pub(crate) fn paid(&self) -> bool {
+        self.paid
+    }
+
     fn encode(&mut self, encoder: &mut Encoder) {
         encoder.clear();
-        let mut start = 0;
-        for &limit in &self.limits {
-            encoder.add_record(&self.records[start..limit]);
-            start = limit;
-        }
-        let header = encoder.encode().map(|()| {
-            let chunk = encoder.encoded();
-            self.data.clear();
-            for part in chunk.parts {
-                self.data.extend_from_slice(part);
-            }
-            let hash = hash_parts(&[&self.data]);
-            let size = self.data.len() as u64;
-            ChunkHeader::new(chunk.chunk_type, size, hash, chunk.num_records, chunk.decoded_data_size)
+        encoder.add_records(&mut self.records, &self.limits);
+        let encoded = encoder.encode().map(|()| {
+            let EncodedChunk {
+                chunk_type,
+                parts,
+                num_records,
+                decoded_data_size,
+            } = encoder.encoded();
+            let size = parts.iter().map(|part| part.len() as u64).sum();
+            ChunkHeader::new(chunk_type, size, hash_parts(&parts), num_records, decoded_data_size)
         });
-        self.header = Some(header);
+        self.paid = encoder.pays_threads();
+        // The encoder goes on with the memory of a chunk that was written.
+        encoder.swap_encoded(&mut self.parts);
+        self.header = Some(encoded);
     }
 
     fn clear(&mut self) {

@@ -14,6 +14,9 @@ use crate::{
     varint::{read_varint64, varint64_bytes, write_varint64},
 };
 
+/// Smaller chunks take Snappy hardly longer than it takes to have them come from another processor's cache.
+const DEAR_SNAPPY_CHUNK: u64 = 32 << 10;
+
 /// Collects the records of a chunk.
 pub(crate) struct SimpleEncoder {
     compressor: Compressor,
@@ -50,6 +53,21 @@ impl SimpleEncoder {
         }
         write_varint64(self.values.size() - before, &mut self.sizes);
         self.num_records += 1;
+    }
+
+    /// Adds `records`, which end at `limits`, to an empty chunk. Leaves anything in `records`.
+    pub(crate) fn add_records(&mut self, records: &mut Vec<u8>, limits: &[usize]) {
+        debug_assert_eq!(self.num_records, 0);
+        let mut start = 0;
+        let takes_all = self.compressor.take_all(records, &mut self.values);
+        for &limit in limits {
+            if !takes_all {
+                self.compressor.push(&records[start..limit], &mut self.values);
+            }
+            write_varint64((limit - start) as u64, &mut self.sizes);
+            start = limit;
+        }
+        self.num_records += limits.len() as u64;
     }
 
     #[inline]
@@ -104,6 +122,22 @@ impl SimpleEncoder {
     /// Returns the parts of the data that [`Self::encode`] made.
     pub(crate) fn encoded_parts(&self) -> [&[u8]; 2] {
         [&self.head, self.compressor.finished(&self.values)]
+    }
+
+    /// Returns whether the chunk is dear enough to encode for a thread.
+    pub(crate) fn pays_threads(&self) -> bool {
+        match self.compressor.compression() {
+            // The hash takes less than waking a thread up.
+            Compression::None => false,
+            Compression::Snappy | Compression::SnappyDense => self.values.size() >= DEAR_SNAPPY_CHUNK,
+            Compression::Brotli { .. } | Compression::Zstd { .. } => true,
+        }
+    }
+
+    /// Swaps the parts of the data that [`Self::encode`] made for memory to use instead.
+    pub(crate) fn swap_encoded(&mut self, [head, values]: &mut [Vec<u8>; 2]) {
+        std::mem::swap(&mut self.head, head);
+        std::mem::swap(self.compressor.finished_mut(&mut self.values), values);
     }
 
     pub(crate) fn clear(&mut self) {

@@ -7,10 +7,10 @@
 //! to: see [`RecordWriter::append`].
 
 mod append;
+mod open;
 mod position;
 
 use std::{
-    collections::VecDeque,
     fs::{File, OpenOptions},
     io::{self, BufWriter, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -19,16 +19,15 @@ use std::{
 pub use self::position::FutureRecordPosition;
 use self::{
     append::{End, find_end},
+    open::{Open, Threads},
     position::ChunkBegin,
 };
 use crate::{
-    ChunkReader, Compression, Durable, Error, FileSource, FlushType, ReaderOptions, RecordPosition, Result,
-    WriterOptions,
+    ChunkReader, Durable, Error, FileSource, FlushType, ReaderOptions, RecordPosition, Result, WriterOptions,
     block_header::BLOCK_SIZE,
-    chunk_encoder::Encoder,
     chunk_header::{ChunkType, MAX_NUM_RECORDS},
     chunk_writer::ChunkWriter,
-    encoding_pool::{ChunkInWork, EncodingPool},
+    encoding_pool::ChunkInWork,
     error::{Damage, FileName},
     ordered_pool::NoThread,
     transposed_chunk,
@@ -80,17 +79,6 @@ pub struct RecordWriter<W> {
     directory: Option<PathBuf>,
     /// What the first failure was, when there was one.
     failed: Option<(io::ErrorKind, String)>,
-}
-
-/// How chunks are made.
-enum Open {
-    Here(Encoder),
-    /// On threads. In work are chunks that will begin at these places.
-    Elsewhere {
-        chunk: ChunkInWork,
-        pool: Box<EncodingPool>,
-        in_work: VecDeque<ChunkBegin>,
-    },
 }
 
 impl RecordWriter<BufWriter<File>> {
@@ -186,24 +174,11 @@ impl<W: Write> RecordWriter<W> {
     fn start(dest: W, pos: u64, file: FileName, options: WriterOptions) -> Result<Self> {
         let chunks = ChunkWriter::at(dest, pos).map_err(|source| write_error(&file, source))?;
         let chunk_size = options.effective_chunk_size().min(MAX_NUM_RECORDS * RECORD_OVERHEAD);
-        // The hash of uncompressed records takes less than waking a thread up.
-        let pays = options.transpose || options.compression != Compression::None;
-        let open = match options.parallelism > 0 && pays {
-            true => {
-                let (threads, options) = (options.parallelism, options.clone());
-                Open::Elsewhere {
-                    chunk: ChunkInWork::default(),
-                    pool: Box::new(EncodingPool::new(threads, move || Encoder::new(&options))),
-                    in_work: VecDeque::new(),
-                }
-            }
-            false => Open::Here(Encoder::new(&options)),
-        };
         let mut writer = Self {
             open_chunk: ChunkBegin::Known(chunks.pos()),
             chunks,
             file,
-            open,
+            open: Open::new(&options),
             record: Vec::new(),
             chunk_size,
             chunk_size_so_far: 0,
@@ -255,7 +230,8 @@ impl<W: Write> RecordWriter<W> {
         self.count_record(record.len())
     }
 
-    /// Writes a record that consists of `parts`, without joining them first.
+    /// Writes a record that consists of `parts`. Each is copied straight into the chunk; only for transposed chunks they are joined
+    /// first.
     ///
     /// # Errors
     /// As [`Self::write_record`].
@@ -315,8 +291,8 @@ impl<W: Write> RecordWriter<W> {
     /// As [`Self::write_record`].
     pub fn write_chunks_in_work(&mut self) -> Result<()> {
         self.check()?;
-        if let Open::Elsewhere { pool, .. } = &mut self.open {
-            let submitted = pool.submit();
+        if let Some(threads) = self.open.elsewhere() {
+            let submitted = threads.pool.submit();
             submitted.map_err(|NoThread| self.no_thread())?;
             self.write_finished(true)?;
         }
@@ -410,10 +386,10 @@ impl<W: Write> RecordWriter<W> {
     /// Writes a chunk that consists of one record, without copying the record first. Returns whether that is possible, which it
     /// is where records are stored as they are.
     fn write_alone(&mut self, record: &[u8]) -> Result<bool> {
-        let Open::Here(encoder) = &mut self.open else {
+        if self.open.elsewhere().is_some() {
             return Ok(false);
-        };
-        let Some(chunk) = encoder.encode_alone(record) else {
+        }
+        let Some(chunk) = self.open.encoder.encode_alone(record) else {
             return Ok(false);
         };
         let written = self.chunks.write_encoded_chunk(&chunk);
@@ -430,43 +406,54 @@ impl<W: Write> RecordWriter<W> {
             self.last_chunk = Some(begin.clone());
         }
         self.chunk_size_so_far = 0;
-        match &mut self.open {
-            Open::Here(encoder) => {
-                let encoded = encoder.encode();
-                let written = encoded.map(|()| self.chunks.write_encoded_chunk(&encoder.encoded()));
-                encoder.clear();
-                written
-                    .map_err(|damage| self.encoding_error(damage))?
-                    .map_err(|source| self.fail(source))?;
-            }
-            Open::Elsewhere { chunk, pool, in_work } => {
-                in_work.push_back(begin);
-                let pushed = pool.push(chunk);
+        match self.open.elsewhere() {
+            None => self.write_open_chunk()?,
+            Some(threads) => {
+                threads.in_work.push_back(begin);
+                let pushed = threads.pool.push(&mut threads.chunk);
                 pushed.map_err(|NoThread| self.no_thread())?;
                 self.write_finished(false)?;
+                if self.open.elsewhere().is_some_and(|threads| !threads.pay) {
+                    self.write_chunks_in_work()?;
+                    self.open.set_elsewhere(false);
+                }
             }
         }
-        self.open_chunk = match &self.open {
-            Open::Elsewhere { pool, .. } if !pool.is_empty() => ChunkBegin::later(),
-            _ => ChunkBegin::Known(self.chunks.pos()),
+        self.open_chunk = match self.open.has_chunks_in_work() {
+            true => ChunkBegin::later(),
+            false => ChunkBegin::Known(self.chunks.pos()),
         };
         Ok(())
     }
 
+    fn write_open_chunk(&mut self) -> Result<()> {
+        let encoder = &mut self.open.encoder;
+        let encoded = encoder.encode();
+        let written = encoded.map(|()| self.chunks.write_encoded_chunk(&encoder.encoded()));
+        let pays_threads = encoder.pays_threads();
+        encoder.clear();
+        self.open.set_elsewhere(pays_threads);
+        written
+            .map_err(|damage| self.encoding_error(damage))?
+            .map_err(|source| self.fail(source))
+    }
+
     /// Writes the chunks that the threads have encoded, as long as they come in order; `all` waits for all of them.
     fn write_finished(&mut self, all: bool) -> Result<()> {
-        while let Open::Elsewhere { pool, in_work, .. } = &mut self.open {
+        while let Some(threads) = self.open.elsewhere() {
+            let Threads { pool, in_work, pay, .. } = threads;
             let batch = match pool.finished(all) {
                 Ok(Some(batch)) => batch,
                 Ok(None) => break,
                 Err(NoThread) => return Err(self.no_thread()),
             };
+            *pay = batch.iter().any(ChunkInWork::paid);
             for chunk in batch {
                 if let Some(begin) = in_work.pop_front() {
                     begin.set(self.chunks.pos());
                 }
                 let written = match chunk.encoded() {
-                    Ok(Some((header, data))) => self.chunks.write_hashed_chunk(header, &[data]),
+                    Ok(Some((header, parts))) => self.chunks.write_hashed_chunk(header, &parts),
                     Ok(None) => Ok(()),
                     Err(damage) => return Err(self.encoding_error(damage)),
                 };
@@ -533,31 +520,6 @@ impl<W: Write> RecordWriter<W> {
         self.failed = Some((io::ErrorKind::Other, damage.to_string()));
         self.chunk_size_so_far = 0;
         damage.at(&self.file, self.chunks.pos(), self.chunks.pos())
-    }
-}
-
-impl Open {
-    #[inline]
-    fn add_record(&mut self, record: &[u8]) {
-        match self {
-            Self::Here(encoder) => encoder.add_record(record),
-            Self::Elsewhere { chunk, .. } => chunk.add_record_parts(&[record]),
-        }
-    }
-
-    fn add_record_parts(&mut self, parts: &[&[u8]]) {
-        match self {
-            Self::Here(encoder) => encoder.add_record_parts(parts),
-            Self::Elsewhere { chunk, .. } => chunk.add_record_parts(parts),
-        }
-    }
-
-    #[inline]
-    fn num_records(&self) -> u64 {
-        match self {
-            Self::Here(encoder) => encoder.num_records(),
-            Self::Elsewhere { chunk, .. } => chunk.num_records(),
-        }
     }
 }
 

@@ -141,6 +141,48 @@ fn encoding_threads_write_the_same_files() {
 }
 
 #[test]
+fn threads_and_the_writer_take_turns_as_messages_become_dear_and_cheap() {
+    // Fields of one byte, and strings of 200.
+    let dear: Vec<u8> = (0..100).flat_map(|value| [8 * (value % 12 + 1), value % 100]).collect();
+    let cheap = [&[0x0a, 0xc8, 0x01][..], &[b'x'; 200]].concat();
+    for text in [
+        "transpose,uncompressed",
+        "transpose,uncompressed,chunk_size:50000",
+        "snappy,chunk_size:50000",
+    ] {
+        let write = |parallelism: usize| {
+            let mut writer = RecordWriter::new(Vec::new(), options(text).parallelism(parallelism)).expect("memory");
+            let mut positions = Vec::new();
+            for number in 0..20_000 {
+                let record = match number / 2_500 % 2 {
+                    0 => &dear,
+                    _ => &cheap,
+                };
+                writer.write_record(record).expect("memory");
+                positions.push(writer.future_last_pos().expect("a record"));
+                match number {
+                    1_000 | 4_000 => writer.write_chunks_in_work().expect("memory"),
+                    7_000 | 11_000 => writer.flush(FlushType::FromObject).expect("memory"),
+                    _ => {}
+                }
+            }
+            let file = writer.close().expect("memory");
+            let positions: Vec<_> = positions.iter().map(|pos| pos.get().expect("known")).collect();
+            (file, positions)
+        };
+        let (file, positions) = write(0);
+        let found: Vec<RecordPosition> = read(&file).iter().map(|record| record.0).collect();
+        assert!(found == positions, "{text}");
+        for parallelism in [1, 3] {
+            assert!(
+                write(parallelism) == (file.clone(), positions.clone()),
+                "{text}, parallelism {parallelism}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_position_in_a_chunk_that_was_never_written_is_right_or_not_known() {
     let write = |parallelism: &str| {
         let options = options(&format!("zstd:1,chunk_size:300000{parallelism}"));

@@ -210,13 +210,13 @@ impl<W: Write> ArrayRecordWriter<W> {
             for chunk in batch {
                 let begin = self.chunks.pos();
                 let encoded = chunk.encoded().map_err(|damage| self.encoding_error(&damage))?;
-                if let Some((header, data)) = encoded {
+                if let Some((header, parts)) = encoded {
                     let ChunkHeader {
                         num_records,
                         decoded_data_size,
                         ..
                     } = *header;
-                    let written = self.chunks.write_hashed_chunk(header, &[data]);
+                    let written = self.chunks.write_hashed_chunk(header, &parts);
                     written.map_err(|source| self.fail(source))?;
                     self.note_chunk(begin, decoded_data_size, num_records)?;
                 }

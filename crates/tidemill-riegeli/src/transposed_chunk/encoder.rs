@@ -27,6 +27,9 @@ const MAX_VARINT_INLINE: u8 = 3;
 /// Submessages nested deeper are stored as strings.
 const MAX_DEPTH: usize = 100;
 
+/// To take values apart that have so many bytes on average, or fewer, takes several times as long as to hand them to a thread.
+const DEAR_VALUE: u64 = 24;
+
 const TRIVIAL: u8 = 0;
 const STRING: u8 = 0;
 const START_OF_SUBMESSAGE: u8 = 1;
@@ -213,6 +216,19 @@ impl TransposedEncoder {
     /// Returns the parts of the data that [`Self::encode`] made.
     pub(crate) fn encoded_parts(&self) -> [&[u8]; 2] {
         [&self.sections.begin, &self.sections.data]
+    }
+
+    /// Returns whether the chunk is dear enough to encode for a thread: it is compressed, or its values are short. Long ones are
+    /// just copied.
+    pub(crate) fn pays_threads(&self) -> bool {
+        let is_compressed = self.compressor.compression() != Compression::None;
+        is_compressed || self.sequence.len() as u64 * DEAR_VALUE > self.decoded_data_size
+    }
+
+    /// Swaps the parts of the data that [`Self::encode`] made for memory to use instead.
+    pub(crate) fn swap_encoded(&mut self, [begin, data]: &mut [Vec<u8>; 2]) {
+        std::mem::swap(&mut self.sections.begin, begin);
+        std::mem::swap(&mut self.sections.data, data);
     }
 
     pub(crate) fn clear(&mut self) {

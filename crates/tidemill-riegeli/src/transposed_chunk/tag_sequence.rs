@@ -47,6 +47,11 @@ impl TagSequence {
         self.last = None;
     }
 
+    /// Returns the number of tags, but for the first one.
+    pub(super) fn len(&self) -> usize {
+        self.sequence.len()
+    }
+
     /// Returns each transition once.
     pub(super) fn transitions(&self) -> &[Transition] {
         &self.transitions
