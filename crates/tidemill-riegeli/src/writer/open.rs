@@ -77,12 +77,13 @@ impl Open {
 
     #[inline]
     pub(super) fn add_record(&mut self, record: &[u8]) {
-        match self.elsewhere() {
-            Some(threads) => threads.chunk.add_record_parts(&[record]),
-            None => self.encoder.add_record(record),
+        match self.is_elsewhere {
+            false => self.encoder.add_record(record),
+            true => self.add_record_parts(&[record]),
         }
     }
 
+    #[inline(never)]
     pub(super) fn add_record_parts(&mut self, parts: &[&[u8]]) {
         match self.elsewhere() {
             Some(threads) => threads.chunk.add_record_parts(parts),
@@ -92,9 +93,11 @@ impl Open {
 
     #[inline]
     pub(super) fn num_records(&self) -> u64 {
-        match &self.threads {
-            Some(threads) if self.is_elsewhere => threads.chunk.num_records(),
-            _ => self.encoder.num_records(),
+        if self.is_elsewhere
+            && let Some(threads) = &self.threads
+        {
+            return threads.chunk.num_records();
         }
+        self.encoder.num_records()
     }
 }
