@@ -111,10 +111,13 @@ pub(crate) enum Encoder {
 #[derive(Clone, Copy, Debug)]
 pub struct EncodedChunk<'a> {
     pub(crate) chunk_type: ChunkType,
-    pub(crate) parts: [&'a [u8]; 2],
+    pub(crate) parts: Parts<'a>,
     pub(crate) num_records: u64,
     pub(crate) decoded_data_size: u64,
 }
+
+/// The data of a chunk, one part behind the other. Some may be empty.
+type Parts<'a> = [&'a [u8]; 4];
 
 impl EncodedChunk<'_> {
     /// Returns the type.
@@ -221,7 +224,10 @@ impl Encoder {
     /// Lends the chunk that [`Self::encode`] made.
     pub(crate) fn encoded(&self) -> EncodedChunk<'_> {
         let (chunk_type, parts) = match self {
-            Self::Simple(encoder) => (ChunkType::Simple, encoder.encoded_parts()),
+            Self::Simple(encoder) => {
+                let [head, values] = encoder.encoded_parts();
+                (ChunkType::Simple, [head, values, &[], &[]])
+            }
             Self::Transposed(encoder) => (ChunkType::Transposed, encoder.encoded_parts()),
         };
         EncodedChunk {
@@ -252,12 +258,15 @@ impl Encoder {
     /// possible, since records are not stored as they are.
     pub(crate) fn encode_alone<'a>(&'a mut self, record: &'a [u8]) -> Option<EncodedChunk<'a>> {
         match self {
-            Self::Simple(encoder) => Some(EncodedChunk {
-                chunk_type: ChunkType::Simple,
-                parts: encoder.encode_alone(record)?,
-                num_records: 1,
-                decoded_data_size: record.len() as u64,
-            }),
+            Self::Simple(encoder) => {
+                let [head, values] = encoder.encode_alone(record)?;
+                Some(EncodedChunk {
+                    chunk_type: ChunkType::Simple,
+                    parts: [head, values, &[], &[]],
+                    num_records: 1,
+                    decoded_data_size: record.len() as u64,
+                })
+            }
             Self::Transposed(_) => None,
         }
     }

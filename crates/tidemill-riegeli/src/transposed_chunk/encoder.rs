@@ -107,6 +107,8 @@ struct Sections {
     begin: Vec<u8>,
     /// Buckets and transitions.
     data: Vec<u8>,
+    /// A buffer that is most of an uncompressed chunk, which is not copied into the data, and where it belongs there.
+    lent: Option<(usize, usize)>,
     /// The buffers of a bucket together, or the transitions, before compression.
     uncompressed: Vec<u8>,
     /// Buffers with what they are ordered by.
@@ -185,6 +187,7 @@ impl TransposedEncoder {
         } = self;
         sections.header.clear();
         sections.data.clear();
+        sections.lent = None;
         sections.write_buffers(
             &mut self.buffers[..self.buffers_used],
             &self.non_proto_lengths,
@@ -214,8 +217,15 @@ impl TransposedEncoder {
     }
 
     /// Returns the parts of the data that [`Self::encode`] made.
-    pub(crate) fn encoded_parts(&self) -> [&[u8]; 2] {
-        [&self.sections.begin, &self.sections.data]
+    pub(crate) fn encoded_parts(&self) -> [&[u8]; 4] {
+        let Sections { begin, data, lent, .. } = &self.sections;
+        match lent {
+            None => [begin, data, &[], &[]],
+            &Some((buffer, at)) => {
+                let (before, behind) = data.split_at(at);
+                [begin, before, self.buffers[buffer].values.as_slice(), behind]
+            }
+        }
     }
 
     /// Returns whether the chunk is dear enough to encode for a thread: it is compressed, or its values are short. Long ones are
@@ -227,6 +237,11 @@ impl TransposedEncoder {
 
     /// Swaps the parts of the data that [`Self::encode`] made for memory to use instead.
     pub(crate) fn swap_encoded(&mut self, [begin, data]: &mut [Vec<u8>; 2]) {
+        if let Some((buffer, at)) = self.sections.lent.take() {
+            let values = self.buffers[buffer].values.as_slice();
+            self.sections.data.extend_from_slice(values);
+            self.sections.data[at..].rotate_right(values.len());
+        }
         std::mem::swap(&mut self.sections.begin, begin);
         std::mem::swap(&mut self.sections.data, data);
     }
@@ -455,6 +470,10 @@ impl Sections {
             buffers[index].position = position;
             self.buffer_sizes.push(size as u64);
         }
+        let lent = match compressor.compression() {
+            Compression::None => self.most_of_the_values(),
+            _ => None,
+        };
         let order = std::mem::take(&mut self.order);
         let mut result = Ok(());
         for buffers_of_kind in order.chunk_by(|((a, ..), _), ((b, ..), _)| a == b) {
@@ -464,10 +483,16 @@ impl Sections {
             );
             let mut begin = 0;
             while let Some(end) = self.bucket_ends.pop() {
-                let values = buffers_of_kind[begin..end]
-                    .iter()
-                    .map(|&(_, index)| buffers[index].values.as_slice());
+                let bucket = &buffers_of_kind[begin..end];
+                let is_lent = |&(_, index): &(BufferOrder, usize)| lent == Some(index);
+                // It is the largest one, and so the last one of its kind.
+                let (copied, lent) = bucket.split_at(bucket.len() - usize::from(bucket.last().is_some_and(is_lent)));
+                let values = copied.iter().map(|&(_, index)| buffers[index].values.as_slice());
                 result = result.and_then(|()| self.write_bucket(values, compressor));
+                if let (&[((_, size, _), index)], Some(bucket_size)) = (lent, self.bucket_sizes.last_mut()) {
+                    *bucket_size += size as u64;
+                    self.lent = Some((index, self.data.len()));
+                }
                 begin = end;
             }
         }
@@ -483,6 +508,15 @@ impl Sections {
             write_varint64(size, &mut self.header);
         }
         Ok(())
+    }
+
+    /// Returns the buffer that has more than half of all values, if there is one that is worth to be lent.
+    fn most_of_the_values(&self) -> Option<usize> {
+        const WORTH: usize = 2 << 10;
+        let all: u64 = self.buffer_sizes.iter().sum();
+        let largest = self.order.iter().max_by_key(|((_, size, _), _)| size)?;
+        let &((_, size, _), index) = largest;
+        (size >= WORTH && size as u64 > all / 2).then_some(index)
     }
 
     /// Finds which buffers of a kind share a bucket, the largest ones first: what is left goes to the last bucket when it is
