@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 use tidemill_ads::sql::{StatementOptions, Value, Watch};
-use tidemill_ads::{AreaId, Connection, Error, ErrorCode, Executed, FieldType, Settings, TableOptions};
+use tidemill_ads::{
+    AreaId, Connection, Error, ErrorCode, Executed, FieldType, OptimizationLevel, Settings, TableOptions,
+};
 
 struct Shop {
     folder: TempDir,
@@ -346,6 +348,40 @@ fn orders_that_others_make_and_drop_are_known_though_cursors_did_not_ask() {
         assert_eq!(!rows.is_in_memory(), is_live, "{change}");
         shop.connection.close_table(area).unwrap();
     }
+}
+
+#[test]
+fn a_cursor_follows_a_candidate_index_that_has_every_record() {
+    /// Whether the answer is live, with its condition looked up in the index, and its names.
+    fn walked(shop: &mut Shop, column: &str) -> (bool, String) {
+        let area = shop.cursor(&format!("SELECT id, name FROM keyed WHERE id > 0 ORDER BY {column}"));
+        let known = shop.connection.area(area).unwrap();
+        let is_live = !known.is_in_memory();
+        assert!(!is_live || known.aof_level().unwrap() == OptimizationLevel::Full);
+        let names = shop.column(area, "name").concat();
+        shop.connection.close_table(area).unwrap();
+        (is_live, names)
+    }
+    let mut shop = Shop::new();
+    shop.run("CREATE TABLE keyed ( id Integer, name Char(4) )");
+    shop.run("CREATE INDEX id ON keyed ( id ) CANDIDATE");
+    shop.run("CREATE INDEX name ON keyed ( name ) CANDIDATE NOTDELETED");
+    shop.run("INSERT INTO keyed VALUES ( 3, 'c' ), ( 1, 'a' ), ( 2, 'b' )");
+    assert_eq!(walked(&mut shop, "id DESC"), (true, "cba".to_owned()));
+    // It leaves records out, or may.
+    assert_eq!(walked(&mut shop, "name"), (false, "abc".to_owned()));
+    // A second record with a key has no entry.
+    shop.connection.enforce_unique(false);
+    shop.run("INSERT INTO keyed VALUES ( 2, 'd' )");
+    assert_eq!(walked(&mut shop, "id"), (false, "abdc".to_owned()));
+    assert_eq!(shop.answer("SELECT name FROM keyed WHERE id = 2", "name"), ["b", "d"]);
+    shop.run("UPDATE keyed SET id = 4 WHERE name = 'd'");
+    assert_eq!(walked(&mut shop, "id"), (true, "abcd".to_owned()));
+    // A deleted record keeps its key, and is shown where deleted ones are.
+    shop.run("DELETE FROM keyed WHERE id = 2");
+    assert_eq!(walked(&mut shop, "id"), (true, "abcd".to_owned()));
+    shop.settings.show_deleted = false;
+    assert_eq!(walked(&mut shop, "id"), (true, "acd".to_owned()));
 }
 
 #[test]

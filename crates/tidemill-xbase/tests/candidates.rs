@@ -10,7 +10,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use proptest::prelude::*;
 use tempfile::TempDir;
-use tidemill_xbase::index::{Direction, Index, IndexOptions, OrderSpec};
+use tidemill_xbase::aof::{Filter, FilterOrders, OptimizationLevel};
+use tidemill_xbase::expression::Environment;
+use tidemill_xbase::index::{Direction, Index, IndexOptions, KeyValue, OrderSpec};
 use tidemill_xbase::{
     Alteration, CivilDate, CodePage, CreateOptions, Dialect, EditOptions, Error, FieldSpec, KeySettings, LogOptions,
     OpenMode, OpenOptions, Table, TableEditor, TableIndex, TableWriter, TransactionLog, Value, build_index,
@@ -387,6 +389,68 @@ fn a_blank_record_has_no_key_before_it_is_filled_or_finished() {
         .unwrap();
     drop(table);
     assert_eq!(shop.entries().len(), 4);
+}
+
+/// How far the orders answer a condition on the code, as a pass over the records does, and what they know of code B.
+fn answered(shop: &Shop) -> (OptimizationLevel, Option<Vec<u32>>) {
+    let table = Arc::new(Table::open(&shop.path, &OpenOptions::new()).unwrap());
+    let index = TableIndex::open(shop.index(), &table, &KeySettings::new(table.codepage())).unwrap();
+    let orders = FilterOrders::new(&table, index.orders()).unwrap();
+    let environment = Environment::new(table.codepage());
+    let mut levels = ["CODE = 'B'", "CODE > 'A'", "CODE <> 'B'", "CODE = ''", "!DELETED()"].map(|text| {
+        let filter = Filter::new(text, &table, &environment).unwrap();
+        let found = filter.bitmap_by(&table, &orders).unwrap();
+        assert_eq!(found, filter.bitmap(&table).unwrap(), "{text}");
+        filter.level(&table, &orders)
+    });
+    let whole = index.order("CODE").expect("the order").order();
+    let has_each = whole.has_each(table.record_count()).unwrap();
+    assert!(!whole.has_each(table.record_count() + 1).unwrap());
+    // None has the flag of deletion.
+    assert_eq!(levels[4], OptimizationLevel::None);
+    levels[4] = levels[0];
+    assert_eq!(levels, [levels[0]; 5]);
+    let known = orders
+        .records_with(&table, 0, &KeyValue::Character(b"B     "), 9)
+        .unwrap();
+    assert_eq!(known.is_some(), levels[0] == OptimizationLevel::Full);
+    assert!(has_each || known.is_none());
+    (levels[0], known)
+}
+
+#[test]
+fn conditions_are_looked_up_in_one_that_has_every_record_and_in_no_other() {
+    use OptimizationLevel::{Full, None};
+    let shop = Shop::of(&["A", "B", "C"]);
+    assert_eq!(answered(&shop), (Full, Some(vec![2])));
+    let mut table = shop.alone();
+    // A deleted record keeps its key.
+    table.delete(2).unwrap();
+    table.append_values(&values("D")).unwrap();
+    table.flush().unwrap();
+    assert_eq!(answered(&shop), (Full, Some(vec![2])));
+    // One that was given up has none.
+    let mut bytes = table.blank_record();
+    let given_up = table.append_record(&mut bytes).unwrap();
+    table.delete(given_up).unwrap();
+    table.flush().unwrap();
+    assert_eq!(answered(&shop), (None, Option::None));
+    table.pack().unwrap();
+    assert_eq!(answered(&shop), (Full, Some(vec![])));
+    // Nor has a second one of a key.
+    table.append_values(&values("B")).unwrap();
+    table.enforce_candidates(false);
+    table.append_values(&values("B")).unwrap();
+    table.flush().unwrap();
+    assert_eq!(answered(&shop), (None, Option::None));
+    table.replace(5, &values("E")).unwrap();
+    table.flush().unwrap();
+    assert_eq!(answered(&shop), (Full, Some(vec![4])));
+    // A condition may leave records out, though it does not.
+    table.drop_order("CODE").unwrap();
+    table.create_order(&by_code().condition("!DELETED()")).unwrap();
+    table.flush().unwrap();
+    assert_eq!(answered(&shop), (None, Option::None));
 }
 
 #[test]

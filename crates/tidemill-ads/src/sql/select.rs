@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow_schema::{Field as ArrowField, Schema, SchemaRef};
+use tidemill_xbase::TableOrder;
 use tidemill_xbase::aof::OptimizationLevel;
 
 use super::answer::{Answer, ColumnDescription, Live, Rows};
@@ -531,12 +532,15 @@ fn order_of(snapshot: &Snapshot, field: usize) -> Result<Option<(String, bool)>>
     let Some(field) = snapshot.table().fields().get(field) else {
         return Ok(None);
     };
-    let mut tags = snapshot.orders()?.iter().map(|order| order.order().tag());
-    let found = tags.find(|tag| {
-        let is_whole = tag.condition.is_none() && !tag.is_unique && !tag.is_candidate && !tag.is_custom;
-        is_whole && tag.expression.trim().eq_ignore_ascii_case(&field.name)
+    let records = snapshot.table().record_count();
+    let found = snapshot.orders()?.iter().map(TableOrder::order).find(|order| {
+        let tag = order.tag();
+        let is_whole = tag.condition.is_none() && !tag.is_unique && !tag.is_custom;
+        // A candidate index need not have every record; a damaged one is not followed.
+        let has_all = || !tag.is_candidate || order.has_each(records).unwrap_or(false);
+        is_whole && tag.expression.trim().eq_ignore_ascii_case(&field.name) && has_all()
     });
-    Ok(found.map(|tag| (tag.name.clone(), tag.is_descending)))
+    Ok(found.map(|order| (order.tag().name.clone(), order.tag().is_descending)))
 }
 
 /// The columns of rows in memory.

@@ -1,8 +1,8 @@
 //! Leaves that an order answers: the records between two of its keys.
 //!
 //! An order can answer a comparison of what its keys begin with: the bare field, `UPPER(field)`, the first field of a
-//! compound key, `DELETED()`. It must hold every record (no FOR, not unique, no custom keys); an order with FOR answers the
-//! leaf that is its condition. What could differ between keys and records is left to the kernels: fields that can be NULL,
+//! compound key, `DELETED()`. It must hold every record (no FOR, not unique, no custom keys; a candidate index is looked through
+//! for that); an order with FOR that is no candidate index answers the leaf that is its condition. What could differ between keys and records is left to the kernels: fields that can be NULL,
 //! texts compared under SET EXACT or in another collation than the order's, moments within a day.
 
 use std::sync::Arc;
@@ -28,6 +28,8 @@ struct Known {
     order: Arc<Order>,
     key: Option<KeyCell>,
     condition: Option<Syntax>,
+    /// Whether it need not have an entry of every record.
+    is_candidate: bool,
 }
 
 impl FilterOrders {
@@ -46,7 +48,7 @@ impl FilterOrders {
         for table_order in orders {
             let order = table_order.order();
             let tag = order.tag();
-            if tag.is_unique || tag.is_candidate || tag.is_custom {
+            if tag.is_unique || tag.is_custom || (tag.is_candidate && tag.condition.is_some()) {
                 continue;
             }
             let condition = tag.condition.as_deref().map(parse).transpose()?;
@@ -59,6 +61,7 @@ impl FilterOrders {
                     order: Arc::clone(order),
                     key,
                     condition,
+                    is_candidate: tag.is_candidate,
                 });
             }
         }
@@ -81,10 +84,10 @@ impl FilterOrders {
         let Some(described) = table.fields().get(field).filter(|field| !field.nullable) else {
             return Ok(None);
         };
-        let range = self
-            .known
-            .iter()
-            .find_map(|known| known.equal_to((field, described), value));
+        let range = self.known.iter().find_map(|known| {
+            let range = known.equal_to((field, described), value);
+            range.filter(|_| known.has_every_record(table))
+        });
         match range {
             Some(range) => range.records(table.record_count(), most),
             None => Ok(None),
@@ -96,7 +99,10 @@ impl FilterOrders {
         if leaf.null.is_some() || leaf.program.slots.iter().any(|slot| slot.nullable) {
             return None;
         }
-        self.known.iter().find_map(|known| known.range(leaf, table))
+        self.known.iter().find_map(|known| {
+            let range = known.range(leaf, table);
+            range.filter(|_| known.has_every_record(table))
+        })
     }
 }
 
@@ -220,6 +226,12 @@ impl Range {
 }
 
 impl Known {
+    /// Whether a candidate index has an entry of every record, as other orders without FOR must have: a damaged one has not, and
+    /// the table is read.
+    fn has_every_record(&self, table: &Table) -> bool {
+        !self.is_candidate || self.order.has_each(table.record_count()).unwrap_or(false)
+    }
+
     fn range(&self, leaf: &Leaf, table: &Table) -> Option<Range> {
         if let Some(condition) = &self.condition {
             return (*condition == leaf.syntax).then(|| self.all());

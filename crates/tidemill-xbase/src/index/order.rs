@@ -29,6 +29,8 @@ pub struct Order {
     pub(crate) walks_back: bool,
     positions: OnceLock<Arc<Positions>>,
     sequence: OnceLock<Arc<Sequence>>,
+    /// For how many records it was asked whether it has each once, and the answer.
+    pub(super) each: OnceLock<(u32, bool)>,
 }
 
 impl Order {
@@ -42,6 +44,7 @@ impl Order {
             codec,
             positions: OnceLock::new(),
             sequence: OnceLock::new(),
+            each: OnceLock::new(),
         })
     }
 

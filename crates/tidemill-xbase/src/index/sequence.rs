@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 
 use crate::error::Result;
+use crate::stamp::FileMemo;
 
 use super::key::Key;
 use super::order::Order;
@@ -82,7 +83,61 @@ impl Sequence {
     }
 }
 
+/// Whether trees, by their roots, have each of so many records once.
+static HAS_EACH: FileMemo<(u32, u32), bool> = FileMemo::new(64);
+
 impl Order {
+    /// Whether the order is one of all of so many records: each has one entry in it, and no other record has one. Orders with a
+    /// condition, unique and custom ones are not made to be that. A candidate index is looked through, once for a state of its
+    /// file: it need not have entries of deleted records, and of those whose key another one has.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for pages that cannot be decoded.
+    pub fn has_each(&self, records: u32) -> Result<bool> {
+        match self.each.get() {
+            Some((asked, has_each)) if *asked == records || *has_each => return Ok(*asked == records && *has_each),
+            _ => {}
+        }
+        let (path, stamp, key) = (
+            self.tree.source.path(),
+            self.tree.source.stamp(),
+            (self.tree.root, records),
+        );
+        let known = stamp.as_ref().and_then(|stamp| HAS_EACH.get(path, stamp, &key));
+        let has_each = match known {
+            Some(known) => known,
+            None => {
+                let has_each = self.look_for_each(records)?;
+                if let Some(stamp) = &stamp {
+                    HAS_EACH.put(path, stamp, key, has_each);
+                }
+                has_each
+            }
+        };
+        self.each.get_or_init(|| (records, has_each));
+        Ok(has_each)
+    }
+
+    fn look_for_each(&self, records: u32) -> Result<bool> {
+        let mut seen = vec![0_u64; (records as usize).div_ceil(64)];
+        let (mut entries, mut are_new) = (0_u64, true);
+        self.visit_records(None, None, NOWHERE, |page| {
+            entries += page.len() as u64;
+            for recno in page {
+                let place = recno.wrapping_sub(1);
+                let (at, bit) = (place / 64, 1 << (place % 64));
+                match seen
+                    .get_mut(at as usize)
+                    .filter(|word| **word & bit == 0 && *recno <= records)
+                {
+                    Some(word) => *word |= bit,
+                    None => are_new = false,
+                }
+            }
+        })?;
+        Ok(are_new && entries == u64::from(records))
+    }
+
     /// The records whose keys lie between two bounds, in the order of the tree, a page at a time.
     ///
     /// # Errors
