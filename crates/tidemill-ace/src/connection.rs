@@ -344,6 +344,28 @@ fn enforce_unique(connection: Handle, enforces: bool) -> u32 {
     })
 }
 
+/// Lets programs give the autoincrement fields of a connection's tables values, through the functions that set fields and by
+/// statements. What the tables give themselves goes on behind the greatest.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsDisableAutoIncEnforcement(connection: Handle) -> u32 {
+    enforce_autoincrement(connection, false)
+}
+
+/// Lets the tables of a connection alone give autoincrement fields their values again.
+#[unsafe(no_mangle)]
+pub extern "C" fn AdsEnableAutoIncEnforcement(connection: Handle) -> u32 {
+    enforce_autoincrement(connection, true)
+}
+
+fn enforce_autoincrement(connection: Handle, enforces: bool) -> u32 {
+    call(|| {
+        with_connection(connection, |session| {
+            session.connection.enforce_autoincrement(enforces);
+            Ok(())
+        })
+    })
+}
+
 /// Names the collation of the tables that a connection opens, which must be that of bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetCollation(connection: Handle, collation: Name) -> u32 {

@@ -102,9 +102,7 @@ unavailable! {
         AdsPrepareSQLNowW
         AdsRefreshView
         AdsSetBaseTableAccess
-        AdsDisableAutoIncEnforcement
         AdsDisableLocalConnections
-        AdsEnableAutoIncEnforcement
         AdsFindServers
         AdsGetActiveLinkInfo
         AdsGetCollationLang

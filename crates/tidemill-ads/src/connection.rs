@@ -31,6 +31,7 @@ pub struct Connection {
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
     pub(crate) sole_use: Option<SoleUse>,
     pub(crate) enforces_unique: bool,
+    pub(crate) enforces_autoincrement: bool,
 }
 
 impl Connection {
@@ -55,6 +56,7 @@ impl Connection {
             analytical: None,
             sole_use: None,
             enforces_unique: true,
+            enforces_autoincrement: true,
         })
     }
 
@@ -265,9 +267,20 @@ impl Connection {
         }
     }
 
+    /// Whether programs are refused to give autoincrement fields values, in all tables of the connection (SAP's help,
+    /// `AdsDisableAutoIncEnforcement`). Where they are not, the counters go on behind what was given. Default: true.
+    pub fn enforce_autoincrement(&mut self, enforces: bool) {
+        self.enforces_autoincrement = enforces;
+        for (_, area) in &mut self.areas {
+            area.editor_to_read().enforce_autoincrement(enforces);
+        }
+    }
+
     pub(crate) fn add(&mut self, area: impl Into<Box<WorkArea>>) -> AreaId {
         let mut area = area.into();
-        area.editor_to_read().enforce_candidates(self.enforces_unique);
+        let editor = area.editor_to_read();
+        editor.enforce_candidates(self.enforces_unique);
+        editor.enforce_autoincrement(self.enforces_autoincrement);
         if let Some(sole_use) = self
             .sole_use
             .as_ref()

@@ -261,6 +261,41 @@ static void counters(void)
     IS(last, 0);
 }
 
+/* What a connection lets programs give a counter, it goes on behind. */
+static void counters_given(void)
+{
+    ADSHANDLE made = create("given", ADS_VFP, "ID,Autoinc,4;NAME,Character,6"), statement, cursor;
+    SIGNED32 number = 0;
+
+    OK(AdsAppendRecord(made));
+    IS(AdsSetLong(made, TEXT("ID"), 100), AE_DATA_TOO_LONG);
+    OK(AdsDisableAutoIncEnforcement(connection));
+    OK(AdsSetLong(made, TEXT("ID"), 100));
+    OK(AdsAppendRecord(made));
+    OK(AdsGetLong(made, TEXT("ID"), &number));
+    IS(number, 101);
+    /* No two need be different. */
+    OK(AdsSetString(made, TEXT("ID"), TEXT("100"), 3));
+    OK(AdsWriteRecord(made));
+    OK(AdsCreateSQLStatement(connection, &statement));
+    OK(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO given VALUES ( 200, 'two' )"), &cursor));
+    OK(AdsExecuteSQLDirect(statement, TEXT("UPDATE given SET ID = 300 WHERE ID = 200"), &cursor));
+    OK(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO given ( NAME ) VALUES ( 'next' )"), &cursor));
+    OK(AdsEnableAutoIncEnforcement(connection));
+    IS(AdsExecuteSQLDirect(statement, TEXT("UPDATE given SET ID = 300"), &cursor), 7200);
+    IS(AdsExecuteSQLDirect(statement, TEXT("INSERT INTO given VALUES ( 500, 'no' )"), &cursor), 7200);
+    OK(AdsCloseSQLStatement(statement));
+    OK(AdsGotoBottom(made));
+    OK(AdsGetLong(made, TEXT("ID"), &number));
+    IS(number, 301);
+    IS(AdsSetLong(made, TEXT("ID"), 1), AE_DATA_TOO_LONG);
+    OK(AdsGotoRecord(made, 2));
+    OK(AdsGetLong(made, TEXT("ID"), &number));
+    IS(number, 100);
+    IS(AdsDisableAutoIncEnforcement(made), AE_INVALID_CONNECTION_HANDLE);
+    OK(AdsCloseTable(made));
+}
+
 /* A counter that is added numbers the records that are there. */
 static void counters_added(void)
 {
@@ -361,6 +396,7 @@ int main(int arguments, char **argument)
     memos();
     expressions();
     counters();
+    counters_given();
     counters_added();
     changes();
     restructured();

@@ -485,9 +485,10 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
-        let enforces = self.connection.enforces_unique;
+        let (unique, autoincrement) = (self.connection.enforces_unique, self.connection.enforces_autoincrement);
         let editor = self.editor_of(name)?;
-        editor.enforce_candidates(enforces);
+        editor.enforce_candidates(unique);
+        editor.enforce_autoincrement(autoincrement);
         // What was counted before is not the statement's.
         let _ = editor.take_counted();
         Ok(editor)

@@ -15,7 +15,7 @@ impl TableEditor {
     /// Appends the rows of a batch, whose columns go to the fields in order, and returns the numbers of the new records.
     ///
     /// Values are converted as by [`TableEditor::alter`]; times finer than milliseconds are cut. Columns of counters and of times
-    /// of change must be null, since the table gives those itself. Beside others, the header is locked meanwhile, and the new
+    /// of change must be null, since the table gives those itself, but for [`TableEditor::enforce_autoincrement`]. Beside others, the header is locked meanwhile, and the new
     /// records are not locked afterwards: they appear complete.
     ///
     /// # Errors
@@ -46,6 +46,7 @@ impl TableEditor {
         let blank = self.blank_record();
         let mut bytes = Vec::with_capacity(blank.len().saturating_mul(batch.num_rows()).saturating_add(1));
         let mut values = Vec::with_capacity(columns.len());
+        let mut given = Vec::new();
         for (row, record) in (first..=first - 1 + rows).enumerate() {
             values.clear();
             for (index, (column, field)) in columns.iter().enumerate() {
@@ -57,6 +58,10 @@ impl TableEditor {
                 };
                 values.push((index, value));
             }
+            if self.has_own_values {
+                let counters = values.iter().map(|(index, _)| *index);
+                given.push(counters.filter(|index| self.is_counter(*index)).collect::<Vec<_>>());
+            }
             let start = bytes.len();
             bytes.extend_from_slice(&blank);
             let values = values.iter().map(|(index, value)| (*index, value.value()));
@@ -64,8 +69,9 @@ impl TableEditor {
         }
         let mut counted = None;
         if self.fields.visible.iter().any(counts) {
-            for (record, bytes) in (first..).zip(bytes.chunks_exact_mut(blank.len())) {
-                counted = self.count_on(record, bytes, true)?;
+            let records = (first..).zip(bytes.chunks_exact_mut(blank.len()));
+            for ((record, bytes), given) in records.zip(&given) {
+                counted = self.count_on(record, bytes, Some(given))?.or(counted);
                 self.stamp(record, bytes)?;
             }
         }

@@ -107,6 +107,7 @@ pub struct TableEditor {
     counted: Option<u32>,
     /// Whether there are memos, counters or times of changes.
     has_own_values: bool,
+    enforces_autoincrement: bool,
     buffers: Buffers,
 }
 
@@ -176,6 +177,7 @@ impl TableEditor {
             blank: Vec::new(),
             counted: None,
             has_own_values: false,
+            enforces_autoincrement: true,
             buffers: Buffers::default(),
         };
         editor.look_at_fields();

@@ -3,6 +3,7 @@
 use super::{OpenMode, TableEditor};
 use crate::conversion::shown;
 use crate::error::{Error, Result};
+use crate::expression::{self, Record as _, RecordBytes};
 use crate::field::{Field, FieldKind};
 use crate::header::{Dialect, u32_at};
 use crate::lock::LockSubject;
@@ -201,7 +202,7 @@ impl TableEditor {
             }
             // What the table gives itself, and memos, are few fields' or none's.
             for field in table.fields.visible.iter().filter(|_| table.has_own_values) {
-                if field.kind.uses_memo() || counts(field) {
+                if field.kind.uses_memo() || table.gives(field) {
                     let old = before.get(field.offset..field.offset + field.width);
                     cell(field, after).copy_from_slice(old.unwrap_or_default());
                 }
@@ -279,12 +280,29 @@ impl TableEditor {
         self.fill(record, bytes, values.iter().copied())?;
         let mut counted = None;
         if self.has_own_values {
-            counted = self.count_on(record, bytes, true)?;
+            counted = self.count_on(record, bytes, Some(&self.given(values)))?;
             self.stamp(record, bytes)?;
         }
         self.write_appended(record, 1, (bytes, is_finished))?;
         self.note_counted(counted);
         Ok(())
+    }
+
+    /// Which of these values are those of autoincrement fields.
+    fn given(&self, values: &[(usize, Value<'_>)]) -> Vec<usize> {
+        let fields = values.iter().map(|(index, _)| *index);
+        fields.filter(|index| self.is_counter(*index)).collect()
+    }
+
+    pub(super) fn is_counter(&self, field: usize) -> bool {
+        let field = self.fields.visible.get(field);
+        field.is_some_and(|field| field.autoincrement.is_some())
+    }
+
+    /// Whether the values of autoincrement fields are refused that callers give. Where they are not, a record that is appended with
+    /// one has it, one may be changed, and no two need be different; the counter goes on behind the greatest. Default: true.
+    pub fn enforce_autoincrement(&mut self, enforces: bool) {
+        self.enforces_autoincrement = enforces;
     }
 
     /// The value that the record which this handle appended last has in the first field that counts; `None` when nothing was
@@ -426,9 +444,16 @@ impl TableEditor {
     fn rewrite(&mut self, record: u32, before: &[u8], after: &mut [u8]) -> Result<()> {
         if self.has_own_values {
             if self.fields.visible.iter().any(|field| field.letter == '^') {
-                self.under_header_lock(|table| table.count_on(record, after, false))?;
+                self.under_header_lock(|table| table.count_on(record, after, None))?;
             }
             self.stamp(record, after)?;
+            let is_new = |field: &Field| field.autoincrement.is_some() && own(field, before) != own(field, after);
+            if !self.enforces_autoincrement && self.fields.visible.iter().any(is_new) {
+                self.under_header_lock(|table| {
+                    let mut counters = (0..table.fields.visible.len()).filter(|index| table.is_counter(*index));
+                    counters.try_for_each(|index| table.count_behind(record, after, index))
+                })?;
+            }
         }
         let after = &*after;
         let offset = self.record_offset(record);
@@ -483,7 +508,7 @@ impl TableEditor {
         value: Value<'_>,
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
-        if self.has_own_values && counts(field) {
+        if self.has_own_values && self.gives(field) {
             let expected = "nothing: the table gives the value itself".to_owned();
             return Err(self.bad(record, field, expected, shown(value)));
         }
@@ -626,27 +651,27 @@ impl TableEditor {
         Ok(())
     }
 
-    /// Gives the record the next values of the table's counters: autoincrement when it is new, row versions always.
+    /// Gives the record the next values of the table's counters: autoincrement when it is new and was not given, row versions always.
     ///
     /// The counters are in the field descriptors: autoincrement in four bytes at 19 with the step at 23 (dBASE 7: at 40),
-    /// row versions in the eight bytes at 24 (Harbour, `src/rdd/dbf1.c`). The caller has the header locked. Returns the first value
-    /// of an autoincrement field.
-    pub(super) fn count_on(&self, record: u32, bytes: &mut [u8], new: bool) -> Result<Option<u32>> {
+    /// row versions in the eight bytes at 24 (Harbour, `src/rdd/dbf1.c`). The caller has the header locked, and says of a new record
+    /// which of its autoincrement fields were given values. Returns the first value of an autoincrement field.
+    pub(super) fn count_on(&self, record: u32, bytes: &mut [u8], new: Option<&[usize]>) -> Result<Option<u32>> {
         let mut counted = None;
-        for field in &self.fields.visible {
+        for (index, field) in self.fields.visible.iter().enumerate() {
             let next = if field.letter == '^' {
                 let (at, mut counter) = (field.descriptor_at + 24, [0; 8]);
                 self.file.read("row version", at, &mut counter)?;
                 let next = u64::from_le_bytes(counter).wrapping_add(1);
                 self.file.write(at, &next.to_le_bytes())?;
                 next.cast_signed()
-            } else if field.autoincrement.is_some() && new {
-                let dbase7 = self.header.dialect == Dialect::Dbase7;
-                let (at, mut counter) = (counter_at(self.header.dialect, field), [0; 5]);
-                self.file.read("autoincrement", at, &mut counter)?;
-                let value = u32_at(&counter, 0).unwrap_or_default();
-                let step = if dbase7 { 1 } else { u32::from(counter[4]) };
-                self.file.write(at, &value.wrapping_add(step).to_le_bytes())?;
+            } else if let (Some(_), Some(given)) = (field.autoincrement, new) {
+                if given.contains(&index) {
+                    self.count_behind(record, bytes, index)?;
+                    continue;
+                }
+                let (value, step) = self.counter(field)?;
+                self.write_counter(field, value.wrapping_add(step))?;
                 counted = counted.or(Some(value));
                 i64::from(value)
             } else {
@@ -655,6 +680,46 @@ impl TableEditor {
             self.put_own(record, field, Value::Integer(next), bytes)?;
         }
         Ok(counted)
+    }
+
+    /// Lets the counter of an autoincrement field go on behind the value that a record was given. The caller has the header locked.
+    fn count_behind(&self, record: u32, bytes: &[u8], index: usize) -> Result<()> {
+        let bytes = RecordBytes::new(&self.orders.table, record, bytes);
+        let (Some(field), expression::Value::Number(value)) = (self.fields.visible.get(index), bytes.value(index)?)
+        else {
+            return Ok(());
+        };
+        let (next, step) = self.counter(field)?;
+        if value < f64::from(next) {
+            return Ok(());
+        }
+        if value >= f64::from(u32::MAX) {
+            let expected = format!("less than {}, behind which no counter goes on", u32::MAX);
+            return Err(self.bad(record, field, expected, value.to_string()));
+        }
+        self.write_counter(field, (value as u32).saturating_add(step.max(1)))
+    }
+
+    /// The next value of an autoincrement field, and by how much it grows then.
+    fn counter(&self, field: &Field) -> Result<(u32, u32)> {
+        let mut counter = [0; 5];
+        let at = counter_at(self.header.dialect, field);
+        self.file.read("autoincrement", at, &mut counter)?;
+        let step = match self.header.dialect {
+            Dialect::Dbase7 => 1,
+            _ => u32::from(counter[4]),
+        };
+        Ok((u32_at(&counter, 0).unwrap_or_default(), step))
+    }
+
+    fn write_counter(&self, field: &Field, next: u32) -> Result<()> {
+        let at = counter_at(self.header.dialect, field);
+        self.file.write(at, &next.to_le_bytes())
+    }
+
+    /// Whether the table and not the caller gives a field its values now.
+    fn gives(&self, field: &Field) -> bool {
+        counts(field) && (self.enforces_autoincrement || field.autoincrement.is_none())
     }
 }
 
@@ -674,6 +739,11 @@ pub(super) fn counter_at(dialect: Dialect, field: &Field) -> u64 {
 
 /// The letter of fields with the time of the record's last change (Harbour, `HB_FT_MODTIME` in `include/hbapirdd.h`).
 const MODIFIED: char = '=';
+
+/// What a record has in a field.
+fn own<'a>(field: &Field, bytes: &'a [u8]) -> &'a [u8] {
+    bytes.get(field.offset..field.offset + field.width).unwrap_or_default()
+}
 
 fn cell<'a>(field: &Field, bytes: &'a mut [u8]) -> &'a mut [u8] {
     bytes
