@@ -219,13 +219,13 @@ pub extern "C" fn AdsGetString(table: Handle, field: Field, text: Bytes, len: Ou
 /// A text without the blanks that an option names.
 pub(crate) fn trimmed(text: &[u8], option: u16) -> Result<&[u8]> {
     let is_text = |byte: &u8| *byte != b' ';
-    let begin = text.iter().position(is_text).unwrap_or(text.len());
-    let end = text.iter().rposition(is_text).map_or(0, |last| last + 1);
+    let begin = || text.iter().position(is_text).unwrap_or(text.len());
+    let end = || text.iter().rposition(is_text).map_or(0, |last| last + 1);
     let part = match option {
         ADS_NONE => Some(text),
-        ADS_LTRIM => text.get(begin..),
-        ADS_RTRIM => text.get(..end),
-        ADS_TRIM => text.get(begin..end.max(begin)),
+        ADS_LTRIM => text.get(begin()..),
+        ADS_RTRIM => text.get(..end()),
+        ADS_TRIM => text.get(begin()..end().max(begin())),
         other => return refuse(ErrorCode::InvalidOption, format!("{other} is no way to trim")),
     };
     Ok(part.unwrap_or_default())

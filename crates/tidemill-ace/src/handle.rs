@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use tidemill_ads::{AreaId, Connection, ErrorCode, OrderId, Result, WorkArea};
+use tidemill_ads::{AreaId, Connection, Error, ErrorCode, OrderId, Result, WorkArea};
 
 use crate::analytical::SharedEngine;
 use crate::call::refuse;
@@ -322,6 +322,15 @@ pub(crate) fn with_any<T>(
     handle: Handle,
     work: impl FnOnce(&mut Session, AreaId, Option<OrderId>) -> Result<T>,
 ) -> Result<T> {
+    with_known(handle, no_table, work)
+}
+
+/// As [`with_any`]; `unknown` is the error for what is neither.
+fn with_known<T>(
+    handle: Handle,
+    unknown: fn(Handle) -> Error,
+    work: impl FnOnce(&mut Session, AreaId, Option<OrderId>) -> Result<T>,
+) -> Result<T> {
     let changes = CHANGES.load(Ordering::Acquire);
     RECENT.with(|places| {
         if let Ok(recent) = places.try_borrow()
@@ -332,7 +341,7 @@ pub(crate) fn with_any<T>(
         {
             return work(&mut serving(&known.session), known.area, known.order);
         }
-        let known = looked_up(handle, changes)?;
+        let known = looked_up(handle, changes).ok_or_else(|| unknown(handle))?;
         let (session, area, order) = (Arc::clone(&known.session), known.area, known.order);
         if let Ok(mut recent) = places.try_borrow_mut() {
             recent.swap(0, 1);
@@ -343,22 +352,33 @@ pub(crate) fn with_any<T>(
 }
 
 #[cold]
-fn looked_up(handle: Handle, changes: u64) -> Result<Recent> {
-    let (session, area, order) = match object(handle) {
-        Some(Object::Table(session, area)) => (session, area, None),
-        Some(Object::Index(session, area, order)) => (session, area, Some(order)),
-        _ => {
-            let what = format!("{handle} is no handle of a table or an order");
-            return refuse(ErrorCode::InvalidTableHandle, what);
-        }
+fn looked_up(handle: Handle, changes: u64) -> Option<Recent> {
+    let (session, area, order) = match object(handle)? {
+        Object::Table(session, area) => (session, area, None),
+        Object::Index(session, area, order) => (session, area, Some(order)),
+        _ => return None,
     };
-    Ok(Recent {
+    Some(Recent {
         handle,
         changes,
         session,
         area,
         order,
     })
+}
+
+#[cold]
+fn no_table(handle: Handle) -> Error {
+    let what = format!("{handle} is no handle of a table or an order");
+    Error::new(ErrorCode::InvalidTableHandle, what)
+}
+
+#[cold]
+fn no_order(handle: Handle) -> Error {
+    Error::new(
+        ErrorCode::InvalidIndexHandle,
+        format!("{handle} is no handle of an order"),
+    )
 }
 
 /// Does something with a table, by its handle or one of its orders'.
@@ -371,22 +391,10 @@ pub(crate) fn with_order<T>(
     handle: Handle,
     work: impl FnOnce(&mut Session, AreaId, OrderId) -> Result<T>,
 ) -> Result<T> {
-    let mut is_order = false;
-    let done = with_any(handle, |session, area, order| match order {
-        Some(order) => {
-            is_order = true;
-            work(session, area, order).map(Some)
-        }
-        None => Ok(None),
-    });
-    match done {
-        Ok(Some(done)) => Ok(done),
-        Err(error) if is_order => Err(error),
-        _ => refuse(
-            ErrorCode::InvalidIndexHandle,
-            format!("{handle} is no handle of an order"),
-        ),
-    }
+    with_known(handle, no_order, |session, area, order| match order {
+        Some(order) => work(session, area, order),
+        None => Err(no_order(handle)),
+    })
 }
 
 impl Session {

@@ -61,15 +61,18 @@ pub extern "C" fn AdsSkipUnique(index: Handle, keys: i32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGotoRecord(table: Handle, record: u32) -> u32 {
     call(|| {
-        with_any(table, |session, area, _| {
-            match session.connection.go_to(area, record, &settings())? || record == 0 {
-                true => Ok(()),
-                false => refuse(
-                    ErrorCode::InvalidRecordNumber,
-                    format!("the table has no record {record}"),
-                ),
-            }
-        })
+        let is_there = with_settings(|settings| {
+            with_any(table, |session, area, _| {
+                session.connection.go_to(area, record, settings)
+            })
+        })?;
+        match is_there || record == 0 {
+            true => Ok(()),
+            false => refuse(
+                ErrorCode::InvalidRecordNumber,
+                format!("the table has no record {record}"),
+            ),
+        }
     })
 }
 

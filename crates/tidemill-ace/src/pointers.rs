@@ -3,6 +3,7 @@
 //! Each type here is a pointer that came from C, under the contract that the crate's documentation states; only here is one
 //! followed.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 
 use tidemill_ads::{ErrorCode, Result, WorkArea};
@@ -33,6 +34,15 @@ impl Name {
     /// The text in UTF-8, or as cp1252 where it is none; `None` for null.
     pub(crate) fn text(self) -> Result<Option<String>> {
         Ok(self.bytes().map(text_of))
+    }
+
+    /// The text where it lies, or as cp1252 where it is no UTF-8; empty for null.
+    pub(crate) fn in_place<'a>(self) -> Cow<'a, str> {
+        let bytes = self.bytes().unwrap_or_default();
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => Cow::Owned(text_of(bytes)),
+        }
     }
 
     /// The text.
@@ -89,7 +99,7 @@ impl Field {
                 "a field must be named, and the pointer is null",
             ),
             number @ 1..FIRST_ADDRESS => area.column(number - 1),
-            _ => area.column_named(&Name(self.0).needed()?),
+            _ => area.column_named(&Name(self.0).in_place()),
         }
     }
 

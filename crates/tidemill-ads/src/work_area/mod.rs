@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use tidemill_xbase::aof::{Aof, Filter};
 use tidemill_xbase::expression::{Environment, Letters};
+use tidemill_xbase::index::Key;
 use tidemill_xbase::{
     ChangeNumber, CodePage, Dialect, EditOptions, Field, KeySettings, LockScheme, OpenMode, OpenOptions, Place, Table,
     TableCursor, TableEditor, TableOrder, TransactionLog,
@@ -183,6 +184,8 @@ pub struct WorkArea {
     /// What was located last.
     search: Option<locate::Search>,
     last_autoincrement: u32,
+    /// What was sought last.
+    sought: Key,
     /// A key that is put together for an order, as the record that it is the key of.
     raw_key: Option<(OrderId, CurrentRecord)>,
 }
@@ -306,6 +309,7 @@ impl WorkArea {
             work,
             search: None,
             last_autoincrement: 0,
+            sought: Key::default(),
             raw_key: None,
         };
         area.list_orders()?;

@@ -374,8 +374,12 @@ impl WorkArea {
         kind: SeekKind,
         settings: &Settings,
     ) -> Result<bool> {
-        let key = self.key(order, key, settings)?;
-        self.seek_in(order, &key, kind, settings)
+        // Its memory is that of the last one.
+        let mut sought = std::mem::take(&mut self.sought);
+        let made = self.put_key(order, key, settings, &mut sought);
+        let found = made.and_then(|()| self.seek_in(order, &sought, kind, settings));
+        self.sought = sought;
+        found
     }
 
     /// The current record's key in an order, as it would be stored.
@@ -525,6 +529,12 @@ impl WorkArea {
 
     /// What a program looks for, as the order compares it.
     fn key(&self, order: OrderId, key: SeekKey<'_>, settings: &Settings) -> Result<Key> {
+        let mut made = Key::default();
+        self.put_key(order, key, settings, &mut made)?;
+        Ok(made)
+    }
+
+    fn put_key(&self, order: OrderId, key: SeekKey<'_>, settings: &Settings, made: &mut Key) -> Result<()> {
         let place = self.order(order)?;
         let Some(open) = place.way.as_ref().and_then(|way| way.order.as_ref()) else {
             return self.refuse(ErrorCode::InvalidIndexHandle, "the order is not open");
@@ -532,8 +542,14 @@ impl WorkArea {
         let open = open.order();
         let (text, letters);
         let value = match (open.key_type(), key) {
-            (_, SeekKey::Raw(bytes)) if open.key_type() != KeyType::Character => return Ok(Key::raw(bytes)),
-            (_, SeekKey::Text(b"")) => return Ok(Key::raw([])),
+            (_, SeekKey::Raw(bytes)) if open.key_type() != KeyType::Character => {
+                made.set_raw(bytes);
+                return Ok(());
+            }
+            (_, SeekKey::Text(b"")) => {
+                made.set_raw(b"");
+                return Ok(());
+            }
             (KeyType::Character, SeekKey::Text(bytes) | SeekKey::Raw(bytes)) => {
                 letters = match key {
                     SeekKey::Text(_) => self.to_table(bytes),
@@ -570,9 +586,12 @@ impl WorkArea {
                 KeyValue::Logical(matches!(bytes.first(), Some(b'1' | b'T' | b't' | b'Y' | b'y')))
             }
             (KeyType::Logical, SeekKey::Number(number)) => KeyValue::Logical(number != 0.0),
-            (_, SeekKey::Raw(bytes)) => return Ok(Key::raw(bytes)),
+            (_, SeekKey::Raw(bytes)) => {
+                made.set_raw(bytes);
+                return Ok(());
+            }
         };
-        Ok(open.key(&value)?)
+        Ok(open.put_key(&value, made)?)
     }
 
     fn order(&self, id: OrderId) -> Result<&AreaOrder> {

@@ -414,7 +414,10 @@ impl WorkArea {
     /// Writes what was changed before the area goes elsewhere.
     pub(super) fn leave_record(&mut self) -> Result<()> {
         self.is_found = false;
-        self.write_record()
+        match self.record.is_changed || self.appended.is_some() || self.locked_for_change.is_some() {
+            true => self.write_record(),
+            false => Ok(()),
+        }
     }
 
     /// Is at a place now.

@@ -182,6 +182,7 @@ impl Cursor {
         self.path.allow_all_pages();
         let landed = self.guarded(|order, path| order.go_key(path, key, end))?;
         let is_in = match landed {
+            true if self.top.is_none() && self.bottom.is_none() => true,
             false => false,
             true if self.compare_bound(self.bottom.as_ref()).is_lt() => false,
             true if self.compare_bound(self.top.as_ref()).is_gt() => self.enter_first()?,

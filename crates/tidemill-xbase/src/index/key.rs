@@ -79,8 +79,8 @@ impl KeyValue<'_> {
     }
 }
 
-/// What is looked for in an order, or bounds a scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is looked for in an order, or bounds a scope. The default has no bytes: every key begins so.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Key {
     bytes: Vec<u8>,
     /// Whether whole days are compared, of keys that are doubles.
@@ -94,6 +94,13 @@ impl Key {
             bytes: bytes.into(),
             by_day: false,
         }
+    }
+
+    /// Becomes what [`Key::raw`] is of these bytes.
+    pub fn set_raw(&mut self, bytes: &[u8]) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.by_day = false;
     }
 
     /// Whether it stands for every moment of a day.
@@ -166,16 +173,41 @@ impl KeyCodec {
     /// # Errors
     /// [`Error::Misuse`] for a value of another type, or a number that no key can hold.
     pub(crate) fn key(self, value: &KeyValue<'_>) -> Result<Key> {
-        let mut bytes = Vec::with_capacity(self.len);
-        self.put(value, &mut bytes)?;
-        let mut by_day = false;
+        let mut key = Key {
+            bytes: Vec::with_capacity(self.len),
+            by_day: false,
+        };
+        self.put_key(value, &mut key)?;
+        Ok(key)
+    }
+
+    /// As [`KeyCodec::key`], in the place of another key.
+    ///
+    /// # Errors
+    /// As [`KeyCodec::key`].
+    pub(crate) fn put_key(self, value: &KeyValue<'_>, key: &mut Key) -> Result<()> {
+        key.bytes.clear();
+        key.by_day = false;
+        self.put(value, &mut key.bytes)?;
         if let (KeyType::Timestamp, KeyValue::Date(_)) = (self.key_type, value) {
             match self.encoding {
-                KeyEncoding::Binary => by_day = true,
-                KeyEncoding::Text(_) => bytes.truncate(8),
+                KeyEncoding::Binary => key.by_day = true,
+                KeyEncoding::Text(_) => key.bytes.truncate(8),
             }
         }
-        Ok(Key { bytes, by_day })
+        Ok(())
+    }
+
+    /// As [`KeyCodec::put_key`] of a number where keys are doubles; `false`, and nothing done, elsewhere.
+    #[inline]
+    pub(crate) fn put_double(self, number: f64, key: &mut Key) -> bool {
+        let are_doubles =
+            self.key_type == KeyType::Number && self.encoding == KeyEncoding::Binary && self.len == DOUBLE;
+        if are_doubles && !number.is_nan() {
+            key.set_raw(&sortable(number));
+            return true;
+        }
+        false
     }
 
     /// The whole key of a value, as it is stored.
@@ -426,6 +458,14 @@ impl KeyOrder {
         }
         let prefix = u64::from_be_bytes(bytes);
         if self.is_reversed { !prefix } else { prefix }
+    }
+
+    /// What is looked for as a number that compares with the eight bytes of a stored key as numbers do, where the tree is in the
+    /// order of the keys' bytes.
+    pub(crate) fn number(&self, probe: &Key) -> Option<u64> {
+        let is_by_bytes = !self.is_reversed && !probe.by_day && self.collation.is_binary();
+        let bytes = <[u8; 8]>::try_from(probe.as_bytes()).ok();
+        bytes.filter(|_| is_by_bytes).map(u64::from_be_bytes)
     }
 
     /// What is looked for and a stored key: equal when the key begins with it.

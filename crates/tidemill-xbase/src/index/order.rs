@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use super::collation::Collation;
 use super::cursor::Cursor;
 use super::key::{Key, KeyCodec, KeyEncoding, KeyOrder, KeyType, KeyValue};
-use super::page::{KeyBytes, Node};
+use super::page::{KeyBytes, NUMBER, Node};
 use super::positions::Positions;
 use super::sequence::Sequence;
 use super::tag::Tag;
@@ -65,6 +65,17 @@ impl Order {
     /// [`Error::Misuse`] for a value of another type, or a number or day that no key of this order can hold.
     pub fn key(&self, value: &KeyValue<'_>) -> Result<Key> {
         self.codec.key(value)
+    }
+
+    /// As [`Order::key`], in the place of a key that is not needed any more.
+    ///
+    /// # Errors
+    /// As [`Order::key`]; there is no use in the key then.
+    pub fn put_key(&self, value: &KeyValue<'_>, key: &mut Key) -> Result<()> {
+        match value {
+            KeyValue::Number(number) if self.codec.put_double(*number, key) => Ok(()),
+            _ => self.codec.put_key(value, key),
+        }
     }
 
     /// The key of a value as the file stores it, of [`Tag::key_len`] bytes.
@@ -137,6 +148,19 @@ impl Order {
     pub(crate) fn go_key(&self, path: &mut TreePath, key: &Key, end: End) -> Result<bool> {
         let tree = &self.tree;
         let is_first_in_tree = (end == End::First) != self.walks_back;
+        let number = match tree.keys.len == NUMBER {
+            true => tree.order.number(key),
+            false => None,
+        };
+        if let Some(number) = number {
+            if is_first_in_tree {
+                return path.seek_slot(tree, |node| node.partition_numbers(|stored| stored < number));
+            }
+            return match path.seek_slot(tree, |node| node.partition_numbers(|stored| stored <= number))? {
+                true => path.previous(tree),
+                false => path.last(tree),
+            };
+        }
         if is_first_in_tree {
             return path.seek(tree, |stored, _| self.tree.order.probe(key, stored).is_gt());
         }

@@ -135,6 +135,13 @@ impl Node {
         low
     }
 
+    /// As [`Node::partition`], of keys of eight bytes as numbers that are in the order of their bytes.
+    pub(crate) fn partition_numbers(&self, is_before: impl Fn(u64) -> bool) -> usize {
+        debug_assert_eq!(NUMBER, self.key_len);
+        let keys = self.keys.as_chunks().0;
+        keys.partition_point(|key| is_before(u64::from_be_bytes(*key)))
+    }
+
     /// Puts an entry before the one at `slot`, which is at most the number of keys.
     pub(crate) fn insert(&mut self, slot: usize, key: &[u8], recno: u32) {
         debug_assert_eq!(key.len(), self.key_len);

@@ -59,12 +59,19 @@ impl Tree {
 
     /// A page, decoded; `before` is the key before its first.
     pub(crate) fn load(&self, page: u32, before: Option<&[u8]>) -> Result<Arc<Node>> {
-        if let Some(node) = self.cache().get(page) {
-            return Ok(node);
+        // The cache is let go of before another page is read.
+        let known = self.cache().get(page);
+        match known {
+            Some(node) => Ok(node),
+            None => self.load_anew(page, before),
         }
+    }
+
+    #[cold]
+    fn load_anew(&self, page: u32, before: Option<&[u8]>) -> Result<Arc<Node>> {
         let mut window = Vec::new();
         let bytes = self.read(page, &mut window)?;
-        self.decoded(page, bytes, before)
+        self.decoded(page, bytes, before.filter(|_| self.format.branches_hold_entries()))
     }
 
     /// As [`Tree::load`], of a page whose bytes were read.
@@ -165,8 +172,13 @@ impl TreePath {
 
     /// Goes to the first entry that does not come before what is looked for; `false` when all do.
     pub(crate) fn seek(&mut self, tree: &Tree, mut is_before: impl FnMut(&[u8], u32) -> bool) -> Result<bool> {
-        self.clear();
-        let found = self.descend_to(tree, &mut is_before);
+        self.seek_slot(tree, |node| node.partition(&mut is_before))
+    }
+
+    /// As [`TreePath::seek`]; `slot_of` tells the first slot of a page that does not come before what is looked for, or how many
+    /// there are.
+    pub(crate) fn seek_slot(&mut self, tree: &Tree, slot_of: impl FnMut(&Node) -> usize) -> Result<bool> {
+        let found = self.descend_to(tree, slot_of);
         self.settle(found, |path| path.settle_forward(tree))
     }
 
@@ -219,51 +231,54 @@ impl TreePath {
 
     /// Adds a page to the path.
     pub(crate) fn enter(&mut self, tree: &Tree, page: u32) -> Result<&mut Step> {
-        let limit = tree.page_count() + DEPTH_MAX as u64;
-        if self.steps.len() >= DEPTH_MAX || self.entered > limit {
-            let found = format!("a path of {} pages after {} others", self.steps.len(), self.entered);
-            let expected = format!("a tree of {} pages and depth {DEPTH_MAX}", tree.page_count());
-            return Err(tree.corrupt("index page", tree.offset(page), expected, found));
+        self.enter_at(self.steps.len(), tree, page)
+    }
+
+    /// Goes on with a page at a depth. What the path has there and below is of an earlier way: the step stays where it is of this
+    /// page, and those below it do, for [`TreePath::enter_at`] to look at them.
+    fn enter_at(&mut self, depth: usize, tree: &Tree, page: u32) -> Result<&mut Step> {
+        // A path of so few pages is within the limits of any tree.
+        if depth >= DEPTH_MAX || self.entered > DEPTH_MAX as u64 {
+            self.check_limits(depth, tree, page)?;
         }
         self.entered += 1;
-        let (low, high) = self.bounds();
-        let before = low.filter(|_| tree.format.branches_hold_entries());
-        let node = tree.load(page, before)?;
-        let is_within = node.len() == 0
-            || (low.is_none_or(|low| tree.order.compare(low, node.key(0)).is_le())
-                && high.is_none_or(|high| tree.order.compare(node.key(node.len() - 1), high).is_le()));
-        if !node.is_sorted || !is_within {
-            let what = format!("index page at {}, keys", tree.offset(page));
-            let (expected, found) = match node.is_sorted {
-                false => (
-                    format!(
-                        "keys in order, under the collation given ({})",
-                        tree.order.collation_name()
-                    ),
-                    "keys out of order",
-                ),
-                true => (
-                    "keys between those of the branch above".to_owned(),
-                    "keys from elsewhere",
-                ),
+        let (above, old) = self.steps.split_at_checked(depth).unwrap_or((&self.steps, &[]));
+        let (low, high) = bounds(above);
+        let known = old.first().filter(|step| step.page == page);
+        let loaded = match known {
+            Some(_) => None,
+            None => Some(tree.load(page, low)?),
+        };
+        let fits = |node: &Node| {
+            let is_within = || {
+                low.is_none_or(|low| tree.order.compare(low, node.key(0)).is_le())
+                    && high.is_none_or(|high| tree.order.compare(node.key(node.len() - 1), high).is_le())
             };
-            return Err(tree.corrupt(&what, tree.offset(page), expected, found));
+            node.is_sorted && (node.len() == 0 || is_within())
+        };
+        match (&loaded, known) {
+            (Some(node), _) | (None, Some(Step { node, .. })) if !fits(node) => {
+                return Err(misplaced(tree, page, node));
+            }
+            _ => {}
         }
-        self.steps.push(Step { page, node, slot: 0 });
-        // The step was pushed above.
+        if let Some(node) = loaded {
+            self.steps.truncate(depth);
+            self.steps.push(Step { page, node, slot: 0 });
+        }
+        // The step is one of the path's, or was pushed above.
         self.steps
-            .last_mut()
+            .get_mut(depth)
             .ok_or_else(|| tree.corrupt("index page", tree.offset(page), "a step", "none"))
     }
 
-    /// The keys of branches that stand before and behind everything below the last step's slot.
-    fn bounds(&self) -> (Option<&[u8]>, Option<&[u8]>) {
-        let low = self.steps.iter().rev().find(|step| step.slot > 0);
-        let high = self.steps.iter().rev().find(|step| step.slot < step.node.len());
-        (
-            low.map(|step| step.node.key(step.slot - 1)),
-            high.map(|step| step.node.key(step.slot)),
-        )
+    fn check_limits(&self, depth: usize, tree: &Tree, page: u32) -> Result<()> {
+        if depth < DEPTH_MAX && self.entered <= tree.page_count() + DEPTH_MAX as u64 {
+            return Ok(());
+        }
+        let found = format!("a path of {depth} pages after {} others", self.entered);
+        let expected = format!("a tree of {} pages and depth {DEPTH_MAX}", tree.page_count());
+        Err(tree.corrupt("index page", tree.offset(page), expected, found))
     }
 
     fn descend_first(&mut self, tree: &Tree, mut page: u32) -> Result<bool> {
@@ -291,18 +306,22 @@ impl TreePath {
         }
     }
 
-    fn descend_to(&mut self, tree: &Tree, is_before: &mut impl FnMut(&[u8], u32) -> bool) -> Result<bool> {
-        let mut page = tree.root;
+    fn descend_to(&mut self, tree: &Tree, mut slot_of: impl FnMut(&Node) -> usize) -> Result<bool> {
+        let (mut page, mut depth) = (tree.root, 0);
         loop {
-            let step = self.enter(tree, page)?;
-            step.slot = step.node.partition(&mut *is_before);
+            let step = self.enter_at(depth, tree, page)?;
+            step.slot = slot_of(&step.node);
             if !step.node.is_leaf() {
                 // Without entries of its own a branch has as many pages below as keys: behind the last is the last.
                 step.slot = step.slot.min(step.node.children.len() - 1);
             }
             match step.node.children.get(step.slot).copied() {
-                None => return Ok(step.slot < step.node.len()),
-                Some(child) => page = child,
+                None => {
+                    let found = step.slot < step.node.len();
+                    self.steps.truncate(depth + 1);
+                    return Ok(found);
+                }
+                Some(child) => (page, depth) = (child, depth + 1),
             }
         }
     }
@@ -362,6 +381,36 @@ impl TreePath {
             step.slot = slot;
         }
     }
+}
+
+/// The keys of branches that stand before and behind everything below the last step's slot.
+fn bounds(steps: &[Step]) -> (Option<&[u8]>, Option<&[u8]>) {
+    let low = steps.iter().rev().find(|step| step.slot > 0);
+    let high = steps.iter().rev().find(|step| step.slot < step.node.len());
+    (
+        low.map(|step| step.node.key(step.slot - 1)),
+        high.map(|step| step.node.key(step.slot)),
+    )
+}
+
+/// Why a page cannot be where it is.
+#[cold]
+fn misplaced(tree: &Tree, page: u32, node: &Node) -> Error {
+    let what = format!("index page at {}, keys", tree.offset(page));
+    let (expected, found) = match node.is_sorted {
+        false => (
+            format!(
+                "keys in order, under the collation given ({})",
+                tree.order.collation_name()
+            ),
+            "keys out of order",
+        ),
+        true => (
+            "keys between those of the branch above".to_owned(),
+            "keys from elsewhere",
+        ),
+    };
+    tree.corrupt(&what, tree.offset(page), expected, found)
 }
 
 /// Decoded pages: the recently used half stays when the cache is full.

@@ -262,7 +262,10 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Io`].
     pub fn release_orders(&mut self) -> Result<()> {
-        self.orders.unlock()
+        match self.orders.files.iter().any(|file| file.is_locked) {
+            true => self.orders.unlock(),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn open_production(&mut self) -> Result<()> {
