@@ -2,8 +2,9 @@
 //!
 //! An order can answer a comparison of what its keys begin with: the bare field, `UPPER(field)`, the first field of a
 //! compound key, `DELETED()`. It must hold every record (no FOR, not unique, no custom keys; a candidate index is looked through
-//! for that); an order with FOR that is no candidate index answers the leaf that is its condition. What could differ between keys and records is left to the kernels: fields that can be NULL,
-//! texts compared under SET EXACT or in another collation than the order's, moments within a day.
+//! for that); an order with FOR that is no candidate index answers the leaf that is its condition. What could differ between keys
+//! and records is left to the kernels: fields that can be NULL, texts compared under SET EXACT or in another collation than the
+//! order's, moments within a day.
 
 use std::sync::Arc;
 

@@ -15,8 +15,8 @@ impl TableEditor {
     /// Appends the rows of a batch, whose columns go to the fields in order, and returns the numbers of the new records.
     ///
     /// Values are converted as by [`TableEditor::alter`]; times finer than milliseconds are cut. Columns of counters and of times
-    /// of change must be null, since the table gives those itself, but for [`TableEditor::enforce_autoincrement`]. Beside others, the header is locked meanwhile, and the new
-    /// records are not locked afterwards: they appear complete.
+    /// of change must be null, since the table gives those itself, but for [`TableEditor::enforce_autoincrement`]. Beside others,
+    /// the header is locked meanwhile, and the new records are not locked afterwards: they appear complete.
     ///
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) with record, field and value for the first that does not fit, and
