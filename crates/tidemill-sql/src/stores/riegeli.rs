@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
-use futures::{StreamExt, TryStreamExt, stream};
 use tidemill_riegeli::rows::RowFile;
 use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, RecordType, SharedSource};
 
@@ -24,25 +23,24 @@ pub(super) async fn open(
     options: &SessionOptions,
     damage: &DamageLog,
 ) -> Result<Arc<dyn TableProvider>> {
-    let sources = location.sources().await?.into_iter();
-    let sources = sources.filter_map(|(part, source)| Some((part, source?)));
-    let engines = stream::iter(sources).map(|(part, source)| async move {
+    let mut engines = Vec::new();
+    for part in location.parts().await? {
+        let Some(source) = part.source().await? else { continue };
         let (options, damage) = (options.clone(), damage.clone());
+        // Objects are waited for, which a thread of the runtime must not do.
         let mut reading = ReaderOptions::default()
             .recover(options.recovers())
             .stop_at_footer(part.format == Format::ArrayRecord);
         if let Some(positions) = &options.positions {
             reading = reading.chunks(positions.clone());
         }
-        // Objects are waited for, which a thread of the runtime must not do.
         let open = move || engine(source, part.to_string(), reading, &options, damage);
-        tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
+        engines.push(tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
             path: location.to_string().into(),
             action: "open",
             source: panic.into(),
-        })?
-    });
-    let engines: Vec<_> = engines.buffered(AT_ONCE).try_collect().await?;
+        })??);
+    }
     Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
@@ -89,6 +87,3 @@ fn engine(
         }),
     })
 }
-
-/// Parts that are opened at once: of objects each is a few requests.
-const AT_ONCE: usize = 16;
