@@ -326,41 +326,33 @@ pub extern "C" fn AdsGetCollation(connection: Handle, collation: Bytes, len: Out
 /// Lets candidate indexes of a connection's tables refuse nothing. Two records may have one key then, of which the index has one.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsDisableUniqueEnforcement(connection: Handle) -> u32 {
-    enforce_unique(connection, false)
+    set(connection, |connection| connection.enforce_unique(false))
 }
 
 /// Lets candidate indexes refuse a second record with a key again.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsEnableUniqueEnforcement(connection: Handle) -> u32 {
-    enforce_unique(connection, true)
-}
-
-fn enforce_unique(connection: Handle, enforces: bool) -> u32 {
-    call(|| {
-        with_connection(connection, |session| {
-            session.connection.enforce_unique(enforces);
-            Ok(())
-        })
-    })
+    set(connection, |connection| connection.enforce_unique(true))
 }
 
 /// Lets programs give the autoincrement fields of a connection's tables values, through the functions that set fields and by
 /// statements. What the tables give themselves goes on behind the greatest.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsDisableAutoIncEnforcement(connection: Handle) -> u32 {
-    enforce_autoincrement(connection, false)
+    set(connection, |connection| connection.enforce_autoincrement(false))
 }
 
 /// Lets the tables of a connection alone give autoincrement fields their values again.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsEnableAutoIncEnforcement(connection: Handle) -> u32 {
-    enforce_autoincrement(connection, true)
+    set(connection, |connection| connection.enforce_autoincrement(true))
 }
 
-fn enforce_autoincrement(connection: Handle, enforces: bool) -> u32 {
+/// Sets something of a connection that cannot be refused.
+fn set(connection: Handle, set: impl FnOnce(&mut Connection)) -> u32 {
     call(|| {
         with_connection(connection, |session| {
-            session.connection.enforce_autoincrement(enforces);
+            set(&mut session.connection);
             Ok(())
         })
     })

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tidemill_xbase::{Alteration, OpenMode, TableWriter};
+use tidemill_xbase::{Alteration, OpenMode, TableEditor, TableWriter};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
@@ -30,8 +30,21 @@ pub struct Connection {
     pub(crate) transactions: Transactions,
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
     pub(crate) sole_use: Option<SoleUse>,
-    pub(crate) enforces_unique: bool,
-    pub(crate) enforces_autoincrement: bool,
+    pub(crate) enforcement: Enforcement,
+}
+
+/// What the tables of a connection refuse.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Enforcement {
+    unique: bool,
+    autoincrement: bool,
+}
+
+impl Enforcement {
+    pub(crate) fn apply(self, editor: &mut TableEditor) {
+        editor.enforce_candidates(self.unique);
+        editor.enforce_autoincrement(self.autoincrement);
+    }
 }
 
 impl Connection {
@@ -55,8 +68,10 @@ impl Connection {
             transactions: Transactions::default(),
             analytical: None,
             sole_use: None,
-            enforces_unique: true,
-            enforces_autoincrement: true,
+            enforcement: Enforcement {
+                unique: true,
+                autoincrement: true,
+            },
         })
     }
 
@@ -261,26 +276,26 @@ impl Connection {
     /// Whether candidate indexes refuse what they forbid, in all tables of the connection (SAP's help,
     /// `AdsDisableUniqueEnforcement`). Making one over two records of a key is refused all the same. Default: true.
     pub fn enforce_unique(&mut self, enforces: bool) {
-        self.enforces_unique = enforces;
-        for (_, area) in &mut self.areas {
-            area.editor_to_read().enforce_candidates(enforces);
-        }
+        self.enforcement.unique = enforces;
+        self.enforce();
     }
 
     /// Whether programs are refused to give autoincrement fields values, in all tables of the connection (SAP's help,
     /// `AdsDisableAutoIncEnforcement`). Where they are not, the counters go on behind what was given. Default: true.
     pub fn enforce_autoincrement(&mut self, enforces: bool) {
-        self.enforces_autoincrement = enforces;
+        self.enforcement.autoincrement = enforces;
+        self.enforce();
+    }
+
+    fn enforce(&mut self) {
         for (_, area) in &mut self.areas {
-            area.editor_to_read().enforce_autoincrement(enforces);
+            self.enforcement.apply(area.editor_to_read());
         }
     }
 
     pub(crate) fn add(&mut self, area: impl Into<Box<WorkArea>>) -> AreaId {
         let mut area = area.into();
-        let editor = area.editor_to_read();
-        editor.enforce_candidates(self.enforces_unique);
-        editor.enforce_autoincrement(self.enforces_autoincrement);
+        self.enforcement.apply(area.editor_to_read());
         if let Some(sole_use) = self
             .sole_use
             .as_ref()

@@ -30,13 +30,13 @@ pub(crate) struct ChunkInWork {
     records: Vec<u8>,
     limits: Vec<usize>,
     header: Option<Result<ChunkHeader, Damage>>,
-    /// The data, as in [`Parts`].
+    /// The data, as in [`PartsInWork`].
     parts: [Vec<u8>; 2],
     paid: bool,
 }
 
 /// The data of a chunk, one part behind the other.
-pub(crate) type Parts<'a> = [&'a [u8]; 2];
+pub(crate) type PartsInWork<'a> = [&'a [u8]; 2];
 
 impl ChunkInWork {
     /// Adds a record that consists of `parts`.
@@ -54,7 +54,7 @@ impl ChunkInWork {
     }
 
     /// Returns the header and the parts of the data, when the chunk has been through the pool.
-    pub(crate) fn encoded(&self) -> Result<Option<(&ChunkHeader, Parts<'_>)>, Damage> {
+    pub(crate) fn encoded(&self) -> Result<Option<(&ChunkHeader, PartsInWork<'_>)>, Damage> {
         match &self.header {
             Some(Ok(header)) => Ok(Some((header, self.parts.each_ref().map(Vec::as_slice)))),
             Some(Err(damage)) => Err(damage.clone()),

@@ -485,10 +485,9 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
-        let (unique, autoincrement) = (self.connection.enforces_unique, self.connection.enforces_autoincrement);
+        let enforcement = self.connection.enforcement;
         let editor = self.editor_of(name)?;
-        editor.enforce_candidates(unique);
-        editor.enforce_autoincrement(autoincrement);
+        enforcement.apply(editor);
         // What was counted before is not the statement's.
         let _ = editor.take_counted();
         Ok(editor)

@@ -42,7 +42,16 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::DuplicateKey`] and [`ErrorCode::KeyCannotBeNull`] for a record that a candidate index may not have, and as
     /// [`TableEditor::replace`](tidemill_xbase::TableEditor::replace); the changes then still wait.
+    #[inline]
     pub fn write_record(&mut self) -> Result<()> {
+        // Most often there is nothing to write.
+        match self.record.is_changed || self.appended.is_some() || self.locked_for_change.is_some() {
+            true => self.write_changes(),
+            false => Ok(()),
+        }
+    }
+
+    fn write_changes(&mut self) -> Result<()> {
         if self.record.is_changed {
             self.keep_within_constraint()?;
             let memos: Vec<(usize, Value<'_>)> = self

@@ -414,10 +414,7 @@ impl WorkArea {
     /// Writes what was changed before the area goes elsewhere.
     pub(super) fn leave_record(&mut self) -> Result<()> {
         self.is_found = false;
-        match self.record.is_changed || self.appended.is_some() || self.locked_for_change.is_some() {
-            true => self.write_record(),
-            false => Ok(()),
-        }
+        self.write_record()
     }
 
     /// Is at a place now.

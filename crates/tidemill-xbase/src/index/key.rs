@@ -185,7 +185,21 @@ impl KeyCodec {
     ///
     /// # Errors
     /// As [`KeyCodec::key`].
+    #[inline]
     pub(crate) fn put_key(self, value: &KeyValue<'_>, key: &mut Key) -> Result<()> {
+        let are_doubles =
+            self.key_type == KeyType::Number && self.encoding == KeyEncoding::Binary && self.len == DOUBLE;
+        match value {
+            // What is looked for most often.
+            KeyValue::Number(number) if are_doubles && !number.is_nan() => {
+                key.set_raw(&sortable(*number));
+                Ok(())
+            }
+            _ => self.put_any(value, key),
+        }
+    }
+
+    fn put_any(self, value: &KeyValue<'_>, key: &mut Key) -> Result<()> {
         key.bytes.clear();
         key.by_day = false;
         self.put(value, &mut key.bytes)?;
@@ -196,18 +210,6 @@ impl KeyCodec {
             }
         }
         Ok(())
-    }
-
-    /// As [`KeyCodec::put_key`] of a number where keys are doubles; `false`, and nothing done, elsewhere.
-    #[inline]
-    pub(crate) fn put_double(self, number: f64, key: &mut Key) -> bool {
-        let are_doubles =
-            self.key_type == KeyType::Number && self.encoding == KeyEncoding::Binary && self.len == DOUBLE;
-        if are_doubles && !number.is_nan() {
-            key.set_raw(&sortable(number));
-            return true;
-        }
-        false
     }
 
     /// The whole key of a value, as it is stored.

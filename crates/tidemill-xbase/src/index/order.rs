@@ -72,10 +72,7 @@ impl Order {
     /// # Errors
     /// As [`Order::key`]; there is no use in the key then.
     pub fn put_key(&self, value: &KeyValue<'_>, key: &mut Key) -> Result<()> {
-        match value {
-            KeyValue::Number(number) if self.codec.put_double(*number, key) => Ok(()),
-            _ => self.codec.put_key(value, key),
-        }
+        self.codec.put_key(value, key)
     }
 
     /// The key of a value as the file stores it, of [`Tag::key_len`] bytes.

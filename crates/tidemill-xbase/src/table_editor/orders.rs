@@ -262,10 +262,7 @@ impl TableEditor {
     /// # Errors
     /// [`Error::Io`].
     pub fn release_orders(&mut self) -> Result<()> {
-        match self.orders.files.iter().any(|file| file.is_locked) {
-            true => self.orders.unlock(),
-            false => Ok(()),
-        }
+        self.orders.unlock()
     }
 
     pub(super) fn open_production(&mut self) -> Result<()> {
