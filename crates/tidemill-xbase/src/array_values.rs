@@ -20,6 +20,10 @@ use arrow_schema::{DataType, TimeUnit};
 use crate::error::{Error, Result};
 use crate::value::Value;
 
+mod cells;
+
+pub(crate) use cells::Cells;
+
 /// An array, looked at once.
 #[derive(Debug)]
 pub(crate) struct ArrayValues<'a> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 
-use crate::array_values::ArrayValues;
+use crate::array_values::{ArrayValues, Cells};
 use crate::codepage::CodePage;
 use crate::conversion::{convert, shown};
 use crate::error::{BadValue, Error, Result};
@@ -207,29 +207,31 @@ impl TableWriter {
     fn fill(&mut self, column: &Column, given: &ArrayRef, buffer: &mut [u8]) -> Result<()> {
         let (format, values) = (self.format(column), ArrayValues::new(&column.name, given)?);
         let (mut scratch, mut memo) = (Vec::new(), self.memo.take());
-        let filled = buffer
-            .chunks_exact_mut(self.stride)
-            .enumerate()
-            .try_for_each(|(i, record)| {
-                let value = values.get(i);
-                if value == Value::Null {
-                    return self.fill_null(column, i, record);
-                }
-                let cell = record.get_mut(column.offset..column.offset + column.width);
-                let cell = cell.unwrap_or_default();
-                let bad = |expected| self.bad(column, i, expected, shown(value));
-                let converted = convert(value, column.kind).map_err(|expected| bad(expected.to_owned()))?;
-                let put = match converted.value() {
-                    Value::Null => return self.fill_null(column, i, record),
-                    value if column.kind.uses_memo() => put_memo(&format, value, memo.as_mut(), cell, &mut scratch)?,
-                    value => format.put(value, cell, &mut scratch),
-                };
-                let len = put.map_err(bad)?;
-                if format.varies() && len < column.width {
-                    self.set_bit(record, column.varlength_bit);
-                }
-                Ok(())
-            });
+        let cells = Cells {
+            records: buffer,
+            stride: self.stride,
+            place: column.offset..column.offset + column.width,
+        };
+        let filled = values.fill(&format, cells, &mut |i, record| {
+            let value = values.get(i);
+            if value == Value::Null {
+                return self.fill_null(column, i, record);
+            }
+            let cell = record.get_mut(column.offset..column.offset + column.width);
+            let cell = cell.unwrap_or_default();
+            let bad = |expected| self.bad(column, i, expected, shown(value));
+            let converted = convert(value, column.kind).map_err(|expected| bad(expected.to_owned()))?;
+            let put = match converted.value() {
+                Value::Null => return self.fill_null(column, i, record),
+                value if column.kind.uses_memo() => put_memo(&format, value, memo.as_mut(), cell, &mut scratch)?,
+                value => format.put(value, cell, &mut scratch),
+            };
+            let len = put.map_err(bad)?;
+            if format.varies() && len < column.width {
+                self.set_bit(record, column.varlength_bit);
+            }
+            Ok(())
+        });
         self.memo = memo;
         filled
     }

@@ -141,8 +141,7 @@ impl Format {
             return Ok(cell.len());
         }
         if let (FieldKind::Numeric | FieldKind::Float, Value::Double(value)) = (self.kind, value)
-            && let Some(unscaled) = self.nearest(value)
-            && write_number(unscaled, self.decimals, cell)
+            && self.put_nearest(value, cell)
         {
             return Ok(cell.len());
         }
@@ -255,6 +254,13 @@ impl Format {
         Err(format!("at most {} characters", self.width))
     }
 
+    /// Digits of a double at the end of the cell of a field of decimal numbers. `false` where it takes more to find them, or where
+    /// they do not fit; the cell then holds anything.
+    pub(crate) fn put_nearest(&self, value: f64, cell: &mut [u8]) -> bool {
+        let unscaled = self.nearest(value);
+        unscaled.is_some_and(|unscaled| write_number(unscaled, self.decimals, cell))
+    }
+
     /// The number in units of the field's last decimal, rounded; `None` where that takes more than a multiplication: for large
     /// numbers, those that lie about half way between two, and a zero with a sign.
     fn nearest(&self, value: f64) -> Option<i128> {
@@ -338,7 +344,7 @@ fn civil(days: i32) -> Result<(i32, u32, u32), String> {
 
 /// Writes a scaled integer with its point to the end of a cell, behind blanks; a zero before the point is left out where
 /// there is no room for it. `false` when it does not fit; the cell then holds anything.
-fn write_number(value: i128, decimals: u8, cell: &mut [u8]) -> bool {
+pub(crate) fn write_number(value: i128, decimals: u8, cell: &mut [u8]) -> bool {
     // Almost every number fits into 64 bits, whose division is a multiplication.
     match u64::try_from(value.unsigned_abs()) {
         Ok(mut rest) => {
