@@ -286,8 +286,8 @@ impl Location {
         let places = match &self.place {
             Place::Shards { files, .. } => files.iter().cloned().map(Place::File).collect(),
             Place::Objects(pattern) => {
-                let urls = object::all_of(pattern).await?;
-                urls.into_iter().map(Place::Object).collect()
+                let objects = object::all_of(pattern).await?;
+                objects.into_iter().map(|object| Place::Object(object.url)).collect()
             }
             one => vec![one.clone()],
         };
@@ -308,6 +308,27 @@ impl Location {
                 hint: "name one file".to_owned(),
             }),
         }
+    }
+
+    /// The places of the table one by one, as by [`Location::parts`], each with its bytes as [`Location::source`] has them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the two.
+    pub async fn sources(&self) -> Result<Vec<(Self, Option<SharedSource>)>> {
+        let mut sources = Vec::new();
+        if let Place::Objects(pattern) = &self.place {
+            for (url, source) in object::sources(object::all_of(pattern).await?).await? {
+                let (place, format) = (Place::Object(url), self.format);
+                sources.push((Self { place, format }, Some(source)));
+            }
+        } else {
+            for part in self.parts().await? {
+                let source = part.source().await?;
+                sources.push((part, source));
+            }
+        }
+        Ok(sources)
     }
 
     /// The bytes of the table's one file or object, to be read at any position; `None` for standard input. Objects are read

@@ -47,14 +47,14 @@ impl Records {
     /// [`Error::Unsupported`] for a format whose rows are no records; [`Error::Io`].
     pub async fn open(location: &Location, options: &ReaderOptions) -> Result<Self> {
         let mut files = Vec::new();
-        for part in location.parts().await? {
+        for (part, source) in location.sources().await? {
             if !part.format.has_records() {
                 return Err(Error::Unsupported {
                     what: format!("{part}: reading records of {}", part.format),
                     hint: "Riegeli, ArrayRecord and TFRecord files have records".to_owned(),
                 });
             }
-            let bytes = match (part.source().await?, part.format) {
+            let bytes = match (source, part.format) {
                 (None, _) => Bytes::StandardInput,
                 (Some(source), Format::TfRecord) => Bytes::TfRecord(source),
                 (Some(source), _) => Bytes::Riegeli(source),

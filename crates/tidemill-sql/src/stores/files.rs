@@ -26,8 +26,11 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
     for part in &parts {
         urls.push(match &part.place {
             Place::Object(url) => {
-                let store = Object::open(url)?.store;
-                state.runtime_env().register_object_store(url, store);
+                // All parts are in one store.
+                if urls.is_empty() {
+                    let store = Object::open(url)?.store;
+                    state.runtime_env().register_object_store(url, store);
+                }
                 ListingTableUrl::try_new(url.clone(), None)?
             }
             _ => ListingTableUrl::try_new(file_url(part.file()?)?, None)?,

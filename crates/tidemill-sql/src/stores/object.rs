@@ -11,36 +11,55 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures::TryStreamExt;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use glob::{MatchOptions, Pattern};
 use object_store::path::Path as ObjectPath;
-use object_store::{ObjectStore, ObjectStoreExt};
-use tidemill_riegeli::Source;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use tidemill_riegeli::{SharedSource, Source};
 use tokio::runtime::Handle;
 use url::Url;
 
 use crate::{Error, Result, shards};
 
-/// The URLs of the objects that a pattern or a count of shards stands for, by name. Shards must all be there, and are not asked
-/// for where the name tells them: not every server tells what it has.
+/// The objects that a pattern or a count of shards stands for, by name, all by one client of their store. Shards must all be there,
+/// and are not asked for where the name tells them: not every server tells what it has.
 ///
 /// # Errors
 ///
 /// [`Error::NotFound`] when nothing fits, or a shard is missing of those that fit; [`Error::Io`].
-pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Url>> {
-    if let Some(shards) = shards::all_of(Path::new(pattern.path())) {
-        let urls = shards.iter().map(|shard| {
-            let mut url = pattern.clone();
-            url.set_path(&shard.to_string_lossy());
-            url
+pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Object>> {
+    let Object { store, path, .. } = Object::open(pattern)?;
+    // Of a URL the beginning of the path may be a container's name.
+    let segments: Vec<&str> = pattern.path_segments().into_iter().flatten().collect();
+    let container = segments[..segments.len().saturating_sub(path.parts().count())].join("/");
+    let object = |path: ObjectPath, size: Option<u64>| {
+        let mut url = pattern.clone();
+        url.set_path(&container);
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments
+                .pop_if_empty()
+                .extend(path.parts().map(|part| part.as_ref().to_owned()));
+        }
+        Object {
+            store: Arc::clone(&store),
+            path,
+            url,
+            size,
+        }
+    };
+    if let Some(shards) = shards::all_of(Path::new(path.as_ref())) {
+        let objects = shards.iter().map(|shard| {
+            let path = ObjectPath::parse(shard.to_string_lossy());
+            let path = path.map_err(|error| refused(pattern, "open")(error.into()))?;
+            Ok(object(path, None))
         });
-        return Ok(urls.collect());
+        return objects.collect();
     }
     let not_found = |hint: String| Error::NotFound {
         name: pattern.to_string(),
         hint,
     };
-    let Object { store, path, .. } = Object::open(pattern)?;
     let fits = Pattern::new(path.as_ref()).map_err(|error| not_found(format!("not a pattern: {error}")))?;
     let options = MatchOptions {
         require_literal_separator: true,
@@ -50,43 +69,43 @@ pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Url>> {
         .parts()
         .take_while(|part| !part.as_ref().contains(shards::PATTERN))
         .collect();
-    let listed = store.list(Some(&folder)).map_ok(|object| object.location);
-    let mut found: Vec<ObjectPath> = listed
-        .try_filter(|object| ready(fits.matches_with(object.as_ref(), options)))
+    let mut found: Vec<ObjectMeta> = store
+        .list(Some(&folder))
+        .try_filter(|object| ready(fits.matches_with(object.location.as_ref(), options)))
         .try_collect()
         .await
         .map_err(refused(pattern, "list"))?;
-    found.sort();
+    found.sort_by(|one, other| one.location.cmp(&other.location));
     if found.is_empty() {
         return Err(not_found("no object fits the pattern".to_owned()));
     }
-    let names: HashSet<&Path> = found.iter().map(|object| Path::new(object.as_ref())).collect();
+    let names: HashSet<&Path> = found.iter().map(|object| Path::new(object.location.as_ref())).collect();
     if let Some(family) = shards::siblings(names.iter().copied())
         && let Some(missing) = family.iter().find(|shard| !names.contains(shard.as_path()))
     {
         return Err(not_found(format!("{} is missing", missing.display())));
     }
-    // Of a URL the beginning of the path may be a container's name.
-    let segments: Vec<&str> = pattern.path_segments().into_iter().flatten().collect();
-    let container = segments[..segments.len().saturating_sub(path.parts().count())].join("/");
-    let urls = found.iter().map(|object| {
-        let mut url = pattern.clone();
-        url.set_path(&container);
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments
-                .pop_if_empty()
-                .extend(object.parts().map(|part| part.as_ref().to_owned()));
-        }
-        url
-    });
-    Ok(urls.collect())
+    let found = found.into_iter();
+    Ok(found.map(|one| object(one.location, Some(one.size))).collect())
+}
+
+/// The bytes of each object. Sizes that no listing told are asked for, several at a time.
+pub(crate) async fn sources(objects: Vec<Object>) -> Result<Vec<(Url, SharedSource)>> {
+    let source = |object: Object| async move {
+        let url = object.url.clone();
+        Ok((url, Arc::new(object.source().await?) as SharedSource))
+    };
+    let sources: Vec<BoxFuture<'static, _>> = objects.into_iter().map(|object| source(object).boxed()).collect();
+    stream::iter(sources).buffered(AT_ONCE).try_collect().await
 }
 
 /// An object and the store that has it.
 pub(crate) struct Object {
     pub(crate) store: Arc<dyn ObjectStore>,
     path: ObjectPath,
-    url: Url,
+    pub(crate) url: Url,
+    /// What a listing told.
+    size: Option<u64>,
 }
 
 impl Object {
@@ -103,17 +122,19 @@ impl Object {
             store: Arc::from(store),
             path,
             url: url.clone(),
+            size: None,
         })
     }
 
     /// The object as a source of bytes for threads that may wait.
     pub(crate) async fn source(self) -> Result<ObjectSource> {
-        let size = self
-            .store
-            .head(&self.path)
-            .await
-            .map_err(refused(&self.url, "find"))?
-            .size;
+        let size = match self.size {
+            Some(size) => size,
+            None => {
+                let found = self.store.head(&self.path).await;
+                found.map_err(refused(&self.url, "find"))?.size
+            }
+        };
         Ok(ObjectSource {
             object: self,
             size,
@@ -178,6 +199,9 @@ impl Ahead {
 
 /// Beginnings of the names of settings in the environment.
 const SETTINGS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
+
+/// Requests that are under way at once.
+const AT_ONCE: usize = 16;
 
 /// A chunk header and what surrounds it; a request costs as much as some 100 KiB do.
 const FIRST_FETCH: u64 = 64 << 10;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use tidemill_riegeli::rows::RowFile;
 use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, RecordType, SharedSource};
 
@@ -23,24 +25,28 @@ pub(super) async fn open(
     options: &SessionOptions,
     damage: &DamageLog,
 ) -> Result<Arc<dyn TableProvider>> {
-    let mut engines = Vec::new();
-    for part in location.parts().await? {
-        let Some(source) = part.source().await? else { continue };
-        let (options, damage) = (options.clone(), damage.clone());
-        // Objects are waited for, which a thread of the runtime must not do.
+    let mut engines: Vec<BoxFuture<'static, Result<_>>> = Vec::new();
+    for (part, source) in location.sources().await? {
+        let Some(source) = source else { continue };
+        let (name, options, damage) = (location.to_string(), options.clone(), damage.clone());
         let mut reading = ReaderOptions::default()
             .recover(options.recovers())
             .stop_at_footer(part.format == Format::ArrayRecord);
         if let Some(positions) = &options.positions {
             reading = reading.chunks(positions.clone());
         }
+        // Objects are waited for, which a thread of the runtime must not do.
         let open = move || engine(source, part.to_string(), reading, &options, damage);
-        engines.push(tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
-            path: location.to_string().into(),
-            action: "open",
-            source: panic.into(),
-        })??);
+        let opened = async move {
+            tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
+                path: name.into(),
+                action: "open",
+                source: panic.into(),
+            })?
+        };
+        engines.push(opened.boxed());
     }
+    let engines: Vec<_> = stream::iter(engines).buffered(AT_ONCE).try_collect().await?;
     Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
@@ -87,3 +93,6 @@ fn engine(
         }),
     })
 }
+
+/// Parts that are opened at once: of objects each is a few requests.
+const AT_ONCE: usize = 16;

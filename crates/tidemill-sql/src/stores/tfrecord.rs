@@ -19,8 +19,8 @@ use crate::stores::Reading;
 
 pub(super) async fn open(location: &Location, recover: bool, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
-    for part in location.parts().await? {
-        let Some(source) = part.source().await? else { continue };
+    for (part, source) in location.sources().await? {
+        let Some(source) = source else { continue };
         engines.push(TfRecordEngine {
             source,
             path: part.to_string(),
