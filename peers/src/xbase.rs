@@ -66,6 +66,13 @@ impl Spread {
         }
     }
 
+    /// Takes runs of another time in: the median is then the least of the medians.
+    pub fn merge(&mut self, other: Self) {
+        self.min = self.min.min(other.min);
+        self.median = self.median.min(other.median);
+        self.max = self.max.max(other.max);
+    }
+
     /// Runs `run` once to warm up and then `repeats` times. What `prepare` does is not counted. Answers must be `answer`.
     ///
     /// # Panics

@@ -2,6 +2,9 @@
 
 use super::{Answering, Line, Question, Reference, Spread, table::STRIDE};
 
+/// What the lines of these loops are called.
+pub const ENGINE: &str = "limit (by hand)";
+
 /// The bytes of all records, read once.
 #[must_use]
 pub fn bandwidth(reference: &Reference, repeats: usize) -> Spread {
@@ -27,7 +30,7 @@ pub fn lines(reference: &Reference, repeats: usize) -> Vec<Line> {
     let lines = questions.into_iter().map(|(question, run)| Line {
         question,
         filter: None,
-        engine: "limit (by hand)".to_owned(),
+        engine: ENGINE.to_owned(),
         times: Spread::measure(repeats, &reference.answer(question), || body, run),
         units: reference.rows.len(),
         calls: 0,

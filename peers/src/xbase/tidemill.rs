@@ -15,7 +15,8 @@ use tidemill_xbase::{
 
 use super::{Answering, Line, Question, Reference, Spread};
 
-const ENGINE: &str = "tidemill";
+/// What the lines of this engine are called.
+pub const ENGINE: &str = "tidemill";
 const SEEKS: usize = 100_000;
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
