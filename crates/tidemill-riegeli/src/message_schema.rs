@@ -159,6 +159,23 @@ impl MessageSchema {
         }
     }
 
+    /// Returns the schema with some members alone of the message that is in a column: those that the paths of names in `members` lead
+    /// to, and the messages on the way. A column that has no such members stays whole. As for oneofs, see [`Self::project`].
+    #[must_use]
+    pub fn with_members(mut self, column: usize, members: &[Vec<String>]) -> Self {
+        let narrowed = self.fields.get(column).and_then(|field| {
+            let path = |names: &Vec<String>| Some([vec![field.number], numbers(&field.children, names)?].concat());
+            let paths = members.iter().map(path).collect::<Option<Vec<_>>>()?;
+            let paths: Vec<&[u32]> = paths.iter().map(Vec::as_slice).collect();
+            project(std::slice::from_ref(field), &paths).pop()
+        });
+        if let (Some(narrowed), Some(field)) = (narrowed, self.fields.get_mut(column)) {
+            *field = narrowed;
+        }
+        self.keep(|_| true);
+        self
+    }
+
     /// Drops the columns that `keep`, which gets their numbers, is false for.
     pub(crate) fn keep(&mut self, keep: impl Fn(usize) -> bool) {
         let fields = std::mem::take(&mut self.fields).into_iter().enumerate();
@@ -295,6 +312,17 @@ fn project(fields: &[MessageField], paths: &[&[u32]]) -> Vec<MessageField> {
         });
     }
     projected
+}
+
+/// The numbers of the fields that a path of names leads through, if there are such.
+fn numbers(fields: &[MessageField], names: &[String]) -> Option<Vec<u32>> {
+    let Some((name, below)) = names.split_first() else {
+        return Some(Vec::new());
+    };
+    let field = fields.iter().find(|field| field.arrow_field.name() == name)?;
+    let mut path = vec![field.number];
+    path.extend(numbers(&field.children, below)?);
+    Some(path)
 }
 
 /// The message types of a set, by full name.
@@ -575,6 +603,52 @@ mod tests {
         assert_eq!(columns(&proto2), expected);
         let schema = MessageSchema::new(&proto2, "p.M").expect("a schema");
         assert!(!schema.fields()[1].packed);
+    }
+
+    #[test]
+    fn some_members_of_a_message_are_a_smaller_column() {
+        let nested = |name: &str, number, of: &str| typed(field(name, number, Type::Message), of);
+        let types = vec![
+            message(
+                "M",
+                vec![
+                    field("a", 1, Type::Int32),
+                    nested("b", 2, ".p.N"),
+                    repeated(nested("c", 3, ".p.O")),
+                ],
+            ),
+            message(
+                "N",
+                vec![
+                    field("x", 1, Type::Bool),
+                    field("y", 2, Type::Bool),
+                    nested("z", 3, ".p.O"),
+                ],
+            ),
+            message("O", vec![field("u", 1, Type::Bool), field("v", 2, Type::Bool)]),
+        ];
+        let schema = MessageSchema::new(&set("proto2", types), "p.M").expect("a schema");
+        let column = |members: &[&[&str]]| {
+            let members: Vec<Vec<String>> = members
+                .iter()
+                .map(|path| path.iter().map(|&name| name.to_owned()).collect())
+                .collect();
+            let narrowed = schema.clone().with_members(1, &members).arrow_schema();
+            assert_eq!(narrowed.fields().len(), 3);
+            narrowed.field(1).data_type().to_string()
+        };
+        assert_eq!(column(&[&["y"]]), r#"Struct("y": Boolean)"#);
+        let expected = r#"Struct("x": Boolean, "z": Struct("v": Boolean))"#;
+        assert_eq!(column(&[&["z", "v"], &["x"]]), expected);
+        assert_eq!(
+            column(&[&["z"], &["z", "v"]]),
+            r#"Struct("z": Struct("u": Boolean, "v": Boolean))"#
+        );
+        // One that is not there leaves the column whole.
+        assert_eq!(
+            column(&[&["x"], &["w"]]),
+            schema.arrow_schema().field(1).data_type().to_string()
+        );
     }
 
     #[test]

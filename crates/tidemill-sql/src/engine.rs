@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::{BooleanArray, RecordBatch};
+use arrow_array::{BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
@@ -26,6 +26,11 @@ use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning
 use datafusion::physical_plan::execution_plan::SchedulingType;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
+
+mod members;
+
+pub(crate) use members::Members;
+use members::Reads;
 
 /// Batches between who reads a table and who takes its rows.
 pub(crate) const BATCHES_IN_FLIGHT: usize = 2;
@@ -45,6 +50,11 @@ pub(crate) trait Engine: Send + Sync + 'static {
 
     /// Whether a scan can be cut into parts that are read side by side.
     fn divisible(&self) -> bool;
+
+    /// Whether a scan reads less where [`Request::members`] says that members of structs are enough. Default: no.
+    fn reads_members(&self) -> bool {
+        false
+    }
 
     /// What the engine is told of a condition, which it keeps exactly. Default: a predicate.
     fn condition(&self, filter: &Expr) -> Condition {
@@ -82,6 +92,10 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
         (**self).divisible()
     }
 
+    fn reads_members(&self) -> bool {
+        (**self).reads_members()
+    }
+
     fn condition(&self, filter: &Expr) -> Condition {
         (**self).condition(filter)
     }
@@ -111,6 +125,8 @@ pub(crate) enum Condition {
 pub(crate) struct Request {
     /// Indices into the engine's schema, in output order.
     pub(crate) projection: Vec<usize>,
+    /// Columns, in the projection or of the filter, whose structs may come with these members alone.
+    pub(crate) members: Members,
     pub(crate) filter: Option<Filter>,
     /// What the filter looks at, condition by condition.
     pub(crate) conditions: Arc<[Expr]>,
@@ -187,6 +203,10 @@ impl<E: Engine> Shards<E> {
         counts.fold(Precision::Exact(0), |sum, count| sum.add(&count))
     }
 
+    fn read_members(&self) -> bool {
+        self.all.iter().all(|engine| engine.reads_members())
+    }
+
     /// Engines of one table are told conditions in the same way.
     fn condition(&self, filter: &Expr) -> Condition {
         self.all
@@ -253,6 +273,7 @@ impl<E: Engine> TableProvider for EngineTable<E> {
             engines: Arc::clone(&self.engines),
             projection,
             projected,
+            output: None,
             filter,
             conditions: predicates.into(),
             texts,
@@ -299,6 +320,8 @@ struct EngineScan<E> {
     engines: Arc<Shards<E>>,
     projection: Vec<usize>,
     projected: SchemaRef,
+    /// What is made of these columns, when it is not they themselves.
+    output: Option<Output>,
     filter: Option<Arc<dyn PhysicalExpr>>,
     /// What the filter is made of.
     conditions: Arc<[Expr]>,
@@ -307,7 +330,65 @@ struct EngineScan<E> {
     parts: usize,
 }
 
+/// Expressions over the columns of a scan, and the schema of what they make.
+#[derive(Clone)]
+struct Output {
+    exprs: ProjectionExprs,
+    schema: SchemaRef,
+}
+
+impl Output {
+    fn of(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let columns = self
+            .exprs
+            .expr_iter()
+            .map(|expr| expr.evaluate(batch)?.into_array(rows));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(
+            Arc::clone(&self.schema),
+            columns,
+            &options,
+        )?)
+    }
+}
+
 impl<E: Engine> EngineScan<E> {
+    /// The schema of the batches that the plan sees.
+    fn schema(&self) -> &SchemaRef {
+        self.output.as_ref().map_or(&self.projected, |output| &output.schema)
+    }
+
+    /// What the plan is given of each column.
+    fn reads(&self) -> Reads {
+        let mut reads = Reads::default();
+        match &self.output {
+            None => self.projection.iter().for_each(|column| reads.add_column(*column)),
+            Some(output) => self.add_reads(&mut reads, &output.exprs),
+        }
+        reads
+    }
+
+    fn add_reads(&self, reads: &mut Reads, exprs: &ProjectionExprs) {
+        let number = |column| self.projection.get(column).copied().unwrap_or(usize::MAX);
+        exprs
+            .expr_iter()
+            .for_each(|expr| reads.add(&expr, &self.projected, &number));
+    }
+
+    /// The columns of which members are enough.
+    fn members(&self) -> Members {
+        if !self.engines.read_members() {
+            return Members::new();
+        }
+        let mut reads = self.reads();
+        if let Some(filter) = &self.filter {
+            reads.add(filter, &self.engines.schema, &|column| column);
+        }
+        reads.members()
+    }
+
     fn filter(&self) -> Result<Option<Filter>> {
         let Some(expr) = &self.filter else { return Ok(None) };
         let schema = &self.engines.schema;
@@ -331,12 +412,32 @@ impl<E: Engine> EngineScan<E> {
     }
 
     fn column_names(&self) -> String {
-        self.projected
-            .fields()
-            .iter()
-            .map(|field| field.name().as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        let members = self.reads().members();
+        let columns = self.projection.iter().zip(self.projected.fields());
+        let names = columns.flat_map(|(column, field)| match members.get(column) {
+            None => vec![field.name().clone()],
+            Some(paths) => {
+                let path = |path: &Vec<String>| format!("{}.{}", field.name(), path.join("."));
+                paths.iter().map(path).collect()
+            }
+        });
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl<E> Clone for EngineScan<E> {
+    fn clone(&self) -> Self {
+        Self {
+            engines: Arc::clone(&self.engines),
+            projection: self.projection.clone(),
+            projected: Arc::clone(&self.projected),
+            output: self.output.clone(),
+            filter: self.filter.clone(),
+            conditions: Arc::clone(&self.conditions),
+            texts: self.texts.clone(),
+            limit: self.limit,
+            parts: self.parts,
+        }
     }
 }
 
@@ -347,6 +448,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
         for engine in engines {
             let request = Request {
                 projection: self.projection.clone(),
+                members: self.members(),
                 filter: self.filter()?,
                 conditions: Arc::clone(&self.conditions),
                 texts: self.texts.clone(),
@@ -357,8 +459,8 @@ impl<E: Engine> DataSource for EngineScan<E> {
             requests.push((engine, request));
         }
         let mut left = self.limit.unwrap_or(usize::MAX);
-        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.projected), BATCHES_IN_FLIGHT);
-        let sender = stream.tx();
+        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(self.schema()), BATCHES_IN_FLIGHT);
+        let (sender, output) = (stream.tx(), self.output.clone());
         stream.spawn_blocking(move || {
             for (engine, request) in requests {
                 if left == 0 {
@@ -370,7 +472,11 @@ impl<E: Engine> DataSource for EngineScan<E> {
                 };
                 for batch in engine.scan(request).map_err(external)? {
                     left = left.saturating_sub(batch.as_ref().map_or(0, RecordBatch::num_rows));
-                    if sender.blocking_send(batch.map_err(external)).is_err() {
+                    let batch = match (batch, &output) {
+                        (Ok(batch), Some(output)) => output.of(&batch),
+                        (batch, _) => batch.map_err(external),
+                    };
+                    if sender.blocking_send(batch).is_err() {
                         return Ok(());
                     }
                 }
@@ -426,14 +532,9 @@ impl<E: Engine> DataSource for EngineScan<E> {
         let worth_it = parts > 1 && output_ordering.is_none() && self.limit.is_none() && self.parts == 1;
         Ok(worth_it.then(|| -> Arc<dyn DataSource> {
             Arc::new(Self {
-                engines: Arc::clone(&self.engines),
-                projection: self.projection.clone(),
-                projected: Arc::clone(&self.projected),
-                filter: self.filter.clone(),
-                conditions: Arc::clone(&self.conditions),
-                texts: self.texts.clone(),
                 limit: None,
                 parts,
+                ..self.clone()
             })
         }))
     }
@@ -443,7 +544,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
     }
 
     fn eq_properties(&self) -> EquivalenceProperties {
-        EquivalenceProperties::new(Arc::clone(&self.projected))
+        EquivalenceProperties::new(Arc::clone(self.schema()))
     }
 
     /// The channel to the reading thread yields to other tasks by itself.
@@ -462,7 +563,7 @@ impl<E: Engine> DataSource for EngineScan<E> {
         Ok(Arc::new(Statistics {
             num_rows: rows,
             total_byte_size: Precision::Absent,
-            column_statistics: vec![ColumnStatistics::new_unknown(); self.projected.fields().len()],
+            column_statistics: vec![ColumnStatistics::new_unknown(); self.schema().fields().len()],
         }))
     }
 
@@ -474,15 +575,34 @@ impl<E: Engine> DataSource for EngineScan<E> {
         self.limit
     }
 
-    fn try_swapping_with_projection(&self, _projection: &ProjectionExprs) -> Result<Option<Arc<dyn DataSource>>> {
-        Ok(None)
+    /// Takes expressions that read members of structs into the scan, which then need not read the others.
+    fn try_swapping_with_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn DataSource>>> {
+        let mut reads = Reads::default();
+        self.add_reads(&mut reads, projection);
+        if self.output.is_some() || !self.engines.read_members() || reads.members().is_empty() {
+            return Ok(None);
+        }
+        let output = Output {
+            exprs: projection.clone(),
+            schema: Arc::new(projection.project_schema(&self.projected)?),
+        };
+        Ok(Some(Arc::new(Self {
+            output: Some(output),
+            ..self.clone()
+        })))
     }
 
     fn apply_expressions(
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        self.filter.as_ref().map_or(Ok(TreeNodeRecursion::Continue), f)
+        let made = self.output.iter().flat_map(|output| output.exprs.expr_iter());
+        for expr in self.filter.iter().cloned().chain(made) {
+            if f(&expr)? == TreeNodeRecursion::Stop {
+                return Ok(TreeNodeRecursion::Stop);
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
     }
 }
 

@@ -7,8 +7,10 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, Fi
 use tidemill_riegeli::{RecordType, RecordWriter, RecordsMetadata, WriterOptions};
 use tidemill_sql::{Session, SessionOptions};
 
-/// `message Order { optional int64 id = 1; optional string city = 2; repeated Line lines = 3; }` and
-/// `message Line { optional string item = 1; optional double price = 2; }`, of package shop.
+/// `message Order { optional int64 id = 1; optional string city = 2; repeated Line lines = 3; optional Buyer buyer = 4; }`,
+/// `message Line { optional string item = 1; optional double price = 2; }`,
+/// `message Buyer { optional string name = 1; optional Home home = 2; }` and
+/// `message Home { optional string street = 1; optional int32 zip = 2; }`, of package shop.
 fn descriptors() -> FileDescriptorSet {
     let field = |name: &str, number, r#type: Type, label: Label, type_name: Option<&str>| FieldDescriptorProto {
         name: Some(name.to_owned()),
@@ -34,6 +36,7 @@ fn descriptors() -> FileDescriptorSet {
                         field("id", 1, Type::Int64, Label::Optional, None),
                         field("city", 2, Type::String, Label::Optional, None),
                         field("lines", 3, Type::Message, Label::Repeated, Some(".shop.Line")),
+                        field("buyer", 4, Type::Message, Label::Optional, Some(".shop.Buyer")),
                     ],
                 ),
                 message(
@@ -43,13 +46,28 @@ fn descriptors() -> FileDescriptorSet {
                         field("price", 2, Type::Double, Label::Optional, None),
                     ],
                 ),
+                message(
+                    "Buyer",
+                    vec![
+                        field("name", 1, Type::String, Label::Optional, None),
+                        field("home", 2, Type::Message, Label::Optional, Some(".shop.Home")),
+                    ],
+                ),
+                message(
+                    "Home",
+                    vec![
+                        field("street", 1, Type::String, Label::Optional, None),
+                        field("zip", 2, Type::Int32, Label::Optional, None),
+                    ],
+                ),
             ],
             ..Default::default()
         }],
     }
 }
 
-/// Orders 0 to 999: every third has no city, order n has n % 3 lines of 10.5 each.
+/// Orders 0 to 999: every third has no city, order n has n % 3 lines of 10.5 each. Of four orders one has no buyer, one an empty
+/// buyer, one a buyer with an empty home, and one Ann, whose zip is n % 128.
 fn write(path: &Path, options: &str, described: bool) {
     let mut options = options.parse::<WriterOptions>().expect("options");
     if described {
@@ -69,6 +87,15 @@ fn write(path: &Path, options: &str, described: bool) {
         for _ in 0..id % 3 {
             message.extend(b"\x1a\x0e\x0a\x03nut\x11");
             message.extend(10.5_f64.to_le_bytes());
+        }
+        match id % 4 {
+            0 => {}
+            1 => message.extend(b"\x22\x00"),
+            2 => {
+                message.extend(b"\x22\x0e\x0a\x03Ann\x12\x07\x0a\x03Via\x10");
+                message.push((id & 0x7f) as u8);
+            }
+            _ => message.extend(b"\x22\x02\x12\x00"),
         }
         writer.write_record(&message).expect("written");
     }
@@ -107,6 +134,26 @@ async fn messages_are_asked_by_their_fields() {
                 "SELECT id, array_length(lines), get_field(array_element(lines, 1), 'item') FROM {} WHERE city IS NOT NULL AND id < 3",
                 "1,1,nut\n2,2,nut\n",
             ),
+            (
+                "SELECT id, get_field(buyer, 'home', 'zip'), get_field(buyer, 'name') FROM {} WHERE id < 4",
+                "0,,\n1,,\n2,2,Ann\n3,,\n",
+            ),
+            (
+                "SELECT COUNT(*), SUM(get_field(buyer, 'home', 'zip')) FROM {} WHERE get_field(buyer, 'name') = 'Ann'",
+                "250,15688\n",
+            ),
+            (
+                "SELECT COUNT(buyer), COUNT(get_field(buyer, 'home')), COUNT(get_field(buyer, 'home', 'street')) FROM {}",
+                "750,500,250\n",
+            ),
+            (
+                "SELECT id FROM {} WHERE get_field(buyer, 'home') IS NOT NULL AND get_field(buyer, 'home', 'zip') IS NULL LIMIT 2",
+                "3\n7\n",
+            ),
+            (
+                "SELECT upper(get_field(buyer, 'name')) AS who, COUNT(*) FROM {} GROUP BY who ORDER BY 2",
+                "ANN,250\n,750\n",
+            ),
         ] {
             let sql = sql.replace("{}", name);
             assert_eq!(answer(&session, &sql).await, expected, "{sql}");
@@ -130,6 +177,24 @@ async fn a_scan_decodes_the_columns_that_are_asked_for() {
         .await
         .expect("a plan");
     assert!(plan.contains("columns=[city], limit=5"), "{plan}");
+    for (sql, columns) in [
+        (
+            "SELECT get_field(buyer, 'home', 'zip') AS zip FROM orders",
+            "[buyer.home.zip]",
+        ),
+        (
+            "SELECT SUM(get_field(buyer, 'home', 'zip')) FROM orders GROUP BY id",
+            "[id, buyer.home.zip]",
+        ),
+        ("SELECT get_field(buyer, 'name'), buyer FROM orders", "[buyer]"),
+        (
+            "SELECT id FROM orders WHERE get_field(buyer, 'name') = 'Ann'",
+            "[id], filter=",
+        ),
+    ] {
+        let plan = session.explain(sql).await.expect("a plan");
+        assert!(plan.contains(&format!("columns={columns}")), "{sql}: {plan}");
+    }
 }
 
 #[tokio::test]
@@ -145,7 +210,7 @@ async fn files_that_tell_no_type_are_asked_by_given_descriptors() {
         Err(error) => error.to_string(),
     };
     assert!(
-        error.contains("--message names one of shop.Order, shop.Line"),
+        error.contains("--message names one of shop.Order, shop.Line, shop.Buyer, shop.Home"),
         "{error}"
     );
     let given = Session::new(options.clone().message("shop.Order"));

@@ -43,13 +43,21 @@ impl Engine for MessageEngine {
         false
     }
 
+    fn reads_members(&self) -> bool {
+        true
+    }
+
     fn scan(&self, request: Request) -> Result<Batches> {
+        let members = request.members.iter();
+        let schema = members.fold(self.schema.clone(), |schema, (column, paths)| {
+            schema.with_members(*column, paths)
+        });
         let reader = RecordReader::from_source(SharedSource::clone(&self.source), &self.path, &self.options)?;
         let limit = request.limit.unwrap_or(usize::MAX);
         let mut columns = request.projection;
         let behind = columns.len();
         columns.extend(request.filter.iter().flat_map(|filter| &filter.columns));
-        let batches = ColumnReader::of_columns(reader, &self.schema, &columns)?.with_batch_rows(request.batch_rows);
+        let batches = ColumnReader::of_columns(reader, &schema, &columns)?.with_batch_rows(request.batch_rows);
         let batches = Rows {
             batches: match request.filter {
                 None => batches.with_limit(limit),
