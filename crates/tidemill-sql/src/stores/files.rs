@@ -22,19 +22,23 @@ use crate::{Error, Result};
 
 pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
     let parts = location.parts().await?;
-    let mut urls = Vec::new();
+    let (mut urls, mut first) = (Vec::new(), None);
     for part in &parts {
         urls.push(match &part.place {
             Place::Object(url) => {
                 // All parts are in one store.
-                if urls.is_empty() {
-                    let store = Object::open(url)?.store;
-                    state.runtime_env().register_object_store(url, store);
-                }
-                ListingTableUrl::try_new(url.clone(), None)?
+                let object = match first.take() {
+                    Some(object) => object,
+                    None => Object::open(url)?,
+                };
+                let object = first.insert(object);
+                ListingTableUrl::try_new(object.url_in_store(url)?, None)?
             }
             _ => ListingTableUrl::try_new(file_url(part.file()?)?, None)?,
         });
+    }
+    if let (Some(object), Some(url)) = (first, urls.first()) {
+        state.runtime_env().register_object_store(url.get_url(), object.store);
     }
     let path = urls.first().map(|url| url.prefix().to_string()).unwrap_or_default();
     let extension = Path::new(&path)

@@ -29,10 +29,9 @@ use crate::{Error, Result, shards};
 ///
 /// [`Error::NotFound`] when nothing fits, or a shard is missing of those that fit; [`Error::Io`].
 pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Object>> {
-    let Object { store, path, .. } = Object::open(pattern)?;
-    // Of a URL the beginning of the path may be a container's name.
-    let segments: Vec<&str> = pattern.path_segments().into_iter().flatten().collect();
-    let container = segments[..segments.len().saturating_sub(path.parts().count())].join("/");
+    let open = Object::open(pattern)?;
+    let container = open.container();
+    let Object { store, path, .. } = open;
     let object = |path: ObjectPath, size: Option<u64>| {
         let mut url = pattern.clone();
         url.set_path(&container);
@@ -126,6 +125,29 @@ impl Object {
         })
     }
 
+    /// What precedes the object's path in its URL: the name of a container, at services that have one there, or nothing.
+    fn container(&self) -> String {
+        let segments: Vec<&str> = self.url.path_segments().into_iter().flatten().collect();
+        segments[..segments.len().saturating_sub(self.path.parts().count())].join("/")
+    }
+
+    /// The URL of an object in the same store, with a path that is the object's own, for who asks a store for the paths of URLs: the
+    /// name of a container is a part of the host there.
+    pub(crate) fn url_in_store(&self, url: &Url) -> Result<Url> {
+        let (container, mut url) = (self.container(), url.clone());
+        let path = url.path().strip_prefix(&format!("/{container}/")).map(str::to_owned);
+        let Some(path) = path.filter(|_| !container.is_empty()) else {
+            return Ok(url);
+        };
+        let host = format!("{}.{}", container.replace('/', "."), url.host_str().unwrap_or_default());
+        url.set_host(Some(&host)).map_err(|error| Error::Unsupported {
+            what: format!("{}: {error}: a container of this name", self.url),
+            hint: "name the object by a URL that begins with s3://, az:// or gs://".to_owned(),
+        })?;
+        url.set_path(&path);
+        Ok(url)
+    }
+
     /// The object as a source of bytes for threads that may wait.
     pub(crate) async fn source(self) -> Result<ObjectSource> {
         let size = match self.size {
@@ -210,4 +232,29 @@ const LARGEST_FETCH: u64 = 8 << 20;
 fn refused(url: &Url, action: &'static str) -> impl FnOnce(object_store::Error) -> Error {
     let refused = Error::io(url.as_str(), action);
     move |error| refused(io::Error::other(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_container_in_the_path_is_no_part_of_an_objects_own() {
+        for (url, in_store) in [
+            ("s3://bucket/a/b%20c.parquet", "s3://bucket/a/b%20c.parquet"),
+            ("http://127.0.0.1:8080/a/b.parquet", "http://127.0.0.1:8080/a/b.parquet"),
+            (
+                "https://account.blob.core.windows.net/box/a/b.parquet",
+                "https://box.account.blob.core.windows.net/a/b.parquet",
+            ),
+            (
+                "https://s3.eu-west-1.amazonaws.com/bucket/b%20c.parquet",
+                "https://bucket.s3.eu-west-1.amazonaws.com/b%20c.parquet",
+            ),
+        ] {
+            let url = Url::parse(url).expect(url);
+            let object = Object::open(&url).expect(in_store);
+            assert_eq!(object.url_in_store(&url).expect(in_store).as_str(), in_store);
+        }
+    }
 }
