@@ -59,6 +59,20 @@ static UNSIGNED32 keys(ADSHANDLE order)
     return count;
 }
 
+/* How many records an AOF has, and its level. */
+static void filtered(ADSHANDLE table, const char *condition, UNSIGNED32 records, UNSIGNED16 optimized)
+{
+    UNSIGNED16 level = 77;
+    UNSIGNED32 count = 0;
+
+    OK(AdsSetAOF(table, TEXT(condition), ADS_RESOLVE_IMMEDIATE));
+    OK(AdsGetAOFOptLevel(table, &level, NULL, NULL));
+    IS(level, optimized);
+    OK(AdsGetRecordCount(table, ADS_RESPECTFILTERS, &count));
+    IS(count, records);
+    OK(AdsClearAOF(table));
+}
+
 static void making(void)
 {
     static const char *fields = "CODE,Character,6;NAME,Character,6,NULL;NUM,Integer";
@@ -86,6 +100,7 @@ static void making(void)
     IS(answer, 0);
     OK(AdsGetIndexFlags(order, &flags));
     IS(flags, ADS_COMPOUND | ADS_CANDIDATE);
+    filtered(table, "CODE = 'a'", 1, ADS_OPTIMIZED_FULL);
     OK(indexed(table, "NUM", NULL, ADS_DEFAULT, &other));
     OK(AdsIsIndexCandidate(other, &answer));
     IS(answer, 0);
@@ -129,6 +144,8 @@ static void refusing(void)
     OK(AdsGetRecordCount(table, ADS_IGNOREFILTERS, &count));
     IS(count, 6);
     IS(keys(order), 4);
+    /* Such records are in the table and not in the index, which answers no filter then. */
+    filtered(table, "CODE = ' '", 2, ADS_OPTIMIZED_NONE);
 
     /* One that is left blank has the blank key; a second one may not. */
     OK(AdsAppendRecord(table));
