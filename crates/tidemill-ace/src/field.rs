@@ -1,14 +1,14 @@
 //! Fields: described, read and written. A field is named, or numbered from 1 in the place of its name.
 
 use tidemill_ads::sql::Value;
-use tidemill_ads::{ErrorCode, FieldType, Result, WorkArea};
+use tidemill_ads::{ErrorCode, FieldType, Result, Settings, WorkArea};
 use tidemill_xbase::{CodePage, FieldKind};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, is_statement, with_any, with_area};
 use crate::pointers::{Bytes, Field, Name, Out, text_of};
-use crate::settings::{settings, with_settings};
+use crate::settings::settings;
 use crate::statement::with_statement;
 use crate::unicode::set_units;
 
@@ -26,13 +26,17 @@ pub(crate) fn with_field<T>(
 
 /// Does something with a field that is to be changed: of the current record, or with the handle of an order of the key that is
 /// put together for it ([`AdsInitRawKey`](crate::AdsInitRawKey)).
-fn with_changed(object: Handle, field: Field, work: impl FnOnce(&mut WorkArea, usize) -> Result<()>) -> Result<()> {
+fn with_changed(
+    object: Handle,
+    field: Field,
+    work: impl FnOnce(&mut WorkArea, usize, &Settings) -> Result<()>,
+) -> Result<()> {
     with_any(object, |session, area, order| {
-        let area = session.connection.area(area)?;
+        let (area, settings) = (session.connection.area(area)?, session.settings.now());
         let field = field.of(area)?;
         match order.is_some_and(|order| area.builds_raw_key(order)) {
-            true => area.in_raw_key(|area| work(area, field)),
-            false => work(area, field),
+            true => area.in_raw_key(|area| work(area, field, settings)),
+            false => work(area, field, settings),
         }
     })
 }
@@ -42,7 +46,7 @@ pub(crate) fn set_value(
     target: Handle,
     field: Field,
     value: impl FnOnce() -> Result<Value>,
-    work: impl FnOnce(&mut WorkArea, usize) -> Result<()>,
+    work: impl FnOnce(&mut WorkArea, usize, &Settings) -> Result<()>,
 ) -> Result<()> {
     match is_statement(target) {
         true => with_statement(target, |statement| statement.set(field, value()?)),
@@ -201,11 +205,11 @@ pub extern "C" fn AdsIsEmpty(table: Handle, field: Field, answer: Out<u16>) -> u
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetField(table: Handle, field: Field, text: Bytes, len: Out<u32>, option: u16) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
-            with_settings(|settings| {
-                let value = area.text(field, settings)?;
-                text.put(trimmed(&value, option)?, len)
-            })
+        with_any(table, |session, area, _| {
+            let area = session.connection.area(area)?;
+            let field = field.of(area)?;
+            let value = area.text(field, session.settings.now())?;
+            text.put(trimmed(&value, option)?, len)
         })
     })
 }
@@ -344,7 +348,7 @@ pub extern "C" fn AdsSetString(table: Handle, field: Field, text: Bytes, len: u3
             table,
             field,
             || Ok(Value::Text(text_of(text))),
-            |area, field| with_settings(|settings| area.set_text(field, text, settings)),
+            |area, field, settings| area.set_text(field, text, settings),
         )
     })
 }
@@ -364,7 +368,7 @@ pub extern "C" fn AdsSetFieldRaw(table: Handle, field: Field, bytes: Bytes, len:
             table,
             field,
             || Ok(Value::Bytes(bytes.to_vec())),
-            |area, field| area.set_raw(field, bytes),
+            |area, field, _| area.set_raw(field, bytes),
         )
     })
 }
@@ -377,7 +381,7 @@ pub extern "C" fn AdsSetDouble(table: Handle, field: Field, number: f64) -> u32 
             table,
             field,
             || Ok(Value::Double(number)),
-            |area, field| area.set_number(field, number),
+            |area, field, _| area.set_number(field, number),
         )
     })
 }
@@ -405,7 +409,7 @@ fn set_whole(target: Handle, field: Field, number: i64) -> Result<()> {
         target,
         field,
         || Ok(Value::Integer(number)),
-        |area, field| area.set_integer(field, number),
+        |area, field, _| area.set_integer(field, number),
     )
 }
 
@@ -422,7 +426,7 @@ pub extern "C" fn AdsSetMoney(table: Handle, field: Field, amount: i64) -> u32 {
                     scale: 4,
                 })
             },
-            |area, field| area.set_decimal(field, amount.into(), 4),
+            |area, field, _| area.set_decimal(field, amount.into(), 4),
         )
     })
 }
@@ -435,7 +439,7 @@ pub extern "C" fn AdsSetLogical(table: Handle, field: Field, value: u16) -> u32 
             table,
             field,
             || Ok(Value::Logical(value != 0)),
-            |area, field| area.set_logical(field, value != 0),
+            |area, field, _| area.set_logical(field, value != 0),
         )
     })
 }
@@ -448,7 +452,7 @@ pub extern "C" fn AdsSetJulian(table: Handle, field: Field, day: i32) -> u32 {
             table,
             field,
             || self::day(day.into()),
-            |area, field| area.set_julian(field, day.into()),
+            |area, field, _| area.set_julian(field, day.into()),
         )
     })
 }
@@ -461,7 +465,7 @@ pub extern "C" fn AdsSetMilliseconds(table: Handle, field: Field, ms: i32) -> u3
             table,
             field,
             || Ok(Value::Time(ms)),
-            |area, field| area.set_milliseconds(field, ms.into()),
+            |area, field, _| area.set_milliseconds(field, ms.into()),
         )
     })
 }
@@ -478,7 +482,7 @@ pub extern "C" fn AdsSetDate(table: Handle, field: Field, text: Bytes, len: u16)
             table,
             field,
             || day(julian),
-            |area, field| area.set_julian(field, julian),
+            |area, field, _| area.set_julian(field, julian),
         )
     })
 }
@@ -492,7 +496,7 @@ pub extern "C" fn AdsSetTime(table: Handle, field: Field, text: Bytes, len: u16)
             table,
             field,
             || Ok(Value::Time(i32::try_from(ms).unwrap_or(i32::MAX))),
-            |area, field| area.set_milliseconds(field, ms),
+            |area, field, _| area.set_milliseconds(field, ms),
         )
     })
 }
@@ -507,7 +511,7 @@ pub extern "C" fn AdsSetTimeStamp(table: Handle, field: Field, text: Bytes, len:
             let (julian, ms) = settings.date_format.parse_moment(&text_of(text), settings.epoch)?;
             Ok(Value::Timestamp((julian - UNIX_EPOCH) * 86_400_000 + ms))
         };
-        set_value(table, field, moment, |area, field| match area.field_type(field)? {
+        set_value(table, field, moment, |area, field, _| match area.field_type(field)? {
             FieldType::Timestamp => area.set_text(field, text, &settings()),
             _ => refuse(ErrorCode::InvalidFieldType, "the field has no timestamps"),
         })
@@ -530,13 +534,13 @@ pub extern "C" fn AdsSetStringFromCodePage(table: Handle, page: u32, field: Fiel
 /// Makes a field blank.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetEmpty(table: Handle, field: Field) -> u32 {
-    call(|| set_value(table, field, || Ok(Value::Null), |area, field| area.set_empty(field)))
+    call(|| set_value(table, field, || Ok(Value::Null), |area, field, _| area.set_empty(field)))
 }
 
 /// Makes a field NULL; of tables without NULL, blank.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSetNull(table: Handle, field: Field) -> u32 {
-    call(|| set_value(table, field, || Ok(Value::Null), |area, field| area.set_null(field)))
+    call(|| set_value(table, field, || Ok(Value::Null), |area, field, _| area.set_null(field)))
 }
 
 /// The name in its table of a column of a cursor, by the column's number.

@@ -14,6 +14,7 @@ use crate::analytical::SharedEngine;
 use crate::call::refuse;
 use crate::find::Search;
 use crate::process_exit;
+use crate::settings::SeenSettings;
 use crate::statement::Statement;
 
 /// A handle as C has it; 0 is none.
@@ -30,6 +31,7 @@ pub(crate) struct Session {
     cursors: Vec<(AreaId, Handle)>,
     /// How many calls it has served.
     operations: u64,
+    pub(crate) settings: SeenSettings,
     /// How many seconds a statement may take that has no time of its own; 0 is any.
     pub(crate) sql_timeout: u32,
     /// The name of the collation of tables that are opened without one.
@@ -259,6 +261,7 @@ pub(crate) fn add_connection(mut connection: Connection) -> Result<Handle> {
         indexes: Vec::new(),
         cursors: Vec::new(),
         operations: 0,
+        settings: SeenSettings::new(),
         sql_timeout: 0,
         collation: String::new(),
     }));

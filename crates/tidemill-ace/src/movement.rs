@@ -11,7 +11,7 @@ use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, is_statement, with_any, with_area, with_order};
 use crate::pointers::{Bytes, Name, Out};
-use crate::settings::{settings, with_settings};
+use crate::settings::settings;
 use crate::statement::with_statement;
 use crate::unicode::encoded;
 
@@ -20,7 +20,7 @@ use crate::unicode::encoded;
 pub extern "C" fn AdsGotoTop(object: Handle) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
-            session.connection.go_top(area, order, &settings())
+            session.connection.go_top(area, order, session.settings.now())
         })
     })
 }
@@ -30,7 +30,7 @@ pub extern "C" fn AdsGotoTop(object: Handle) -> u32 {
 pub extern "C" fn AdsGotoBottom(object: Handle) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
-            session.connection.go_bottom(area, order, &settings())
+            session.connection.go_bottom(area, order, session.settings.now())
         })
     })
 }
@@ -39,10 +39,9 @@ pub extern "C" fn AdsGotoBottom(object: Handle) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsSkip(object: Handle, records: i32) -> u32 {
     call(|| {
-        with_settings(|settings| {
-            with_any(object, |session, area, order| {
-                session.connection.skip(area, order, records.into(), settings)
-            })
+        with_any(object, |session, area, order| {
+            let settings = session.settings.now();
+            session.connection.skip(area, order, records.into(), settings)
         })
     })
 }
@@ -52,7 +51,9 @@ pub extern "C" fn AdsSkip(object: Handle, records: i32) -> u32 {
 pub extern "C" fn AdsSkipUnique(index: Handle, keys: i32) -> u32 {
     call(|| {
         with_order(index, |session, area, order| {
-            session.connection.skip_unique(area, order, keys, &settings())
+            session
+                .connection
+                .skip_unique(area, order, keys, session.settings.now())
         })
     })
 }
@@ -61,10 +62,8 @@ pub extern "C" fn AdsSkipUnique(index: Handle, keys: i32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGotoRecord(table: Handle, record: u32) -> u32 {
     call(|| {
-        let is_there = with_settings(|settings| {
-            with_any(table, |session, area, _| {
-                session.connection.go_to(area, record, settings)
-            })
+        let is_there = with_any(table, |session, area, _| {
+            session.connection.go_to(area, record, session.settings.now())
         })?;
         match is_there || record == 0 {
             true => Ok(()),
@@ -81,8 +80,8 @@ pub extern "C" fn AdsGotoRecord(table: Handle, record: u32) -> u32 {
 pub extern "C" fn AdsGotoBOF(object: Handle) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
-            session.connection.go_top(area, order, &settings())?;
-            session.connection.skip(area, order, -1, &settings())
+            session.connection.go_top(area, order, session.settings.now())?;
+            session.connection.skip(area, order, -1, session.settings.now())
         })
     })
 }
@@ -92,8 +91,8 @@ pub extern "C" fn AdsGotoBOF(object: Handle) -> u32 {
 pub extern "C" fn AdsGotoEOF(object: Handle) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
-            session.connection.go_bottom(area, order, &settings())?;
-            session.connection.skip(area, order, 1, &settings())
+            session.connection.go_bottom(area, order, session.settings.now())?;
+            session.connection.skip(area, order, 1, session.settings.now())
         })
     })
 }
@@ -146,20 +145,19 @@ pub extern "C" fn AdsLookupKey(index: Handle, key: Bytes, len: u16, key_type: u1
             let given = given_key(key, len, key_type, codepage)?;
             let is_found = session
                 .connection
-                .seek(area, order, given.as_key(), SeekKind::Hard, &settings());
-            session.connection.go_to(area, record, &settings())?;
+                .seek(area, order, given.as_key(), SeekKind::Hard, session.settings.now());
+            session.connection.go_to(area, record, session.settings.now())?;
             found.set(is_found?.into())
         })
     })
 }
 
 fn seek(index: Handle, key: Bytes, (len, key_type): (u16, u16), kind: SeekKind, found: Out<u16>) -> Result<()> {
-    let is_found = with_settings(|settings| {
-        with_order(index, |session, area, order| {
-            let codepage = session.connection.area(area)?.program_codepage();
-            let given = given_key(key, len, key_type, codepage)?;
-            session.connection.seek(area, order, given.as_key(), kind, settings)
-        })
+    let is_found = with_order(index, |session, area, order| {
+        let codepage = session.connection.area(area)?.program_codepage();
+        let given = given_key(key, len, key_type, codepage)?;
+        let settings = session.settings.now();
+        session.connection.seek(area, order, given.as_key(), kind, settings)
     })?;
     match found.is_null() {
         true => Ok(()),
@@ -213,9 +211,10 @@ pub extern "C" fn AdsLocate(object: Handle, condition: Name, is_forward: u16, fo
     call(|| {
         with_any(object, |session, area, order| {
             let condition = condition.needed()?;
-            let is_found = session
-                .connection
-                .locate(area, order, &condition, is_forward != 0, &settings())?;
+            let is_found =
+                session
+                    .connection
+                    .locate(area, order, &condition, is_forward != 0, session.settings.now())?;
             found.set(is_found.into())
         })
     })
@@ -226,7 +225,7 @@ pub extern "C" fn AdsLocate(object: Handle, condition: Name, is_forward: u16, fo
 pub extern "C" fn AdsContinue(table: Handle, found: Out<u16>) -> u32 {
     call(|| {
         with_any(table, |session, area, _| {
-            found.set(session.connection.locate_on(area, &settings())?.into())
+            found.set(session.connection.locate_on(area, session.settings.now())?.into())
         })
     })
 }
@@ -241,7 +240,9 @@ pub extern "C" fn AdsGetRecordNum(table: Handle, option: u16, answer: Out<u32>) 
             if option != ADS_RESPECTFILTERS || !known.has_current_record() {
                 return answer.set(record);
             }
-            let number = session.connection.number(area, order, Counted::Shown, &settings())?;
+            let number = session
+                .connection
+                .number(area, order, Counted::Shown, session.settings.now())?;
             answer.set(u32::try_from(number).unwrap_or(u32::MAX))
         })
     })
@@ -260,7 +261,7 @@ pub extern "C" fn AdsGetRecordCount(object: Handle, option: u16, answer: Out<u32
             if order.is_none() && counted != Counted::Shown {
                 return answer.set(session.connection.area(area)?.record_count()?);
             }
-            let count = session.connection.count(area, order, counted, &settings())?;
+            let count = session.connection.count(area, order, counted, session.settings.now())?;
             answer.set(u32::try_from(count).unwrap_or(u32::MAX))
         })
     })
@@ -279,7 +280,7 @@ pub extern "C" fn AdsGetKeyNum(index: Handle, option: u16, answer: Out<u32>) -> 
         with_order(index, |session, area, order| {
             let number = session
                 .connection
-                .number(area, Some(order), counted(option)?, &settings())?;
+                .number(area, Some(order), counted(option)?, session.settings.now())?;
             answer.set(u32::try_from(number).unwrap_or(u32::MAX))
         })
     })

@@ -4,7 +4,7 @@ use crate::call::{call, refuse};
 use crate::constants::{ADS_CRC_IGNOREMEMOPAGES, AE_SUCCESS};
 use crate::handle::{Handle, is_statement, with_any, with_area};
 use crate::pointers::{Bytes, Out};
-use crate::settings::{settings, with_settings};
+use crate::settings::settings;
 use crate::statement::with_statement;
 
 use tidemill_ads::ErrorCode;
@@ -13,10 +13,8 @@ use tidemill_ads::ErrorCode;
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsAppendRecord(table: Handle) -> u32 {
     call(|| {
-        with_settings(|settings| {
-            with_any(table, |session, area, _| {
-                session.connection.append(area, settings).map(drop)
-            })
+        with_any(table, |session, area, _| {
+            session.connection.append(area, session.settings.now()).map(drop)
         })
     })
 }

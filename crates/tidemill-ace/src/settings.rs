@@ -1,6 +1,5 @@
 //! What a program sets for all its tables.
 
-use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
@@ -30,32 +29,33 @@ static SETTINGS: LazyLock<RwLock<Arc<Settings>>> = LazyLock::new(|| {
 /// How often they were changed.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
-thread_local! {
-    /// The settings that this thread saw last, and how often they had been changed then: most calls need no lock for them.
-    static SEEN: RefCell<Option<(u64, Arc<Settings>)>> = const { RefCell::new(None) };
-}
-
 /// The settings as they are now.
 pub(crate) fn settings() -> Arc<Settings> {
-    with_settings(Arc::clone)
+    Arc::clone(&SETTINGS.read().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Does something with the settings as they are now.
-pub(crate) fn with_settings<T>(work: impl FnOnce(&Arc<Settings>) -> T) -> T {
-    let changes = CHANGES.load(Ordering::Acquire);
-    SEEN.with(|place| {
-        if let Ok(seen) = place.try_borrow()
-            && let Some((known, settings)) = &*seen
-            && *known == changes
-        {
-            return work(settings);
+/// The settings as a connection saw them last, which most calls need no lock for.
+#[derive(Debug)]
+pub(crate) struct SeenSettings {
+    /// How often they had been changed then.
+    changes: u64,
+    settings: Arc<Settings>,
+}
+
+impl SeenSettings {
+    pub(crate) fn new() -> Self {
+        let changes = CHANGES.load(Ordering::Acquire);
+        let settings = settings();
+        Self { changes, settings }
+    }
+
+    /// The settings as they are now.
+    pub(crate) fn now(&mut self) -> &Settings {
+        if self.changes != CHANGES.load(Ordering::Acquire) {
+            *self = Self::new();
         }
-        let settings = Arc::clone(&SETTINGS.read().unwrap_or_else(PoisonError::into_inner));
-        if let Ok(mut seen) = place.try_borrow_mut() {
-            *seen = Some((changes, Arc::clone(&settings)));
-        }
-        work(&settings)
-    })
+        &self.settings
+    }
 }
 
 fn change(change: impl FnOnce(&mut Settings)) -> Result<()> {

@@ -52,7 +52,7 @@ pub(crate) fn set_units(target: Handle, field: Field, units: &[u16]) -> Result<(
         target,
         field,
         || Ok(Value::Text(String::from_utf16_lossy(units))),
-        |area, field| {
+        |area, field, _| {
             let bytes = encoded(units, area.program_codepage())?;
             area.set_text(field, &bytes, &settings())
         },
