@@ -5,6 +5,8 @@
 //!
 //! When a chunk is full is not decided here.
 
+use std::cell::Cell;
+
 use crate::{
     Compression, FileName, Result, WriterOptions, chunk_header::ChunkType, error::Damage, simple_chunk::SimpleEncoder,
     transposed_chunk::TransposedEncoder,
@@ -141,11 +143,34 @@ impl EncodedChunk<'_> {
     }
 }
 
+/// Larger memory than this is not kept for another encoder.
+const LARGEST_SPARE: usize = 8 << 20;
+
+/// Whether the codec's own memory is a few megabytes at most.
+fn has_small_context(compression: Compression) -> bool {
+    match compression {
+        Compression::None | Compression::Snappy | Compression::SnappyDense => true,
+        Compression::Brotli { quality, window_log } => quality <= 6 && window_log.is_none(),
+        Compression::Zstd { level, window_log } => level <= 3 && window_log.is_none(),
+    }
+}
+
+thread_local! {
+    /// The encoder of the last writer that this thread closed. One that begins from nothing spends more on a small file, in the
+    /// kernel, on memory for its buffers than on the records.
+    static SPARE: Cell<Option<Box<TransposedEncoder>>> = const { Cell::new(None) };
+}
+
 impl Encoder {
     /// Returns an encoder for the chunks that the options ask for.
     pub(crate) fn new(options: &WriterOptions) -> Self {
         if options.transpose {
-            Self::transposed(options.compression, options.bucket_size())
+            let (compression, bucket_size) = (options.compression, options.bucket_size());
+            let spare = SPARE.try_with(Cell::take).ok().flatten();
+            match spare.filter(|spare| spare.makes(compression, bucket_size)) {
+                Some(spare) => Self::Transposed(spare),
+                None => Self::transposed(compression, bucket_size),
+            }
         } else {
             let size_hint = Some(options.effective_chunk_size());
             Self::Simple(Box::new(SimpleEncoder::new(options.compression, size_hint)))
@@ -271,6 +296,18 @@ impl Encoder {
         }
     }
 
+    /// Lets the next encoder of this thread, if it is to make such chunks, be this one with its memory.
+    pub(crate) fn into_spare(self) {
+        if let Self::Transposed(mut encoder) = self
+            && has_small_context(encoder.compression())
+            && encoder.memory() <= LARGEST_SPARE
+        {
+            encoder.clear();
+            // A thread that ends keeps nothing.
+            let _ = SPARE.try_with(|spare| spare.set(Some(encoder)));
+        }
+    }
+
     /// Drops the records and what was encoded, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         match self {
@@ -283,6 +320,47 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn spare_memory() -> Option<usize> {
+        let spare = SPARE.take();
+        let memory = spare.as_ref().map(|spare| spare.memory());
+        SPARE.set(spare);
+        memory
+    }
+
+    #[test]
+    fn the_memory_of_an_encoder_is_used_again_for_the_same_options() -> Result<(), Box<dyn std::error::Error>> {
+        let encoded = |options: &WriterOptions, records: &[&[u8]]| {
+            let mut encoder = Encoder::new(options);
+            records.iter().for_each(|record| encoder.add_record(record));
+            encoder.encode()?;
+            let data = encoder.encoded().parts.concat();
+            Ok::<_, Damage>((encoder, data))
+        };
+        let (messages, texts): ([&[u8]; 2], [&[u8]; 2]) =
+            ([b"\x08\x01\x12\x03abc", b"\x08\x02"], [b"not a", b"message"]);
+        let options: WriterOptions = "transpose,snappy".parse()?;
+        assert_eq!(spare_memory(), None);
+        let (first, data) = encoded(&options, &messages)?;
+        first.into_spare();
+        assert!(spare_memory().is_some_and(|memory| memory > 0));
+        let (other, text) = encoded(&options, &texts)?;
+        assert_eq!(spare_memory(), None);
+        other.into_spare();
+        let (again, same) = encoded(&options, &messages)?;
+        assert!(same == data && same != text);
+        again.into_spare();
+        // Other options make it go, and so does much memory.
+        encoded(&"transpose,uncompressed".parse()?, &messages)?.0.into_spare();
+        let (_, same) = encoded(&options, &messages)?;
+        assert!(same == data);
+        let large = vec![0xff; LARGEST_SPARE];
+        encoded(&options, &[&large])?.0.into_spare();
+        assert_eq!(spare_memory(), None);
+        encoded(&"transpose,zstd:19".parse()?, &messages)?.0.into_spare();
+        assert_eq!(spare_memory(), None);
+        Ok(())
+    }
 
     #[test]
     fn encoders_move_between_threads() {

@@ -342,6 +342,7 @@ impl<W: Write> RecordWriter<W> {
     /// [`Error::Io`], also for what failed before.
     pub fn close(mut self) -> Result<W> {
         self.flush(FlushType::FromProcess)?;
+        self.open.encoder.into_spare();
         Ok(self.chunks.into_dest())
     }
 

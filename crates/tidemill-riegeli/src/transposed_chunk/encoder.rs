@@ -118,15 +118,20 @@ struct Sections {
     buffer_sizes: Vec<u64>,
 }
 
+/// What is not compressed is one bucket.
+fn bucket_size_of(compression: Compression, bucket_size: u64) -> u64 {
+    match compression {
+        Compression::None => u64::MAX,
+        _ => bucket_size,
+    }
+}
+
 impl TransposedEncoder {
     /// `bucket_size` is how many bytes are compressed together.
     pub(crate) fn new(compression: Compression, bucket_size: u64) -> Self {
         Self {
             compressor: Compressor::new(compression),
-            bucket_size: match compression {
-                Compression::None => u64::MAX,
-                _ => bucket_size,
-            },
+            bucket_size: bucket_size_of(compression, bucket_size),
             num_records: 0,
             decoded_data_size: 0,
             reader: FieldReader::default(),
@@ -143,6 +148,29 @@ impl TransposedEncoder {
             machine: StateMachine::default(),
             sections: Sections::default(),
         }
+    }
+
+    /// Returns whether it makes chunks as [`Self::new`] would with these.
+    pub(crate) fn makes(&self, compression: Compression, bucket_size: u64) -> bool {
+        let own = (self.compressor.compression(), self.bucket_size);
+        own == (compression, bucket_size_of(compression, bucket_size))
+    }
+
+    pub(crate) fn compression(&self) -> Compression {
+        self.compressor.compression()
+    }
+
+    /// Returns how many bytes its buffers have, which is most of its memory.
+    pub(crate) fn memory(&self) -> usize {
+        let values: usize = self.buffers.iter().map(|buffer| buffer.values.capacity()).sum();
+        let sections = &self.sections;
+        let encoded = [
+            &sections.compressed_header,
+            &sections.data,
+            &sections.uncompressed,
+            &self.joined,
+        ];
+        values + self.sequence.memory() + encoded.iter().map(|bytes| bytes.capacity()).sum::<usize>()
     }
 
     pub(crate) fn add_record(&mut self, record: &[u8]) {

@@ -23,6 +23,11 @@ pub(super) struct Transition {
 }
 
 impl TagSequence {
+    /// Returns how many bytes of memory it has for what grows with the records.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Transition>() * self.transitions.capacity() + size_of::<u32>() * self.sequence.capacity()
+    }
+
     #[inline]
     pub(super) fn push(&mut self, tag: u32) {
         match self.last {

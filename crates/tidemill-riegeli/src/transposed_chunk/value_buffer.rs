@@ -20,6 +20,11 @@ impl ValueBuffer {
         &self.bytes[self.start..]
     }
 
+    /// Returns how many bytes it has room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Drops the values and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.start = self.bytes.len();
