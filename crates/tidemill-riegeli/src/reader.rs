@@ -469,6 +469,9 @@ impl<S: Source> RecordReader<S> {
         let Some(ahead) = &mut self.ahead else {
             return Ok(false);
         };
+        if !ahead.is_worth_it(&mut self.chunks) {
+            return Ok(false);
+        }
         if self.in_order {
             ahead.fill(&mut self.chunks, &self.options)?;
         }

@@ -63,6 +63,13 @@ impl ReadAhead {
         self.begins.front().copied()
     }
 
+    /// Returns whether chunks were read ahead, or the next one is worth it. Where none is, as in files that are not compressed, this
+    /// is all that a chunk costs more.
+    #[inline]
+    pub(super) fn is_worth_it<S: Source>(&self, chunks: &mut ChunkReader<S>) -> bool {
+        !self.begins.is_empty() || matches!(chunks.peek_header(), Ok(Some(header)) if pays(&header))
+    }
+
     /// Reads chunks until enough are in work, or something else is to be done with one.
     pub(super) fn fill<S: Source>(&mut self, chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<()> {
         while self.pool.pending() < self.capacity {
