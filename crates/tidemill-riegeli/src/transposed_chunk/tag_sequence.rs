@@ -22,10 +22,13 @@ pub(super) struct Transition {
     pub(super) to: u32,
 }
 
+/// With its places in the table and its states and routes in the machine.
+const BYTES_FOR_TRANSITION: usize = 64;
+
 impl TagSequence {
-    /// Returns how many bytes of memory it has for what grows with the records.
+    /// Returns about how many bytes of memory it and the state machine have for what grows with the records.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Transition>() * self.transitions.capacity() + size_of::<u32>() * self.sequence.capacity()
+        BYTES_FOR_TRANSITION * self.transitions.capacity() + size_of::<u32>() * self.sequence.capacity()
     }
 
     #[inline]
