@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::handle::{Handle, with_any};
 use crate::movement::AdsGotoRecord;
 use crate::pointers::{Bytes, Out};
-use crate::settings::settings;
 
 /// The number of the current record, in the place of a handle.
 #[unsafe(no_mangle)]
@@ -59,7 +58,10 @@ pub extern "C" fn AdsGotoBookmark60(object: Handle, bookmark: Bytes) -> u32 {
     call(|| {
         let bookmark = given(bookmark)?;
         with_any(object, |session, area, _| {
-            match session.connection.go_to(area, bookmark.record, &settings())? {
+            match session
+                .connection
+                .go_to(area, bookmark.record, session.settings.now())?
+            {
                 true => Ok(()),
                 false => refuse(
                     ErrorCode::InvalidBookmark,

@@ -18,9 +18,19 @@ pub(crate) fn with_field<T>(
     field: Field,
     work: impl FnOnce(&mut WorkArea, usize) -> Result<T>,
 ) -> Result<T> {
-    with_area(table, |area| {
+    with_shown(table, field, |area, field, _| work(area, field))
+}
+
+/// As [`with_field`], with the settings that say how values are shown.
+pub(crate) fn with_shown<T>(
+    table: Handle,
+    field: Field,
+    work: impl FnOnce(&mut WorkArea, usize, &Settings) -> Result<T>,
+) -> Result<T> {
+    with_any(table, |session, area, _| {
+        let (area, settings) = (session.connection.area(area)?, session.settings.now());
         let field = field.of(area)?;
-        work(area, field)
+        work(area, field, settings)
     })
 }
 
@@ -133,8 +143,8 @@ pub extern "C" fn AdsGetFieldLength100(table: Handle, field: Field, options: u32
 pub extern "C" fn AdsGetDataLength(table: Handle, field: Field, options: u32, answer: Out<u32>) -> u32 {
     call(|| {
         is_length(options)?;
-        with_field(table, field, |area, field| {
-            let text = area.text(field, &settings())?;
+        with_shown(table, field, |area, field, settings| {
+            let text = area.text(field, settings)?;
             answer.set(u32::try_from(text.len()).unwrap_or(u32::MAX))
         })
     })
@@ -205,10 +215,8 @@ pub extern "C" fn AdsIsEmpty(table: Handle, field: Field, answer: Out<u16>) -> u
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetField(table: Handle, field: Field, text: Bytes, len: Out<u32>, option: u16) -> u32 {
     call(|| {
-        with_any(table, |session, area, _| {
-            let area = session.connection.area(area)?;
-            let field = field.of(area)?;
-            let value = area.text(field, session.settings.now())?;
+        with_shown(table, field, |area, field, settings| {
+            let value = area.text(field, settings)?;
             text.put(trimmed(&value, option)?, len)
         })
     })
@@ -511,9 +519,11 @@ pub extern "C" fn AdsSetTimeStamp(table: Handle, field: Field, text: Bytes, len:
             let (julian, ms) = settings.date_format.parse_moment(&text_of(text), settings.epoch)?;
             Ok(Value::Timestamp((julian - UNIX_EPOCH) * 86_400_000 + ms))
         };
-        set_value(table, field, moment, |area, field, _| match area.field_type(field)? {
-            FieldType::Timestamp => area.set_text(field, text, &settings()),
-            _ => refuse(ErrorCode::InvalidFieldType, "the field has no timestamps"),
+        set_value(table, field, moment, |area, field, settings| {
+            match area.field_type(field)? {
+                FieldType::Timestamp => area.set_text(field, text, settings),
+                _ => refuse(ErrorCode::InvalidFieldType, "the field has no timestamps"),
+            }
         })
     })
 }

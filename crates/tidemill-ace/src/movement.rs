@@ -11,7 +11,6 @@ use crate::call::{call, refuse};
 use crate::constants::*;
 use crate::handle::{Handle, is_statement, with_any, with_area, with_order};
 use crate::pointers::{Bytes, Name, Out};
-use crate::settings::settings;
 use crate::statement::with_statement;
 use crate::unicode::encoded;
 
@@ -291,10 +290,10 @@ pub extern "C" fn AdsGetKeyNum(index: Handle, option: u16, answer: Out<u32>) -> 
 pub extern "C" fn AdsGetRelKeyPos(index: Handle, answer: Out<f64>) -> u32 {
     call(|| {
         with_any(index, |session, area, order| {
-            let (settings, connection) = (settings(), &mut session.connection);
+            let (settings, connection) = (session.settings.now(), &mut session.connection);
             let is_eof = connection.area(area)?.is_eof();
-            let number = connection.number(area, order, Counted::Shown, &settings)?;
-            let count = connection.count(area, order, Counted::Shown, &settings)?;
+            let number = connection.number(area, order, Counted::Shown, settings)?;
+            let count = connection.count(area, order, Counted::Shown, settings)?;
             #[expect(clippy::cast_precision_loss, reason = "records are fewer than 2^32")]
             answer.set(match number {
                 0 if is_eof => 1.0,
@@ -313,8 +312,8 @@ pub extern "C" fn AdsSetRelKeyPos(index: Handle, position: f64) -> u32 {
             return refuse(ErrorCode::InvalidValue, format!("{position} is not between 0 and 1"));
         }
         with_any(index, |session, area, order| {
-            let (settings, connection) = (settings(), &mut session.connection);
-            let count = connection.count(area, order, Counted::Shown, &settings)?;
+            let (settings, connection) = (session.settings.now(), &mut session.connection);
+            let count = connection.count(area, order, Counted::Shown, settings)?;
             #[expect(
                 clippy::cast_precision_loss,
                 clippy::cast_possible_truncation,
@@ -322,7 +321,7 @@ pub extern "C" fn AdsSetRelKeyPos(index: Handle, position: f64) -> u32 {
                 reason = "records are fewer than 2^32, and the position is between 0 and 1"
             )]
             let number = (position * count as f64).floor() as u64 + 1;
-            connection.go_number(area, order, number.min(count), &settings)
+            connection.go_number(area, order, number.min(count), settings)
         })
     })
 }

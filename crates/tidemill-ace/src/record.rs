@@ -4,7 +4,6 @@ use crate::call::{call, refuse};
 use crate::constants::{ADS_CRC_IGNOREMEMOPAGES, AE_SUCCESS};
 use crate::handle::{Handle, is_statement, with_any, with_area};
 use crate::pointers::{Bytes, Out};
-use crate::settings::settings;
 use crate::statement::with_statement;
 
 use tidemill_ads::ErrorCode;
@@ -66,8 +65,8 @@ pub extern "C" fn AdsIsRecordDeleted(table: Handle, answer: Out<u16>) -> u32 {
 pub extern "C" fn AdsIsRecordVisible(object: Handle, answer: Out<u16>) -> u32 {
     call(|| {
         with_any(object, |session, area, order| {
-            let is_visible = session.connection.area(area)?.is_visible(order, &settings())?;
-            answer.set(is_visible.into())
+            let (area, settings) = (session.connection.area(area)?, session.settings.now());
+            answer.set(area.is_visible(order, settings)?.into())
         })
     })
 }

@@ -5,18 +5,17 @@ use tidemill_ads::{ErrorCode, Result};
 use tidemill_xbase::{CodePage, FieldKind};
 
 use crate::call::{call, refuse};
-use crate::field::{set_value, trimmed, with_field};
+use crate::field::{set_value, trimmed, with_shown};
 use crate::handle::Handle;
 use crate::pointers::{Bytes, Field, Out, WideName};
-use crate::settings::settings;
 
 /// The text of a field.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetFieldW(table: Handle, field: Field, text: Out<u16>, len: Out<u32>, option: u16) -> u32 {
     call(|| {
-        with_field(table, field, |area, field| {
+        with_shown(table, field, |area, field, settings| {
             let (kind, codepage) = (area.field(field)?.kind, area.program_codepage());
-            let bytes = area.text(field, &settings())?;
+            let bytes = area.text(field, settings)?;
             let bytes = trimmed(&bytes, option)?;
             let decoded = match kind {
                 FieldKind::Character | FieldKind::Varchar | FieldKind::Memo => codepage.decode(bytes),
@@ -52,9 +51,9 @@ pub(crate) fn set_units(target: Handle, field: Field, units: &[u16]) -> Result<(
         target,
         field,
         || Ok(Value::Text(String::from_utf16_lossy(units))),
-        |area, field, _| {
+        |area, field, settings| {
             let bytes = encoded(units, area.program_codepage())?;
-            area.set_text(field, &bytes, &settings())
+            area.set_text(field, &bytes, settings)
         },
     )
 }

@@ -444,11 +444,12 @@ impl<E> Clone for EngineScan<E> {
 impl<E: Engine> DataSource for EngineScan<E> {
     fn open(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (engines, part) = self.engines.of_part((partition, self.parts));
+        let members = self.members();
         let mut requests = Vec::new();
         for engine in engines {
             let request = Request {
                 projection: self.projection.clone(),
-                members: self.members(),
+                members: members.clone(),
                 filter: self.filter()?,
                 conditions: Arc::clone(&self.conditions),
                 texts: self.texts.clone(),

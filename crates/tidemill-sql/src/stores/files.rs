@@ -22,20 +22,18 @@ use crate::{Error, Result};
 
 pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
     let parts = location.parts().await?;
-    let (mut urls, mut first) = (Vec::new(), None);
+    // All parts are in one store.
+    let first = match parts.first().map(|part| &part.place) {
+        Some(Place::Object(url)) => Some(Object::open(url)?),
+        _ => None,
+    };
+    let mut urls = Vec::new();
     for part in &parts {
-        urls.push(match &part.place {
-            Place::Object(url) => {
-                // All parts are in one store.
-                let object = match first.take() {
-                    Some(object) => object,
-                    None => Object::open(url)?,
-                };
-                let object = first.insert(object);
-                ListingTableUrl::try_new(object.url_in_store(url)?, None)?
-            }
-            _ => ListingTableUrl::try_new(file_url(part.file()?)?, None)?,
-        });
+        let url = match (&part.place, &first) {
+            (Place::Object(url), Some(first)) => first.url_in_store(url)?,
+            _ => file_url(part.file()?)?,
+        };
+        urls.push(ListingTableUrl::try_new(url, None)?);
     }
     if let (Some(object), Some(url)) = (first, urls.first()) {
         state.runtime_env().register_object_store(url.get_url(), object.store);

@@ -222,8 +222,8 @@ impl Ahead {
 /// Beginnings of the names of settings in the environment.
 const SETTINGS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
 
-/// Requests that are under way at once.
-const AT_ONCE: usize = 16;
+/// Objects that are asked for or opened at once.
+pub(super) const AT_ONCE: usize = 16;
 
 /// A chunk header and what surrounds it; a request costs as much as some 100 KiB do.
 const FIRST_FETCH: u64 = 64 << 10;

@@ -14,6 +14,7 @@ use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, RecordType, S
 
 use self::messages::MessageEngine;
 use self::rows::RowEngine;
+use super::object::AT_ONCE;
 use crate::damage::DamageLog;
 use crate::engine::{Engine, EngineTable};
 use crate::location::{Format, Location};
@@ -93,6 +94,3 @@ fn engine(
         }),
     })
 }
-
-/// Parts that are opened at once: of objects each is a few requests.
-const AT_ONCE: usize = 16;
