@@ -36,7 +36,7 @@ pub(crate) struct RecordBatches {
 enum Rows {
     /// Rows of a stored Arrow schema, or records without a type.
     Typed(Arc<RowFile>),
-    Messages(MessageFile),
+    Messages(Box<MessageFile>),
 }
 
 /// A file of messages, whose fields are columns.
@@ -134,7 +134,7 @@ impl Rows {
         let rows = match record_type(&metadata, given)? {
             Some(record_type) => py
                 .detach(|| MessageFile::new(input, options, &record_type))
-                .map(Self::Messages),
+                .map(|file| Self::Messages(Box::new(file))),
             None => py
                 .detach(|| RowFile::from_source(Arc::clone(&input.source), &input.name, options))
                 .map(|file| Self::Typed(Arc::new(file))),

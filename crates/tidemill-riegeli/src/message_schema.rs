@@ -21,7 +21,10 @@
 //! A field whose type contains itself has no Arrow type; it is left out, and [`MessageSchema::left_out`] names it. So are
 //! extensions, and the features of editions: fields of `edition` files have presence.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use prost_types::{
@@ -42,6 +45,7 @@ const MAX_DEPTH: usize = 100;
 pub struct MessageSchema {
     name: String,
     fields: Vec<MessageField>,
+    rivals: Vec<MessageField>,
     arrow_schema: SchemaRef,
     left_out: Vec<String>,
 }
@@ -68,6 +72,9 @@ pub struct MessageField {
     pub arrow_field: Arc<Field>,
     /// The fields of a message, in the order of the descriptor.
     pub children: Vec<MessageField>,
+    /// Fields of a message that have no column, of oneofs that `children` has members of: where one of them comes last, those
+    /// are not there.
+    pub(crate) rivals: Vec<MessageField>,
 }
 
 /// The type of a field.
@@ -129,11 +136,12 @@ impl MessageSchema {
             count: 0,
             left_out: Vec::new(),
         };
-        let fields = builder.fields(&root)?;
+        let (fields, rivals) = builder.fields(&root)?;
         let arrow: Fields = fields.iter().map(|field| field.arrow_field.clone()).collect();
         Ok(Self {
             name: name.to_owned(),
             fields,
+            rivals,
             arrow_schema: Arc::new(Schema::new(arrow)),
             left_out: builder.left_out,
         })
@@ -141,33 +149,34 @@ impl MessageSchema {
 
     /// Returns the schema with only the fields of `projection`, in the order that they have. Messages on the way to a field
     /// stay, with the fields that are wanted of them. A field of which only the existence is wanted is a Boolean, whatever its type:
-    /// true where the field is there, or at least one value of a repeated one. Maps stay whole. Of a oneof only the members that
-    /// stay exclude each other, which makes a difference in messages that were put together from several.
+    /// true where the field is there, or at least one value of a repeated one. Maps stay whole. A member of a oneof is null where
+    /// another one comes later in the message, also when that one has no column.
     #[must_use]
     pub fn project(&self, projection: &FieldProjection) -> Self {
         if projection.includes_all() {
             return self.clone();
         }
         let paths: Vec<&[u32]> = projection.fields().iter().map(|field| field.path()).collect();
-        let fields = project(&self.fields, &paths);
+        let (fields, rivals) = project(&self.fields, &self.rivals, &paths);
         let arrow: Fields = fields.iter().map(|field| field.arrow_field.clone()).collect();
         Self {
             name: self.name.clone(),
             fields,
+            rivals,
             arrow_schema: Arc::new(Schema::new(arrow)),
             left_out: self.left_out.clone(),
         }
     }
 
     /// Returns the schema with some members alone of the message that is in a column: those that the paths of names in `members` lead
-    /// to, and the messages on the way. A column that has no such members stays whole. As for oneofs, see [`Self::project`].
+    /// to, and the messages on the way. A column that has no such members stays whole.
     #[must_use]
     pub fn with_members(mut self, column: usize, members: &[Vec<String>]) -> Self {
         let narrowed = self.fields.get(column).and_then(|field| {
             let path = |names: &Vec<String>| Some([vec![field.number], numbers(&field.children, names)?].concat());
             let paths = members.iter().map(path).collect::<Option<Vec<_>>>()?;
             let paths: Vec<&[u32]> = paths.iter().map(Vec::as_slice).collect();
-            project(std::slice::from_ref(field), &paths).pop()
+            project(std::slice::from_ref(field), &[], &paths).0.pop()
         });
         if let (Some(narrowed), Some(field)) = (narrowed, self.fields.get_mut(column)) {
             *field = narrowed;
@@ -178,11 +187,12 @@ impl MessageSchema {
 
     /// Drops the columns that `keep`, which gets their numbers, is false for.
     pub(crate) fn keep(&mut self, keep: impl Fn(usize) -> bool) {
-        let fields = std::mem::take(&mut self.fields).into_iter().enumerate();
-        self.fields = fields
-            .filter(|(column, _)| keep(*column))
-            .map(|(_, field)| field)
-            .collect();
+        let mut column = 0..;
+        let (kept, dropped) = std::mem::take(&mut self.fields)
+            .into_iter()
+            .partition(|_| column.next().is_some_and(&keep));
+        self.fields = kept;
+        self.rivals = rivals_of(&self.fields, self.rivals.iter().chain(&dropped));
         let arrow: Fields = self.fields.iter().map(|field| field.arrow_field.clone()).collect();
         self.arrow_schema = Arc::new(Schema::new(arrow));
     }
@@ -190,6 +200,11 @@ impl MessageSchema {
     /// Returns the full name of the message type.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the fields that have no column, of oneofs that [`Self::fields`] has members of.
+    pub(crate) fn rivals(&self) -> &[MessageField] {
+        &self.rivals
     }
 
     /// Returns the fields in the order of the descriptor, which is that of the columns.
@@ -205,6 +220,19 @@ impl MessageSchema {
     /// Returns the fields that have no column since their type contains itself, as names with points between.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+}
+
+impl MessageField {
+    /// Returns the field as one of which only the existence is told.
+    fn existence(&self) -> Self {
+        Self {
+            existence_only: true,
+            arrow_field: Arc::new(Field::new(self.arrow_field.name(), DataType::Boolean, false)),
+            children: Vec::new(),
+            rivals: Vec::new(),
+            ..self.clone()
+        }
     }
 }
 
@@ -272,9 +300,14 @@ impl FieldKind {
     }
 }
 
-/// Returns the fields that the paths lead to. A schema is at most a hundred messages deep.
-fn project(fields: &[MessageField], paths: &[&[u32]]) -> Vec<MessageField> {
+/// Returns the fields of a message that the paths lead to, and the rivals of these. A schema is at most a hundred messages deep.
+fn project(
+    fields: &[MessageField],
+    rivals: &[MessageField],
+    paths: &[&[u32]],
+) -> (Vec<MessageField>, Vec<MessageField>) {
     let mut projected = Vec::new();
+    let mut dropped = Vec::new();
     for field in fields {
         let below: Vec<&[u32]> = paths
             .iter()
@@ -283,15 +316,11 @@ fn project(fields: &[MessageField], paths: &[&[u32]]) -> Vec<MessageField> {
             .map(|(_, below)| below)
             .collect();
         if below.is_empty() {
+            dropped.push(field);
             continue;
         }
         if below.iter().all(|path| *path == [Projected::EXISTENCE_ONLY]) {
-            projected.push(MessageField {
-                existence_only: true,
-                arrow_field: Arc::new(Field::new(field.arrow_field.name(), DataType::Boolean, false)),
-                children: Vec::new(),
-                ..field.clone()
-            });
+            projected.push(field.existence());
             continue;
         }
         let whole = below.iter().any(|path| path.is_empty());
@@ -299,7 +328,7 @@ fn project(fields: &[MessageField], paths: &[&[u32]]) -> Vec<MessageField> {
             projected.push(field.clone());
             continue;
         }
-        let children = project(&field.children, &below);
+        let (children, rivals) = project(&field.children, &field.rivals, &below);
         let message = field.kind.data_type(&children);
         let data_type = match field.repeated {
             false => message,
@@ -308,10 +337,21 @@ fn project(fields: &[MessageField], paths: &[&[u32]]) -> Vec<MessageField> {
         projected.push(MessageField {
             arrow_field: Arc::new(Field::clone(&field.arrow_field).with_data_type(data_type)),
             children,
+            rivals,
             ..field.clone()
         });
     }
-    projected
+    let rivals = rivals_of(&projected, rivals.iter().chain(dropped));
+    (projected, rivals)
+}
+
+/// Returns those of `others`, which have no column, that are in a oneof with one of `fields`.
+fn rivals_of<'a>(fields: &[MessageField], others: impl Iterator<Item = &'a MessageField>) -> Vec<MessageField> {
+    let oneofs: HashSet<usize> = fields.iter().filter_map(|field| field.oneof).collect();
+    others
+        .filter(|other| other.oneof.is_some_and(|oneof| oneofs.contains(&oneof)))
+        .map(MessageField::existence)
+        .collect()
 }
 
 /// The numbers of the fields that a path of names leads through, if there are such.
@@ -387,23 +427,28 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Recursion is bounded by [`MAX_DEPTH`].
-    fn fields(&mut self, message: &MessageType<'_>) -> Result<Vec<MessageField>> {
+    /// Returns the fields of a message and their rivals. Recursion is bounded by [`MAX_DEPTH`].
+    fn fields(&mut self, message: &MessageType<'_>) -> Result<(Vec<MessageField>, Vec<MessageField>)> {
         let mut fields: Vec<MessageField> = Vec::with_capacity(message.descriptor.field.len());
+        let mut left_out: Vec<MessageField> = Vec::new();
         for descriptor in &message.descriptor.field {
             self.path.push(descriptor.name().to_owned());
-            if let Some(field) = self.field(descriptor, message)? {
-                if fields.iter().any(|other| other.number == field.number) {
-                    return Err(self.invalid_field(&format!("field number {} is taken", field.number)));
-                }
-                fields.push(field);
+            let (field, has_column) = self.field(descriptor, message)?;
+            if fields.iter().chain(&left_out).any(|other| other.number == field.number) {
+                return Err(self.invalid_field(&format!("field number {} is taken", field.number)));
+            }
+            match has_column {
+                true => fields.push(field),
+                false => left_out.push(field),
             }
             self.path.pop();
         }
-        Ok(fields)
+        let rivals = rivals_of(&fields, left_out.iter());
+        Ok((fields, rivals))
     }
 
-    fn field(&mut self, descriptor: &FieldDescriptorProto, message: &MessageType<'_>) -> Result<Option<MessageField>> {
+    /// Returns the field and whether it has a column: it has none, and no children, if its type contains itself.
+    fn field(&mut self, descriptor: &FieldDescriptorProto, message: &MessageType<'_>) -> Result<(MessageField, bool)> {
         self.count += 1;
         if self.count > MAX_FIELDS {
             return Err(self.invalid_field("there are more than 16384 columns"));
@@ -423,18 +468,20 @@ impl Builder<'_> {
             return Err(self.invalid_field("the message does not have the oneof that it is in"));
         }
         let repeated = descriptor.label() == Label::Repeated;
-        let mut children = Vec::new();
+        let (mut children, mut rivals) = (Vec::new(), Vec::new());
         let mut is_map = false;
+        let mut has_column = true;
         if kind.is_message() {
             let name = descriptor.type_name().trim_start_matches('.').to_owned();
             let content = self.types.message(&name)?;
             if self.open.contains(&name) || self.open.len() >= MAX_DEPTH {
                 self.left_out.push(self.path.join("."));
-                return Ok(None);
+                has_column = false;
+            } else {
+                self.open.push(name);
+                (children, rivals) = self.fields(&content)?;
+                self.open.pop();
             }
-            self.open.push(name);
-            children = self.fields(&content)?;
-            self.open.pop();
             is_map = repeated
                 && content
                     .descriptor
@@ -471,7 +518,7 @@ impl Builder<'_> {
                 .as_ref()
                 .and_then(|options| options.packed)
                 .unwrap_or(message.proto3);
-        Ok(Some(MessageField {
+        let field = MessageField {
             number,
             kind,
             repeated,
@@ -481,7 +528,9 @@ impl Builder<'_> {
             existence_only: false,
             arrow_field: Arc::new(Field::new(descriptor.name(), data_type, has_presence)),
             children,
-        }))
+            rivals,
+        };
+        Ok((field, has_column))
     }
 
     fn invalid_field(&self, problem: &str) -> Error {

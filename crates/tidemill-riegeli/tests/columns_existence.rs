@@ -1,6 +1,6 @@
-//! Columns that only say whether a field is there.
+//! Columns that only say whether a field is there, and fields whose existence tells what others are.
 
-use arrow_array::{Array, BooleanArray, RecordBatch, cast::AsArray};
+use arrow_array::{Array, BooleanArray, RecordBatch, cast::AsArray, types::Int32Type};
 use arrow_schema::DataType;
 use prost_types::{
     DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet, OneofDescriptorProto,
@@ -51,6 +51,11 @@ fn schema(syntax: &str) -> MessageSchema {
         field("messages", 8, Repeated, Type::Message),
         in_oneof(field("one", 9, Optional, Type::Int32)),
         in_oneof(field("other", 10, Optional, Type::String)),
+        // Contains itself, so that it never has a column.
+        in_oneof(FieldDescriptorProto {
+            type_name: Some(".M".to_owned()),
+            ..field("itself", 11, Optional, Type::Message)
+        }),
     ];
     let set = FileDescriptorSet {
         file: vec![FileDescriptorProto {
@@ -154,5 +159,40 @@ fn existence_below_a_message_goes_with_values_beside_it() {
         let messages = batch.column(2).as_list::<i32>().value(2);
         let inner = messages.as_struct().column(0).as_boolean();
         assert_eq!([inner.value(0), inner.value(1)], [true, false], "{options}");
+    }
+}
+
+#[test]
+fn members_of_a_oneof_without_a_column_take_the_place_of_others() {
+    let schema = schema("proto3");
+    assert_eq!(schema.left_out(), ["itself"]);
+    // Each with what `one` and `other` are.
+    let records: [(&[u8], Option<i32>, Option<&str>); 7] = [
+        (b"\x48\x05\x08\x07", Some(5), None),
+        (b"\x48\x05\x52\x01a\x08\x07", None, Some("a")),
+        (b"\x48\x05\x5a\x02\x48\x01\x08\x07", None, None),
+        (b"\x5a\x02\x48\x01\x48\x05", Some(5), None),
+        (b"\x52\x01a\x5a\x00", None, None),
+        (b"\x48\x05\x52\x01a\x48\x06", Some(6), None),
+        // Of another wire type than the descriptor says, and so unknown.
+        (b"\x48\x05\x50\x01", Some(5), None),
+    ];
+    let bytes = records.map(|(record, ..)| record);
+    for options in [
+        "uncompressed",
+        "transpose,uncompressed",
+        "transpose,zstd,bucket_fraction:0",
+    ] {
+        let alone = |field: &str| {
+            let fields: FieldProjection = field.parse().expect("a field");
+            batches(&bytes, options, &schema.project(&fields)).remove(0)
+        };
+        let (one, other, there) = (alone("9"), alone("10"), alone("9.0"));
+        let one: Vec<Option<i32>> = one.column(0).as_primitive::<Int32Type>().iter().collect();
+        assert_eq!(one, records.map(|(_, one, _)| one), "{options}");
+        let other: Vec<Option<&str>> = other.column(0).as_string::<i32>().iter().collect();
+        assert_eq!(other, records.map(|(.., other)| other), "{options}");
+        let there: Vec<Option<bool>> = there.column(0).as_boolean().iter().collect();
+        assert_eq!(there, records.map(|(_, one, _)| Some(one.is_some())), "{options}");
     }
 }

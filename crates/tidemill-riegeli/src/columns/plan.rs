@@ -9,6 +9,9 @@ use crate::{FieldKind, MessageField, MessageSchema};
 /// The number of the message that a record is.
 pub(super) const ROOT: u32 = 0;
 
+/// In place of the number of a leaf, for a field that has no column.
+const NO_LEAF: u32 = u32::MAX;
+
 /// Everything that is looked up while values are put into columns.
 #[derive(Default)]
 pub(super) struct Plan {
@@ -25,7 +28,7 @@ pub(super) struct Plan {
 struct Message {
     /// Its fields in the order of the columns.
     fields: Vec<u32>,
-    /// Field numbers with their fields, in the order of the numbers.
+    /// Field numbers with their fields, those that have no column too, in the order of the numbers.
     by_number: Vec<(u32, u32)>,
 }
 
@@ -58,7 +61,7 @@ pub(super) enum Target {
 impl Plan {
     pub(super) fn new(schema: &MessageSchema) -> Self {
         let mut plan = Self::default();
-        plan.add_message(schema.fields());
+        plan.add_message(schema.fields(), schema.rivals());
         plan
     }
 
@@ -96,7 +99,7 @@ impl Plan {
     }
 
     /// Adds a message and what is below it. A schema is at most a hundred messages deep.
-    fn add_message(&mut self, fields: &[MessageField]) -> u32 {
+    fn add_message(&mut self, fields: &[MessageField], rivals: &[MessageField]) -> u32 {
         let message = number(self.messages.len());
         self.messages.push(Message::default());
         let oneofs = self.num_oneofs;
@@ -111,6 +114,10 @@ impl Plan {
             planned.fields.push(index);
             planned.by_number.push((field.number, index));
         }
+        for rival in rivals {
+            let index = self.add_rival(rival, message, oneofs);
+            planned.by_number.push((rival.number, index));
+        }
         planned.by_number.sort_unstable();
         if let Some(place) = self.messages.get_mut(message as usize) {
             *place = planned;
@@ -120,29 +127,34 @@ impl Plan {
 
     /// Adds a field. The oneofs of its message are numbered from `oneofs` on.
     fn add_field(&mut self, field: &MessageField, parent: u32, oneofs: usize) -> u32 {
-        let index = number(self.fields.len());
-        let oneof = field.oneof.map(|oneof| number(oneofs + oneof));
-        self.fields.push(PlannedField {
-            kind: field.kind,
-            parent,
-            list: (field.repeated && !field.existence_only).then(|| next(&mut self.num_lists)),
-            oneof,
-            packable: field.repeated && !matches!(field.kind.wire_type(), 2 | 3),
-            existence_only: field.existence_only,
-            target: Target::Leaf(0),
-            arrow_field: field.arrow_field.clone(),
-        });
+        let index = self.add_rival(field, parent, oneofs);
+        let list = (field.repeated && !field.existence_only).then(|| next(&mut self.num_lists));
         let target = match field.kind {
             FieldKind::Message | FieldKind::Group if !field.existence_only => Target::Message {
                 presence: (!field.repeated).then(|| next(&mut self.num_presences)),
-                message: self.add_message(&field.children),
+                message: self.add_message(&field.children, &field.rivals),
             },
             _ => Target::Leaf(next(&mut self.num_leaves)),
         };
         if let Some(place) = self.fields.get_mut(index as usize) {
-            place.target = target;
+            (place.list, place.target) = (list, target);
         }
         index
+    }
+
+    /// Adds a field that has no column: it only takes part in its oneof.
+    fn add_rival(&mut self, field: &MessageField, parent: u32, oneofs: usize) -> u32 {
+        self.fields.push(PlannedField {
+            kind: field.kind,
+            parent,
+            list: None,
+            oneof: field.oneof.map(|oneof| number(oneofs + oneof)),
+            packable: field.repeated && !matches!(field.kind.wire_type(), 2 | 3),
+            existence_only: field.existence_only,
+            target: Target::Leaf(NO_LEAF),
+            arrow_field: field.arrow_field.clone(),
+        });
+        number(self.fields.len() - 1)
     }
 }
 
