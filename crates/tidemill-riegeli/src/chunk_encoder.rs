@@ -165,12 +165,7 @@ impl Encoder {
     /// Returns an encoder for the chunks that the options ask for.
     pub(crate) fn new(options: &WriterOptions) -> Self {
         if options.transpose {
-            let (compression, bucket_size) = (options.compression, options.bucket_size());
-            let spare = SPARE.try_with(Cell::take).ok().flatten();
-            match spare.filter(|spare| spare.makes(compression, bucket_size)) {
-                Some(spare) => Self::Transposed(spare),
-                None => Self::transposed(compression, bucket_size),
-            }
+            Self::transposed(options.compression, options.bucket_size())
         } else {
             let size_hint = Some(options.effective_chunk_size());
             Self::Simple(Box::new(SimpleEncoder::new(options.compression, size_hint)))
@@ -182,9 +177,14 @@ impl Encoder {
         Self::Simple(Box::new(SimpleEncoder::new(compression, None)))
     }
 
-    /// Returns an encoder for transposed chunks.
+    /// Returns an encoder for transposed chunks, with the memory of the last one that this thread left if it made such chunks.
     pub(crate) fn transposed(compression: Compression, bucket_size: u64) -> Self {
-        Self::Transposed(Box::new(TransposedEncoder::new(compression, bucket_size)))
+        let spare = SPARE.try_with(Cell::take).ok().flatten();
+        Self::Transposed(
+            spare
+                .filter(|spare| spare.makes(compression, bucket_size))
+                .unwrap_or_else(|| Box::new(TransposedEncoder::new(compression, bucket_size))),
+        )
     }
 
     /// Adds a record.

@@ -165,6 +165,7 @@ impl<W: Write> ArrayRecordWriter<W> {
         self.write_encoded(&mut encoder)?;
         self.pad()?;
         self.chunks.flush().map_err(|source| self.fail(source))?;
+        self.encoder.into_spare();
         Ok(self.chunks.into_dest())
     }
 
