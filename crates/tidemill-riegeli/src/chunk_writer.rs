@@ -3,11 +3,13 @@
 //! Source: google/riegeli, `doc/riegeli_records_file_format.md`, "Chunk" and "Padding chunk"; how far padding reaches when a
 //! header does not fit is in `riegeli/records/chunk_writer.cc`.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, IoSlice, Write};
 
 use crate::{
     Chunk, Compression, EncodedChunk, Error, FileName, Result,
-    block_header::{BlockHeader, chunk_end, distance_without_overhead, is_possible_chunk_boundary, remaining_in_block},
+    block_header::{
+        BLOCK_SIZE, BlockHeader, chunk_end, distance_without_overhead, is_possible_chunk_boundary, remaining_in_block,
+    },
     chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
     hash::hash_parts,
     transposed_chunk,
@@ -15,6 +17,10 @@ use crate::{
 
 /// Zeros to pad with.
 static ZEROS: [u8; 4096] = [0; 4096];
+
+/// Memory and buffers copy what they get, and the C library has the processor copy 2,112 bytes or more by one instruction, behind
+/// which nothing else is begun: the next records are not fetched from memory meanwhile.
+const PIECE: usize = 2_048;
 
 /// Writes chunks as they are.
 ///
@@ -36,6 +42,8 @@ static ZEROS: [u8; 4096] = [0; 4096];
 pub struct ChunkWriter<W> {
     dest: W,
     pos: u64,
+    /// Whether the destination may take several pieces at once.
+    takes_pieces: bool,
 }
 
 impl<W: Write> ChunkWriter<W> {
@@ -129,7 +137,11 @@ impl<W: Write> ChunkWriter<W> {
 
 impl<W: Write> ChunkWriter<W> {
     pub(crate) fn at(dest: W, pos: u64) -> io::Result<Self> {
-        let mut writer = Self { dest, pos };
+        let mut writer = Self {
+            dest,
+            pos,
+            takes_pieces: true,
+        };
         if !is_possible_chunk_boundary(pos) {
             let length = remaining_in_block(pos);
             writer.write_zeros(length)?;
@@ -207,11 +219,41 @@ impl<W: Write> ChunkWriter<W> {
             self.write_block_header(begin, end)?;
             let room = usize::try_from(room_in_block(self.pos)).unwrap_or(usize::MAX);
             let (now, later) = section.split_at(room.min(section.len()));
-            self.dest.write_all(now)?;
+            self.write_bytes(now)?;
             self.pos += now.len() as u64;
             section = later;
         }
         Ok(())
+    }
+
+    /// Writes a block at most, in pieces if the destination takes several at once.
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let left = match bytes.len().div_ceil(PIECE) {
+            ..=1 => bytes,
+            2 => self.write_pieces::<2>(bytes)?,
+            _ => self.write_pieces::<{ BLOCK_SIZE as usize / PIECE }>(bytes)?,
+        };
+        self.dest.write_all(left)
+    }
+
+    /// Writes `bytes`, up to `N` pieces by a call. What is left is returned: nothing, or all from where the destination showed that it
+    /// takes one piece at a time, which would be many calls.
+    fn write_pieces<'a, const N: usize>(&mut self, mut bytes: &'a [u8]) -> io::Result<&'a [u8]> {
+        while self.takes_pieces && bytes.len() > PIECE {
+            let mut pieces = [IoSlice::new(&[]); N];
+            let places = pieces.iter_mut().zip(bytes.chunks(PIECE));
+            let count = places.map(|(place, piece)| *place = IoSlice::new(piece)).count();
+            match self.dest.write_vectored(&pieces[..count]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    self.takes_pieces = written != PIECE;
+                    bytes = bytes.get(written..).ok_or_else(too_many)?;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(bytes)
     }
 
     /// Writes a block header if one is due.
@@ -233,6 +275,10 @@ impl<W: Write> ChunkWriter<W> {
         }
         Ok(())
     }
+}
+
+fn too_many() -> io::Error {
+    io::Error::other("the destination says that it took more bytes than it got")
 }
 
 fn write_error(source: io::Error) -> Error {
@@ -267,6 +313,91 @@ fn position_after_padding(pos: u64, padding: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Takes so many bytes by each call, of several pieces or of the first one.
+    struct Slow {
+        taken: Vec<u8>,
+        at_once: usize,
+        takes_pieces: bool,
+        calls: usize,
+    }
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.write_vectored(&[IoSlice::new(bytes)])
+        }
+
+        fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+            self.calls += 1;
+            if self.calls.is_multiple_of(3) {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let count = if self.takes_pieces { pieces.len() } else { 1 };
+            let all: Vec<u8> = pieces[..count].iter().flat_map(|piece| piece.to_vec()).collect();
+            let taken = all.len().min(self.at_once);
+            self.taken.extend_from_slice(&all[..taken]);
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn all_is_written_however_little_is_taken_at_once() {
+        let data: Vec<u8> = (0..70_000_u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect();
+        let write =
+            |writer: &mut dyn FnMut(&[u8])| [0, 1, 2_048, 2_049, 4_096, 5_000, 70_000].map(|n| writer(&data[..n]));
+        let mut expected = ChunkWriter::new(Vec::new(), 0).expect("memory");
+        write(&mut |data| expected.write_parts(ChunkType::Simple, &[data], 1, 0).expect("memory"));
+        let expected = expected.into_dest();
+        for takes_pieces in [false, true] {
+            for (at_once, most_calls) in [(usize::MAX, 60), (4_096, 220), (2_048, 330), (1_000, 700), (50, 4_000)] {
+                let slow = Slow {
+                    taken: Vec::new(),
+                    at_once,
+                    takes_pieces,
+                    calls: 0,
+                };
+                let mut chunks = ChunkWriter::new(slow, 0).expect("memory");
+                write(&mut |data| chunks.write_parts(ChunkType::Simple, &[data], 1, 0).expect("memory"));
+                let slow = chunks.into_dest();
+                assert!(
+                    slow.taken == expected,
+                    "{at_once} bytes at once, pieces: {takes_pieces}"
+                );
+                let calls = slow.calls;
+                assert!(
+                    calls <= most_calls,
+                    "{calls} calls, {at_once} bytes at once, pieces: {takes_pieces}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_destination_that_takes_nothing_or_too_much_is_an_error() {
+        struct Wrong(usize);
+        impl Write for Wrong {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                // The signature and headers are taken.
+                Ok(if bytes.len() < 100 { bytes.len() } else { self.0 })
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        for (taken, kind) in [(0, ErrorKind::WriteZero), (100_000, ErrorKind::Other)] {
+            let mut chunks = ChunkWriter::new(Wrong(taken), 0).expect("taken");
+            let data = [&[7; 5_000][..]];
+            let written = chunks.write_parts(ChunkType::Simple, &data, 1, 0);
+            assert_eq!(written.map_err(|error| error.kind()), Err(kind));
+        }
+    }
 
     #[test]
     fn padding_leaves_room_for_its_header() {

@@ -12,7 +12,7 @@ mod brotli;
 mod snappy;
 mod zstd;
 
-use std::fmt;
+use std::{fmt, ops::RangeInclusive};
 
 use crate::{
     error::Damage,
@@ -125,6 +125,11 @@ impl Default for Compression {
     }
 }
 
+/// Pieces of these lengths are copied in parts of [`PART`] bytes. The C library reads the end of what it copies first, which is waited
+/// for where it comes from memory; longer ones it has the processor copy.
+const IN_PARTS: RangeInclusive<usize> = PART + 1..=2_048;
+const PART: usize = 512;
+
 /// Compresses sections, keeping the codec's context.
 pub(crate) struct Compressor {
     compression: Compression,
@@ -155,6 +160,14 @@ impl Section {
             compressed: Vec::new(),
             compressing: Ok(()),
         }
+    }
+
+    /// Appends a piece of [`IN_PARTS`]. It is not inlined, so that shorter ones are added by few instructions.
+    #[inline(never)]
+    fn append_in_parts(&mut self, piece: &[u8]) {
+        self.waiting.reserve(piece.len());
+        let parts = piece.chunks(PART);
+        parts.for_each(|part| self.waiting.extend_from_slice(part));
     }
 
     /// Returns the size of what was pushed.
@@ -191,6 +204,7 @@ impl Compressor {
                 let parameters = brotli::Parameters::new(quality, window_log, section.size_hint);
                 self.push_and_compress(piece, parameters, section);
             }
+            _ if IN_PARTS.contains(&piece.len()) => section.append_in_parts(piece),
             _ => section.waiting.extend_from_slice(piece),
         }
     }
