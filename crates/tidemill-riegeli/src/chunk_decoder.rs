@@ -1,6 +1,9 @@
 //! Decoding the records of a chunk, whatever its type.
 
-use std::ops::Range;
+use std::{
+    cell::Cell,
+    ops::{Deref, DerefMut, Range},
+};
 
 use crate::{
     Chunk, ChunkHeader, ChunkType, Error, FieldSizes, FileName, ReaderOptions,
@@ -39,6 +42,8 @@ pub struct ChunkDecoder {
     limit: usize,
     /// The fields to keep, `None` for all.
     included: Option<IncludedFields>,
+    /// What the largest chunk took so far, about; as much as can be after damage, which may lie about it.
+    largest: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -58,6 +63,7 @@ impl ChunkDecoder {
             available: 0..0,
             limit: usize::try_from(options.max_chunk_size).unwrap_or(usize::MAX),
             included: IncludedFields::new(&options.field_projection),
+            largest: 0,
         }
     }
 
@@ -142,7 +148,11 @@ impl ChunkDecoder {
             Some(Holder::Transposed) => self.transposed.extend(data, index),
             None => return Ok(()),
         };
-        extended.inspect_err(|_| self.clear())?;
+        if extended.is_err() {
+            self.clear();
+            self.largest = u64::MAX;
+        }
+        extended?;
         self.available = self.available_now();
         Ok(())
     }
@@ -180,6 +190,8 @@ impl ChunkDecoder {
     ) -> Result<(), Damage> {
         self.clear();
         let (num_records, size) = (header.num_records, header.decoded_data_size);
+        let largest = num_records.saturating_mul(16).saturating_add(size).max(self.largest);
+        self.largest = u64::MAX;
         let holder = match header.chunk_type {
             ChunkType::Simple => {
                 self.simple.decode(data, num_records, size, limit, wanted)?;
@@ -193,7 +205,10 @@ impl ChunkDecoder {
             _ => {
                 check_no_records(header)?;
                 return match num_records {
-                    0 => Ok(()),
+                    0 => {
+                        self.largest = largest;
+                        Ok(())
+                    }
                     _ => Err(Damage::UnknownChunkType {
                         chunk_type: header.chunk_type,
                         num_records,
@@ -204,7 +219,55 @@ impl ChunkDecoder {
         self.holder = Some(holder);
         self.num_records = num_records;
         self.available = self.available_now();
+        self.largest = largest;
         Ok(())
+    }
+}
+
+/// A decoder with the memory of the last one of its thread, and for the next one: what begins from nothing spends more on a small file,
+/// in the kernel, on memory for its buffers than on the records.
+pub(crate) struct SparedDecoder(ChunkDecoder);
+
+/// The memory of a decoder is kept as long as its chunks were no larger.
+const LARGEST_SPARED: u64 = 2 << 20;
+
+thread_local! {
+    static SPARE: Cell<Option<Box<ChunkDecoder>>> = const { Cell::new(None) };
+}
+
+impl SparedDecoder {
+    pub(crate) fn new(projection: &FieldProjection) -> Self {
+        let spare = SPARE.try_with(Cell::take).ok().flatten();
+        let mut decoder = spare.map_or_else(ChunkDecoder::default, |spare| *spare);
+        decoder.set_projection(projection);
+        Self(decoder)
+    }
+}
+
+impl Drop for SparedDecoder {
+    fn drop(&mut self) {
+        if (1..=LARGEST_SPARED).contains(&self.largest) {
+            let mut decoder = std::mem::take(&mut self.0);
+            decoder.clear();
+            // A thread that ends keeps nothing.
+            let _ = SPARE.try_with(|spare| spare.set(Some(Box::new(decoder))));
+        }
+    }
+}
+
+impl Deref for SparedDecoder {
+    type Target = ChunkDecoder;
+
+    #[inline]
+    fn deref(&self) -> &ChunkDecoder {
+        &self.0
+    }
+}
+
+impl DerefMut for SparedDecoder {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut ChunkDecoder {
+        &mut self.0
     }
 }
 
@@ -242,5 +305,63 @@ pub(crate) fn check_no_records(header: &ChunkHeader) -> Result<(), Damage> {
             found,
         }),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CHUNK_HEADER_SIZE, RecordReader, RecordWriter, Result, WriterOptions};
+
+    fn file(options: &str, records: &[&[u8]]) -> Result<Vec<u8>> {
+        let mut writer = RecordWriter::new(Vec::new(), options.parse::<WriterOptions>()?)?;
+        records.iter().try_for_each(|record| writer.write_record(record))?;
+        writer.close()
+    }
+
+    fn read(file: &[u8], fields: &str) -> Result<Vec<Vec<u8>>> {
+        let mut reader = RecordReader::from_bytes(file)?;
+        reader.set_field_projection(fields.parse()?)?;
+        let mut records = Vec::new();
+        while let Some(record) = reader.read_record()? {
+            records.push(record.to_vec());
+        }
+        Ok(records)
+    }
+
+    fn has_spare() -> bool {
+        let spare = SPARE.take();
+        let has = spare.is_some();
+        SPARE.set(spare);
+        has
+    }
+
+    #[test]
+    fn the_memory_of_a_decoder_is_used_again_and_nothing_else_of_it() -> Result<()> {
+        let messages: [&[u8]; 2] = [b"\x08\x01\x12\x03abc", b"\x08\x02"];
+        let (simple, transposed) = (file("zstd", &messages)?, file("transpose,zstd", &messages)?);
+        assert!(!has_spare());
+        for _ in 0..3 {
+            assert_eq!(read(&transposed, "1")?, [&b"\x08\x01"[..], b"\x08\x02"]);
+            assert!(has_spare());
+            assert_eq!(read(&transposed, "root")?, messages);
+            assert_eq!(read(&simple, "root")?, messages);
+            assert!(read(&file("zstd", &[])?, "root")?.is_empty());
+            assert!(has_spare());
+        }
+        // What damage or large chunks made of it is not kept.
+        let mut damaged = file("uncompressed", &messages)?;
+        let (header, data) = damaged.split_at_mut(64 + CHUNK_HEADER_SIZE);
+        data[1] = 7;
+        let header: &mut [u8; CHUNK_HEADER_SIZE] = header.last_chunk_mut().expect("a chunk");
+        *header = ChunkHeader::new(ChunkType::Simple, data.len() as u64, crate::hash(data), 2, 9).to_bytes();
+        assert!(read(&damaged, "root").is_err());
+        assert!(!has_spare());
+        read(&simple, "root")?;
+        assert!(has_spare());
+        let large = vec![1; 3 << 20];
+        read(&file("zstd", &[&large])?, "root")?;
+        assert!(!has_spare());
+        Ok(())
     }
 }

@@ -158,7 +158,7 @@ fn has_small_context(compression: Compression) -> bool {
 thread_local! {
     /// The encoder of the last writer that this thread closed. One that begins from nothing spends more on a small file, in the
     /// kernel, on memory for its buffers than on the records.
-    static SPARE: Cell<Option<Box<TransposedEncoder>>> = const { Cell::new(None) };
+    static SPARE: Cell<Option<Encoder>> = const { Cell::new(None) };
 }
 
 impl Encoder {
@@ -168,7 +168,13 @@ impl Encoder {
             Self::transposed(options.compression, options.bucket_size())
         } else {
             let size_hint = Some(options.effective_chunk_size());
-            Self::Simple(Box::new(SimpleEncoder::new(options.compression, size_hint)))
+            match Self::spare() {
+                Some(Self::Simple(mut spare)) if spare.compression() == options.compression => {
+                    spare.set_size_hint(size_hint);
+                    Self::Simple(spare)
+                }
+                _ => Self::Simple(Box::new(SimpleEncoder::new(options.compression, size_hint))),
+            }
         }
     }
 
@@ -179,12 +185,15 @@ impl Encoder {
 
     /// Returns an encoder for transposed chunks, with the memory of the last one that this thread left if it made such chunks.
     pub(crate) fn transposed(compression: Compression, bucket_size: u64) -> Self {
-        let spare = SPARE.try_with(Cell::take).ok().flatten();
-        Self::Transposed(
-            spare
-                .filter(|spare| spare.makes(compression, bucket_size))
-                .unwrap_or_else(|| Box::new(TransposedEncoder::new(compression, bucket_size))),
-        )
+        match Self::spare() {
+            Some(Self::Transposed(spare)) if spare.makes(compression, bucket_size) => Self::Transposed(spare),
+            _ => Self::Transposed(Box::new(TransposedEncoder::new(compression, bucket_size))),
+        }
+    }
+
+    /// Takes the encoder that this thread left.
+    fn spare() -> Option<Self> {
+        SPARE.try_with(Cell::take).ok().flatten()
     }
 
     /// Adds a record.
@@ -297,14 +306,15 @@ impl Encoder {
     }
 
     /// Lets the next encoder of this thread, if it is to make such chunks, be this one with its memory.
-    pub(crate) fn into_spare(self) {
-        if let Self::Transposed(mut encoder) = self
-            && has_small_context(encoder.compression())
-            && encoder.memory() <= LARGEST_SPARE
-        {
-            encoder.clear();
+    pub(crate) fn into_spare(mut self) {
+        let (compression, memory) = match &self {
+            Self::Simple(encoder) => (encoder.compression(), encoder.memory()),
+            Self::Transposed(encoder) => (encoder.compression(), encoder.memory()),
+        };
+        if has_small_context(compression) && memory <= LARGEST_SPARE {
+            self.clear();
             // A thread that ends keeps nothing.
-            let _ = SPARE.try_with(|spare| spare.set(Some(encoder)));
+            let _ = SPARE.try_with(|spare| spare.set(Some(self)));
         }
     }
 
@@ -323,7 +333,10 @@ mod tests {
 
     fn spare_memory() -> Option<usize> {
         let spare = SPARE.take();
-        let memory = spare.as_ref().map(|spare| spare.memory());
+        let memory = spare.as_ref().map(|spare| match spare {
+            Encoder::Simple(encoder) => encoder.memory(),
+            Encoder::Transposed(encoder) => encoder.memory(),
+        });
         SPARE.set(spare);
         memory
     }
@@ -359,6 +372,48 @@ mod tests {
         assert_eq!(spare_memory(), None);
         encoded(&"transpose,zstd:19".parse()?, &messages)?.0.into_spare();
         assert_eq!(spare_memory(), None);
+        Ok(())
+    }
+
+    #[test]
+    fn an_encoder_writes_the_same_with_the_memory_of_another() -> Result<(), Box<dyn std::error::Error>> {
+        let text: Vec<u8> = (0..40_000_u32)
+            .flat_map(|number| number.wrapping_mul(77).to_le_bytes())
+            .collect();
+        let encoded = |options: WriterOptions| -> Result<Vec<u8>, Damage> {
+            let mut encoder = Encoder::new(&options);
+            text.chunks(1_000).for_each(|record| encoder.add_record(record));
+            encoder.encode()?;
+            let data = encoder.encoded().parts.concat();
+            encoder.into_spare();
+            Ok(data)
+        };
+        for options in [
+            "uncompressed",
+            "snappy",
+            "snappy:2",
+            "zstd:3",
+            "brotli:1",
+            "brotli:6",
+            "transpose,brotli:6",
+        ] {
+            // The size that a chunk is expected to have decides bytes of Brotli's.
+            let chunk_sizes = [1_u64 << 20, 4_096, 300_000];
+            let with =
+                |chunk_size: u64| Ok::<_, crate::Error>(options.parse::<WriterOptions>()?.chunk_size(chunk_size));
+            for chunk_size in chunk_sizes {
+                SPARE.take();
+                let fresh = encoded(with(chunk_size)?)?;
+                for other in chunk_sizes {
+                    encoded(with(other)?)?;
+                    assert!(spare_memory().is_some_and(|memory| memory > 0), "{options}");
+                    assert!(
+                        encoded(with(chunk_size)?)? == fresh,
+                        "{options}, {chunk_size} behind {other}"
+                    );
+                }
+            }
+        }
         Ok(())
     }
 

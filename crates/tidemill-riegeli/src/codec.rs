@@ -170,6 +170,16 @@ impl Section {
         parts.for_each(|part| self.waiting.extend_from_slice(part));
     }
 
+    /// Sets what it is expected to grow to. It is empty.
+    pub(crate) fn set_size_hint(&mut self, size_hint: Option<u64>) {
+        self.size_hint = size_hint;
+    }
+
+    /// Returns how many bytes its buffers have.
+    pub(crate) fn memory(&self) -> usize {
+        self.waiting.capacity() + self.compressed.capacity()
+    }
+
     /// Returns the size of what was pushed.
     pub(crate) fn size(&self) -> u64 {
         self.taken + self.waiting.len() as u64

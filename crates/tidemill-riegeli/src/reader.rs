@@ -23,7 +23,7 @@ use self::{
 };
 use crate::{
     Chunk, ChunkReader, Error, ReaderOptions, RecordPosition, Result, SkippedRegion,
-    chunk_decoder::ChunkDecoder,
+    chunk_decoder::SparedDecoder,
     chunk_reader::open_file,
     error::{Damage, FileName},
     field_projection::FieldProjection,
@@ -40,7 +40,7 @@ use crate::{
 pub struct RecordReader<S> {
     chunks: ChunkReader<S>,
     options: ReaderOptions,
-    decoder: ChunkDecoder,
+    decoder: SparedDecoder,
     /// The chunk that `decoder` holds, and the one that positions are about.
     chunk_begin: u64,
     index: usize,
@@ -112,8 +112,6 @@ impl<S: Source> RecordReader<S> {
     }
 
     pub(crate) fn named(source: S, file: FileName, options: &ReaderOptions) -> Result<Self> {
-        let mut decoder = ChunkDecoder::default();
-        decoder.set_projection(&options.field_projection);
         let mut chunks = ChunkReader::named(source, file, options.max_chunk_size)?;
         let mut footer = None;
         if options.stop_at_footer && chunks.supports_random_access() {
@@ -129,7 +127,7 @@ impl<S: Source> RecordReader<S> {
         Ok(Self {
             chunks,
             options: options.clone(),
-            decoder,
+            decoder: SparedDecoder::new(&options.field_projection),
             chunk_begin: 0,
             index: 0,
             last_record_is_valid: false,
@@ -479,7 +477,7 @@ impl<S: Source> RecordReader<S> {
             return Ok(false);
         };
         self.chunk_begin = chunk.begin;
-        std::mem::swap(&mut self.decoder, &mut chunk.decoder);
+        std::mem::swap(&mut *self.decoder, &mut chunk.decoder);
         let decoded = std::mem::replace(&mut chunk.decoded, Ok(()));
         self.from_ahead = Some(Box::new(chunk));
         self.check_decoded(decoded)?;
@@ -548,7 +546,7 @@ impl<S: Source> RecordReader<S> {
         if let Some(mut chunk) = self.from_ahead.take()
             && let Some(ahead) = &mut self.ahead
         {
-            std::mem::swap(&mut self.decoder, &mut chunk.decoder);
+            std::mem::swap(&mut *self.decoder, &mut chunk.decoder);
             ahead.recycle(*chunk);
         }
     }

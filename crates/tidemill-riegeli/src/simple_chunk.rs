@@ -39,6 +39,20 @@ impl SimpleEncoder {
         }
     }
 
+    pub(crate) fn compression(&self) -> Compression {
+        self.compressor.compression()
+    }
+
+    /// Sets what the record values are expected to grow to. There are none yet.
+    pub(crate) fn set_size_hint(&mut self, size_hint: Option<u64>) {
+        self.values.set_size_hint(size_hint);
+    }
+
+    /// Returns how many bytes its buffers have.
+    pub(crate) fn memory(&self) -> usize {
+        self.sizes.capacity() + self.head.capacity() + self.values.memory()
+    }
+
     #[inline]
     pub(crate) fn add_record(&mut self, record: &[u8]) {
         self.compressor.push(record, &mut self.values);
