@@ -37,6 +37,9 @@ use crate::{
 /// With [`ReaderOptions::recover`] damage is passed and listed in [`skipped`](Self::skipped); without, it is an error that
 /// every further call repeats until [`recover`](Self::recover) passes it. A file that ends inside a chunk ends with its last
 /// complete chunk, and [`close`](Self::close) tells of the rest.
+///
+/// A reader begins with the decoder of the last one that its thread dropped, unless that had damage or chunks of more than 2 MiB: small
+/// files, one after another, are read in the same memory.
 pub struct RecordReader<S> {
     chunks: ChunkReader<S>,
     options: ReaderOptions,

@@ -44,6 +44,8 @@ const FILE_BUFFER: usize = 256 << 10;
 /// writer leaves out the records of chunks that were not written yet. After an error every further call fails, since what was
 /// written of a chunk cannot be taken back.
 ///
+/// A writer begins with the encoder of the last one that its thread closed, if that made chunks of the same kind and has at most 8 MiB.
+///
 /// ```
 /// use tidemill_riegeli::{RecordReader, RecordWriter, WriterOptions};
 ///
