@@ -148,11 +148,10 @@ impl ChunkDecoder {
             Some(Holder::Transposed) => self.transposed.extend(data, index),
             None => return Ok(()),
         };
-        if extended.is_err() {
+        extended.inspect_err(|_| {
             self.clear();
             self.largest = u64::MAX;
-        }
-        extended?;
+        })?;
         self.available = self.available_now();
         Ok(())
     }
@@ -192,6 +191,13 @@ impl ChunkDecoder {
         let (num_records, size) = (header.num_records, header.decoded_data_size);
         let largest = num_records.saturating_mul(16).saturating_add(size).max(self.largest);
         self.largest = u64::MAX;
+        self.decode_records(header, data, limit, wanted)?;
+        self.largest = largest;
+        Ok(())
+    }
+
+    fn decode_records(&mut self, header: &ChunkHeader, data: &[u8], limit: usize, wanted: u64) -> Result<(), Damage> {
+        let (num_records, size) = (header.num_records, header.decoded_data_size);
         let holder = match header.chunk_type {
             ChunkType::Simple => {
                 self.simple.decode(data, num_records, size, limit, wanted)?;
@@ -205,10 +211,7 @@ impl ChunkDecoder {
             _ => {
                 check_no_records(header)?;
                 return match num_records {
-                    0 => {
-                        self.largest = largest;
-                        Ok(())
-                    }
+                    0 => Ok(()),
                     _ => Err(Damage::UnknownChunkType {
                         chunk_type: header.chunk_type,
                         num_records,
@@ -219,7 +222,6 @@ impl ChunkDecoder {
         self.holder = Some(holder);
         self.num_records = num_records;
         self.available = self.available_now();
-        self.largest = largest;
         Ok(())
     }
 }

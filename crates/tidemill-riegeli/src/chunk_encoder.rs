@@ -307,14 +307,22 @@ impl Encoder {
 
     /// Lets the next encoder of this thread, if it is to make such chunks, be this one with its memory.
     pub(crate) fn into_spare(mut self) {
-        let (compression, memory) = match &self {
-            Self::Simple(encoder) => (encoder.compression(), encoder.memory()),
-            Self::Transposed(encoder) => (encoder.compression(), encoder.memory()),
+        let compression = match &self {
+            Self::Simple(encoder) => encoder.compression(),
+            Self::Transposed(encoder) => encoder.compression(),
         };
-        if has_small_context(compression) && memory <= LARGEST_SPARE {
+        if has_small_context(compression) && self.memory() <= LARGEST_SPARE {
             self.clear();
             // A thread that ends keeps nothing.
             let _ = SPARE.try_with(|spare| spare.set(Some(self)));
+        }
+    }
+
+    /// Returns how many bytes its buffers have.
+    fn memory(&self) -> usize {
+        match self {
+            Self::Simple(encoder) => encoder.memory(),
+            Self::Transposed(encoder) => encoder.memory(),
         }
     }
 
@@ -333,10 +341,7 @@ mod tests {
 
     fn spare_memory() -> Option<usize> {
         let spare = SPARE.take();
-        let memory = spare.as_ref().map(|spare| match spare {
-            Encoder::Simple(encoder) => encoder.memory(),
-            Encoder::Transposed(encoder) => encoder.memory(),
-        });
+        let memory = spare.as_ref().map(Encoder::memory);
         SPARE.set(spare);
         memory
     }
