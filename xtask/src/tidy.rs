@@ -59,6 +59,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     report.rule("one Arrow, the one of DataFusion", lock::one_arrow(&lock));
     report.rule("one sqlparser, the one of DataFusion", lock::one_sqlparser(&lock));
     report.rule(
+        "no crate with a known advisory",
+        lock::no_advisories(&lock, files.text(".ci/advisories.txt").unwrap_or_default()),
+    );
+    report.rule(
         "tests and command line share one build of DataFusion",
         one_build::shared(&command_line, &tests),
     );

@@ -6,9 +6,9 @@ use datafusion::common::{Column, DataFusionError, SchemaError};
 use sqlparser::ast::{Expr, Ident, Query, Spanned as _, Statement, Value, Visit as _, VisitMut, Visitor, VisitorMut};
 use sqlparser::tokenizer::Location;
 use tidemill_ads::sql::{Error as SqlError, Kind};
+use tidemill_trust::without_secrets;
 
 use crate::Error;
-use crate::server_url::without_passwords;
 
 /// A name that leads to no table, and what is there instead.
 pub(crate) fn absent(error: Error, place: Location, sql: &str) -> Error {
@@ -31,7 +31,7 @@ pub(crate) fn of_planning(error: Error, statement: &Statement, faulty: Option<&E
     };
     let place = named.or_else(|| Some(faulty?.span().start).filter(|place| place.line > 0));
     let place = place.or_else(|| place_of(&error));
-    let fault = SqlError::new(kind, without_passwords(&message));
+    let fault = SqlError::new(kind, without_secrets(&message));
     fault.at(place.unwrap_or_else(|| begin(sql))).within(sql).into()
 }
 

@@ -48,14 +48,14 @@ mod transaction;
 mod yielding;
 
 pub use catalog::NamedTables;
-pub use copy::{Copied, CopyOptions, Follower, MappedColumn, PlannedCopy, Progress, Verify};
-pub use error::{Error, Result};
+pub use copy::{Copied, CopyOptions, Follower, MappedColumn, PlannedCopy, Progress, Verify, remains_in, remove_drafts};
+pub use error::{Error, Left, Result};
 pub use ingest::Ingest;
-pub use location::{Format, Location, Place};
+pub use location::{Format, Location, ObjectUrl, Place};
 pub use names::Names;
 pub use options::SessionOptions;
 pub use records::{Records, Skipped, standard_input};
-pub use server_url::{ServerUrl, without_passwords};
+pub use server_url::ServerUrl;
 pub use session::{Answer, Session, is_query};
 pub use sink::{FileOptions, Sink, StreamFormat, TableOptions, stream_sink};
 pub use stop::stoppable;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidemill_riegeli::{FileSource, SharedSource};
+use tidemill_trust::SecretUrl;
 use url::Url;
 
 use crate::server_url::{ServerKind, ServerUrl};
@@ -114,9 +115,9 @@ pub enum Place {
         files: Vec<PathBuf>,
     },
     /// An object of a store that is read over the network: `s3://`, `gs://`, `az://`, `http://`, `https://`.
-    Object(Url),
+    Object(ObjectUrl),
     /// Objects of such a store that make up one table together: those whose names fit a pattern, or numbered shards.
-    Objects(Url),
+    Objects(ObjectUrl),
     /// What the program is given by a pipe: records that can be read once.
     StandardInput,
     /// A table of a server.
@@ -132,6 +133,40 @@ impl fmt::Display for Place {
             Self::StandardInput => f.write_str("standard input"),
             Self::Server(url) => url.fmt(f),
         }
+    }
+}
+
+/// The URL of an object, which is shown without its secrets: a password, or the signature of a link that somebody shared.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ObjectUrl(Url);
+
+impl ObjectUrl {
+    /// The URL with its secrets.
+    pub(crate) fn url(&self) -> &Url {
+        &self.0
+    }
+
+    /// As it is shown, to be kept by whoever hides nothing.
+    pub(crate) fn secret(&self) -> SecretUrl {
+        SecretUrl::new(self.0.as_str())
+    }
+}
+
+impl From<Url> for ObjectUrl {
+    fn from(url: Url) -> Self {
+        Self(url)
+    }
+}
+
+impl fmt::Display for ObjectUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.secret().fmt(f)
+    }
+}
+
+impl fmt::Debug for ObjectUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ObjectUrl({self})")
     }
 }
 
@@ -202,9 +237,10 @@ impl Location {
     /// # Errors
     ///
     /// [`Error::Unsupported`] for an extension that no format claims.
-    pub fn object(url: Url) -> Result<Self> {
-        let format = Format::from_extension(Path::new(url.path())).ok_or_else(|| unknown_format(&url))?;
-        let place = match url.path().contains(shards::PATTERN) || shards::is_family(Path::new(url.path())) {
+    pub fn object(url: ObjectUrl) -> Result<Self> {
+        let path = Path::new(url.url().path());
+        let format = Format::from_extension(path).ok_or_else(|| unknown_format(&url))?;
+        let place = match url.url().path().contains(shards::PATTERN) || shards::is_family(path) {
             true => Place::Objects(url),
             false => Place::Object(url),
         };
@@ -373,7 +409,7 @@ impl Location {
         match &self.place {
             Place::File(path) => stem(path),
             Place::Shards { pattern, .. } => stem(Path::new(pattern)),
-            Place::Object(url) | Place::Objects(url) => stem(Path::new(url.path())),
+            Place::Object(url) | Place::Objects(url) => stem(Path::new(url.url().path())),
             Place::StandardInput => "input".to_owned(),
             Place::Server(url) => url.last_part().to_owned(),
         }

@@ -15,10 +15,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use tidemill_trust::{SecretUrl, without_secrets};
 use url::Url;
 
 use crate::location::{Format, Location, Place};
-use crate::server_url::{ServerUrl, without_passwords};
+use crate::server_url::ServerUrl;
 use crate::{Error, Result, shards};
 
 /// The settings that lead from a name to a file.
@@ -105,7 +106,10 @@ impl Names {
         {
             return self.place(place)?.ok_or_else(|| Error::NotFound {
                 name: name.to_owned(),
-                hint: format!("it was attached to {place}, and there is no such file"),
+                hint: format!(
+                    "it was attached to {}, and there is no such file",
+                    without_secrets(place)
+                ),
             });
         }
         if let Some((database, table)) = name.split_once('.')
@@ -137,10 +141,10 @@ impl Names {
         }
         if is_object(text) {
             let url = Url::parse(text).map_err(|error| Error::NotFound {
-                name: without_passwords(text),
+                name: SecretUrl::new(text).to_string(),
                 hint: format!("not a URL: {error}"),
             })?;
-            return Location::object(url).map(Some);
+            return Location::object(url.into()).map(Some);
         }
         if let Some(path) = self.path(text)? {
             return match path.is_file() {
@@ -217,7 +221,7 @@ impl Names {
                 return Ok(PathBuf::from(rest));
             }
             return Err(Error::Unsupported {
-                what: format!("{}: a store of the kind {scheme}://", without_passwords(text)),
+                what: format!("{}: a store of the kind {scheme}://", SecretUrl::new(text)),
                 hint: format!(
                     "tables are read from files, from clickhouse and cql, and from {}",
                     OBJECT_STORES.join(", ")

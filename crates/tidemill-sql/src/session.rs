@@ -26,6 +26,7 @@ use futures::StreamExt;
 use sqlparser::ast::{Insert, SetExpr, Statement, TableObject};
 use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableName, TableSource, Type, Value};
 use tidemill_riegeli::RecordType;
+use tidemill_trust::without_secrets;
 
 use crate::ads::{self, TextKind};
 use crate::copy;
@@ -37,7 +38,7 @@ use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
-use crate::server_url::{ServerKind, ServerUrl, without_passwords};
+use crate::server_url::{ServerKind, ServerUrl};
 use crate::sink::{IfThere, TableSink};
 use crate::stores::Clients;
 use crate::transaction::{Kept, blocking};
@@ -223,7 +224,7 @@ impl Session {
                         self.run(statement, sql, options, None).await
                     }
                     _ => Err(Error::Parse {
-                        message: without_passwords(&error.to_string()),
+                        message: without_secrets(&error.to_string()).into_owned(),
                     }),
                 };
             }
@@ -674,7 +675,7 @@ pub fn is_query(sql: &str) -> Result<bool> {
         Err(error) => match dialect::parse(sql) {
             Ok(Statement::Query(_) | Statement::Explain { .. }) => Ok(true),
             _ => Err(Error::Parse {
-                message: without_passwords(&error.to_string()),
+                message: without_secrets(&error.to_string()).into_owned(),
             }),
         },
     }

@@ -63,9 +63,50 @@ pub(super) fn one_sqlparser(packages: &[Locked]) -> Vec<Breach> {
     }
 }
 
+/// Packages with a fault that a list of advisories says is mended in a later version: a line has the advisory, the crate and the first
+/// version without it.
+pub(super) fn no_advisories(packages: &[Locked], advisories: &str) -> Vec<Breach> {
+    let lines = advisories.lines().filter(|line| !line.starts_with('#'));
+    let advisories = lines.filter_map(|line| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?, words.next()?, words.next()?))
+    });
+    advisories
+        .flat_map(|(advisory, name, mended)| {
+            let affected = packages
+                .iter()
+                .filter(move |package| package.name == name && numbers(&package.version) < numbers(mended));
+            affected.map(move |package| {
+                let (name, version) = (&package.name, &package.version);
+                Breach::new(
+                    "Cargo.lock",
+                    format!("{name} {version}: {advisory}, mended in {mended}"),
+                )
+            })
+        })
+        .collect()
+}
+
+/// The numbers of a version, without what is behind a hyphen or a plus.
+fn numbers(version: &str) -> Vec<u64> {
+    let release = version.split(['-', '+']).next().unwrap_or_default();
+    release.split('.').map(|number| number.parse().unwrap_or(0)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_with_a_known_fault_is_found() {
+        let list = "# a list\nRUSTSEC-1 quick-xml 0.41.0\nRUSTSEC-2 tokio 1.9.0\n";
+        let found = |packages| no_advisories(&lock(packages), list).len();
+        assert_eq!(
+            found(&[("quick-xml", "0.41.0"), ("tokio", "1.10.1"), ("x", "0.1.0")]),
+            0
+        );
+        assert_eq!(found(&[("quick-xml", "0.39.4"), ("tokio", "1.8.9+x")]), 2);
+    }
 
     fn lock(packages: &[(&str, &str)]) -> Vec<Locked> {
         let text: String = packages

@@ -4,6 +4,10 @@
 //! `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. Source of the names: object_store, the
 //! `from_env` functions of its builders.
 
+mod bridge;
+mod budget;
+mod remote;
+
 use std::collections::HashSet;
 use std::future::ready;
 use std::io;
@@ -20,6 +24,8 @@ use tidemill_riegeli::{SharedSource, Source};
 use tokio::runtime::Handle;
 use url::Url;
 
+use self::bridge::Bridge;
+use crate::location::ObjectUrl;
 use crate::{Error, Result, shards};
 
 /// The objects that a pattern or a count of shards stands for, by name, all by one client of their store. Shards must all be there,
@@ -28,12 +34,12 @@ use crate::{Error, Result, shards};
 /// # Errors
 ///
 /// [`Error::NotFound`] when nothing fits, or a shard is missing of those that fit; [`Error::Io`].
-pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Object>> {
+pub(crate) async fn all_of(pattern: &ObjectUrl) -> Result<Vec<Object>> {
     let open = Object::open(pattern)?;
     let container = open.container();
     let Object { store, path, .. } = open;
     let object = |path: ObjectPath, size: Option<u64>| {
-        let mut url = pattern.clone();
+        let mut url = pattern.url().clone();
         url.set_path(&container);
         if let Ok(mut segments) = url.path_segments_mut() {
             segments
@@ -43,7 +49,7 @@ pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Object>> {
         Object {
             store: Arc::clone(&store),
             path,
-            url,
+            url: url.into(),
             size,
         }
     };
@@ -68,12 +74,17 @@ pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Object>> {
         .parts()
         .take_while(|part| !part.as_ref().contains(shards::PATTERN))
         .collect();
-    let mut found: Vec<ObjectMeta> = store
+    let fitting = store
         .list(Some(&folder))
-        .try_filter(|object| ready(fits.matches_with(object.location.as_ref(), options)))
-        .try_collect()
-        .await
-        .map_err(refused(pattern, "list"))?;
+        .try_filter(|object| ready(fits.matches_with(object.location.as_ref(), options)));
+    let found: std::result::Result<Vec<ObjectMeta>, _> = fitting.take(MOST_OBJECTS + 1).try_collect().await;
+    let mut found = found.map_err(refused(pattern, "list"))?;
+    if found.len() > MOST_OBJECTS {
+        return Err(Error::Unsupported {
+            what: format!("{pattern}: a table of more than {MOST_OBJECTS} objects"),
+            hint: "name fewer by a narrower pattern".to_owned(),
+        });
+    }
     found.sort_by(|one, other| one.location.cmp(&other.location));
     if found.is_empty() {
         return Err(not_found("no object fits the pattern".to_owned()));
@@ -89,7 +100,7 @@ pub(crate) async fn all_of(pattern: &Url) -> Result<Vec<Object>> {
 }
 
 /// The bytes of each object. Sizes that no listing told are asked for, several at a time.
-pub(crate) async fn sources(objects: Vec<Object>) -> Result<Vec<(Url, SharedSource)>> {
+pub(crate) async fn sources(objects: Vec<Object>) -> Result<Vec<(ObjectUrl, SharedSource)>> {
     let source = |object: Object| async move {
         let url = object.url.clone();
         Ok((url, Arc::new(object.source().await?) as SharedSource))
@@ -102,23 +113,17 @@ pub(crate) async fn sources(objects: Vec<Object>) -> Result<Vec<(Url, SharedSour
 pub(crate) struct Object {
     pub(crate) store: Arc<dyn ObjectStore>,
     path: ObjectPath,
-    pub(crate) url: Url,
+    pub(crate) url: ObjectUrl,
     /// What a listing told.
     size: Option<u64>,
 }
 
 impl Object {
-    pub(crate) fn open(url: &Url) -> Result<Self> {
-        let mut settings: Vec<(String, String)> = std::env::vars()
-            .filter(|(name, _)| SETTINGS.iter().any(|prefix| name.starts_with(prefix)))
-            .map(|(name, value)| (name.to_ascii_lowercase(), value))
-            .collect();
-        if url.scheme() == "http" {
-            settings.push(("allow_http".to_owned(), "true".to_owned()));
-        }
-        let (store, path) = object_store::parse_url_opts(url, settings).map_err(refused(url, "open"))?;
+    pub(crate) fn open(url: &ObjectUrl) -> Result<Self> {
+        let (store, path) = remote::open(url.url()).map_err(|error| refused(url, "open")(bridge::of_remote(error)))?;
+        let path = ObjectPath::parse(path.as_ref()).map_err(|error| refused(url, "open")(error.into()))?;
         Ok(Self {
-            store: Arc::from(store),
+            store: Arc::new(Bridge::new(store)),
             path,
             url: url.clone(),
             size: None,
@@ -127,14 +132,20 @@ impl Object {
 
     /// What precedes the object's path in its URL: the name of a container, at services that have one there, or nothing.
     fn container(&self) -> String {
-        let segments: Vec<&str> = self.url.path_segments().into_iter().flatten().collect();
+        let segments: Vec<&str> = self.url.url().path_segments().into_iter().flatten().collect();
         segments[..segments.len().saturating_sub(self.path.parts().count())].join("/")
     }
 
     /// The URL of an object in the same store, with a path that is the object's own, for who asks a store for the paths of URLs: the
     /// name of a container is a part of the host there.
-    pub(crate) fn url_in_store(&self, url: &Url) -> Result<Url> {
-        let (container, mut url) = (self.container(), url.clone());
+    ///
+    /// It has neither who asks nor parameters: the store knows them, and plans show it.
+    pub(crate) fn url_in_store(&self, url: &ObjectUrl) -> Result<Url> {
+        let (container, mut url) = (self.container(), url.url().clone());
+        // Only a URL without a host refuses, and it has no user.
+        let _ = (url.set_password(None), url.set_username(""));
+        url.set_query(None);
+        url.set_fragment(None);
         let path = url.path().strip_prefix(&format!("/{container}/")).map(str::to_owned);
         let Some(path) = path.filter(|_| !container.is_empty()) else {
             return Ok(url);
@@ -205,6 +216,10 @@ impl Source for ObjectSource {
         let end = pos.saturating_add(wanted.max(buffer.len() as u64)).min(self.size);
         let fetch = self.object.store.get_range(&self.object.path, pos..end);
         let bytes = self.runtime.block_on(fetch).map_err(io::Error::other)?;
+        if bytes.len() as u64 != end - pos {
+            let short = format!("{} of {} bytes came from byte {pos} on", bytes.len(), end - pos);
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, short));
+        }
         *ahead = Ahead { begin: pos, bytes };
         let length = ahead.bytes.len().min(buffer.len());
         buffer[..length].copy_from_slice(&ahead.bytes[..length]);
@@ -219,8 +234,8 @@ impl Ahead {
     }
 }
 
-/// Beginnings of the names of settings in the environment.
-const SETTINGS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
+/// Objects that a pattern may stand for.
+const MOST_OBJECTS: usize = 100_000;
 
 /// Objects that are asked for or opened at once.
 pub(super) const AT_ONCE: usize = 16;
@@ -229,9 +244,15 @@ pub(super) const AT_ONCE: usize = 16;
 const FIRST_FETCH: u64 = 64 << 10;
 const LARGEST_FETCH: u64 = 8 << 20;
 
-fn refused(url: &Url, action: &'static str) -> impl FnOnce(object_store::Error) -> Error {
-    let refused = Error::io(url.as_str(), action);
-    move |error| refused(io::Error::other(error))
+/// What the store says, without the secrets of the URL, which a library may have put into its text.
+fn refused(url: &ObjectUrl, action: &'static str) -> impl FnOnce(object_store::Error) -> Error {
+    let refused = Error::io(url.to_string(), action);
+    let url = url.secret();
+    move |error| {
+        refused(io::Error::other(
+            url.scrub(&tidemill_cql::with_causes(&error).to_string()),
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -243,6 +264,7 @@ mod tests {
         for (url, in_store) in [
             ("s3://bucket/a/b%20c.parquet", "s3://bucket/a/b%20c.parquet"),
             ("http://127.0.0.1:8080/a/b.parquet", "http://127.0.0.1:8080/a/b.parquet"),
+            ("https://u:p@h/b.parquet?sig=s", "https://h/b.parquet"),
             (
                 "https://account.blob.core.windows.net/box/a/b.parquet",
                 "https://box.account.blob.core.windows.net/a/b.parquet",
@@ -253,6 +275,7 @@ mod tests {
             ),
         ] {
             let url = Url::parse(url).expect(url);
+            let url = ObjectUrl::from(url);
             let object = Object::open(&url).expect(in_store);
             assert_eq!(object.url_in_store(&url).expect(in_store).as_str(), in_store);
         }
