@@ -7,8 +7,9 @@ use sqlparser::ast::Statement;
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, Tokenizer};
+use tidemill_ads::sql::{Reader, balance_conditions, limit_nesting, refuse_ignored};
+use tidemill_trust::without_secrets;
 
-use crate::server_url::without_passwords;
 use crate::{Error, Result};
 
 /// Parses exactly one statement; semicolons at its end are passed over.
@@ -20,8 +21,11 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     let tokens = Tokenizer::new(&BracketedNames, sql)
         .tokenize_with_location()
         .map_err(|error| wrong(&error.to_string()))?;
+    limit_nesting(&tokens).map_err(|error| wrong(&error.to_string()))?;
     let mut parser = Parser::new(&GenericDialect {}).with_tokens_with_locations(tokens);
-    let statement = parser.parse_statement().map_err(parse_error)?;
+    let mut statement = parser.parse_statement().map_err(parse_error)?;
+    balance_conditions(&mut statement);
+    refuse_ignored(&statement, Reader::Planner).map_err(|error| wrong(&error.to_string()))?;
     while parser.consume_token(&Token::SemiColon) {}
     match &parser.peek_token_ref().token {
         Token::EOF => Ok(statement),
@@ -43,7 +47,7 @@ fn parse_error(error: ParserError) -> Error {
 /// The parser cites the statement, and a table in it may be named with its server's password.
 fn wrong(message: &str) -> Error {
     Error::Parse {
-        message: without_passwords(message),
+        message: without_secrets(message).into_owned(),
     }
 }
 

@@ -13,8 +13,10 @@ use sqlparser::ast::{Expr, Ident, TableWithJoins};
 use sqlparser::parser::{Parser as Grammar, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
+use super::clauses::{Reader, refuse_ignored};
 use super::dialect::Ads;
 use super::error::{Error, Kind, Result};
+use super::nesting::balance_conditions;
 use super::statement::{
     Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, Update,
 };
@@ -92,7 +94,7 @@ fn parser_of(tokens: Tokens) -> Parser {
 /// As [`parse`].
 pub(super) fn parse_expression(text: &str) -> Result<Expr> {
     let mut parser = parser_of(Tokens::of(text)?);
-    let expression = parser.grammar.parse_expr().map_err(|error| parser.wrong(error));
+    let expression = parser.expression();
     match expression {
         Ok(expression) if parser.is_end() => Ok(expression),
         Ok(_) => Err(parser.unexpected("the end of the expression").within(text)),
@@ -210,7 +212,9 @@ impl Parser {
     /// A query with the hints that stood in it.
     fn select(&mut self) -> Result<Select> {
         let begin = self.place();
-        let query = self.grammar.parse_query().map_err(|error| self.wrong(error))?;
+        let mut query = self.grammar.parse_query().map_err(|error| self.wrong(error))?;
+        balance_conditions(&mut query);
+        refuse_ignored(&query, Reader::Lanes)?;
         let end = self.place();
         let is_within = |place: &Location| *place >= begin && (*place < end || end.line == 0);
         Ok(Select {
@@ -319,7 +323,10 @@ impl Parser {
             return Ok(None);
         }
         let others = self.grammar.parse_comma_separated(Grammar::parse_table_and_joins);
-        others.map(Some).map_err(|error| self.wrong(error))
+        let mut others = others.map_err(|error| self.wrong(error))?;
+        balance_conditions(&mut others);
+        refuse_ignored(&others, Reader::Lanes)?;
+        Ok(Some(others))
     }
 
     fn merge(&mut self) -> Result<StatementKind> {
@@ -402,7 +409,10 @@ impl Parser {
     }
 
     fn expression(&mut self) -> Result<Expr> {
-        self.grammar.parse_expr().map_err(|error| self.wrong(error))
+        let mut expression = self.grammar.parse_expr().map_err(|error| self.wrong(error))?;
+        balance_conditions(&mut expression);
+        refuse_ignored(&expression, Reader::Lanes)?;
+        Ok(expression)
     }
 
     /// A name of a table, with what stands before its points.

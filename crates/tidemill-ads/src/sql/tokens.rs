@@ -18,15 +18,10 @@ use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word
 
 use super::dialect::Ads;
 use super::error::{Error, Kind, Result};
+use super::nesting::limit_nesting;
 
 /// The longest text that is read.
 pub(super) const MAX_TEXT: usize = 1 << 20;
-
-/// The most operations that an expression has, one in another.
-const MAX_CHAIN: usize = 1000;
-
-/// How deep what sqlparser reads twice may nest.
-const MAX_RETRIED: usize = 8;
 
 /// A statement's tokens, and what was taken out of them.
 #[derive(Debug, Default)]
@@ -54,7 +49,7 @@ impl Tokens {
             .map_err(|error| Error::new(Kind::Syntax, error.message.clone()).at(error.location))?;
         let is_space = |token: &TokenWithSpan| matches!(token.token, Token::Whitespace(_));
         let tokens: Vec<_> = tokens.into_iter().filter(|token| !is_space(token)).collect();
-        limit_chains(&tokens)?;
+        limit_nesting(&tokens)?;
         let mut reader = Reader {
             rest: &tokens,
             read: Self::default(),
@@ -195,84 +190,6 @@ impl Reader<'_> {
         };
         self.read.tokens.push(TokenWithSpan::new(Token::Word(word), span));
     }
-}
-
-/// A chain of operators is a tree as deep as it is long, and trees are walked by recursion. What begins with a word like CASE is
-/// read twice when it is wrong, so these nest even less: each level would double the time.
-///
-/// # Errors
-/// [`Kind::Limit`] for an expression with too many operators, those of the parentheses around it counted, and for CASE, CAST and their like
-/// too deep within each other.
-fn limit_chains(tokens: &[TokenWithSpan]) -> Result<()> {
-    let (mut outer, mut chain, mut whole, mut retried) = (Vec::new(), 0_usize, 0_usize, 0_usize);
-    let mut before = Keyword::NoKeyword;
-    for token in tokens {
-        let mut word_here = Keyword::NoKeyword;
-        match &token.token {
-            Token::LParen => {
-                let is_retried = is_read_twice(before);
-                retried += usize::from(is_retried);
-                outer.push((chain, is_retried));
-                whole += chain;
-                chain = 0;
-            }
-            Token::RParen => {
-                let (chain_before, is_retried) = outer.pop().unwrap_or_default();
-                chain = chain_before;
-                whole = whole.saturating_sub(chain);
-                retried = retried.saturating_sub(usize::from(is_retried));
-            }
-            Token::Comma | Token::SemiColon => chain = 0,
-            Token::Word(word) if word.quote_style.is_none() => {
-                word_here = word.keyword;
-                match word.keyword {
-                    Keyword::CASE => retried += 1,
-                    Keyword::END => retried = retried.saturating_sub(1),
-                    Keyword::AND | Keyword::OR | Keyword::LIKE | Keyword::IS => chain += 1,
-                    // Whole queries are larger.
-                    Keyword::UNION | Keyword::JOIN | Keyword::EXCEPT | Keyword::INTERSECT => chain += 20,
-                    Keyword::FROM | Keyword::WHERE | Keyword::SET | Keyword::VALUES => chain = 0,
-                    _ => {}
-                }
-            }
-            Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::Period => {}
-            _ => chain += 1,
-        }
-        before = word_here;
-        let limit = |why: String| Err(Error::new(Kind::Limit, why).at(token.span.start));
-        if whole + chain > MAX_CHAIN {
-            return limit(format!("An expression of more than {MAX_CHAIN} operations"));
-        }
-        if retried > MAX_RETRIED {
-            return limit(format!("CASE, CAST and their like nest more than {MAX_RETRIED} deep"));
-        }
-    }
-    Ok(())
-}
-
-/// Whether sqlparser tries what follows this word in another way when the first has failed.
-fn is_read_twice(keyword: Keyword) -> bool {
-    matches!(
-        keyword,
-        Keyword::CAST
-            | Keyword::CEIL
-            | Keyword::CONVERT
-            | Keyword::EXISTS
-            | Keyword::EXTRACT
-            | Keyword::FLOOR
-            | Keyword::OVERLAY
-            | Keyword::POSITION
-            | Keyword::SUBSTR
-            | Keyword::SUBSTRING
-            | Keyword::TRIM
-            | Keyword::TRY_CAST
-            | Keyword::SAFE_CAST
-            | Keyword::ARRAY
-            | Keyword::STRUCT
-            | Keyword::MAP
-            | Keyword::INTERVAL
-            | Keyword::NOT
-    )
 }
 
 /// Whether the last parenthesis that is open belongs to a function, as in `TRIM( LEADING 'x' FROM`.
