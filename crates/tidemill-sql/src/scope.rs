@@ -5,6 +5,10 @@
 //! under, and each column name takes the spelling of the column or alias that it means, innermost query first. The
 //! planner then matches letters exactly, and the answer's columns are spelled as the table spells them.
 //!
+//! A table of an inner query gets a name that no table around it has: `FROM emp WHERE pay >= ALL (SELECT pay FROM emp)` names two tables
+//! that are one. The planner carries columns of the outer query into the inner one by their tables' names, and would take one for the
+//! other.
+//!
 //! What this does not do: it finds no fault with names that fit nothing (the planner does, and lists what there is).
 
 use std::collections::HashMap;
@@ -70,7 +74,10 @@ struct Scope {
 }
 
 struct Relation {
+    /// Its name in this query, which no table around it has.
     alias: String,
+    /// The name that the statement gives it.
+    given: String,
     /// The table's name as the statement spells it.
     written: String,
     columns: Vec<String>,
@@ -115,6 +122,29 @@ impl Binder<'_> {
             self.add_relations(table, with_queries, &mut relations);
         }
         relations
+    }
+
+    /// Gives the tables of a query within the first `outer` scopes names that none of these has.
+    fn name_apart(&self, relations: &mut [Relation], outer: usize) {
+        for relation in relations {
+            relation.alias = self.name_within(outer, &relation.alias);
+        }
+    }
+
+    /// The name itself, or one with a number, such that no table of the first `outer` scopes has it.
+    fn name_within(&self, outer: usize, name: &str) -> String {
+        let outer = self.scopes.get(..outer).unwrap_or_default();
+        let is_taken = |name: &str| {
+            let mut relations = outer.iter().flat_map(|scope| &scope.relations);
+            relations.any(|relation| relation.alias.eq_ignore_ascii_case(name))
+        };
+        let mut apart = name.to_owned();
+        let mut number = 2;
+        while is_taken(&apart) {
+            apart = format!("{name}:{number}");
+            number += 1;
+        }
+        apart
     }
 
     fn add_relations(&self, table: &TableWithJoins, with_queries: &[WithQuery], relations: &mut Vec<Relation>) {
@@ -192,6 +222,20 @@ impl Binder<'_> {
         }
     }
 
+    /// How many scopes lie around the SELECT that is visited next: all but that of the query it is a part of.
+    fn outer(&self) -> usize {
+        self.scopes.len().saturating_sub(1)
+    }
+
+    fn name_alias_apart(&self, alias: &mut Option<TableAlias>, outer: usize) {
+        if let Some(alias) = alias {
+            let apart = self.name_within(outer, &alias.name.value);
+            if apart != alias.name.value {
+                alias.name = quoted(&apart);
+            }
+        }
+    }
+
     fn first_select_relations(&self, body: &SetExpr) -> Vec<Relation> {
         match body {
             SetExpr::Select(select) => self.relations_of(&select.from, &self.with_queries.queries),
@@ -208,8 +252,10 @@ impl VisitorMut for Binder<'_> {
         let mut visible = self.with_queries.queries.clone();
         self.add_with_queries(query, &mut visible);
         self.with_queries.queries = visible;
+        let mut relations = self.first_select_relations(&query.body);
+        self.name_apart(&mut relations, self.scopes.len());
         let scope = Scope {
-            relations: self.first_select_relations(&query.body),
+            relations,
             outputs: self.outputs_of_body(&query.body, &self.with_queries.queries),
             outputs_first: true,
         };
@@ -225,8 +271,10 @@ impl VisitorMut for Binder<'_> {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<String> {
+        let mut relations = self.relations_of(&select.from, &self.with_queries.queries);
+        self.name_apart(&mut relations, self.outer());
         let mut scope = Scope {
-            relations: self.relations_of(&select.from, &self.with_queries.queries),
+            relations,
             outputs: Vec::new(),
             outputs_first: false,
         };
@@ -259,25 +307,29 @@ impl VisitorMut for Binder<'_> {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<String> {
-        if let TableFactor::Table {
-            name,
-            alias,
-            args: None,
-            ..
-        } = factor
-        {
-            let written = text(name);
-            if let Some((spelled, _)) = with_query(&self.with_queries.queries, &written) {
-                *name = object_name(spelled);
-            } else if let Some(bound) = self.tables.get(&written) {
-                *name = object_name(&bound.registered);
-                alias.get_or_insert_with(|| TableAlias {
-                    explicit: true,
-                    name: quoted(&bound.alias),
-                    columns: Vec::new(),
-                    at: None,
-                });
+        // Two scopes are those of the query that this table belongs to.
+        let outer = self.scopes.len().saturating_sub(2);
+        match factor {
+            TableFactor::Table {
+                name,
+                alias,
+                args: None,
+                ..
+            } => {
+                let written = text(name);
+                if let Some((spelled, _)) = with_query(&self.with_queries.queries, &written) {
+                    if self.name_within(outer, spelled) != *spelled {
+                        alias.get_or_insert_with(|| table_alias(spelled));
+                    }
+                    *name = object_name(spelled);
+                } else if let Some(bound) = self.tables.get(&written) {
+                    *name = object_name(&bound.registered);
+                    alias.get_or_insert_with(|| table_alias(&bound.alias));
+                }
+                self.name_alias_apart(alias, outer);
             }
+            TableFactor::Derived { alias, .. } => self.name_alias_apart(alias, outer),
+            _ => {}
         }
         ControlFlow::Continue(())
     }
@@ -325,7 +377,7 @@ impl Scope {
                 Some((first, spelled)) if spelled != column => {
                     return Err(format!(
                         "column {name} could be {}.{spelled} or {}.{column}; say which",
-                        first.alias, relation.alias
+                        first.given, relation.given
                     ));
                 }
                 Some(_) => {}
@@ -338,7 +390,7 @@ impl Scope {
     fn relation(&self, qualifier: &str) -> Option<&Relation> {
         self.relations
             .iter()
-            .find(|relation| relation.alias.eq_ignore_ascii_case(qualifier))
+            .find(|relation| relation.given.eq_ignore_ascii_case(qualifier))
             .or_else(|| {
                 self.relations
                     .iter()
@@ -390,11 +442,13 @@ impl Relation {
         match alias {
             Some(alias) => Self {
                 alias: alias.name.value.clone(),
+                given: alias.name.value.clone(),
                 written,
                 columns: renamed(alias, columns),
             },
             None => Self {
-                alias: default_alias,
+                alias: default_alias.clone(),
+                given: default_alias,
                 written,
                 columns,
             },
@@ -496,6 +550,15 @@ pub(crate) fn table_name(written: &str) -> &str {
     }
 }
 
+fn table_alias(name: &str) -> TableAlias {
+    TableAlias {
+        explicit: true,
+        name: quoted(name),
+        columns: Vec::new(),
+        at: None,
+    }
+}
+
 fn object_name(name: &str) -> ObjectName {
     ObjectName(vec![ObjectNamePart::Identifier(quoted(name))])
 }
@@ -563,6 +626,18 @@ mod tests {
             (
                 "SELECT name FROM people WHERE EXISTS (SELECT 1 FROM orders WHERE cust = NAME)",
                 r#"SELECT "Name" FROM "/d/people.csv" AS "people" WHERE EXISTS (SELECT 1 FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "CUST" = "Name")"#,
+            ),
+            (
+                "SELECT id FROM orders WHERE amount >= ALL (SELECT amount FROM orders)",
+                r#"SELECT "ID" FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "AMOUNT" >= ALL((SELECT "AMOUNT" FROM "/d/ORDERS.DBF" AS "ORDERS:2"))"#,
+            ),
+            (
+                "SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM orders WHERE Orders.cust = o.cust AND EXISTS (SELECT 1 FROM orders O WHERE o.id = orders.id))",
+                r#"SELECT "o"."ID" FROM "/d/ORDERS.DBF" o WHERE EXISTS (SELECT 1 FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "ORDERS"."CUST" = "o"."CUST" AND EXISTS (SELECT 1 FROM "/d/ORDERS.DBF" "O:2" WHERE "O:2"."ID" = "ORDERS"."ID"))"#,
+            ),
+            (
+                "WITH big AS (SELECT id FROM orders) SELECT id FROM big WHERE id > ANY (SELECT big.id FROM BIG)",
+                r#"WITH big AS (SELECT "ID" FROM "/d/ORDERS.DBF" AS "ORDERS") SELECT "ID" FROM "big" WHERE "ID" > ANY((SELECT "big:2"."ID" FROM "big" AS "big:2"))"#,
             ),
             (
                 "SELECT X.k FROM (SELECT id, amount FROM orders) x (k) WHERE AMOUNT > 1",

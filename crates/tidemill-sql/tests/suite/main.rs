@@ -10,6 +10,7 @@ mod messages;
 mod places;
 mod sessions;
 mod statements;
+mod subqueries;
 mod xbase;
 
 /// A file to be made.

@@ -1,0 +1,186 @@
+//! Every form of subquery, over the statement's own table and over another with the same rows, against DuckDB.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use tidemill_sql::{Session, SessionOptions};
+use tidemill_testkit::Python;
+
+use crate::statements::csv;
+
+/// Conditions on a row of `emp`, with `{t}` for the table of the subquery.
+fn conditions() -> Vec<String> {
+    let mut conditions = Vec::new();
+    for op in ["=", "<>", "<", "<=", ">", ">="] {
+        for (quantifier, condition) in [
+            ("ALL", "id > 2"),
+            ("ALL", "id > 0"),
+            ("ANY", "id > 2"),
+            ("ANY", "id > 99"),
+        ] {
+            conditions.push(format!(
+                "pay {op} {quantifier} (SELECT pay FROM {{t}} WHERE {condition})"
+            ));
+            // Columns of both tables in one condition, told apart by nothing but their places.
+            conditions.push(format!("mgr {op} {quantifier} (SELECT id FROM {{t}} WHERE pay < 300)"));
+        }
+        conditions.push(format!("pay {op} (SELECT MAX(pay) FROM {{t}})"));
+        conditions.push(format!(
+            "pay {op} (SELECT AVG(x.pay) FROM {{t}} x WHERE x.dept = emp.dept)"
+        ));
+        conditions.push(format!(
+            "EXISTS (SELECT 1 FROM {{t}} x WHERE x.pay {op} emp.pay AND x.id <> emp.id)"
+        ));
+        conditions.push(format!("NOT EXISTS (SELECT 1 FROM {{t}} x WHERE x.id {op} emp.mgr)"));
+        conditions.push(format!(
+            "pay {op} ALL (SELECT pay FROM {{t}} WHERE dept IN (SELECT dept FROM {{t}} WHERE mgr = 2))"
+        ));
+    }
+    for not in ["", "NOT "] {
+        conditions.push(format!("pay {not}IN (SELECT pay FROM {{t}} WHERE id > 3)"));
+        conditions.push(format!("id {not}IN (SELECT mgr FROM {{t}} WHERE dept = 'a')"));
+        conditions.push(format!(
+            "{not}EXISTS (SELECT 1 FROM {{t}} x WHERE x.mgr = emp.id AND x.pay >= ANY (SELECT pay FROM {{t}} WHERE dept = 'b'))"
+        ));
+    }
+    conditions
+}
+
+/// Queries with `{t}` for the table of the subquery.
+fn queries() -> Vec<String> {
+    let mut queries: Vec<String> = conditions()
+        .iter()
+        .map(|condition| format!("SELECT id FROM emp WHERE {condition} ORDER BY id"))
+        .collect();
+    queries.extend(
+        [
+            "SELECT id, (SELECT COUNT(*) FROM {t} x WHERE x.pay < emp.pay) AS n FROM emp ORDER BY id",
+            "SELECT id, (SELECT MAX(pay) FROM {t}) - pay AS n FROM emp ORDER BY id",
+            "SELECT id, CASE WHEN pay >= ALL (SELECT pay FROM {t}) THEN 1 ELSE 0 END AS n FROM emp ORDER BY id",
+            "SELECT dept FROM emp GROUP BY dept HAVING SUM(pay) >= ALL (SELECT SUM(pay) FROM {t} GROUP BY dept)",
+            "SELECT dept FROM emp GROUP BY dept HAVING MAX(pay) = (SELECT MAX(pay) FROM {t}) ORDER BY dept",
+            "SELECT a.id, b.id AS boss FROM emp a JOIN {t} b ON a.mgr = b.id AND b.pay >= ANY (SELECT pay FROM {t} WHERE dept = 'b') ORDER BY a.id",
+            "SELECT emp.id FROM emp LEFT JOIN {t} b ON emp.mgr = b.id WHERE emp.pay > ALL (SELECT pay FROM {t} WHERE id > 5) ORDER BY emp.id",
+            "SELECT s.id FROM (SELECT id, pay FROM emp WHERE pay < ANY (SELECT pay FROM {t})) s WHERE s.pay IN (SELECT pay FROM {t}) ORDER BY s.id",
+            "WITH rich AS (SELECT id, pay FROM emp WHERE pay > (SELECT AVG(pay) FROM {t})) SELECT id FROM rich WHERE pay <= ALL (SELECT pay FROM rich)",
+            "SELECT id FROM emp WHERE pay = (SELECT MIN(pay) FROM {t}) UNION SELECT id FROM emp WHERE pay = (SELECT MAX(pay) FROM {t}) ORDER BY id",
+        ]
+        .map(str::to_owned),
+    );
+    queries
+}
+
+const ROWS: [(i64, &str, i64, i64); 8] = [
+    (1, "a", 100, 2),
+    (2, "a", 350, 0),
+    (3, "a", 200, 2),
+    (4, "b", 90, 5),
+    (5, "b", 400, 2),
+    (6, "b", 200, 5),
+    (7, "c", 400, 5),
+    (8, "c", 100, 7),
+];
+
+const DUCKDB: &str = r#"
+import sys, duckdb
+c = duckdb.connect()
+rows = eval(open(sys.argv[1]).read())
+for t in ('emp', 'emp2'):
+    c.execute(f'CREATE TABLE {t} (id INT, dept VARCHAR, pay INT, mgr INT)')
+    c.executemany(f'INSERT INTO {t} VALUES (?, ?, ?, ?)', rows)
+for q in open(sys.argv[2]):
+    print(';'.join(','.join(f'{v:g}' if isinstance(v, (int, float)) else str(v) for v in r) for r in c.execute(q).fetchall()))
+"#;
+
+/// What DuckDB answers, a line each.
+fn duckdb(python: &Python, folder: &Path, queries: &[String]) -> Vec<String> {
+    let (rows, texts) = (folder.join("rows"), folder.join("queries"));
+    fs::write(&rows, format!("{:?}", ROWS)).expect("written");
+    fs::write(&texts, queries.join("\n")).expect("written");
+    let answers = python.run(DUCKDB, &[&rows, &texts]);
+    answers.lines().map(str::to_owned).collect()
+}
+
+async fn make(session: &Session, table: &str) {
+    let values = ROWS.map(|(id, dept, pay, mgr)| format!("({id}, '{dept}', {pay}, {mgr})"));
+    csv(
+        session,
+        &format!("CREATE TABLE {table} (id Integer, dept Char(4), pay Integer, mgr Integer)"),
+    )
+    .await;
+    csv(session, &format!("INSERT INTO {table} VALUES {}", values.join(", "))).await;
+}
+
+#[tokio::test]
+async fn subqueries_over_the_statements_own_table_answer_as_over_another() {
+    let Some(python) = Python::need(&["duckdb==2.0.0"]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    make(&session, "emp").await;
+    make(&session, "emp2").await;
+    let queries = queries();
+    let over = |table: &str| -> Vec<String> { queries.iter().map(|query| query.replace("{t}", table)).collect() };
+    let expected = duckdb(&python, folder.path(), &over("emp"));
+    assert_eq!(expected.len(), queries.len());
+    let mut wrong = String::new();
+    for (own, (other, expected)) in over("emp").iter().zip(over("emp2").iter().zip(&expected)) {
+        for query in [own, other] {
+            let found = csv(&session, query)
+                .await
+                .trim_end()
+                .replace('\n', ";")
+                .replace(".0", "");
+            if found != *expected {
+                let _ = writeln!(wrong, "{query}\n  gives {found}\n  not   {expected}");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[tokio::test]
+async fn changes_with_subqueries_over_their_own_table_change_what_a_query_finds() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    make(&session, "emp2").await;
+    for condition in conditions() {
+        make(&session, "emp").await;
+        let over = |table: &str| condition.replace("{t}", table);
+        let query = format!("SELECT id FROM emp WHERE {} ORDER BY id", over("emp2"));
+        let expected = csv(&session, &query).await;
+        csv(&session, &format!("UPDATE emp SET dept = 'X' WHERE {}", over("emp"))).await;
+        let changed = csv(&session, "SELECT id FROM emp WHERE dept = 'X' ORDER BY id").await;
+        assert_eq!(changed, expected, "UPDATE … {condition}");
+
+        csv(&session, "DROP TABLE emp").await;
+        make(&session, "emp").await;
+        csv(&session, &format!("DELETE FROM emp WHERE {}", over("emp"))).await;
+        let kept = csv(&session, "SELECT id FROM emp ORDER BY id").await;
+        let all = csv(&session, "SELECT id FROM emp2 ORDER BY id").await;
+        let is_deleted = |id: &&str| expected.lines().any(|deleted| deleted == *id);
+        let left: String = all
+            .lines()
+            .filter(|id| !is_deleted(id))
+            .map(|id| format!("{id}\n"))
+            .collect();
+        assert_eq!(kept, left, "DELETE … {condition}");
+        csv(&session, "DROP TABLE emp").await;
+    }
+}
+
+#[tokio::test]
+async fn a_merge_takes_its_own_table_as_its_source() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    make(&session, "emp").await;
+    csv(
+        &session,
+        "MERGE INTO emp ON emp.id = (SELECT MIN(id) FROM emp WHERE pay >= ALL (SELECT pay FROM emp)) \
+         WHEN MATCHED THEN UPDATE SET emp.dept = 'X'",
+    )
+    .await;
+    assert_eq!(csv(&session, "SELECT id FROM emp WHERE dept = 'X'").await, "5\n");
+}
