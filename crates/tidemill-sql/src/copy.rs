@@ -27,9 +27,11 @@ use tidemill_xbase::DELETED_COLUMN;
 
 use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
+pub use self::draft::{remains_in, remove_drafts};
 pub use self::follow::Follower;
 pub use self::mapping::MappedColumn;
 
+use crate::error::Left;
 use crate::location::{Format, Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
@@ -405,8 +407,9 @@ impl Writing<'_> {
                     found_rows = found_rows.saturating_sub(rows_before);
                     found = found.since(&before);
                 }
-                self.compare(rows, found_rows)?;
-                sums.compare(&found, &place)?;
+                let same = self.compare(rows, found_rows);
+                let same = same.and_then(|()| sums.compare(&found, &place));
+                same.map_err(Error::of_kept_copy)?;
             }
             return Ok(self.copied(rows, 0, sums.as_ref()));
         }
@@ -532,6 +535,7 @@ impl Writing<'_> {
                 place: self.destination.to_string(),
                 written,
                 found,
+                left: Left::Removed,
             }),
         }
     }

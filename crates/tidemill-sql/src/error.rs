@@ -60,7 +60,7 @@ pub enum Error {
         place: String,
     },
     /// The destination of a finished copy holds another number of rows than were read.
-    #[error("{place}: {found} rows were found after copying {written}; the copy was removed")]
+    #[error("{place}: {found} rows were found after copying {written}; {left}")]
     RowCount {
         /// The destination.
         place: String,
@@ -68,6 +68,8 @@ pub enum Error {
         written: u64,
         /// Rows that a reader finds in the result.
         found: u64,
+        /// What became of the copy.
+        left: Left,
     },
     /// A table that is followed is shorter than what was copied of it.
     #[error("{place}: it ends at {found}, and was copied as far as {copied}: it is not the table that was followed")]
@@ -79,8 +81,16 @@ pub enum Error {
         /// The position where the source ends.
         found: u64,
     },
+    /// A table that is followed, or the one that it is followed into, is not the one that it was.
+    #[error("{place}: {why}; to follow from the beginning, remove the target and follow again")]
+    Replaced {
+        /// The source, or the target.
+        place: String,
+        /// By what it differs.
+        why: String,
+    },
     /// A copy holds other values than those that were written.
-    #[error("{place}: column {column} does not hold what was written: checksum {written}, found {found}")]
+    #[error("{place}: column {column} does not hold what was written: checksum {written}, found {found}; {left}")]
     Checksum {
         /// The destination.
         place: String,
@@ -90,6 +100,8 @@ pub enum Error {
         written: String,
         /// The same of what is found.
         found: String,
+        /// What became of the copy.
+        left: Left,
     },
     /// Values of a copy may lose something by the types of its columns.
     #[error("{place}: {}; --lossy copies them so", columns.join("; "))]
@@ -129,7 +141,33 @@ pub enum Error {
     Engine(Box<DataFusionError>),
 }
 
+/// What became of a copy that does not hold what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing is left of it.
+    Removed,
+    /// It is there: rows that a server has taken, or a table that has its name already.
+    Kept,
+}
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Removed => "the copy was removed",
+            Self::Kept => "what was copied is still there",
+        })
+    }
+}
+
 impl Error {
+    /// The same of a copy that is still there.
+    pub(crate) fn of_kept_copy(mut self) -> Self {
+        if let Self::RowCount { left, .. } | Self::Checksum { left, .. } = &mut self {
+            *left = Left::Kept;
+        }
+        self
+    }
+
     /// Whether a file is damaged, so that recovery would go on behind the damage.
     pub fn is_damage(&self) -> bool {
         use tidemill_riegeli::Error as Riegeli;

@@ -15,6 +15,7 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use datafusion::common::hash_utils::{QualityRandomState, create_hashes};
 
+use crate::error::Left;
 use crate::{Error, Result};
 
 /// The same for every process, so that checksums of two runs can be compared.
@@ -72,6 +73,7 @@ impl RecordSum {
                 column: "(whole records)".to_owned(),
                 written: self.sum.unwrap_or_default().to_string(),
                 found: found.sum.unwrap_or_default().to_string(),
+                left: Left::Removed,
             }),
         }
     }
@@ -86,6 +88,7 @@ impl RecordSum {
                 place: place.to_owned(),
                 written: self.records,
                 found,
+                left: Left::Removed,
             }),
         }
     }
@@ -198,6 +201,7 @@ impl Checksums {
                 column: column.name.clone(),
                 written: column.data_type.to_string(),
                 found: found.map_or_else(|| "no column".to_owned(), |found| found.data_type().to_string()),
+                left: Left::Removed,
             })?;
             column.nulls += array.logical_null_count() as u64;
             hashes.fill(0);
@@ -236,6 +240,7 @@ impl Checksums {
             column: column.to_owned(),
             written,
             found,
+            left: Left::Removed,
         };
         for (written, found) in self.columns.iter().zip(&found.columns) {
             if written.nulls != found.nulls {

@@ -3,6 +3,11 @@
 //! The rows behind a position go to the target, and then the position behind them, which is kept there too. Whoever stops in between
 //! copies those rows again: each row arrives at least once. A position in an xBase table is a number of records, in a Riegeli file
 //! the place where a chunk begins.
+//!
+//! A position is that of this source into this target. A target that is gone, or is empty, is filled from the beginning; one that lost
+//! some of its rows, and a source that was packed, sorted, cut or made anew (`seen.rs`), are errors.
+
+mod seen;
 
 use std::fs::File;
 use std::ops::Range;
@@ -11,17 +16,21 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Fields, Schema};
+use percent_encoding::percent_decode_str;
 use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{ReaderOptions, RecordReader};
 use tidemill_xbase::{FieldSpec, Table};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
+use self::seen::Seen;
 use super::{CopyOptions, MappedColumn, mapping};
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::location::{Format, Location, Place};
+use crate::server_url::ServerKind;
 use crate::session::{Answer, Session};
-use crate::sink::Positions;
+use crate::sink::{Position, Positions};
+use crate::stores::clickhouse::ServerTable;
 use crate::transaction::blocking;
 use crate::{Error, Result};
 
@@ -36,7 +45,8 @@ pub struct Follower<'s> {
     destination: &'s Location,
     options: CopyOptions,
     positions: Positions<'s>,
-    position: u64,
+    reached: Position,
+    begins_anew: Option<&'static str>,
     columns: Vec<MappedColumn>,
 }
 
@@ -90,7 +100,30 @@ impl Session {
                 hint: "name another target".to_owned(),
             });
         }
-        let positions = Positions::new(self, destination, name.to_string_lossy().into_owned())?;
+        let known = self.name_there(destination).await?;
+        let target = known.clone().unwrap_or_else(|| name_of(destination));
+        let positions = Positions::new(self, destination, target, name.to_string_lossy().into_owned())?;
+        let mut reached = positions.get().await?;
+        let begins_anew = match (reached.copied, known) {
+            (0, _) => None,
+            (_, None) => Some("the target is not there any more"),
+            (copied, Some(_)) => match self.rows_there(destination).await? {
+                Some(0) => Some("the target has no rows any more"),
+                Some(rows) if rows < copied => {
+                    return Err(Error::Replaced {
+                        place: destination.to_string(),
+                        why: format!("it has {rows} rows, and {copied} were copied there"),
+                    });
+                }
+                _ => None,
+            },
+        };
+        if begins_anew.is_some() {
+            reached = Position {
+                step: reached.step,
+                ..Position::default()
+            };
+        }
         Ok(Follower {
             session: self,
             source,
@@ -100,17 +133,60 @@ impl Session {
                 resume: false,
                 ..options.clone()
             },
-            position: positions.get().await?,
+            reached,
+            begins_anew,
             positions,
             columns: Vec::new(),
         })
     }
 }
 
+impl Session {
+    /// The name of a table as it is there, whatever the letters by which it was found; `None` where it is not there.
+    async fn name_there(&self, table: &Location) -> Result<Option<String>> {
+        match &table.place {
+            Place::Server(url) if url.kind() == ServerKind::ClickHouse => {
+                match ServerTable::find(url, &self.clients.clickhouse).await {
+                    Ok(found) => Ok(Some(found.table().to_owned())),
+                    Err(Error::NotFound { .. }) => Ok(None),
+                    Err(error) => Err(error),
+                }
+            }
+            Place::File(path) => Ok(path.exists().then(|| name_of(table))),
+            _ => Ok(self.is_there(table).await?.then(|| name_of(table))),
+        }
+    }
+
+    /// How many rows a table has that was followed into; `None` where counting them would read all of them, or others may be gone that
+    /// the table keeps no longer.
+    async fn rows_there(&self, table: &Location) -> Result<Option<u64>> {
+        match &table.place {
+            Place::Server(url) if url.kind() == ServerKind::ClickHouse => {
+                let found = ServerTable::find(url, &self.clients.clickhouse).await?;
+                let rows = found.number(&format!("SELECT count() FROM {}", found.name())).await?;
+                let tells = rows == 0 || found.keeps_rows().await?;
+                Ok(tells.then_some(rows))
+            }
+            Place::File(_) => Ok(self.expected_rows(table).await?),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The name of a table as its place tells it.
+fn name_of(table: &Location) -> String {
+    percent_decode_str(&table.table_name()).decode_utf8_lossy().into_owned()
+}
+
 impl Follower<'_> {
     /// How far the source was copied: a number of records of an xBase table, a place in a Riegeli file.
     pub fn position(&self) -> u64 {
-        self.position
+        self.reached.position
+    }
+
+    /// Why the source is copied from its beginning although a part of it was copied before; `None` where it is not so.
+    pub fn begins_anew(&self) -> Option<&'static str> {
+        self.begins_anew
     }
 
     /// The columns with their types here and there; none before the first rows.
@@ -123,7 +199,8 @@ impl Follower<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Shrunk`] when the source is shorter than what was copied of it; as [`Session::copy`].
+    /// [`Error::Shrunk`] when the source is shorter than what was copied of it, [`Error::Replaced`] when it is another table; as
+    /// [`Session::copy`].
     pub async fn step(&mut self) -> Result<Option<u64>> {
         let grown = self.grown().await?;
         if grown.is_empty() {
@@ -145,8 +222,15 @@ impl Follower<'_> {
                 copy.run(|_| {}).await?.rows
             }
         };
-        self.positions.set(end).await?;
-        self.position = end;
+        let (path, format) = (self.source.file()?.to_path_buf(), self.source.format);
+        let reached = Position {
+            position: end,
+            copied: self.reached.copied + rows,
+            step: self.reached.step + 1,
+            seen: blocking(move || Seen::of(&path, format, end)).await?.to_string(),
+        };
+        self.positions.set(&reached).await?;
+        self.reached = reached;
         Ok(Some(rows))
     }
 
@@ -194,8 +278,16 @@ impl Follower<'_> {
     /// What there is behind the position.
     async fn grown(&self) -> Result<Range<u64>> {
         let path = self.source.file()?.to_path_buf();
-        let (format, from, options) = (self.source.format, self.position, self.session.options.clone());
+        let (format, from, options) = (self.source.format, self.reached.position, self.session.options.clone());
+        let seen = self.reached.seen.parse::<Seen>().ok();
+        let place = self.source.to_string();
         let end = spawn_blocking(move || -> Result<u64> {
+            if let Some(seen) = seen.filter(|_| from > 0)
+                && let Some(why) = seen.differs_from(&path, format)?
+            {
+                let why = why.to_owned();
+                return Err(Error::Replaced { place, why });
+            }
             if format == Format::Xbase {
                 let table = Table::open(&path, options.xbase_options())?;
                 let filled = table.filled_records(u32::try_from(from).unwrap_or(u32::MAX))?;

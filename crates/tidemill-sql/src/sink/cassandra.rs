@@ -13,6 +13,7 @@ use tidemill_cql::{Insert, Rows, Scan, Table, accepts, arrow_type};
 
 use super::fitting::{column_of, fitted, unfit};
 use super::table::{IfThere, TableOptions};
+use crate::error::Left;
 use crate::server_url::ServerUrl;
 use crate::stores::cassandra::{Clients, NamedTable};
 use crate::{Error, Result};
@@ -159,6 +160,7 @@ impl CassandraSink {
                 place: self.place.clone(),
                 written,
                 found,
+                left: Left::Removed,
             }),
             Err(error) => Err(error),
         };

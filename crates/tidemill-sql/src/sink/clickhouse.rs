@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::fitting::fitted;
 use super::order_key::with_key;
 use super::table::{IfThere, TableOptions};
+use crate::error::Left;
 use crate::server_url::ServerUrl;
 use crate::stores::clickhouse::{Clients, ServerTable};
 use crate::{Error, Result};
@@ -141,6 +142,7 @@ impl Draft {
                     place: table.place().to_owned(),
                     written: rows,
                     found,
+                    left: Left::Removed,
                 });
             }
         }
@@ -192,7 +194,7 @@ pub(crate) async fn new_columns(
 }
 
 /// Whether an engine keeps each row: others merge rows of one key, or keep none.
-fn keeps_rows(engine: &str) -> bool {
+pub(crate) fn keeps_rows(engine: &str) -> bool {
     let name = engine.split('(').next().unwrap_or_default().trim();
     let name = name.strip_prefix("Replicated").unwrap_or(name);
     ["MergeTree", "Memory", "Log", "TinyLog", "StripeLog"].contains(&name)

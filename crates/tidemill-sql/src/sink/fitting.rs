@@ -10,6 +10,7 @@ use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType as ArrowType, Field, SchemaRef, TimeUnit};
 
+use super::read_text::first_loss;
 use crate::{Error, Result};
 
 /// The batch with the columns that are expected, whose rows are behind `before` others.
@@ -88,9 +89,17 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
     };
     let from_instants = as_instants(column, to)?;
     let there = cast_with_options(&from_instants, to, &strict).map_err(|error| unfit(place, field.name(), error))?;
+    let unfit_row = |row: usize, kept: &str| {
+        let (row_no, value) = (before + row as u64 + 1, as_text(&column.slice(row, 1)));
+        let why = format!("row {row_no}: {value} does not fit {to}, which would keep {kept}");
+        Err(unfit(place, field.name(), why))
+    };
     // Text is read, not converted: "007" is a number too.
     if from.is_string() {
-        return Ok(there);
+        return match first_loss(column, &there)? {
+            None => Ok(there),
+            Some((row, kept)) => unfit_row(row, &kept),
+        };
     }
     let back = cast_with_options(&there, from_instants.data_type(), &strict);
     let back = back.map_err(|error| unfit(place, field.name(), error))?;
@@ -103,16 +112,7 @@ fn converted(column: &ArrayRef, field: &Field, place: &str, before: u64) -> Resu
     });
     match changed {
         None => Ok(there),
-        Some(row) => Err(unfit(
-            place,
-            field.name(),
-            format!(
-                "row {}: {} does not fit {to}, which would keep {}",
-                before + row as u64 + 1,
-                as_text(&column.slice(row, 1)),
-                as_text(&back.slice(row, 1)),
-            ),
-        )),
+        Some(row) => unfit_row(row, &as_text(&back.slice(row, 1))),
     }
 }
 

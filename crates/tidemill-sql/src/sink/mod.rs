@@ -11,6 +11,7 @@ mod native;
 mod order_key;
 mod parquet;
 mod positions;
+mod read_text;
 mod table;
 
 use std::fs::File;
@@ -25,8 +26,8 @@ use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
 use tidemill_xbase::{CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter};
 
-pub(crate) use self::clickhouse::new_columns;
-pub(crate) use self::positions::Positions;
+pub(crate) use self::clickhouse::{keeps_rows, new_columns};
+pub(crate) use self::positions::{Position, Positions};
 pub use self::table::TableOptions;
 pub(crate) use self::table::{IfThere, TableSink};
 use crate::location::Format;

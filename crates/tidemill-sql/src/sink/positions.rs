@@ -19,8 +19,21 @@ use crate::session::Session;
 use crate::transaction::blocking;
 use crate::{Error, Result};
 
-/// The table. A row has a target, a source, and how far that was copied there; of several rows the furthest counts.
+/// The table. A row has a target, a source, and how far that was copied there; of several rows the one of the latest step counts.
 const TABLE: &str = "tidemill_positions";
+
+/// How far a source was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// A number of records of an xBase table, a place in a Riegeli file.
+    pub(crate) position: u64,
+    /// How many rows were copied.
+    pub(crate) copied: u64,
+    /// How often a position was kept.
+    pub(crate) step: u64,
+    /// What the source looked like before the position.
+    pub(crate) seen: String,
+}
 
 /// The position of one source in one target.
 pub(crate) struct Positions<'s> {
@@ -35,9 +48,11 @@ impl<'s> Positions<'s> {
     /// # Errors
     ///
     /// [`Error::Unsupported`](crate::Error::Unsupported) for a target that is neither a table of a server nor a file.
-    pub(crate) fn new(session: &'s Session, target: &Location, source: String) -> Result<Self> {
+    ///
+    /// `name` is the target's as it is there, however it was written.
+    pub(crate) fn new(session: &'s Session, target: &Location, name: String, source: String) -> Result<Self> {
         let (table, target) = match &target.place {
-            Place::Server(url) => (Location::server(url.with_table(TABLE))?, url.last_part().to_owned()),
+            Place::Server(url) => (Location::server(url.with_table(TABLE))?, name),
             _ => {
                 let file = target.file()?;
                 let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -58,41 +73,55 @@ impl<'s> Positions<'s> {
         })
     }
 
-    /// 0 where nothing was copied yet.
-    pub(crate) async fn get(&self) -> Result<u64> {
+    /// The beginning where nothing was copied yet.
+    pub(crate) async fn get(&self) -> Result<Position> {
         let is_there = match &self.table.place {
             Place::File(path) => path.exists(),
             _ => self.session.is_there(&self.table).await?,
         };
+        let mut latest = Position::default();
         if !is_there {
-            return Ok(0);
+            return Ok(latest);
         }
         let mut rows = self.session.read(&self.table, None).await?;
-        let mut furthest = 0;
         while let Some(batch) = rows.next().await? {
             let column = |name: &str, wanted: &DataType| -> Result<ArrayRef> {
                 let schema = batch.schema();
                 // xBase has its names in capitals.
                 let mut fields = schema.fields().iter();
                 let place = fields.position(|field| field.name().eq_ignore_ascii_case(name));
-                let place = place.map_or_else(|| schema.index_of(name), Ok)?;
+                let place = place.ok_or_else(|| Error::Unsupported {
+                    what: format!("{}: a table of positions without a column {name}", self.table),
+                    hint: "an earlier version made it: drop it and its targets, and follow from the beginning"
+                        .to_owned(),
+                })?;
                 Ok(cast(batch.column(place), wanted)?)
             };
-            let (targets, sources) = (column("target", &DataType::Utf8)?, column("source", &DataType::Utf8)?);
-            let positions = column("position", &DataType::Int64)?;
-            let names = targets.as_string::<i32>().iter().zip(sources.as_string::<i32>());
-            for (names, position) in names.zip(positions.as_primitive::<Int64Type>()) {
-                if names == (Some(&self.target), Some(&self.source)) {
-                    furthest = furthest.max(position.and_then(|position| u64::try_from(position).ok()).unwrap_or(0));
+            let text = |name| column(name, &DataType::Utf8);
+            let (targets, sources, seen) = (text("target")?, text("source")?, text("seen")?);
+            let number = |name| column(name, &DataType::Int64);
+            let (positions, copied, steps) = (number("position")?, number("copied")?, number("step")?);
+            for row in 0..batch.num_rows() {
+                let text = |column: &ArrayRef| column.as_string::<i32>().value(row).to_owned();
+                let number = |column: &ArrayRef| {
+                    u64::try_from(column.as_primitive::<Int64Type>().value(row)).unwrap_or_default()
+                };
+                let is_this = text(&targets) == self.target && text(&sources) == self.source;
+                if is_this && number(&steps) > latest.step {
+                    latest = Position {
+                        position: number(&positions),
+                        copied: number(&copied),
+                        step: number(&steps),
+                        seen: text(&seen),
+                    };
                 }
             }
         }
-        Ok(furthest)
+        Ok(latest)
     }
 
-    /// Keeps a position, which is not before those that were kept.
-    pub(crate) async fn set(&self, position: u64) -> Result<()> {
-        let position = i64::try_from(position).unwrap_or(i64::MAX);
+    /// Keeps a position, whose step is behind those that were kept.
+    pub(crate) async fn set(&self, position: &Position) -> Result<()> {
         match &self.table.place {
             Place::Server(url) => self.set_on(url, position).await,
             _ => self.set_in(self.table.file()?, position).await,
@@ -100,11 +129,14 @@ impl<'s> Positions<'s> {
     }
 
     /// In an xBase table, where a row is changed.
-    async fn set_in(&self, file: &Path, position: i64) -> Result<()> {
+    async fn set_in(&self, file: &Path, position: &Position) -> Result<()> {
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let is_there = file.exists();
         let values = [
-            Value::Integer(position),
+            Value::Integer(of_u64(position.position)),
+            Value::Integer(of_u64(position.copied)),
+            Value::Integer(of_u64(position.step)),
+            Value::Text(position.seen.clone()),
             Value::Text(self.target.clone()),
             Value::Text(self.source.clone()),
         ];
@@ -114,15 +146,18 @@ impl<'s> Positions<'s> {
             let mut execute = |text: &str| connection.execute(text, &values, &settings, &statements);
             if !is_there {
                 execute(&format!(
-                    "CREATE TABLE {TABLE} ( target Memo, source Memo, position Numeric(20, 0) )"
+                    "CREATE TABLE {TABLE} ( target Memo, source Memo, position Numeric(20, 0), copied Numeric(20, 0), \
+                     step Numeric(20, 0), seen Memo )"
                 ))?;
             }
             let changed = execute(&format!(
-                "UPDATE {TABLE} SET position = :position WHERE target = :target AND source = :source"
+                "UPDATE {TABLE} SET position = :position, copied = :copied, step = :step, seen = :seen \
+                 WHERE target = :target AND source = :source"
             ))?;
             if changed == Executed::Changed(0) {
                 execute(&format!(
-                    "INSERT INTO {TABLE} ( position, target, source ) VALUES ( :position, :target, :source )"
+                    "INSERT INTO {TABLE} ( position, copied, step, seen, target, source ) \
+                     VALUES ( :position, :copied, :step, :seen, :target, :source )"
                 ))?;
             }
             Ok(())
@@ -130,19 +165,20 @@ impl<'s> Positions<'s> {
         .await
     }
 
-    async fn set_on(&self, table: &ServerUrl, position: i64) -> Result<()> {
+    async fn set_on(&self, table: &ServerUrl, position: &Position) -> Result<()> {
         let text = |text: &str| Arc::new(StringArray::from_iter_values([text])) as ArrayRef;
+        let number = |number: u64| Arc::new(Int64Array::from_iter_values([of_u64(number)])) as ArrayRef;
         let row = RecordBatch::try_from_iter([
             ("target", text(&self.target)),
             ("source", text(&self.source)),
-            (
-                "position",
-                Arc::new(Int64Array::from_iter_values([position])) as ArrayRef,
-            ),
+            ("position", number(position.position)),
+            ("copied", number(position.copied)),
+            ("step", number(position.step)),
+            ("seen", text(&position.seen)),
         ])?;
         let making = TableOptions {
             create: true,
-            engine: "ReplacingMergeTree(position)".to_owned(),
+            engine: "ReplacingMergeTree(step)".to_owned(),
             order_by: "(target, source)".to_owned(),
             primary_key: Some("target, source".to_owned()),
         };
@@ -157,6 +193,10 @@ impl<'s> Positions<'s> {
             }
         }
     }
+}
+
+fn of_u64(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// A name in letters that every code page has.

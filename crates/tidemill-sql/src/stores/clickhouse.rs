@@ -185,6 +185,23 @@ impl ServerTable {
         })
     }
 
+    /// Whether the engine of the table keeps each row that it is given.
+    pub(crate) async fn keeps_rows(&self) -> Result<bool> {
+        let database = match self.database.as_str() {
+            "" => "currentDatabase()".to_owned(),
+            database => sql_text::string(database),
+        };
+        let table = sql_text::string(&self.table);
+        let sql = format!("SELECT engine FROM system.tables WHERE database = {database} AND name = {table}");
+        let found = self.client.query(sql).collect().await;
+        let found = found.map_err(Error::clickhouse(&self.place))?;
+        let mut engines = found
+            .iter()
+            .filter_map(|batch| batch.columns().first()?.as_string_opt::<i32>())
+            .flat_map(|engines| engines.iter().flatten());
+        Ok(engines.next().is_some_and(crate::sink::keeps_rows))
+    }
+
     /// The names of the tables of the database.
     async fn siblings(&self) -> Result<Vec<String>> {
         let database = match self.database.as_str() {
