@@ -13,6 +13,7 @@ mod check;
 mod dist;
 mod fuzz;
 mod provision;
+mod soak;
 mod test;
 mod tidy;
 mod wheel;
@@ -47,6 +48,8 @@ enum Chore {
     Bench(bench::Args),
     /// Run the fuzz targets, seeded from the corpus.
     Fuzz(fuzz::Args),
+    /// Let system calls of the command line fail, and kill it, and look at what is left.
+    Soak(soak::Args),
     /// Build `libace.so` and `tidemill-bench` as they ship.
     Dist(dist::Args),
 }
@@ -71,6 +74,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Chore::Provision => provision::run()?,
         Chore::Bench(args) => bench::run(&workspace, &args)?,
         Chore::Fuzz(args) => fuzz::run(&workspace, &args)?,
+        Chore::Soak(args) => soak::run(&workspace, &args)?,
         Chore::Dist(args) => dist::run(&workspace, &args)?,
     };
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(1) })

@@ -10,6 +10,8 @@ use tidemill_riegeli::FieldProjection;
 use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions, Verify};
 use tidemill_xbase::{Blank, CodePage, Deleted, Dialect, KeySettings, Table};
 
+use crate::limits::Limits;
+
 /// Data that is stuck in old places, run, queried, moved and proven.
 #[derive(Debug, Parser)]
 #[command(name = "tidemill", version, arg_required_else_help = true)]
@@ -68,6 +70,8 @@ pub(crate) struct SqlArgs {
     pub(crate) memory: Option<usize>,
     #[command(flatten)]
     pub(crate) making: MakingArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Copy a table, a folder of tables or an answer into another format or to a server.
@@ -86,6 +90,9 @@ pub(crate) struct CopyArgs {
     /// For a folder of tables: the extension of the copies (riegeli, parquet, csv, ...).
     #[arg(long, value_name = "EXTENSION")]
     pub(crate) to: Option<String>,
+    /// Of a folder or a database: when a table cannot be copied, go on with the others, name it at the end, and exit with 1.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Replace a destination that is there already.
     #[arg(long)]
     pub(crate) overwrite: bool,
@@ -120,6 +127,8 @@ pub(crate) struct CopyArgs {
     pub(crate) to_dialect: DialectArg,
     #[command(flatten)]
     pub(crate) making: MakingArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Describe a file: what it is, how it is built, what its columns are.
@@ -154,6 +163,8 @@ pub(crate) struct CatArgs {
     /// be there has a zero or empty value.
     #[arg(long, value_name = "FIELDS")]
     pub(crate) project: Option<FieldProjection>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Copy what can be read of a damaged file of records, and say what can't. Exits with 1 if there was damage.
@@ -191,6 +202,8 @@ pub(crate) struct VerifyArgs {
     /// How the findings are written.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Make the indexes of an xBase table anew: the same orders, with the keys that the records have now.
@@ -242,6 +255,28 @@ pub(crate) struct TourArgs {
     pub(crate) load_test: u32,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
+}
+
+/// What the command may take, whatever files and servers send.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct LimitArgs {
+    /// Give up after this many seconds. Default: no limit; a server that is silent is given up by its own settings.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = LIMITS)]
+    pub(crate) timeout: Option<Duration>,
+    /// Give up when more memory would be needed, as in 512M. Default: three quarters of what the machine has.
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = LIMITS)]
+    pub(crate) max_memory: Option<usize>,
+}
+
+const LIMITS: &str = "Limits";
+
+impl LimitArgs {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            timeout: self.timeout,
+            max_memory: self.max_memory.map(|bytes| bytes as u64),
+        }
+    }
 }
 
 /// How a table of a server is made.

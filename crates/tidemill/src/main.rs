@@ -2,66 +2,110 @@
 //!
 //! This crate lists what there is and decides nothing: it reads arguments, calls a library, and writes what comes back.
 //! Data goes to standard output, everything else to standard error. It exits with 0 when it is done, 1 for a negative
-//! result (`verify` found damage, copies of the tour disagree), 2 for an error and 130 when it is interrupted.
+//! result (`verify` found damage, copies of the tour disagree), 2 for an error, and 128 and the signal's number when a signal ends it:
+//! 129 (HUP), 130 (INT), 143 (TERM).
 
 mod args;
 mod commands;
+mod limits;
 mod output;
 mod progress;
+mod signals;
+mod terminal;
 mod tour;
 
-use std::io::{self, Write};
+use std::any::Any;
+use std::panic;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::Duration;
 
+use anyhow::anyhow;
 use clap::Parser;
 use tidemill_bench::args::Cli;
+use tokio::runtime::Runtime;
 
 use crate::args::{Args, Command};
+use crate::limits::Limits;
+use crate::terminal::tell;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return misuse(&error),
+    };
     // Load tests have threads and runtimes of their own.
     if let Command::Bench(bench) = args.command {
         let (log, command) = (bench.log, bench.command);
         return tidemill_bench::commands::main(Cli { log, command });
     }
+    panic::set_hook(Box::new(note_panic));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         // Planning recurses along expressions; a statement with thousands of terms is to be an answer, not a crash.
         .thread_stack_size(16 << 20)
         .build();
     let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(async {
-            // On a worker's stack, see above.
-            let work = tokio::spawn(run(args.command));
-            tokio::select! {
-                outcome = work => outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())),
-                _ = tokio::signal::ctrl_c() => Ok(Outcome::Interrupted),
-            }
-        }),
+        Ok(runtime) => run_to_an_end(runtime, args.command),
         Err(error) => Err(error.into()),
     };
     match outcome {
-        Ok(outcome) => ExitCode::from(outcome as u8),
-        Err(error) if is_broken_pipe(&error) => ExitCode::from(Outcome::Done as u8),
+        Ok(outcome) => ExitCode::from(outcome.code()),
+        // Whoever read our output has what they wanted, as `head` has.
+        Err(_) if terminal::is_closed() => ExitCode::SUCCESS,
         Err(error) => {
             let hint = if is_damage(&error) {
                 "; verify lists all damage, --recover goes on behind it"
             } else {
                 ""
             };
-            let _ = writeln!(io::stderr(), "tidemill: {error:#}{hint}");
+            tell!("tidemill: {error:#}{hint}");
             ExitCode::from(2)
         }
     }
 }
 
+/// Runs the command until it ends, a signal comes, or it reaches a limit. What it had begun is then removed, whatever still works on it.
+fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> {
+    let limits = command.limits();
+    let outcome = runtime.block_on(async {
+        // On a worker's stack, see above.
+        let mut work = tokio::spawn(run(command));
+        let outcome = tokio::select! {
+            done = &mut work => return done.unwrap_or_else(|error| match error.try_into_panic() {
+                Ok(panic) => Err(defect(&*panic)),
+                Err(error) => Err(error.into()),
+            }),
+            signal = signals::next() => signal.map(Outcome::Interrupted),
+            limit = limits.reached() => Err(limit.into()),
+        };
+        work.abort();
+        outcome
+    });
+    // A thread that is in the middle of something does not keep anybody waiting.
+    const GRACE: Duration = Duration::from_millis(300);
+    runtime.shutdown_timeout(GRACE);
+    tidemill_sql::remove_drafts();
+    outcome
+}
+
 /// How a command ended, if not by an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    Done = 0,
-    Negative = 1,
-    Interrupted = 130,
+    Done,
+    Negative,
+    /// By the signal of this number.
+    Interrupted(u8),
+}
+
+impl Outcome {
+    fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Negative => 1,
+            Self::Interrupted(signal) => 128 + signal,
+        }
+    }
 }
 
 async fn run(command: Command) -> anyhow::Result<Outcome> {
@@ -78,13 +122,50 @@ async fn run(command: Command) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Whether whoever read our output stopped reading, as `head` does. That is no error.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-            // arrow's writers turn the error into text.
-            || cause.to_string().contains("Broken pipe")
-    })
+impl Command {
+    fn limits(&self) -> Limits {
+        match self {
+            Self::Sql(args) => args.limits.limits(),
+            Self::Copy(args) => args.limits.limits(),
+            Self::Cat(args) => args.limits.limits(),
+            Self::Verify(args) => args.limits.limits(),
+            _ => Limits::default(),
+        }
+    }
+}
+
+/// Help and versions go to standard output; what is wrong with the arguments is shown without the secrets that may be among them.
+fn misuse(error: &clap::Error) -> ExitCode {
+    let plain = error.render().to_string();
+    if terminal::shown(&plain) == plain {
+        let _ = error.print();
+    } else {
+        tell!("{}", plain.trim_end());
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Where the last panic was, which its payload does not say.
+static PANICKED_AT: Mutex<String> = Mutex::new(String::new());
+
+fn note_panic(panic: &panic::PanicHookInfo<'_>) {
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    // The end of the path: what comes before is the machine that built this.
+    let parts: Vec<&str> = place.rsplit(['/', '\\']).take(3).collect();
+    let parts: Vec<&str> = parts.into_iter().rev().collect();
+    if let Ok(mut noted) = PANICKED_AT.lock() {
+        *noted = parts.join("/");
+    }
+}
+
+/// A panic as an error: nobody who gives this program a file has made it.
+fn defect(panic: &(dyn Any + Send)) -> anyhow::Error {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    let place = PANICKED_AT.lock().map(|noted| noted.clone()).unwrap_or_default();
+    anyhow!("a defect of Tidemill, at {place}: {said}; please report it with the command and, if you may, the file")
 }
 
 /// Whether a file turned out to be damaged.

@@ -1,5 +1,6 @@
 //! Rows for a person or a pipe.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use arrow_array::RecordBatch;
@@ -7,8 +8,10 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::SchemaRef;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use tidemill_sql::{Answer, Session, Sink, StreamFormat, stream_sink};
+use tidemill_trust::printable;
 
 use crate::args::AnswerFormat;
+use crate::terminal::{Output, tell};
 
 /// Table on a terminal, jsonl in a pipe.
 pub(crate) fn default_format() -> AnswerFormat {
@@ -23,8 +26,11 @@ pub(crate) struct RowWriter(Box<dyn Sink>);
 
 impl RowWriter {
     pub(crate) fn new(format: AnswerFormat, schema: &SchemaRef) -> anyhow::Result<Self> {
-        let out = BufWriter::new(io::stdout());
-        let stream = |format| stream_sink(format, schema, Box::new(out));
+        let out: Box<dyn Write + Send> = match format {
+            AnswerFormat::Csv | AnswerFormat::Json | AnswerFormat::Jsonl => Output::of_text(),
+            _ => Box::new(Output::new()),
+        };
+        let stream = |format| stream_sink(format, schema, Box::new(BufWriter::new(out)));
         Ok(Self(match format {
             AnswerFormat::Table => Box::new(TextSink::new(TextStyle::Table, schema)),
             AnswerFormat::Markdown => Box::new(TextSink::new(TextStyle::Markdown, schema)),
@@ -60,7 +66,7 @@ pub(crate) async fn write_answer(mut answer: Answer, format: AnswerFormat) -> an
 /// Says on standard error what recovery left out.
 pub(crate) fn report_damage(session: &Session) {
     for line in session.damage() {
-        eprintln!("{line}");
+        tell!("{line}");
     }
 }
 
@@ -78,7 +84,7 @@ pub(crate) fn layout(style: TextStyle, schema: &SchemaRef, batches: &[RecordBatc
         TextStyle::Markdown => table.load_preset(presets::ASCII_MARKDOWN),
     };
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(schema.fields().iter().map(|field| field.name()));
+    table.set_header(schema.fields().iter().map(|field| one_line(field.name())));
     let options = FormatOptions::default().with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.3f"));
     for batch in batches {
         let columns = batch
@@ -104,12 +110,14 @@ pub(crate) fn layout(style: TextStyle, schema: &SchemaRef, batches: &[RecordBatc
     Ok(text)
 }
 
-/// A memo of many lines stays one row of the table.
-fn one_line(text: &str) -> String {
-    text.trim_end()
-        .replace("\r\n", "⏎")
-        .replace(['\r', '\n'], "⏎")
-        .replace('\t', " ")
+/// A memo of many lines stays one row of the table, and a terminal obeys nothing of it.
+pub(crate) fn one_line(text: &str) -> String {
+    let text = text.trim_end();
+    let text = match text.contains(['\r', '\n', '\t']) {
+        true => Cow::Owned(text.replace("\r\n", "⏎").replace(['\r', '\n'], "⏎").replace('\t', " ")),
+        false => Cow::Borrowed(text),
+    };
+    printable(&text).into_owned()
 }
 
 /// A table is laid out when its widths are known, so a long answer comes as several tables.
@@ -135,7 +143,7 @@ impl TextSink {
             .map_err(|error| arrow_schema::ArrowError::from_external_error(error.into()))?;
         self.batches.clear();
         self.written = true;
-        let mut out = io::stdout().lock();
+        let mut out = Output::new();
         out.write_all(text.as_bytes())
             .and_then(|()| out.flush())
             .map_err(arrow_schema::ArrowError::from)?;

@@ -1,6 +1,6 @@
 //! `tidemill cat`.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use crate::Outcome;
 use crate::args::{AnswerFormat, CatArgs, CatFormat, DeletedArg};
 use crate::commands::spooled::Spooled;
 use crate::output::{RowWriter, default_format, report_damage, write_answer};
+use crate::terminal::{Output, tell};
 
 pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(match &args.project {
@@ -56,7 +57,7 @@ fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyho
     }
     writer.finish()?;
     for damage in table.damage() {
-        eprintln!("{location}: {damage}");
+        tell!("{location}: {damage}");
     }
     Ok(())
 }
@@ -71,7 +72,7 @@ async fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> 
     let framed = args.format == Some(CatFormat::Framed);
     let mut left = args.limit.unwrap_or(usize::MAX);
     let work = move || {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(Output::new());
         let mut failed = Ok(());
         let skipped = records.read(|record| {
             if left == 0 {
@@ -89,7 +90,7 @@ async fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> 
         Ok::<_, anyhow::Error>(skipped)
     };
     for skipped in tokio::task::spawn_blocking(work).await?? {
-        eprintln!("{}: {}", skipped.file, skipped.region);
+        tell!("{}: {}", skipped.file, skipped.region);
     }
     Ok(())
 }

@@ -1,20 +1,21 @@
 //! `tidemill copy`.
 
-use std::fs;
-use std::path::PathBuf;
+mod several;
+
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::HumanCount;
-use tidemill_sql::{
-    Copied, CopyOptions, FileOptions, Location, MappedColumn, Names, ServerUrl, Session, without_passwords,
-};
+use tidemill_sql::{Copied, CopyOptions, FileOptions, Location, MappedColumn, Names, ServerUrl, Session};
+
+use self::several::copy_all;
 
 use crate::Outcome;
 use crate::args::CopyArgs;
 use crate::output::report_damage;
 use crate::progress::{CopyProgress, summary};
+use crate::terminal::tell;
 
 /// How often a copy is gone on with, and how long the server is waited for each time.
 const ATTEMPTS: u32 = 60;
@@ -57,13 +58,13 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     let folder = session.names().path(&args.source)?.filter(|path| path.is_dir());
     if args.follow {
         if database.is_some() || folder.is_some() {
-            bail!("{}: --follow is for one table", without_passwords(&args.source));
+            bail!("{}: --follow is for one table", args.source);
         }
         let source = session.names().table(&args.source)?;
         let destination = Location::destination(&args.destination)?;
         return follow(&session, &source, &destination, &options, args.interval).await;
     }
-    match (database, folder) {
+    let outcome = match (database, folder) {
         (Some(database), _) => copy_all(&session, session.tables_of(&database).await?, &args, &options).await?,
         (None, Some(folder)) => copy_all(&session, Names::tables_in(&folder)?, &args, &options).await?,
         (None, None) => {
@@ -73,58 +74,12 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
                 &Location::destination(&args.destination)?,
                 &options,
             )
-            .await?
+            .await?;
+            Outcome::Done
         }
-    }
+    };
     report_damage(&session);
-    Ok(Outcome::Done)
-}
-
-async fn copy_all(
-    session: &Session,
-    tables: Vec<Location>,
-    args: &CopyArgs,
-    options: &CopyOptions,
-) -> anyhow::Result<()> {
-    let into = Into::new(args)?;
-    if tables.is_empty() {
-        bail!("{}: no tables there", without_passwords(&args.source));
-    }
-    for table in tables {
-        copy_table(session, &table, &into.destination(&table)?, options).await?;
-    }
-    Ok(())
-}
-
-/// Where the tables of a folder or a database go.
-enum Into<'a> {
-    Folder(PathBuf, &'a str),
-    Database(ServerUrl),
-}
-
-impl<'a> Into<'a> {
-    fn new(args: &'a CopyArgs) -> anyhow::Result<Self> {
-        if let Some(database) = ServerUrl::new(&args.destination) {
-            return Ok(Self::Database(database));
-        }
-        let Some(extension) = &args.to else {
-            bail!(
-                "{} has many tables; say with --to which format they go to",
-                without_passwords(&args.source)
-            );
-        };
-        let folder = PathBuf::from(&args.destination);
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        Ok(Self::Folder(folder, extension))
-    }
-
-    fn destination(&self, table: &Location) -> anyhow::Result<Location> {
-        let name = table.table_name();
-        Ok(match self {
-            Self::Folder(folder, extension) => Location::new_file(&folder.join(name).with_extension(extension))?,
-            Self::Database(database) => Location::server(database.with_table(&name))?,
-        })
-    }
+    Ok(outcome)
 }
 
 async fn copy_table(
@@ -140,7 +95,7 @@ async fn copy_table(
             done => return Ok(done?),
         };
         attempts += 1;
-        eprintln!("{error:#}; going on when the server is there again");
+        tell!("{error:#}; going on when the server is there again");
         tokio::time::sleep(PATIENCE).await;
     }
 }
@@ -172,7 +127,10 @@ async fn follow(
     interval: Duration,
 ) -> anyhow::Result<Outcome> {
     let mut follower = session.follow(source, destination, options).await?;
-    eprintln!("{source} → {destination}: from {}", follower.position());
+    if let Some(why) = follower.begins_anew() {
+        tell!("{source} → {destination}: {why}; it is copied from the beginning");
+    }
+    tell!("{source} → {destination}: from {}", follower.position());
     let mut is_shown = false;
     loop {
         match follower.step().await {
@@ -182,14 +140,14 @@ async fn follow(
                     is_shown = true;
                 }
                 let rows = HumanCount(rows);
-                eprintln!(
+                tell!(
                     "{source} → {destination}: {rows} rows, as far as {}",
                     follower.position()
                 );
             }
             Ok(None) => tokio::time::sleep(interval).await,
             Err(error) if error.is_of_connection() => {
-                eprintln!("{error:#}; going on when the server is there again");
+                tell!("{error:#}; going on when the server is there again");
                 tokio::time::sleep(PATIENCE.max(interval)).await;
             }
             Err(error) => {
@@ -214,7 +172,7 @@ fn show_columns(columns: &[MappedColumn]) {
         table.add_row([&column.name, &column.from.to_string(), &column.to, loss]);
     }
     for line in table.lines() {
-        eprintln!("{}", line.trim_end());
+        tell!("{}", line.trim_end());
     }
 }
 
@@ -226,7 +184,7 @@ fn report(source: &str, destination: &Location, copied: &Copied, started: Instan
         Some(1) => "; the checksum of 1 column agrees".to_owned(),
         Some(columns) => format!("; the checksums of {columns} columns agree"),
     };
-    eprintln!("{source} → {destination}: {summary}{compared}");
+    tell!("{source} → {destination}: {summary}{compared}");
 }
 
 /// Whether the source is a statement rather than a place.

@@ -6,7 +6,7 @@ mod index;
 mod log;
 mod riegeli;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
@@ -18,6 +18,7 @@ use tidemill_xbase::index::IndexDialect;
 use crate::Outcome;
 use crate::args::{InspectArgs, ReportFormat, TableArgs};
 use crate::commands::spooled::Spooled;
+use crate::terminal::{Output, shown, tell};
 
 pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
@@ -43,11 +44,19 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     if tables.is_empty() {
         bail!("{}: no tables in this folder", args.file);
     }
+    let mut outcome = Outcome::Done;
     for table in tables {
-        let description = describe(&table, &session, &args.tables).await?;
-        description.write(args.format, several)?;
+        match describe(&table, &session, &args.tables).await {
+            Ok(description) => drop(description.write(args.format, several)?),
+            // One bad file hides no other.
+            Err(error) if several => {
+                tell!("{error:#}");
+                outcome = Outcome::Negative;
+            }
+            Err(error) => return Err(error),
+        }
     }
-    Ok(Outcome::Done)
+    Ok(outcome)
 }
 
 /// Describes a table.
@@ -209,11 +218,11 @@ impl Description {
     }
 
     fn write(&self, format: ReportFormat, several: bool) -> anyhow::Result<Outcome> {
-        let mut out = io::stdout();
+        let mut out = Output::new();
         match format {
             ReportFormat::Json => writeln!(out, "{}", self.json()?)?,
-            ReportFormat::Text if several => writeln!(out, "{}", self.line())?,
-            ReportFormat::Text => out.write_all(self.text().as_bytes())?,
+            ReportFormat::Text if several => writeln!(out, "{}", shown(&self.line()))?,
+            ReportFormat::Text => out.write_all(shown(&self.text()).as_bytes())?,
         }
         Ok(Outcome::Done)
     }

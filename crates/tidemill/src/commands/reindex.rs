@@ -7,6 +7,7 @@ use tidemill_xbase::{CivilDate, EditOptions, Table, TableEditor, production_path
 
 use crate::Outcome;
 use crate::args::ReindexArgs;
+use crate::terminal::tell;
 
 pub(crate) fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
     let location = args.tables.session().names().table(&args.table)?;
@@ -32,7 +33,7 @@ pub(crate) fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
         editor.reindex(&index, &settings)?;
         let made = Index::open(&index, &IndexOptions::new())?;
         let names: Vec<_> = made.tags().iter().map(|tag| tag.name.as_str()).collect();
-        eprintln!(
+        tell!(
             "{}: {} orders made anew ({})",
             index.display(),
             names.len(),

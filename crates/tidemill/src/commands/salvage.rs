@@ -7,6 +7,7 @@ use crate::Outcome;
 use crate::args::SalvageArgs;
 use crate::output::report_damage;
 use crate::progress::CopyProgress;
+use crate::terminal::tell;
 
 pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
     args.tables.recover = true;
@@ -35,7 +36,7 @@ pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
     progress.finish();
     report_damage(&session);
     let places = session.damage().len();
-    eprintln!(
+    tell!(
         "{name} → {destination}: {} records saved, damaged places left out: {places}",
         copied.rows
     );

@@ -9,6 +9,7 @@ use tidemill_sql::Session;
 use crate::Outcome;
 use crate::args::SqlArgs;
 use crate::output::{default_format, report_damage, write_answer};
+use crate::terminal::{Output, shown, tell};
 
 pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let mut statement = args.statement;
@@ -24,7 +25,7 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     }
     let session = Session::new(options);
     if args.explain {
-        io::stdout().write_all(session.explain(&statement).await?.as_bytes())?;
+        Output::new().write_all(shown(&session.explain(&statement).await?).as_bytes())?;
         return Ok(Outcome::Done);
     }
     let started = Instant::now();
@@ -35,7 +36,7 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
     let rows = write_answer(answer, args.format.unwrap_or_else(default_format)).await?;
     report_damage(&session);
     if io::stderr().is_terminal() {
-        eprintln!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());
+        tell!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());
     }
     Ok(Outcome::Done)
 }

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 use tidemill_riegeli::{StreamSource, tfrecord, verify_source};
-use tidemill_sql::{Format, Location, Names, Session, standard_input};
+use tidemill_sql::{Format, Location, Names, Session, remains_in, standard_input};
 use tidemill_xbase::Table;
 use tidemill_xbase::index::IndexDialect;
 
 use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
 use crate::commands::inspect::is_log;
+use crate::terminal::{Output, shown, tell};
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     let session = args.tables.session();
@@ -51,6 +52,12 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         } else {
             report.write(&verify(&location, &session).await?)?;
         }
+    }
+    for remains in folder.iter().flat_map(|folder| remains_in(folder).unwrap_or_default()) {
+        tell!(
+            "{}: what a program had begun that was killed; the next copy into this folder removes it",
+            remains.display()
+        );
     }
     for index in strays {
         report.write(&index::verify_alone(&index, &args)?)?;
@@ -94,7 +101,7 @@ impl Report {
         if !findings.damaged.is_empty() {
             self.outcome = Outcome::Negative;
         }
-        let mut out = io::stdout();
+        let mut out = Output::new();
         match self.format {
             ReportFormat::Json => writeln!(out, "{}", findings.json()),
             ReportFormat::Text => findings.write_text(&mut out),
@@ -131,7 +138,7 @@ impl Findings {
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        let (file, good) = (&self.file, self.good);
+        let (file, good) = (shown(&self.file), self.good);
         let (unit, good_unit) = match self.unit {
             Unit::Records => ("records", "good records"),
             Unit::Orders => ("orders", "orders"),
@@ -142,11 +149,17 @@ impl Findings {
             damaged => write!(out, "{file}: {good} {good_unit}, damaged in {} places", damaged.len())?,
         }
         match &self.note {
-            Some(note) => writeln!(out, " ({note})")?,
+            Some(note) => writeln!(out, " ({})", shown(note))?,
             None => writeln!(out)?,
         }
         for damage in &self.damaged {
-            writeln!(out, "  bytes {} to {}: {}", damage.begin, damage.end, damage.why)?;
+            writeln!(
+                out,
+                "  bytes {} to {}: {}",
+                damage.begin,
+                damage.end,
+                shown(&damage.why)
+            )?;
         }
         Ok(())
     }

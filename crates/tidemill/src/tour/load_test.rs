@@ -9,11 +9,13 @@ use clap::Parser as _;
 use tidemill_bench::args::Cli;
 use tidemill_sql::Session;
 
+use crate::terminal::say;
+
 /// Runs the load test for so many seconds over the tables in `books`. Gives the picture, as SVG.
 pub(super) async fn run(session: &Session, books: &Path, out: &Path, seconds: u32) -> anyhow::Result<String> {
     for field in ["ORDER_NO", "CUST_NO"] {
         let statement = format!("CREATE INDEX {field} ON orders ({field})");
-        println!("$ tidemill sql --dir {} \"{statement}\"", books.display());
+        say!("$ tidemill sql --dir {} \"{statement}\"", books.display())?;
         session.query(&statement).await?.collect().await?;
     }
     let workload = out.join("load_test.rn");
@@ -45,7 +47,7 @@ pub(super) async fn run(session: &Session, books: &Path, out: &Path, seconds: u3
 
 /// What `tidemill bench` does with these arguments. It has runtimes of its own.
 async fn bench(arguments: &[&str]) -> anyhow::Result<()> {
-    println!("$ tidemill bench {}", arguments.join(" "));
+    say!("$ tidemill bench {}", arguments.join(" "))?;
     let cli = Cli::try_parse_from([&["tidemill-bench"], arguments].concat())?;
     let work = std::thread::spawn(|| tidemill_bench::commands::main(cli));
     let done = tokio::task::spawn_blocking(|| work.join()).await?;

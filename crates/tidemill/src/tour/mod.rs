@@ -10,6 +10,7 @@ mod report;
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use crate::args::{BlankArg, TableArgs, TourArgs};
 use crate::commands::inspect::describe;
 use crate::output::{TextStyle, layout};
 use crate::progress::summary;
+use crate::terminal::say;
 use questions::Question;
 
 pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
@@ -31,7 +33,7 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
     let dir = match &args.dir {
         Some(dir) => dir.clone(),
         None => {
-            heading("A small company's books: DBF tables with FPT memos in code page 850");
+            heading("A small company's books: DBF tables with FPT memos in code page 850")?;
             let dir = args.out.join("books");
             let made = Instant::now();
             books::make(&dir)?;
@@ -46,20 +48,20 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
             dir.display()
         );
     }
-    println!("{} tables in {}", tables.len(), dir.display());
+    say!("{} tables in {}", tables.len(), dir.display())?;
 
-    heading("What is in them?");
+    heading("What is in them?")?;
     let session = session_in(&args.tables, &dir);
     inspect(&tables, &dir, &session, &args.tables).await?;
     let questions = match args.dir {
         None => questions::about_books(),
         Some(_) => questions::about(&session, &tables).await?,
     };
-    heading("Questions in SQL");
+    heading("Questions in SQL")?;
     let mut answers = Vec::new();
     for question in &questions {
         let answer = ask(&session, question, &dir).await?;
-        println!("{}({:.0} ms)\n", answer.text, answer.elapsed.as_secs_f64() * 1e3);
+        say!("{}({:.0} ms)\n", answer.text, answer.elapsed.as_secs_f64() * 1e3)?;
         answers.push(answer);
     }
     report.times.push((
@@ -71,7 +73,7 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
     let mut agree = true;
     for (format, extension) in [(Format::Riegeli, "riegeli"), (Format::Parquet, "parquet")] {
         let copies = args.out.join(extension);
-        heading(&format!("Everything copied to {format}, and asked again"));
+        heading(&format!("Everything copied to {format}, and asked again"))?;
         let elapsed = copy(&session, &tables, &dir, &copies, extension).await?;
         report.times.push((format!("copy to {format}"), elapsed));
         report
@@ -83,19 +85,19 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
         agree &= ask_again(&copies, &questions, &mut answers, &mut report).await?;
     }
     if let Some(database) = &args.clickhouse {
-        heading("Everything copied to the ClickHouse server, and asked again");
+        heading("Everything copied to the ClickHouse server, and asked again")?;
         let elapsed = copy_to_server(&session, &tables, &dir, database).await?;
         report.times.push(("copy to clickhouse".to_owned(), elapsed));
         let over_server = Session::new(args.tables.options().database(database.clone()));
         let copies = Whom::Copies("clickhouse".to_owned(), &over_server);
         agree &= ask_again(&copies, &questions, &mut answers, &mut report).await?;
-        heading("The same questions for the server itself, in its own SQL");
+        heading("The same questions for the server itself, in its own SQL")?;
         let itself = Whom::Server(&over_server, database);
         agree &= ask_again(&itself, &questions, &mut answers, &mut report).await?;
     }
 
     if args.dir.is_none() && args.load_test > 0 {
-        heading("The books under load");
+        heading("The books under load")?;
         let tested = Instant::now();
         report.load_test = load_test::run(&session, &dir, &args.out, args.load_test).await?;
         report.times.push(("test under load".to_owned(), tested.elapsed()));
@@ -106,19 +108,19 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
     let page = args.out.join("report.html");
     fs::write(&page, report::page(&report, &questions, &answers))
         .with_context(|| format!("cannot write {}", page.display()))?;
-    heading("Done");
+    heading("Done")?;
     for (what, elapsed) in &report.times {
-        println!("  {what:<28} {:>8.2} s", elapsed.as_secs_f64());
+        say!("  {what:<28} {:>8.2} s", elapsed.as_secs_f64())?;
     }
     for (what, bytes) in &report.sizes {
-        println!("  {what:<28} {:>8.1} MB", *bytes as f64 / 1e6);
+        say!("  {what:<28} {:>8.1} MB", *bytes as f64 / 1e6)?;
     }
-    println!("\n{}", verdict(agree, questions.len()));
-    println!(
+    say!("\n{}", verdict(agree, questions.len()))?;
+    say!(
         "report: {} ({:.1} s in all)",
         page.display(),
         started.elapsed().as_secs_f64()
-    );
+    )?;
     Ok(if agree { Outcome::Done } else { Outcome::Negative })
 }
 
@@ -174,20 +176,20 @@ fn session_in(tables: &TableArgs, dir: &Path) -> Session {
 }
 
 async fn inspect(tables: &[Location], dir: &Path, session: &Session, args: &TableArgs) -> anyhow::Result<()> {
-    command(&format!("inspect {}", quoted(&dir.display().to_string())));
+    command(&format!("inspect {}", quoted(&dir.display().to_string())))?;
     for table in tables {
-        println!("  {}", describe(table, session, args).await?.line());
+        say!("  {}", describe(table, session, args).await?.line())?;
     }
     Ok(())
 }
 
 async fn ask(session: &Session, question: &Question, dir: &Path) -> anyhow::Result<Asked> {
-    println!("{}", question.title);
+    say!("{}", question.title)?;
     command(&format!(
         "sql --dir {} {}",
         quoted(&dir.display().to_string()),
         quoted(&question.sql)
-    ));
+    ))?;
     ask_quietly(session, question).await
 }
 
@@ -210,7 +212,7 @@ impl Whom<'_> {
             Self::Copies(_, session) => ask_quietly(session, question).await,
             Self::Server(session, server) => {
                 let sql = &question.clickhouse;
-                command(&format!("sql --server \"{server}\" {}", quoted(sql)));
+                command(&format!("sql --server \"{server}\" {}", quoted(sql)))?;
                 let started = Instant::now();
                 Asked::new(session.ask_server(server, sql).await?, started).await
             }
@@ -239,11 +241,11 @@ async fn ask_again(
     for (question, expected) in questions.iter().zip(answers) {
         let answer = whom.ask(question).await?;
         let same = answer.text == expected.text;
-        println!(
+        say!(
             "  {}  {}",
             if same { "same answer     " } else { "ANOTHER ANSWER  " },
             question.title
-        );
+        )?;
         asked += answer.elapsed;
         agree &= same;
         expected.copies.push((whom.to_string(), answer.elapsed, same));
@@ -264,7 +266,7 @@ async fn copy(
         "copy {} {} --to {extension} --overwrite",
         quoted(&dir.display().to_string()),
         copies.display()
-    ));
+    ))?;
     let destination = |table: &str| Location::new_file(&copies.join(table).with_extension(extension));
     copy_all(session, tables, destination, TableOptions::default()).await
 }
@@ -276,7 +278,7 @@ async fn copy_to_server(
     database: &ServerUrl,
 ) -> anyhow::Result<Duration> {
     let from = quoted(&dir.display().to_string());
-    command(&format!("copy {from} \"{database}\" --create --overwrite"));
+    command(&format!("copy {from} \"{database}\" --create --overwrite"))?;
     let making = TableOptions {
         create: true,
         ..TableOptions::default()
@@ -307,7 +309,7 @@ async fn copy_all(
         let copying = Instant::now();
         let copied = session.copy(table, &destination(&name)?, &options, |_| {}).await?;
         let line = summary(copied.rows, copied.source_bytes, copied.bytes, copying.elapsed());
-        println!("  {name}: {line}");
+        say!("  {name}: {line}")?;
     }
     Ok(started.elapsed())
 }
@@ -323,13 +325,13 @@ fn size_of_folder(folder: &Path) -> anyhow::Result<u64> {
     Ok(bytes)
 }
 
-fn heading(text: &str) {
-    println!("\n── {text}\n");
+fn heading(text: &str) -> io::Result<()> {
+    say!("\n── {text}\n")
 }
 
 /// Prints the command that does what comes next.
-fn command(text: &str) {
-    println!("$ tidemill {text}");
+fn command(text: &str) -> io::Result<()> {
+    say!("$ tidemill {text}")
 }
 
 /// As a word for a shell.

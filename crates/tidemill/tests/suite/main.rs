@@ -4,6 +4,9 @@ mod bench;
 mod big_table;
 mod cat;
 mod describe;
+mod folders;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod memory;
 mod query;
 mod records;

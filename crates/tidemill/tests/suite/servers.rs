@@ -198,3 +198,55 @@ fn a_table_goes_to_cassandra_and_comes_back_the_same() {
     }
     assert_eq!(answer(&format!("SELECT COUNT(*) AS n FROM '{table}'")), "n\n20000\n");
 }
+
+/// Passes bytes on to a server, and ends both connections after so many from the client.
+fn cut_after(server: std::net::SocketAddr, limit: usize) -> std::net::SocketAddr {
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let upstream = TcpStream::connect(server).expect("the server");
+            let (mut back, mut answers) = (
+                client.try_clone().expect("a stream"),
+                upstream.try_clone().expect("a stream"),
+            );
+            std::thread::spawn(move || std::io::copy(&mut answers, &mut back));
+            std::thread::spawn(move || {
+                let (mut client, mut upstream, mut passed) = (client, upstream, 0);
+                let mut buffer = [0; 1 << 14];
+                while let Ok(length @ 1..) = client.read(&mut buffer) {
+                    if upstream.write_all(&buffer[..length]).is_err() {
+                        break;
+                    }
+                    passed += length;
+                    if passed > limit {
+                        break;
+                    }
+                }
+                let _ = (client.shutdown(Shutdown::Both), upstream.shutdown(Shutdown::Both));
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_server_that_ends_the_connection_in_mid_copy_is_an_error() {
+    let Some(server) = ClickHouse::need() else { return };
+    server
+        .query("CREATE TABLE cut (ID Int64, NAME String, AMOUNT Float64, BORN Nullable(Date), NOTE String) ENGINE = Memory")
+        .expect("made");
+    let folder = Folder::with(&[]);
+    big_table::write(&folder.file("BIG.DBF"), 200_000);
+    let target = format!(
+        "clickhouse://default@{}/default/cut?compression=none",
+        cut_after(server.native(), 4 << 20)
+    );
+    let said = folder
+        .run(&["copy", "SELECT ID, NAME, NOTE, AMOUNT, BORN FROM 'BIG.DBF'", &target])
+        .failed();
+    assert!(said.contains("cut") && said.len() > 30, "{said}");
+}

@@ -1,0 +1,234 @@
+//! Faults, kills and signals around the program as it ships, for as long as one likes.
+//!
+//! Each test goes on for `TIDEMILL_SOAK_SECONDS` (3, so that every run of the tests has some of it; `cargo xtask soak` gives more) and
+//! begins at another place each time, by a seed that it prints when something fails. A table with memos and an index is one thing: after
+//! each fault it is the old one or the new one, as a whole.
+
+#![cfg(target_os = "linux")]
+
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// What changes the table `people`, and what it makes of its notes.
+const CHANGES: [(&str, &[&str], &str); 5] = [
+    (
+        "copy",
+        &["copy", "src.dbf", "people.dbf", "--overwrite", "--lossy"],
+        "new",
+    ),
+    (
+        "update",
+        &[
+            "sql",
+            "UPDATE people SET note = CONCAT('new ', TRIM(CONVERT(id, SQL_CHAR)))",
+        ],
+        "new",
+    ),
+    ("delete", &["sql", "DELETE FROM people WHERE id > 20"], "first twenty"),
+    ("reindex", &["reindex", "people.dbf"], "old"),
+    ("create index", &["sql", "CREATE INDEX other ON people (id)"], "old"),
+];
+
+const ROWS: usize = 60;
+
+/// Tables to be changed, made once.
+struct Base(TempDir);
+
+impl Base {
+    fn make() -> Self {
+        let base = Self(tempfile::tempdir().expect("a folder"));
+        for (table, word) in [("people", "old"), ("src", "new")] {
+            let values: Vec<String> = (1..=ROWS).map(|id| format!("({id}, '{word} {id}')")).collect();
+            for sql in [
+                format!("CREATE TABLE {table} (id Integer, note Memo)"),
+                format!("INSERT INTO {table} VALUES {}", values.join(", ")),
+                format!("CREATE INDEX id ON {table} (id)"),
+            ] {
+                done(&tidemill(base.0.path(), &["sql", &sql]).output().expect("started"));
+            }
+        }
+        base
+    }
+
+    /// The same tables in a folder of their own.
+    fn copied(&self) -> TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for entry in fs::read_dir(self.0.path()).expect("listed").flatten() {
+            fs::copy(entry.path(), folder.path().join(entry.file_name())).expect("copied");
+        }
+        folder
+    }
+}
+
+fn tidemill(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidemill"));
+    command.current_dir(folder).args(args).stdin(Stdio::null());
+    command
+}
+
+#[track_caller]
+fn done(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The rows of `people`, once what a program left is recovered.
+fn rows(folder: &Path) -> String {
+    done(&tidemill(folder, &["recover", "."]).output().expect("started"));
+    let rows = tidemill(folder, &["cat", "people.dbf", "--format", "csv"]).output();
+    done(&rows.expect("started"))
+}
+
+fn expected(notes: &str) -> String {
+    let (word, last) = match notes {
+        "first twenty" => ("old", 20),
+        word => (word, ROWS),
+    };
+    let rows: Vec<String> = (1..=last).map(|id| format!("{id},{word} {id}\n")).collect();
+    format!("ID,NOTE\n{}", rows.concat())
+}
+
+/// That the table is the old one or the new one, as a whole, with its index; new where the change was told as done.
+fn check(folder: &Path, notes: &str, ended: &Output, what: &str) {
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let found = rows(folder);
+    let is_new = found == expected(notes);
+    assert!(
+        is_new || found == expected("old"),
+        "{what}: neither old nor new: {found}\n{said}"
+    );
+    assert!(is_new || !ended.status.success(), "{what}: told as done, and not there");
+    let verified = tidemill(folder, &["verify", "people.dbf"]).output().expect("started");
+    assert!(
+        verified.status.success(),
+        "{what}: {}{said}",
+        String::from_utf8_lossy(&verified.stdout)
+    );
+}
+
+/// Numbers by chance, from a seed that can be given again.
+struct Chance(u64);
+
+impl Chance {
+    fn new(test: &str) -> Self {
+        let given = std::env::var("TIDEMILL_SOAK_SEED")
+            .ok()
+            .and_then(|seed| seed.parse().ok());
+        let seed = given.unwrap_or_else(|| RandomState::new().build_hasher().finish() | 1);
+        println!("{test}: TIDEMILL_SOAK_SEED={seed}");
+        Self(seed)
+    }
+
+    /// A number below `end` (xorshift64, Marsaglia 2003).
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end.max(1)
+    }
+}
+
+fn time_given() -> Duration {
+    let seconds = std::env::var("TIDEMILL_SOAK_SECONDS").ok();
+    Duration::from_secs(seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(3))
+}
+
+/// Builds the library that lets calls fail.
+fn faults() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = folder.path().join("faults.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/soak/faults.c");
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let built = Command::new(compiler)
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .args([&library, &source])
+        .arg("-ldl")
+        .output()
+        .expect("a C compiler");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    (folder, library)
+}
+
+#[test]
+fn a_call_that_fails_or_is_the_last_leaves_the_old_table_or_the_new_one() {
+    /// Kills, EIO, ENOSPC.
+    const HOW: [&str; 3] = ["0", "5", "28"];
+    let begun = Instant::now();
+    let (base, (_folder, library)) = (Base::make(), faults());
+    let mut chance = Chance::new("faults");
+    let faulty = |folder: &Path, args: &[&str], at: u64, how: &str, count: Option<&Path>| {
+        let mut command = tidemill(folder, args);
+        command
+            .env("LD_PRELOAD", &library)
+            .env("FAULT_FOLDER", folder)
+            .env("FAULT_AT", at.to_string())
+            .env("FAULT_HOW", how);
+        if let Some(count) = count {
+            command.env("FAULT_COUNT", count);
+        }
+        command.output().expect("started")
+    };
+    // How many calls each change takes.
+    let counts = CHANGES.map(|(name, args, notes)| {
+        let folder = base.copied();
+        let counted = library.with_file_name("count");
+        let ended = faulty(folder.path(), args, 0, "0", Some(&counted));
+        done(&ended);
+        check(folder.path(), notes, &ended, name);
+        let calls: u64 = fs::read_to_string(&counted)
+            .expect("a count")
+            .trim()
+            .parse()
+            .expect("a number");
+        assert!(calls > 3, "{name} changes files by {calls} calls");
+        calls
+    });
+    let mut points = 0;
+    while begun.elapsed() < time_given() {
+        let change = usize::try_from(chance.below(CHANGES.len() as u64)).expect("small");
+        let (name, args, notes) = CHANGES[change];
+        let (at, how) = (
+            chance.below(counts[change]) + 1,
+            HOW[usize::try_from(chance.below(3)).expect("small")],
+        );
+        let folder = base.copied();
+        let ended = faulty(folder.path(), args, at, how, None);
+        check(
+            folder.path(),
+            notes,
+            &ended,
+            &format!("{name}, call {at} of {}, error {how}", counts[change]),
+        );
+        points += 1;
+    }
+    println!("{points} faults in {:?}", begun.elapsed());
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_the_old_table_or_the_new_one() {
+    let begun = Instant::now();
+    let base = Base::make();
+    let mut chance = Chance::new("kills");
+    let mut kills = 0;
+    while begun.elapsed() < time_given() {
+        let (name, args, notes) = CHANGES[usize::try_from(chance.below(CHANGES.len() as u64)).expect("small")];
+        let folder = base.copied();
+        let mut child = tidemill(folder.path(), args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        std::thread::sleep(Duration::from_micros(chance.below(40_000)));
+        let _ = child.kill();
+        let ended = child.wait_with_output().expect("ended");
+        check(folder.path(), notes, &ended, name);
+        kills += 1;
+    }
+    println!("{kills} kills in {:?}", begun.elapsed());
+}

@@ -1,0 +1,321 @@
+//! What files, folders, servers and signals may not do to the program.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tidemill_testkit::{HostileHttp, Misbehaviour};
+
+use crate::big_table;
+use crate::run::{Folder, Run};
+
+/// Runs a command, and kills it if it is not done in time. Gives what came of it, how long it took, and its peak of memory in bytes.
+fn watched(command: &mut Command, patience: Duration) -> (Run, Duration, u64) {
+    let started = Instant::now();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut peak = 0;
+    while child.try_wait().expect("a child").is_none() {
+        peak = peak_resident(child.id()).unwrap_or(0).max(peak);
+        if started.elapsed() > patience {
+            child.kill().expect("killed");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let took = started.elapsed();
+    (Run::of(child.wait_with_output().expect("ended")), took, peak)
+}
+
+fn peak_resident(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? << 10)
+}
+
+#[test]
+fn stores_that_break_their_promises_are_errors() {
+    let folder = Folder::with(&[]);
+    let patience = Duration::from_secs(20);
+    for (misbehaviour, table, told) in [
+        (Misbehaviour::Short, "http://HOST/a.csv", "0 to 8000 were asked for"),
+        (
+            Misbehaviour::FalseLength,
+            "http://HOST/a.csv",
+            "more memory|--max-memory|not done after",
+        ),
+        (Misbehaviour::Longer, "http://HOST/a.csv", "more than 1000 bytes"),
+        (Misbehaviour::Drip, "http://HOST/a.csv", "not done after"),
+        (Misbehaviour::Silent, "http://HOST/a.csv", "not done after"),
+        (
+            Misbehaviour::EndlessPage,
+            "s3://b/logs/*.csv",
+            "more than 16777216 bytes",
+        ),
+        (
+            Misbehaviour::EndlessPages,
+            "s3://b/logs/*.csv",
+            "pages|not done after|more than",
+        ),
+        (Misbehaviour::Escapes, "http://HOST/a.csv", "403"),
+    ] {
+        let server = HostileHttp::start(misbehaviour).expect("a server");
+        let (host, table) = (
+            server.address().to_string(),
+            table.replace("HOST", &server.address().to_string()),
+        );
+        let mut command = folder.command(&[
+            "copy",
+            &table,
+            "out.parquet",
+            "--verify",
+            "full",
+            "--timeout",
+            "6",
+            "--max-memory",
+            "300M",
+        ]);
+        command
+            .env("AWS_ENDPOINT", format!("http://{host}"))
+            .env("AWS_ALLOW_HTTP", "true")
+            .env("AWS_ACCESS_KEY_ID", "k")
+            .env("AWS_SECRET_ACCESS_KEY", "s");
+        let (run, took, peak) = watched(&mut command, patience);
+        assert!(took < Duration::from_secs(8), "{misbehaviour:?}: {took:?}");
+        assert!(peak < 360 << 20, "{misbehaviour:?}: {peak} bytes");
+        let said = run.failed();
+        assert!(
+            told.split('|').any(|told| said.contains(told)),
+            "{misbehaviour:?}: {said}"
+        );
+        assert!(!said.contains('\x1b'), "{said:?}");
+        let left: Vec<_> = fs::read_dir(folder.path()).expect("listed").collect();
+        assert!(left.is_empty(), "{misbehaviour:?} leaves {left:?}");
+    }
+}
+
+#[test]
+fn a_list_with_many_attributes_is_read_in_time() {
+    let server = HostileHttp::start(Misbehaviour::ManyAttributes).expect("a server");
+    let folder = Folder::with(&[]);
+    let mut command = folder.command(&["sql", "SELECT COUNT(*) FROM 's3://b/logs/*.csv'", "--timeout", "30"]);
+    command
+        .env("AWS_ENDPOINT", format!("http://{}", server.address()))
+        .env("AWS_ALLOW_HTTP", "true")
+        .env("AWS_ACCESS_KEY_ID", "k")
+        .env("AWS_SECRET_ACCESS_KEY", "s");
+    // The object itself is a list as well, so that the command fails; what counts is how long the list took.
+    let (run, took, _) = watched(&mut command, Duration::from_secs(40));
+    assert!(took < Duration::from_secs(15), "{took:?}: {}", run.stderr);
+}
+
+#[test]
+fn passwords_are_shown_by_no_command() {
+    let folder = Folder::with(&[]);
+    for url in [
+        "https://u:geheim@127.0.0.1:1/x.csv",
+        "clickhouse://u:geheim@127.0.0.1:1/d/t",
+        "clickhouse://u:ge heim@127.0.0.1:1/d/t",
+        "clickhouse://u@127.0.0.1:1/d/t?Password=geheim",
+        "clickhouse://odd:p@ss:w/o%rd geheim#?&@127.0.0.1:1/d/t",
+        "postgres://u:geheim@127.0.0.1:1/x",
+        "s3://u:geheim@bucket/x.csv?X-Amz-Signature=geheim",
+    ] {
+        let attached = format!("t={url}");
+        let selected = format!("SELECT * FROM [{url}]");
+        for args in [
+            &["cat", url][..],
+            &["copy", url, "x.parquet"],
+            &["copy", "nothing.csv", url],
+            &["inspect", url],
+            &["verify", url],
+            &["sql", &selected],
+            &["sql", "--explain", &selected],
+            &["sql", "SELECT * FROM t", "--attach", &attached],
+            &["sql", "SELECT 1", "--server", url],
+            &["sql", "SELECT 1", "--dir", url, "--nonsense", url],
+            &["bench", "run", "missing.rn", url],
+        ] {
+            let mut command = folder.command(args);
+            command
+                .env("AWS_ENDPOINT", "http://127.0.0.1:1")
+                .env("RUST_LOG", "trace");
+            let (run, _, _) = watched(&mut command, Duration::from_secs(20));
+            let shown = format!("{}{}", String::from_utf8_lossy(&run.stdout), run.stderr);
+            assert!(!shown.contains("heim"), "{args:?} shows {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_obeys_nothing_of_a_file() {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("esc.csv"), "a\x1b]0;title\x07,b\n\x1b[2Jx,y\n").expect("written");
+    for args in [
+        &["cat", "esc.csv", "--format", "table"][..],
+        &["cat", "esc.csv", "--format", "markdown"],
+        &["inspect", "esc.csv"],
+        &["verify", "bad\x1b[2J.dbf"],
+        &["sql", "SELECT \"\x1b[2J\" FROM 'esc.csv'"],
+        &["sql", "SELECT 1 AS a WHERE '\x1b[2J' = b"],
+    ] {
+        let run = folder.run(args);
+        let shown = format!("{}{}", String::from_utf8_lossy(&run.stdout), run.stderr);
+        assert!(
+            !shown.contains('\x1b') && !shown.contains('\x07'),
+            "{args:?}: {shown:?}"
+        );
+        assert!(shown.contains("\\x1b"), "{args:?}: {shown:?}");
+    }
+    // What goes to another program is as it is in the file.
+    let csv = folder.run(&["cat", "esc.csv", "--format", "csv"]).done();
+    assert!(csv.contains("\x1b[2Jx,y"), "{csv:?}");
+}
+
+#[test]
+fn only_our_own_output_may_be_closed() {
+    let folder = Folder::with(&[]);
+    folder.run(&["verify", "Broken pipe.dbf"]).failed();
+    // A server that goes away in the middle of an INSERT is an error: tidemill-sql's tests have it.
+    let mut child = folder
+        .command(&["tour", "--out", "t", "--load-test", "0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut first = [0; 1];
+    let mut stdout = child.stdout.take().expect("a pipe");
+    stdout.read_exact(&mut first).expect("a letter");
+    drop(stdout);
+    let ended = child.wait_with_output().expect("ended");
+    assert_eq!(
+        ended.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+    assert!(ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+/// Waits until a file of a copy is in the making.
+fn wait_for_draft(folder: &Folder, child: &mut Child) {
+    let begun = Instant::now();
+    let is_draft = |entry: std::io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with(".tidemill-"))
+    };
+    while !fs::read_dir(folder.path()).expect("listed").any(is_draft) {
+        assert!(
+            child.try_wait().expect("a child").is_none(),
+            "the copy ended before it began"
+        );
+        assert!(begun.elapsed() < Duration::from_secs(20), "no draft");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn signals_end_a_copy_within_a_second_and_leave_nothing() {
+    let folder = Folder::with(&[]);
+    big_table::write(&folder.file("BIG.DBF"), 400_000);
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let mut child = folder
+            .command(&["copy", "BIG.DBF", "x.riegeli", "--riegeli", "brotli:11"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        wait_for_draft(&folder, &mut child);
+        let told = Instant::now();
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(kill.expect("kill").success());
+        let ended = child.wait().expect("ended");
+        assert!(
+            told.elapsed() < Duration::from_secs(1),
+            "{signal}: {:?}",
+            told.elapsed()
+        );
+        assert_eq!((ended.code(), ended.signal()), (Some(code), None), "{signal}");
+        let left: Vec<_> = fs::read_dir(folder.path())
+            .expect("listed")
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
+        assert_eq!(left, ["BIG.DBF"], "{signal}");
+    }
+}
+
+#[test]
+fn time_and_memory_have_limits() {
+    let folder = Folder::with(&[]);
+    let big = "SELECT COUNT(*) FROM generate_series(1, 3000000) a, generate_series(1, 3000000) b WHERE a.value + b.value = -1";
+    let (run, took, _) = watched(
+        &mut folder.command(&["sql", big, "--timeout", "0.5"]),
+        Duration::from_secs(20),
+    );
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+    assert!(run.failed().contains("not done after 500ms"));
+
+    let sorted = "SELECT value, RANDOM() AS r FROM generate_series(1, 100000000) ORDER BY r";
+    let (run, _, peak) = watched(
+        &mut folder.command(&["sql", sorted, "--max-memory", "200M"]),
+        Duration::from_secs(60),
+    );
+    let said = run.failed();
+    assert!(said.contains("more than 200.00 MiB of memory"), "{said}");
+    assert!(peak < 320 << 20, "{peak}");
+}
+
+#[test]
+fn long_statements_are_answered_or_refused() {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("people.jsonl"), "{\"id\": 1}\n{\"id\": 9000}\n").expect("written");
+    let many =
+        |count: usize, op: &str, term: &dyn Fn(usize) -> String| (0..count).map(term).collect::<Vec<_>>().join(op);
+    for sql in [
+        format!("SELECT {} AS a", many(20_000, "+", &|_| "1".to_owned())),
+        format!("SELECT {} AS a", many(50_000, "||", &|_| "'a'".to_owned())),
+        format!(
+            "SELECT COUNT(*) AS n FROM people WHERE {}",
+            many(20_000, " AND ", &|id| format!("id<>{id}"))
+        ),
+    ] {
+        let run = folder.run(&["sql", &sql]);
+        let said = run.failed();
+        assert!(said.contains("more than") && said.len() < 2000, "{said}");
+    }
+    let begun = Instant::now();
+    let sql = format!(
+        "SELECT COUNT(*) AS n FROM people WHERE {}",
+        many(3000, " AND ", &|id| format!("id<>{id}"))
+    );
+    assert_eq!(folder.run(&["sql", &sql]).done(), "{\"n\":1}\n");
+    let sql = format!(
+        "SELECT COUNT(*) AS n FROM people WHERE {}",
+        many(3000, " OR ", &|id| format!("id={id}"))
+    );
+    assert_eq!(folder.run(&["sql", &sql]).done(), "{\"n\":1}\n");
+    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn types_that_a_format_has_not_are_refused_by_name() {
+    for file in ["variant", "geometry", "dynamic", "json"] {
+        let folder = Folder::with(&[&format!("clickhouse/native/{file}.native")]);
+        let from = format!("{file}.native");
+        for to in ["parquet", "csv", "jsonl", "arrow", "dbf", "riegeli"] {
+            let run = folder.run(&["copy", &from, &format!("out.{to}")]);
+            match run.code {
+                Some(0) => {}
+                Some(2) => {
+                    assert!(run.stderr.contains("column "), "{file} to {to}: {}", run.stderr);
+                    assert!(!run.stderr.contains("a defect"), "{file} to {to}: {}", run.stderr);
+                }
+                code => panic!("{file} to {to}: {code:?}: {}", run.stderr),
+            }
+        }
+    }
+}
