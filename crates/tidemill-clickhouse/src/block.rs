@@ -18,7 +18,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use self::known_columns::KnownColumn;
 pub(crate) use self::known_columns::KnownColumns;
 use crate::{
-    DataType, Error, Limits, Result, Revision,
+    Calendar, DataType, Error, Limits, Result, Revision,
     arrow_type::{self, StringType},
     column::{Choice, Form, Input, Kinds, Output, kind_read, read_prefix, read_received, run},
     source::{BlockSource, BlockingSource},
@@ -256,7 +256,7 @@ async fn decode_info(input: &mut Input<'_>) -> Result<BlockInfo> {
 ///
 /// A connection of today lets the writer choose how a column is written. What is chosen here is done for readers that know
 /// it; for others, and in files, columns are written as their types are.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockEncoder {
     /// From which share of default values on, between 0 and 1, a column is written sparse: only its other values, and where
     /// they are. Defaults are 0, empty strings and the like, and `NULL` in columns that may have it. It takes less to send,
@@ -265,6 +265,19 @@ pub struct BlockEncoder {
     /// Whether a dictionary array in a column of another type than `LowCardinality` or `Enum` is written as such
     /// (`Replicated`), each value once. Otherwise its values are written out. Default: `false`.
     pub replicated: bool,
+    /// Which dates and instants the reader shows as they are; others are refused. Default: [`Calendar::ANY`], none is.
+    /// [`NativeWriter`](crate::NativeWriter) and the [client](crate::client) choose their reader's.
+    pub calendar: Calendar,
+}
+
+impl Default for BlockEncoder {
+    fn default() -> Self {
+        Self {
+            sparse_from: None,
+            replicated: false,
+            calendar: Calendar::ANY,
+        }
+    }
 }
 
 impl BlockEncoder {
@@ -324,7 +337,7 @@ impl BlockEncoder {
         revision: Revision,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
-        let mut output = Output::new(bytes, revision);
+        let mut output = Output::new(bytes, revision, self.calendar);
         if revision != Revision::FILE {
             encode_info(&mut output, info);
         }

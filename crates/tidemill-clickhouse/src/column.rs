@@ -255,11 +255,7 @@ pub(crate) fn write_values(output: &mut Output<'_>, data_type: &DataType, array:
         && nulls.null_count() > 0
     {
         let row = (0..nulls.len()).find(|row| nulls.is_null(*row)).unwrap_or_default();
-        return Err(output.error(
-            "a value",
-            format!("no NULL in a column of {data_type}"),
-            format!("NULL in row {row}"),
-        ));
+        return Err(output.value_error(row, "a value", format!("no NULL in a column of {data_type}"), "NULL"));
     }
     write_valid_values(output, data_type, array)
 }

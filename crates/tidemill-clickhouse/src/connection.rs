@@ -15,7 +15,7 @@
 use std::{borrow::Cow, mem};
 
 use crate::{
-    Compression, Error, Result, Revision,
+    Calendar, Compression, Error, Result, Revision,
     frame::{FrameDecoder, FrameEncoder, FrameHeader},
     packet::{
         TableName,
@@ -105,6 +105,12 @@ impl ClientConnection {
     #[must_use]
     pub fn server(&self) -> &ServerHello {
         &self.server
+    }
+
+    /// The dates that the server shows as they are, by its version.
+    #[must_use]
+    pub fn calendar(&self) -> Calendar {
+        Calendar::of_version(self.server.version_major, self.server.version_minor)
     }
 
     /// The revision that both sides speak.

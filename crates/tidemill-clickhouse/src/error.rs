@@ -131,6 +131,23 @@ impl Error {
         move |source| Self::Io { action, source }
     }
 
+    /// Says in which row of the column the value is, where only its place among the values of the level below was known.
+    pub(crate) fn map_row(mut self, row_of: impl FnOnce(usize) -> Option<usize>) -> Self {
+        if let Self::Block(error) = &mut self {
+            let row = error.row.and_then(|row| usize::try_from(row).ok()).and_then(row_of);
+            error.row = row.map(|row| row as u64);
+        }
+        self
+    }
+
+    /// Counts rows of the error from the begin of all that was written, of which `rows` came before the block.
+    pub(crate) fn behind_rows(mut self, rows: u64) -> Self {
+        if let Self::Block(error) = &mut self {
+            error.row = error.row.map(|row| row + rows);
+        }
+        self
+    }
+
     /// Names the column that the error is about, if it is about one.
     pub(crate) fn in_column(mut self, name: &str) -> Self {
         if let Self::Block(error) = &mut self
@@ -163,11 +180,14 @@ pub struct ServerException {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{}{what}, at byte {offset} of the block: expected {expected}, found {found}",
-    InColumn(column)
+    InColumn(column, *row)
 )]
 pub struct BlockError {
     /// The column, empty for the block itself.
     pub column: String,
+    /// How many rows come before the one that a value of does not fit: rows of the block, or of all that an insert or a file
+    /// was given. `None` where it is not about a value.
+    pub row: Option<u64>,
     /// What was being read or written.
     pub what: &'static str,
     /// How many bytes of the block were read before the end of what is wrong.
@@ -218,14 +238,15 @@ impl std::fmt::Display for AsType<'_> {
     }
 }
 
-struct InColumn<'a>(&'a str);
+struct InColumn<'a>(&'a str, Option<u64>);
 
 impl std::fmt::Display for InColumn<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            write!(f, "column `{}`: ", self.0)
+        match (self.0, self.1) {
+            ("", None) => Ok(()),
+            ("", Some(row)) => write!(f, "row {row}: "),
+            (column, None) => write!(f, "column `{column}`: "),
+            (column, Some(row)) => write!(f, "column `{column}`, row {row}: "),
         }
     }
 }

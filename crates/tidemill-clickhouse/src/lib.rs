@@ -26,6 +26,7 @@
 pub mod arrow_type;
 mod block;
 pub mod blocking;
+pub mod calendar;
 pub mod client;
 mod column;
 pub mod connection;
@@ -41,6 +42,7 @@ pub mod sql_text;
 pub mod wire;
 
 pub use block::{Block, BlockDecoder, BlockEncoder, BlockInfo};
+pub use calendar::Calendar;
 pub use column::Limits;
 pub use data_type::DataType;
 pub use error::{BlockError, Error, Result, RowError, ServerException};

@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use arrow_array::RecordBatch;
 
 use crate::{
-    Block, BlockDecoder, BlockEncoder, DataType, Error, Result, Revision,
+    Block, BlockDecoder, BlockEncoder, Calendar, DataType, Error, Result, Revision,
     block::KnownColumns,
     column::run,
     source::{BlockingSource, ReadSource},
@@ -77,16 +77,32 @@ pub struct NativeWriter<W> {
     writer: W,
     encoder: BlockEncoder,
     bytes: Vec<u8>,
+    /// Rows that were written.
+    rows: u64,
 }
 
 impl<W: Write> NativeWriter<W> {
     /// Writes to `writer`, one call for each block.
+    ///
+    /// A file does not say for which version it is, and may be read by any. So dates and instants are refused that not every
+    /// server since 22.8 shows as they are, [`Calendar::UNTIL_2299`]; [`NativeWriter::with_encoder`] takes others.
     pub fn new(writer: W) -> Self {
         Self {
             writer,
-            encoder: BlockEncoder::default(),
+            encoder: BlockEncoder {
+                calendar: Calendar::UNTIL_2299,
+                ..BlockEncoder::default()
+            },
             bytes: Vec::new(),
+            rows: 0,
         }
+    }
+
+    /// Encodes as `encoder` does: with its [`calendar`](BlockEncoder::calendar). The other choices are nothing that files have.
+    #[must_use]
+    pub fn with_encoder(mut self, encoder: BlockEncoder) -> Self {
+        self.encoder = encoder;
+        self
     }
 
     /// Writes a block.
@@ -96,8 +112,9 @@ impl<W: Write> NativeWriter<W> {
     /// Those of [`BlockEncoder::encode`], after which nothing of the block is written, and [`Error::Io`].
     pub fn write(&mut self, block: &Block) -> Result<()> {
         self.bytes.clear();
-        self.encoder.encode(block, Revision::FILE, &mut self.bytes)?;
-        self.flush_block()
+        let encoded = self.encoder.encode(block, Revision::FILE, &mut self.bytes);
+        encoded.map_err(|error| error.behind_rows(self.rows))?;
+        self.flush_block(block.rows())
     }
 
     /// Writes a block of the columns of `batch` as `types`, one for each.
@@ -107,9 +124,9 @@ impl<W: Write> NativeWriter<W> {
     /// Those of [`BlockEncoder::encode_batch`], after which nothing of the block is written, and [`Error::Io`].
     pub fn write_batch(&mut self, batch: &RecordBatch, types: &[DataType]) -> Result<()> {
         self.bytes.clear();
-        self.encoder
-            .encode_batch(batch, types, Revision::FILE, &mut self.bytes)?;
-        self.flush_block()
+        let encoded = self.encoder.encode_batch(batch, types, Revision::FILE, &mut self.bytes);
+        encoded.map_err(|error| error.behind_rows(self.rows))?;
+        self.flush_block(batch.num_rows())
     }
 
     /// Returns the writer, which has all blocks.
@@ -117,7 +134,8 @@ impl<W: Write> NativeWriter<W> {
         self.writer
     }
 
-    fn flush_block(&mut self) -> Result<()> {
+    fn flush_block(&mut self, rows: usize) -> Result<()> {
+        self.rows += rows as u64;
         self.writer.write_all(&self.bytes).map_err(|source| Error::Io {
             action: "write blocks",
             source,

@@ -80,7 +80,7 @@ mod push;
 mod row;
 mod row_builder;
 mod serialize;
-mod text;
+pub(crate) mod text;
 mod value;
 
 use serde::Deserialize;

@@ -327,6 +327,7 @@ fn a_block_of_the_wire_that_is_cut_off_is_an_error() {
     let sparse = BlockEncoder {
         sparse_from: Some(0.0),
         replicated: true,
+        ..BlockEncoder::default()
     };
     for (name, bytes) in wire_blocks() {
         check(&name, &bytes, Revision::NEWEST);

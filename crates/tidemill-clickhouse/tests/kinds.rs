@@ -9,7 +9,7 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int32Array, RecordBatch,
     StringArray, StructArray, UInt8Array, UInt64Array, cast::AsArray, types::Int32Type,
 };
-use tidemill_clickhouse::{BlockDecoder, BlockEncoder, Error, Result, Revision, source::SliceSource};
+use tidemill_clickhouse::{BlockDecoder, BlockEncoder, Calendar, Error, Result, Revision, source::SliceSource};
 
 /// Bytes of a block of one column.
 struct Bytes(Vec<u8>);
@@ -104,6 +104,7 @@ fn encode(encoder: BlockEncoder, data_type: &str, array: &ArrayRef, revision: Re
 
 /// Every column in another form than its type's that can have one.
 const EVERY_KIND: BlockEncoder = BlockEncoder {
+    calendar: Calendar::ANY,
     sparse_from: Some(0.0),
     replicated: true,
 };

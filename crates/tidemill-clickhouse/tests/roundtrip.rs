@@ -76,7 +76,7 @@ proptest! {
     fn every_form_has_the_same_values(text in any_type::any_type(), rows in 1_usize..20, seed in any::<u64>()) {
         let types = [text.parse::<DataType>().expect("a type")];
         let mut block = decode(&generate::file(&types, rows, seed), Revision::FILE);
-        let encoder = BlockEncoder { sparse_from: Some(0.0), replicated: true };
+        let encoder = BlockEncoder { sparse_from: Some(0.0), replicated: true, ..BlockEncoder::default() };
         for revision in [54453, 54464, 54482, 54483, 54492].map(Revision) {
             let back = decode(&encode_by(encoder, &block, revision), revision);
             prop_assert_eq!(values(back.batch.column(0)), values(block.batch.column(0)), "{}", revision);
@@ -159,7 +159,7 @@ proptest! {
             prop_assume!(block.rows() < 1 << 20);
             let again = decode(&encode(&block, revision), revision);
             prop_assert_eq!(&again.types, &block.types);
-            let sparse = BlockEncoder { sparse_from: Some(0.0), replicated: true };
+            let sparse = BlockEncoder { sparse_from: Some(0.0), replicated: true, ..BlockEncoder::default() };
             let bytes = encode_by(sparse, &block, revision);
             let again = decode(&bytes, revision);
             prop_assert_eq!(encode_by(sparse, &again, revision), bytes);

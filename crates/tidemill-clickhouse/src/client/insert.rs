@@ -152,7 +152,8 @@ impl InsertRequest {
         self
     }
 
-    /// Chooses how columns are written where the server understands several ways. Default: as their types are.
+    /// Chooses how columns are written where the server understands several ways. Default: as their types are. Which dates
+    /// may be written is always what the server's version says.
     pub fn encoder(mut self, encoder: BlockEncoder) -> Self {
         self.encoder = encoder;
         self
@@ -287,9 +288,12 @@ impl InsertRequest {
             }
         };
         let running = Running {
+            encoder: BlockEncoder {
+                calendar: connection.protocol.calendar(),
+                ..self.encoder
+            },
             connection,
             sample,
-            encoder: self.encoder,
             rows: self.rows,
             bytes: self.bytes,
             interval: self.interval,
@@ -620,7 +624,7 @@ impl Running {
             self.connection
                 .protocol
                 .close("a batch of the insert could not be encoded");
-            return Err(error);
+            return Err(error.behind_rows(self.summary.rows));
         }
         if let Err(error) = self.connection.flush().await {
             return Err(self.refusal(error).await);
@@ -719,8 +723,10 @@ impl Running {
         }
         let revision = self.connection.protocol.revision();
         let row = batch.slice(0, batch.num_rows().min(1));
-        self.encoder
-            .encode_batch(&row, &self.sample.types, revision, &mut Vec::new())
+        let encoded = self
+            .encoder
+            .encode_batch(&row, &self.sample.types, revision, &mut Vec::new());
+        encoded.map_err(|error| error.behind_rows(self.summary.rows + self.waiting_rows as u64))
     }
 }
 
@@ -736,6 +742,7 @@ impl std::fmt::Debug for Insert {
 fn mismatch(column: &str, expected: &str, found: &str) -> Error {
     Error::Block(Box::new(BlockError {
         column: column.to_owned(),
+        row: None,
         what: "a batch to insert",
         offset: 0,
         expected: expected.to_owned(),

@@ -311,10 +311,14 @@ impl QueryStream {
         connection.decoder.strings = request.strings;
         connection.set_session_zone(session::time_zone(&request.query.settings));
         connection.protocol.query(&request.query, request.compression)?;
+        let encoder = BlockEncoder {
+            calendar: connection.protocol.calendar(),
+            ..BlockEncoder::default()
+        };
         for (name, block) in &request.external {
-            let put = connection.protocol.put_block(name, |revision, bytes| {
-                BlockEncoder::default().encode(block, revision, bytes)
-            });
+            let put = connection
+                .protocol
+                .put_block(name, |revision, bytes| encoder.encode(block, revision, bytes));
             if let Err(error) = put {
                 connection.protocol.close("an external table could not be sent");
                 return Err(error);

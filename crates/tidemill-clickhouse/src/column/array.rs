@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, ListArray, cast::AsArray};
+use arrow_array::{Array, ArrayRef, ListArray, OffsetSizeTrait, cast::AsArray};
 use arrow_buffer::{ArrowNativeType, OffsetBuffer};
 use arrow_schema::DataType as ArrowType;
 
@@ -36,15 +36,32 @@ pub(super) fn write_prefix(output: &mut Output<'_>, item: &DataType, array: &dyn
 pub(super) fn write(output: &mut Output<'_>, item: &DataType, array: &dyn Array) -> Result<()> {
     let items = items(output, array)?;
     match array.data_type() {
-        ArrowType::LargeList(_) => string::write_offsets(output, array.as_list::<i64>().value_offsets()),
+        ArrowType::LargeList(_) => write_lists(output, item, &*items, array.as_list::<i64>().value_offsets()),
         ArrowType::FixedSizeList(_, length) => {
             let length = usize::try_from(*length).unwrap_or_default();
             let offsets: Vec<i64> = (0..=array.len()).map(|row| (row * length) as i64).collect();
-            string::write_offsets(output, &offsets)
+            write_lists(output, item, &*items, &offsets)
         }
-        _ => string::write_offsets(output, array.as_list::<i32>().value_offsets()),
-    };
-    write_values(output, item, &*items)
+        _ => write_lists(output, item, &*items, array.as_list::<i32>().value_offsets()),
+    }
+}
+
+fn write_lists<O: OffsetSizeTrait>(
+    output: &mut Output<'_>,
+    item: &DataType,
+    items: &dyn Array,
+    offsets: &[O],
+) -> Result<()> {
+    string::write_offsets(output, offsets);
+    write_values(output, item, items).map_err(|error| error.map_row(|at| row_of(offsets, at)))
+}
+
+/// The row that has the item at this place among those of all rows.
+pub(super) fn row_of<O: OffsetSizeTrait>(offsets: &[O], at: usize) -> Option<usize> {
+    let first = offsets.first()?.as_usize();
+    offsets
+        .partition_point(|offset| offset.as_usize() <= first + at)
+        .checked_sub(1)
 }
 
 /// The items of the lists of an array, which may be a part of another one.

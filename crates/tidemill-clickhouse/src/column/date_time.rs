@@ -2,7 +2,7 @@
 //!
 //! Arrow counts dates in 32 bits and times in 64, and has no unit between the thousandth powers, so narrower counts are
 //! widened, and ticks of other precisions multiplied up to the next finer unit. Writing does the opposite, and refuses a
-//! value that would not come back.
+//! value that would not come back, or that its reader would show as another ([`Calendar`](crate::Calendar)).
 
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ use super::{
 use crate::{
     DataType, Result,
     arrow_type::{StringType, arrow_type, arrow_type_in, precision},
+    rows::text,
 };
 
 pub(super) async fn read(
@@ -98,35 +99,110 @@ fn scaled_up(
 }
 
 pub(super) fn write(output: &mut Output<'_>, data_type: &DataType, array: &dyn Array) -> Result<()> {
-    let expected = arrow_type(data_type, StringType::default());
-    match data_type {
-        DataType::Date32 => return number::write::<Date32Type>(output, array),
-        DataType::Date => {
-            let days = output.primitive::<Date32Type>(array)?.values();
-            return write_converted(output, array, days, |days| {
-                u16::try_from(days).ok().map(u16::to_le_bytes)
-            });
-        }
-        _ => {}
+    if let DataType::Date | DataType::Date32 = data_type {
+        return write_days(output, data_type, array);
     }
+    let expected = arrow_type(data_type, StringType::default());
     let ticks = ticks(output, &expected, array)?;
+    let digits = unit(&expected).map_or(0, precision);
+    let range = match data_type {
+        DataType::DateTime(_) => Some((0, output.calendar.last_second)),
+        DataType::DateTime64(..) => Some(output.calendar.ticks(digits)),
+        DataType::Time => {
+            let (first, last) = output.calendar.clock_ticks(digits);
+            Some((first.max(i32::MIN.into()), last.min(i32::MAX.into())))
+        }
+        DataType::Time64(_) => Some(output.calendar.clock_ticks(digits)),
+        _ => None,
+    };
+    let text = |ticks| match data_type {
+        DataType::DateTime(_) | DataType::DateTime64(..) => text::instant(ticks, digits),
+        _ => text::duration(ticks, digits),
+    };
+    if let Some(range) = range {
+        check_range(output, data_type, array, ticks, range, text)?;
+    }
     match data_type {
-        DataType::DateTime(_) => write_converted(output, array, ticks, |ticks| {
-            u32::try_from(ticks).ok().map(u32::to_le_bytes)
-        }),
-        DataType::Time => write_converted(output, array, ticks, |ticks| {
-            i32::try_from(ticks).ok().map(i32::to_le_bytes)
-        }),
-        DataType::DateTime64(digits, _) | DataType::Time64(digits) if scale(*digits, &expected) != 1 => {
-            let scale = scale(*digits, &expected);
-            write_converted(output, array, ticks, |ticks| {
-                (ticks % scale == 0).then(|| (ticks / scale).to_le_bytes())
-            })
+        // Without what null rows have beyond the range.
+        DataType::DateTime(_) => output
+            .bytes
+            .extend(ticks.iter().flat_map(|ticks| (*ticks as u32).to_le_bytes())),
+        DataType::Time => output
+            .bytes
+            .extend(ticks.iter().flat_map(|ticks| (*ticks as i32).to_le_bytes())),
+        DataType::DateTime64(own, _) | DataType::Time64(own) if *own != digits => {
+            let scale = scale(*own, &expected);
+            output.bytes.reserve(ticks.len() * 8);
+            for (row, value) in ticks.iter().enumerate() {
+                if value % scale != 0 && array.is_valid(row) {
+                    let expected =
+                        format!("no more digits behind the second than {data_type} has; round the column first");
+                    return Err(output.value_error(row, "a time", expected, text(*value)));
+                }
+                output.bytes.extend_from_slice(&(value / scale).to_le_bytes());
+            }
         }
-        _ => {
-            output.bytes.extend_from_slice(ticks.inner().as_slice());
-            Ok(())
+        _ => output.bytes.extend_from_slice(ticks.inner().as_slice()),
+    }
+    Ok(())
+}
+
+fn write_days(output: &mut Output<'_>, data_type: &DataType, array: &dyn Array) -> Result<()> {
+    let days = output.primitive::<Date32Type>(array)?.values();
+    let text = |days: i32| text::date(days.into());
+    if let DataType::Date32 = data_type {
+        check_range(output, data_type, array, days, output.calendar.days, text)?;
+        output.bytes.extend_from_slice(days.inner().as_slice());
+        return Ok(());
+    }
+    check_range(output, data_type, array, days, (0, output.calendar.last_date), text)?;
+    // Without what null rows have beyond the range.
+    output
+        .bytes
+        .extend(days.iter().flat_map(|days| (*days as u16).to_le_bytes()));
+    Ok(())
+}
+
+/// Refuses a value that is not in the range, unless its row is null.
+fn check_range<N: Copy + PartialOrd>(
+    output: &Output<'_>,
+    data_type: &DataType,
+    array: &dyn Array,
+    values: &[N],
+    (first, last): (N, N),
+    text: impl Fn(N) -> String,
+) -> Result<()> {
+    let is_outside = |value: &N| *value < first || *value > last;
+    // Without leaving the loop at the first: so a processor compares many at a time.
+    let is_any = values.iter().fold(false, |any, value| any | is_outside(value));
+    if !is_any {
+        return Ok(());
+    }
+    match (0..)
+        .zip(values)
+        .find(|(row, value)| is_outside(value) && array.is_valid(*row))
+    {
+        None => Ok(()),
+        Some((row, value)) => {
+            let hint = match data_type {
+                DataType::Date => "Date32, where the server has it, holds more; as text it has all: CAST(… AS VARCHAR)",
+                DataType::DateTime(_) => {
+                    "DateTime64, where the server has it, holds more; as text it has all: CAST(… AS VARCHAR)"
+                }
+                _ => "beyond it the server shows another value; as text it has all: CAST(… AS VARCHAR)",
+            };
+            let (first, last) = (text(first), text(last));
+            let expected = format!("{first} to {last}, which {data_type} holds there ({hint})");
+            Err(output.value_error(row, what(data_type), expected, text(*value)))
         }
+    }
+}
+
+fn what(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::Date | DataType::Date32 => "a date",
+        DataType::DateTime(_) | DataType::DateTime64(..) => "an instant",
+        _ => "a time",
     }
 }
 
@@ -151,28 +227,15 @@ fn ticks<'a>(output: &Output<'_>, expected: &ArrowType, array: &'a dyn Array) ->
     }
 }
 
-fn write_converted<N: Copy + Default + std::fmt::Display, const W: usize>(
-    output: &mut Output<'_>,
-    array: &dyn Array,
-    values: &[N],
-    convert: impl Fn(N) -> Option<[u8; W]>,
-) -> Result<()> {
-    output.bytes.reserve(values.len() * W);
-    for (row, value) in values.iter().enumerate() {
-        match convert(*value) {
-            Some(bytes) => output.bytes.extend_from_slice(&bytes),
-            None if array.is_null(row) => output.bytes.extend_from_slice(&[0; W]),
-            None => return Err(output.error("a time", "a value of the type's range", format!("{value} in row {row}"))),
-        }
-    }
-    Ok(())
-}
-
 /// How many ticks of the Arrow type a tick of `digits` is.
 fn scale(digits: u8, arrow_type: &ArrowType) -> i64 {
-    let unit = match arrow_type {
-        ArrowType::Timestamp(unit, _) | ArrowType::Duration(unit) => *unit,
-        _ => return 1,
-    };
+    let Some(unit) = unit(arrow_type) else { return 1 };
     10_i64.pow(u32::from(precision(unit).saturating_sub(digits)))
+}
+
+fn unit(arrow_type: &ArrowType) -> Option<TimeUnit> {
+    match arrow_type {
+        ArrowType::Timestamp(unit, _) | ArrowType::Duration(unit) => Some(*unit),
+        _ => None,
+    }
 }

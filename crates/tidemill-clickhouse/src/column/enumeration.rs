@@ -94,8 +94,8 @@ fn write<N: Copy + Ord, const W: usize>(
         Some(number) => Ok(bytes(*number)),
         None if array.is_null(row) || name.is_none() => Ok(default),
         None => {
-            let found = format!("{:?} in row {row}", name.unwrap_or_default());
-            Err(output.error("an enumeration", "one of its names", found))
+            let found = format!("{:?}", name.unwrap_or_default());
+            Err(output.value_error(row, "an enumeration", "one of its names", found))
         }
     };
     output.bytes.reserve(array.len() * W);

@@ -183,11 +183,14 @@ impl Form {
                 write_valid_values(output, inner, &*array.slice(0, 1))?;
                 output.bytes.truncate(end);
                 sparse::write_positions(output, positions.values(), *rows);
+                let row_of = |at: usize| positions.values().get(at).map(|row| *row as usize);
                 write_valid_values(output, inner, &*take(array, positions, None)?)
+                    .map_err(|error| error.map_row(row_of))
             }
             Self::Replicated { values, indexes } => {
                 replicated::write_indexes(output, indexes, values.len());
-                write_values(output, data_type, &**values)
+                let row_of = |at: usize| indexes.iter().position(|index| *index as usize == at);
+                write_values(output, data_type, &**values).map_err(|error| error.map_row(row_of))
             }
             Self::Tuple(forms) => {
                 let types = element_types(data_type);

@@ -79,6 +79,7 @@ impl<'a> Input<'a> {
     pub(crate) fn error(&self, what: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::Block(Box::new(BlockError {
             column: String::new(),
+            row: None,
             what,
             offset: self.offset,
             expected: expected.into(),

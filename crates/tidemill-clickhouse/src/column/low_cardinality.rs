@@ -174,7 +174,11 @@ pub(super) fn write(output: &mut Output<'_>, inner: &DataType, array: &dyn Array
     output.u64(HAS_ADDITIONAL_KEYS | NEEDS_UPDATE | width);
     output.u64(values.len() as u64);
     output.in_dictionary = true;
-    write_values(output, value_type, &*values)?;
+    let row_of = |at: usize| {
+        let key = i32::try_from(at.checked_sub(usize::from(!begins_with_default))?).ok()?;
+        keys.iter().position(|found| *found == key)
+    };
+    write_values(output, value_type, &*values).map_err(|error| error.map_row(row_of))?;
     output.in_dictionary = false;
     output.u64(keys.len() as u64);
     match nulls {

@@ -8,7 +8,11 @@ use arrow_array::{Array, ArrayRef, MapArray, StructArray, cast::AsArray};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType as ArrowType, Fields};
 
-use super::{Input, Kinds, Output, Prefix, array::read_offsets, read_values, string, write_values};
+use super::{
+    Input, Kinds, Output, Prefix,
+    array::{read_offsets, row_of},
+    read_values, string, write_values,
+};
 use crate::{
     DataType, Result,
     arrow_type::{KEY, VALUE, entries, field_of},
@@ -60,8 +64,9 @@ pub(super) fn write_with(
     write: impl FnOnce(&mut Output<'_>, &dyn Array, &dyn Array) -> Result<()>,
 ) -> Result<()> {
     let (keys, values) = pairs(output, array)?;
-    string::write_offsets(output, array.as_map().value_offsets());
-    write(output, &*keys, &*values)
+    let offsets = array.as_map().value_offsets();
+    string::write_offsets(output, offsets);
+    write(output, &*keys, &*values).map_err(|error| error.map_row(|at| row_of(offsets, at)))
 }
 
 /// The keys and values of the maps of an array, which may be a part of another one.

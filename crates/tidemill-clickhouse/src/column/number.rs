@@ -177,7 +177,7 @@ fn write_integers(
         match convert(*number) {
             Some(bytes) => output.bytes.extend_from_slice(&bytes),
             None if numbers.is_null(row) => output.bytes.extend_from_slice(&[0; 16]),
-            None => return Err(output.error("a number", name, format!("{number} in row {row}"))),
+            None => return Err(output.value_error(row, "a number", name, number.to_string())),
         }
     }
     Ok(())

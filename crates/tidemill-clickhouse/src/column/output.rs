@@ -3,7 +3,7 @@
 use arrow_array::{Array, cast::AsArray};
 use arrow_schema::DataType as ArrowType;
 
-use crate::{BlockError, Error, Result, revision::Revision};
+use crate::{BlockError, Calendar, Error, Result, revision::Revision};
 
 /// The bytes of one block.
 pub(crate) struct Output<'a> {
@@ -11,16 +11,19 @@ pub(crate) struct Output<'a> {
     /// Where the block begins in `bytes`.
     begin: usize,
     pub(crate) revision: Revision,
+    /// What the dates are checked against.
+    pub(crate) calendar: Calendar,
     /// The values are those of a dictionary, whose strings are behind their lengths at any revision.
     pub(crate) in_dictionary: bool,
 }
 
 impl<'a> Output<'a> {
-    pub(crate) fn new(bytes: &'a mut Vec<u8>, revision: Revision) -> Self {
+    pub(crate) fn new(bytes: &'a mut Vec<u8>, revision: Revision, calendar: Calendar) -> Self {
         Self {
             begin: bytes.len(),
             bytes,
             revision,
+            calendar,
             in_dictionary: false,
         }
     }
@@ -54,11 +57,27 @@ impl<'a> Output<'a> {
     pub(crate) fn error(&self, what: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::Block(Box::new(BlockError {
             column: String::new(),
+            row: None,
             what,
             offset: (self.bytes.len() - self.begin) as u64,
             expected: expected.into(),
             found: found.into(),
         }))
+    }
+
+    /// An error about the value in a row.
+    pub(crate) fn value_error(
+        &self,
+        row: usize,
+        what: &'static str,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Error {
+        let mut error = self.error(what, expected, found);
+        if let Error::Block(error) = &mut error {
+            error.row = Some(row as u64);
+        }
+        error
     }
 
     /// The error for an array of another type than is written.

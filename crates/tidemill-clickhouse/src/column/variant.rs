@@ -173,15 +173,19 @@ pub(super) fn write(output: &mut Output<'_>, types: &[DataType], array: &dyn Arr
                         .members
                         .get(*member)
                         .map_or(String::new(), |member| member.data_type.to_string());
-                    return Err(output.error("a value", "a type of the Variant", format!("{found} in row {row}")));
+                    return Err(output.value_error(row, "a value", "a type of the Variant", found));
                 }
             },
         };
         output.bytes.push(discriminator);
     }
     for data_type in types {
-        if let Some(member) = split.member(data_type) {
-            write_values(output, data_type, &*member.values)?;
+        if let Some(position) = split.members.iter().position(|member| member.data_type == *data_type)
+            && let Some(member) = split.members.get(position)
+        {
+            let mut rows = split.rows.iter().enumerate().filter(|(_, of)| **of == Some(position));
+            write_values(output, data_type, &*member.values)
+                .map_err(|error| error.map_row(|at| rows.nth(at).map(|(row, _)| row)))?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use arrow_array::{
-    ArrayRef, RecordBatch, StringArray, UInt64Array,
+    ArrayRef, Date32Array, RecordBatch, StringArray, UInt64Array,
     cast::AsArray,
     types::{Int64Type, UInt64Type},
 };
@@ -186,6 +186,41 @@ async fn an_insert_is_sparse_when_its_encoder_says_so() {
         assert!(bytes.contains(&inserted), "{inserted} bytes");
         let stored = table.blocks.last().expect("a block");
         assert_eq!(stored.batch.column(0), rows.column(0));
+    }
+}
+
+/// What a server of 25.8 would show as 2299-12-31 is refused; one of today takes it. In tables that queries take along, too.
+#[tokio::test]
+async fn dates_are_checked_by_the_version_of_the_server() {
+    let days: ArrayRef = Arc::new(Date32Array::from(vec![0, -43_829]));
+    let dates = RecordBatch::try_from_iter([("born", days)]).expect("a batch");
+    let block = Block::new(dates.clone()).expect("a block");
+    for (version, is_taken) in [((25, 8), false), ((26, 9), true)] {
+        let server = newest();
+        fill(&server, block.clone());
+        server.table().version = Some(version);
+        let client = connect(&server).await;
+        let query = client
+            .query("SELECT 1")
+            .external_table("people", block.clone())
+            .collect()
+            .await;
+        let mut insert = client.insert("people").await.expect("an insert");
+        insert.write(&dates).await.expect("the first row is sound");
+        let stored = insert.finish().await;
+        assert_eq!(
+            (query.is_ok(), stored.is_ok()),
+            (is_taken, is_taken),
+            "{version:?}: {query:?}, {stored:?}"
+        );
+        for error in [query.err(), stored.err()].into_iter().flatten() {
+            let text = error.to_string();
+            assert!(text.starts_with("column `born`, row 1: a date"), "{text}");
+            assert!(
+                text.contains("1900-01-01 to 2299-12-31") && text.contains("1850-01-01"),
+                "{text}"
+            );
+        }
     }
 }
 

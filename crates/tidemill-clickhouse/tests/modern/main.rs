@@ -618,6 +618,7 @@ fn kinds_of_columns_are_read_as_clickhouse_reads_them() {
 const EVERY_FORM: BlockEncoder = BlockEncoder {
     sparse_from: Some(0.0),
     replicated: true,
+    calendar: tidemill_clickhouse::Calendar::ANY,
 };
 
 /// Dictionaries of the columns: their rows, and behind them the same rows from the last to the first.

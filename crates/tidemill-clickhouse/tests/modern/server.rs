@@ -60,6 +60,8 @@ pub(crate) struct Table {
     pub(crate) replica: Option<(u64, bool)>,
     /// What the last connection agreed on: the revision, and whether there are chunks to the server and to the client.
     pub(crate) agreed: Option<(Revision, bool, bool)>,
+    /// The version that it says it has. Default: 26.9.
+    pub(crate) version: Option<(u64, u64)>,
     /// What went wrong with connections.
     pub(crate) failures: Vec<String>,
 }
@@ -172,10 +174,11 @@ impl Connection {
             return Err(wrong("who connects", "a user that the tests name"));
         }
         lock(table).users.push(client.user);
+        let (version_major, version_minor) = lock(table).version.unwrap_or((26, 9));
         let hello = ServerHello {
             name: "Tidemill".to_owned(),
-            version_major: 26,
-            version_minor: 9,
+            version_major,
+            version_minor,
             version_patch: 2,
             revision,
             parallel_replicas_version: 8,
