@@ -40,6 +40,7 @@ mod clocks;
 mod insert;
 mod insert_rows;
 mod options;
+mod parameter;
 mod pool;
 mod query;
 mod query_id;

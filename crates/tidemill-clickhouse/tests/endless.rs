@@ -176,6 +176,17 @@ async fn calls_that_a_server_never_answers_end_in_time_and_in_little_memory() {
         let error = client.query("ASK").deadline(Duration::from_millis(500)).execute().await;
         assert_in_time(begin, &error.expect_err("no end"), "the query");
 
+        // One for all statements.
+        let mut options = client.options().clone();
+        options.deadline = Some(Duration::from_millis(500));
+        let hurried = Client::with_options(options).await.unwrap();
+        let begin = Instant::now();
+        let error = hurried.execute("ASK").await.expect_err("no end");
+        assert_in_time(begin, &error, "the query");
+        let begin = Instant::now();
+        let error = hurried.insert("ASK").await.expect_err("no columns");
+        assert_in_time(begin, &error, "the query");
+
         let handle = CancelHandle::new();
         let query = tokio::spawn(client.query("ASK").cancelled_by(&handle).execute());
         tokio::time::sleep(Duration::from_millis(500)).await;

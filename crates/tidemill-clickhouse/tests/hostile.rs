@@ -220,7 +220,9 @@ fn text_is_utf8() {
         .expect_err("no text")
         .to_string();
     assert!(
-        error.starts_with("column `c`: strings, at byte 14 of the block: expected UTF-8, unless read as Binary"),
+        error.starts_with(
+            "column `c`: strings, at byte 14 of the block: expected UTF-8; with the option `binary_strings=true`"
+        ),
         "{error}"
     );
 }
@@ -294,11 +296,7 @@ fn what_does_not_fit_its_type_is_not_written() {
             decimal(i256::MAX),
             "expected Int128, found 578960446186580977117854925043439539266",
         ),
-        (
-            "UInt128",
-            decimal(i256::MINUS_ONE),
-            "expected UInt128, found -1",
-        ),
+        ("UInt128", decimal(i256::MINUS_ONE), "expected UInt128, found -1"),
         (
             "Enum8('a' = 1)",
             Arc::new(StringArray::from(vec!["b"])),

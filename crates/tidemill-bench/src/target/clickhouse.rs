@@ -219,7 +219,7 @@ impl Session for ClickHouseSession {
                         let text = literal::parameter(value, &names[at])?;
                         request = request
                             .take()
-                            .map(|request| request.parameter(names[at].as_str(), text));
+                            .map(|request| request.escaped_parameter(names[at].as_str(), text));
                         Ok(())
                     })?;
                     match request {

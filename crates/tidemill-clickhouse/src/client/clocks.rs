@@ -120,7 +120,12 @@ impl Clocks {
 
     /// Begins to wait for the end of a query that was cancelled.
     pub(super) fn begin_to_cancel(&mut self, why: Cancelled) {
-        self.cancelled = Some((why, Instant::now() + self.cancel_timeout));
+        let patience = match why {
+            // Who has a deadline does not want to wait for many times as long.
+            Cancelled::Deadline(limit) => self.cancel_timeout.min(limit.max(LEAST_PATIENCE)),
+            Cancelled::Handle | Cancelled::Drop => self.cancel_timeout,
+        };
+        self.cancelled = Some((why, Instant::now() + patience));
         self.rewind();
     }
 
@@ -200,6 +205,10 @@ impl Clocks {
         }
     }
 }
+
+/// How long the end of a query is waited for in any case when its deadline has passed: a round trip, and a server that looks
+/// whether it is to stop a few times a second.
+const LEAST_PATIENCE: Duration = Duration::from_millis(500);
 
 /// A line that carries less is as good as dead. The slowest modems of old carried 30.
 const LEAST_BYTES_A_SECOND: f64 = 16.0;

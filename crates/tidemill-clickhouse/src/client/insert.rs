@@ -59,6 +59,7 @@ pub struct InsertRequest {
 
 impl InsertRequest {
     pub(super) fn new(client: Client, table: String) -> Self {
+        let deadline = client.options().deadline;
         Self {
             compression: client.options().compression,
             query: client.new_query(String::new()),
@@ -70,7 +71,7 @@ impl InsertRequest {
             bytes: DEFAULT_BYTES,
             interval: None,
             roles: Vec::new(),
-            deadline: None,
+            deadline,
             handle: None,
         }
     }
@@ -184,7 +185,7 @@ impl InsertRequest {
 
     /// Gives the insert up when it has not ended after `limit`, which begins with waiting for a connection. It then fails with
     /// [`Error::Timeout`]; what becomes of the rows that were sent is as for an [`Insert`] that is dropped, and those that
-    /// the server has been told the end of may all be stored. Default: no limit.
+    /// the server has been told the end of may all be stored. Default: that of the client's options.
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
         self

@@ -32,8 +32,9 @@ use crate::{
 ///
 /// The query of a URL may have `user`, `password`, `database`, `compression`, `secure` (0 or 1), `ca_certificate`,
 /// `client_certificate`, `client_key` (files, as PEM; they make the connection encrypted), `server_name`, `connect_timeout`,
-/// `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout` (seconds, with or without a fraction),
-/// `pool_size`, `quota_key` and `client_name`. Every other name is a setting for all queries; of these the client itself heeds
+/// `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout`, `deadline` (seconds, with or without a fraction),
+/// `pool_size`, `collect_limit` (bytes), `binary_strings` (true: strings are [`StringType::Binary`], for bytes that are no UTF-8),
+/// `quota_key` and `client_name`. Every other name is a setting for all queries; of these the client itself heeds
 /// `session_timezone`, as [`Request::session_time_zone`](super::Request::session_time_zone) says.
 ///
 /// A URL without a host, as in `clickhouse:///logs`, means what `clickhouse-client` would connect to
@@ -78,6 +79,12 @@ pub struct Options {
     pub keep_alive: Duration,
     /// How long a server may take to stop a query that was cancelled, before its connection is closed. Default: 5 seconds.
     pub cancel_timeout: Duration,
+    /// How long a statement may take in all, a query or an insert, whatever the server says meanwhile: what
+    /// [`Request::deadline`](super::Request::deadline) is for those that have none of their own. Default: none.
+    pub deadline: Option<Duration>,
+    /// The most memory, in bytes, that rows may take which are collected ([`Request::collect`](super::Request::collect),
+    /// [`RowsRequest::fetch_all`](super::RowsRequest::fetch_all)). Default: 2 GiB.
+    pub collect_limit: u64,
     /// The most connections at a time. Default: 16.
     pub pool_size: usize,
     /// How long a query waits for one of them when all are in use. Default: 60 seconds.
@@ -123,6 +130,8 @@ impl Options {
             idle_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(290),
             cancel_timeout: Duration::from_secs(5),
+            deadline: None,
+            collect_limit: 2 << 30,
             pool_size: 16,
             pool_timeout: Duration::from_secs(60),
             strings: StringType::default(),
@@ -212,6 +221,16 @@ impl Options {
             "idle_timeout" => self.idle_timeout = seconds(name, value)?,
             "keep_alive" => self.keep_alive = seconds(name, value)?,
             "pool_timeout" => self.pool_timeout = seconds(name, value)?,
+            "deadline" => self.deadline = Some(seconds(name, value)?),
+            "collect_limit" => match value.parse() {
+                Ok(bytes) => self.collect_limit = bytes,
+                _ => return Err(expected(name, value, "a number of bytes")),
+            },
+            "binary_strings" => match value {
+                "1" | "true" => self.strings = StringType::Binary,
+                "0" | "false" => self.strings = StringType::Utf8,
+                _ => return Err(expected(name, value, "true or false")),
+            },
             "pool_size" => match value.parse() {
                 Ok(size @ 1..) => self.pool_size = size,
                 _ => return Err(expected(name, value, "a number from 1")),
@@ -382,6 +401,12 @@ mod tests {
             options.settings,
             [Setting::new("max_threads", 3_u64), Setting::new("a_b", "x y")]
         );
+        let options: Options = "clickhouse://h?deadline=2.5&binary_strings=true&collect_limit=1000"
+            .parse()
+            .unwrap();
+        assert_eq!(options.deadline, Some(Duration::from_millis(2500)));
+        assert_eq!((options.strings, options.collect_limit), (StringType::Binary, 1000));
+        assert_eq!(options.settings, []);
     }
 
     #[test]
@@ -445,6 +470,9 @@ mod tests {
             "clickhouse://u:secret@h?pool_size=0",
             "clickhouse://u:secret@h?read_timeout=-1",
             "clickhouse://u:secret@h?compression=lzma",
+            "clickhouse://u:secret@h?deadline=soon",
+            "clickhouse://u:secret@h?binary_strings=2",
+            "clickhouse://u:secret@h?collect_limit=1G",
             "clickhouse://u:secret@[::1",
             "clickhouse://u:secret@h,",
             "clickhouse://u:p/secret@h/d",

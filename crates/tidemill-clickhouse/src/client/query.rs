@@ -19,6 +19,7 @@ use super::{
     Client,
     cancel::CancelHandle,
     clocks::{Cancelled, Deadline},
+    parameter,
     pool::Pooled,
     rows::RowsRequest,
     session,
@@ -47,6 +48,7 @@ pub struct Request {
     external: Vec<(String, Block)>,
     roles: Vec<String>,
     strings: StringType,
+    collect_limit: u64,
 }
 
 impl Request {
@@ -56,8 +58,9 @@ impl Request {
             compression: options.compression,
             strings: options.strings,
             query: Box::new(client.new_query(sql)),
+            deadline: options.deadline,
+            collect_limit: options.collect_limit,
             client,
-            deadline: None,
             handle: None,
             external: Vec::new(),
             roles: Vec::new(),
@@ -88,8 +91,24 @@ impl Request {
     }
 
     /// Gives the value for `{name:Type}` in the query, as text of the type. The server puts it in place.
-    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Self {
-        self.query.parameters.push((name.into(), value.to_string()));
+    ///
+    /// Text is taken as it is, whatever is in it: backslashes, tabs, `\N`. Strings inside of arrays, tuples and maps are in
+    /// quotes, as in SQL: [`sql_text::string`](crate::sql_text::string) makes them.
+    pub fn parameter(self, name: impl Into<String>, value: impl ToString) -> Self {
+        let name = name.into();
+        let field = parameter::field(&self.query.text, &name, &value.to_string());
+        self.escaped_parameter(name, field)
+    }
+
+    /// [`Request::parameter`] whose value is NULL, for a `Nullable` type.
+    pub fn null_parameter(self, name: impl Into<String>) -> Self {
+        self.escaped_parameter(name, parameter::NULL)
+    }
+
+    /// [`Request::parameter`] of a value that is already what a field of TSV has: escaped where its type reads escapes, and
+    /// `\N` for NULL.
+    pub fn escaped_parameter(mut self, name: impl Into<String>, field: impl Into<String>) -> Self {
+        self.query.parameters.push((name.into(), field.into()));
         self
     }
 
@@ -125,9 +144,18 @@ impl Request {
     }
 
     /// Cancels the query when it has not ended after `limit`, which begins with waiting for a connection. It then fails with
-    /// [`Error::Timeout`]. Default: none; a query whose server goes on to send progress has all the time that it takes.
+    /// [`Error::Timeout`], half a second later at most, or after as long again where that is more and the server takes it to stop.
+    /// Default: that of the client's options; without one a query whose server goes on to send progress has all the time that it
+    /// takes.
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
+        self
+    }
+
+    /// Lets [`Request::collect`] and [`RowsRequest::fetch_all`] hold no more memory for rows than so many bytes. Default: that of
+    /// the client's options.
+    pub fn collect_limit(mut self, bytes: u64) -> Self {
+        self.collect_limit = bytes;
         self
     }
 
@@ -170,11 +198,12 @@ impl Request {
         Ok(stream)
     }
 
-    /// Runs the query to its end. Rows that it answers are read and left.
+    /// Runs the query to its end. Rows that it answers are read and left. Rows to insert cannot be in the text: a server does not
+    /// read them there, [`Client::insert`] sends them.
     ///
     /// # Errors
     ///
-    /// Those of [`Request::stream`] and [`QueryStream::next`].
+    /// [`Error::Unsupported`] for an `INSERT … VALUES` or `INSERT … FORMAT`, and those of [`Request::stream`] and [`QueryStream::next`].
     pub async fn execute(self) -> Result<QuerySummary> {
         let mut stream = QueryStream::send(self).await?;
         while stream.next().await?.is_some() {}
@@ -185,11 +214,13 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// Those of [`Request::stream`] and [`QueryStream::next`].
+    /// [`Error::Limit`] beyond [`Request::collect_limit`], and those of [`Request::stream`] and [`QueryStream::next`].
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
+        let mut collected = Collected::new(&self);
         let mut stream = self.stream().await?;
         let mut batches = Vec::new();
         while let Some(batch) = stream.next().await? {
+            collected.add(&batch)?;
             batches.push(batch);
         }
         Ok(batches)
@@ -215,6 +246,35 @@ impl Request {
                 .any(|one| is(word, one)),
             None => false,
         }
+    }
+}
+
+/// The memory of rows that are collected.
+#[derive(Clone, Copy)]
+pub(super) struct Collected {
+    bytes: u64,
+    limit: u64,
+}
+
+impl Collected {
+    pub(super) fn new(request: &Request) -> Self {
+        Self {
+            bytes: 0,
+            limit: request.collect_limit,
+        }
+    }
+
+    /// Adds that of a batch, which is still there, or of what was made of it.
+    pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(batch.get_array_memory_size() as u64);
+        if self.bytes <= self.limit {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: "the memory of the collected rows (read them one after another, or raise `collect_limit`)",
+            limit: self.limit,
+            found: self.bytes,
+        })
     }
 }
 
@@ -263,6 +323,8 @@ pub struct QueryStream {
     first: Option<Block>,
     /// Apart, as the query of a request.
     summary: Box<QuerySummary>,
+    /// Whether the statement may be one whose rows the server waits for.
+    is_insert: bool,
     /// Until the query has ended.
     span: Span,
     /// Rows that the stream gave.
@@ -341,6 +403,7 @@ impl QueryStream {
                 query_id: request.query.id.clone(),
                 ..QuerySummary::default()
             }),
+            is_insert: is_insert(&request.query.text),
             span: span.clone(),
             rows: 0,
         })
@@ -487,6 +550,10 @@ impl QueryStream {
                         continue;
                     }
                     if kind == BlockKind::Data {
+                        // The columns of a table to insert into, behind which the server waits for rows.
+                        if self.is_insert && block.rows() == 0 && block.batch.num_columns() > 0 {
+                            return Err(self.give_no_rows().await);
+                        }
                         return Ok(Some(block));
                     }
                     self.summary.take(kind, block);
@@ -513,6 +580,45 @@ impl QueryStream {
             }
         }
     }
+}
+
+impl QueryStream {
+    /// Ends an insert whose rows were to come, without any, so that the connection goes on: the error that says what to do.
+    async fn give_no_rows(&mut self) -> Error {
+        let Some(mut connection) = self.connection.take() else {
+            return Error::Cancelled;
+        };
+        let ended = async {
+            connection.protocol.end_data()?;
+            connection.flush().await?;
+            connection.drain().await?;
+            connection.ended(None)
+        };
+        match ended.await {
+            Ok(()) => Error::Unsupported {
+                what: "an INSERT with its rows in the text".to_owned(),
+                hint: "servers take rows only as blocks, and none was stored: send them by `insert` (or copy a file into the \
+                       table), or write INSERT … SELECT",
+            },
+            Err(error) => error,
+        }
+    }
+}
+
+/// Whether a statement begins with `INSERT`, behind spaces and comments.
+fn is_insert(sql: &str) -> bool {
+    let mut rest = sql;
+    loop {
+        rest = rest.trim_start();
+        let comment = match rest.as_bytes() {
+            [b'-', b'-', ..] | [b'#', ..] => rest.split_once('\n'),
+            [b'/', b'*', ..] => rest.split_once("*/"),
+            _ => break,
+        };
+        let Some((_, behind)) = comment else { return false };
+        rest = behind;
+    }
+    rest.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("insert"))
 }
 
 impl QuerySummary {
@@ -576,3 +682,23 @@ async fn stop(connection: &mut Transport) -> Result<()> {
 
 const MAX_KEPT: usize = 64;
 const MAX_KEPT_BYTES: usize = 8 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_insert_is_one_behind_comments_too() {
+        for (sql, expected) in [
+            ("INSERT INTO t VALUES (1)", true),
+            (" \n-- why\n/* a\n b */ # c\ninsert into t", true),
+            ("SELECT 'INSERT'", false),
+            ("-- INSERT INTO t", false),
+            ("/* INSERT", false),
+            ("ins", false),
+            ("", false),
+        ] {
+            assert_eq!(is_insert(sql), expected, "{sql}");
+        }
+    }
+}

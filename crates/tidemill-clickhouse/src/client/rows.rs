@@ -9,9 +9,9 @@ use std::{
 use futures::{Stream, stream};
 use serde::de::DeserializeOwned;
 
-use super::{QueryStream, QuerySummary, Request};
+use super::{QueryStream, QuerySummary, Request, query::Collected};
 use crate::{
-    Error, Result,
+    Block, Error, Result,
     arrow_type::StringType,
     rows::{BlockRows, Plan},
 };
@@ -66,6 +66,7 @@ impl<T: DeserializeOwned> RowsRequest<T> {
     /// Those of [`Request::stream`].
     pub async fn fetch(self) -> Result<RowCursor<T>> {
         Ok(RowCursor {
+            collected: Collected::new(&self.request),
             stream: self.request.stream().await?,
             block: None,
             next: 0,
@@ -103,7 +104,7 @@ impl<T: DeserializeOwned> RowsRequest<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`RowsRequest::fetch`] and [`RowCursor::next`].
+    /// [`Error::Limit`] when their blocks took more memory than [`Request::collect_limit`], and those of [`RowsRequest::fetch`] and [`RowCursor::next`].
     pub async fn fetch_all(self) -> Result<Vec<T>> {
         self.fetch().await?.collect().await
     }
@@ -144,6 +145,8 @@ pub struct RowCursor<T> {
     /// Rows of the blocks before.
     before: u64,
     plan: Plan,
+    /// None yet, and how much may be.
+    collected: Collected,
     rows: PhantomData<fn() -> T>,
 }
 
@@ -158,7 +161,7 @@ impl<T: DeserializeOwned> RowCursor<T> {
             if let Some(row) = self.next_in_block() {
                 return row.map(Some);
             }
-            if !self.next_block().await? {
+            if self.next_block().await?.is_none() {
                 return Ok(None);
             }
         }
@@ -170,6 +173,7 @@ impl<T: DeserializeOwned> RowCursor<T> {
     ///
     /// Those of [`RowCursor::next`].
     pub async fn collect(mut self) -> Result<Vec<T>> {
+        let mut collected = self.collected;
         let mut rows = Vec::new();
         loop {
             if let Some(block) = &self.block {
@@ -179,9 +183,10 @@ impl<T: DeserializeOwned> RowCursor<T> {
                 }
                 self.next = block.len();
             }
-            if !self.next_block().await? {
+            let Some(block) = self.next_block().await? else {
                 return Ok(rows);
-            }
+            };
+            collected.add(&block.batch)?;
         }
     }
 
@@ -203,15 +208,15 @@ impl<T: DeserializeOwned> RowCursor<T> {
         Some(block.planned(row, &mut self.plan))
     }
 
-    async fn next_block(&mut self) -> Result<bool> {
+    async fn next_block(&mut self) -> Result<Option<Block>> {
         self.before += self.block.take().map_or(0, |block| block.len() as u64);
         let Some(block) = self.stream.next_block().await? else {
-            return Ok(false);
+            return Ok(None);
         };
         self.block = Some(BlockRows::new(&block)?.behind(self.before));
         self.next = 0;
         self.plan.begin_block();
-        Ok(true)
+        Ok(Some(block))
     }
 
     fn left_in_block(&self) -> usize {

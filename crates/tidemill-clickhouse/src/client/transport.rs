@@ -459,6 +459,10 @@ impl Transport {
             match self.socket.poll_read(context, out) {
                 Poll::Ready(Ok(count)) => {
                     self.clocks.hear(count);
+                    if self.is_in_block {
+                        // Which a server may draw out without an end, and without a pause.
+                        self.watch_without_waiting()?;
+                    }
                     return Poll::Ready(Ok(count));
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io("read from the server")(error))),

@@ -36,7 +36,11 @@ pub(super) async fn read_as(
     match strings {
         StringType::Utf8 => match StringArray::try_new(offsets, values, nulls) {
             Ok(array) => Ok(Arc::new(array)),
-            Err(error) => Err(input.error("strings", "UTF-8, unless read as Binary", error.to_string())),
+            Err(error) => Err(input.error(
+                "strings",
+                "UTF-8; with the option `binary_strings=true` they are read as Binary",
+                error.to_string(),
+            )),
         },
         StringType::Binary => Ok(Arc::new(BinaryArray::try_new(offsets, values, nulls)?)),
     }

@@ -17,8 +17,9 @@ use tidemill_clickhouse::{
         client::{Query, Setting, SettingValue, TraceContext},
         server::TableStatus,
     },
+    sql_text,
 };
-use tidemill_testkit::corpus_bytes;
+use tidemill_testkit::{Chdb, corpus_bytes};
 
 use crate::server::{Server, Table};
 
@@ -187,6 +188,56 @@ async fn an_insert_is_sparse_when_its_encoder_says_so() {
         let stored = table.blocks.last().expect("a block");
         assert_eq!(stored.batch.column(0), rows.column(0));
     }
+}
+
+/// Values of parameters arrive as they are: what is sent is what ClickHouse takes in quotes, and reads behind them.
+#[tokio::test]
+async fn parameters_arrive_as_they_are() {
+    let Some(mut chdb) = Chdb::need() else { return };
+    let server = newest();
+    let client = connect(&server).await;
+    let text = |value: &str| format!("{value:?}");
+    for (data_type, value, expected) in [
+        ("String", r"C:\temp\new", text(r"C:\temp\new")),
+        ("String", "a\tb\nc\rd\0e", "\"a\\tb\\nc\\rd\\u0000e\"".to_owned()),
+        ("String", r"\N", text(r"\N")),
+        ("Nullable(String)", r"\N", text(r"\N")),
+        ("String", r#"it's "quoted" \"#, text(r#"it's "quoted" \"#)),
+        ("LowCardinality(String)", r"\\", text(r"\\")),
+        (
+            "Array(String)",
+            r"['it\'s', 'C:\\temp']",
+            r#"["it's","C:\\temp"]"#.to_owned(),
+        ),
+        ("Map(String, String)", r"{'a':'\\b'}", r#"{"a":"\\b"}"#.to_owned()),
+        ("Tuple(String, UInt8)", r"('\\b',1)", r#"["\\b",1]"#.to_owned()),
+        ("Date", "2024-01-31", text("2024-01-31")),
+    ] {
+        numbers_table(&server);
+        let sql = format!("SELECT {{p:{data_type}}} AS p");
+        client
+            .query(&sql)
+            .parameter("p", value)
+            .execute()
+            .await
+            .expect(data_type);
+        let query = last_query(&server);
+        let [(_, field)] = query.parameters.as_slice() else {
+            panic!("{:?}", query.parameters)
+        };
+        // As the server does: out of the quotes, then the field.
+        let set = format!("SET param_p = {}", sql_text::string(field));
+        chdb.query(&set, "Null").expect(data_type);
+        let answer = chdb.query(&sql, "JSONCompactEachRow").expect(data_type);
+        assert_eq!(
+            String::from_utf8_lossy(&answer),
+            format!("[{expected}]\n"),
+            "{data_type}: {field}"
+        );
+    }
+    let sql = "SELECT {p:Nullable(String)}";
+    client.query(sql).null_parameter("p").execute().await.expect("NULL");
+    assert_eq!(last_query(&server).parameters, [("p".to_owned(), r"\N".to_owned())]);
 }
 
 /// What a server of 25.8 would show as 2299-12-31 is refused; one of today takes it. In tables that queries take along, too.
