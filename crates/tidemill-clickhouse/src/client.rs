@@ -42,6 +42,7 @@ mod insert_rows;
 mod options;
 mod parameter;
 mod pool;
+mod predecessor;
 mod query;
 mod query_id;
 mod rows;
