@@ -38,8 +38,8 @@ pub struct ChunkDecoder {
     holder: Option<Holder>,
     num_records: u64,
     available: Range<u64>,
-    /// The most bytes that [`Self::decode_chunk`] decodes.
-    limit: usize,
+    /// Say how much [`Self::decode_chunk`] decodes.
+    options: ReaderOptions,
     /// The fields to keep, `None` for all.
     included: Option<IncludedFields>,
     /// What the largest chunk took so far, about; as much as can be after damage, which may lie about it.
@@ -61,7 +61,7 @@ impl ChunkDecoder {
             holder: None,
             num_records: 0,
             available: 0..0,
-            limit: usize::try_from(options.max_chunk_size).unwrap_or(usize::MAX),
+            options: options.clone(),
             included: IncludedFields::new(&options.field_projection),
             largest: 0,
         }
@@ -73,7 +73,7 @@ impl ChunkDecoder {
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Unsupported`] for codecs and chunk types that are not known; [`Error::Limit`].
     pub fn decode_chunk<'a>(&'a mut self, chunk: &Chunk<'a>) -> Result<RecordSlices<'a>, Error> {
-        let limit = self.limit;
+        let limit = self.options.decoded_limit(None, chunk.data.len());
         self.decode(&chunk.header, chunk.data, limit)
             .map_err(|damage| damage.at(&FileName::default(), chunk.begin, chunk.end))?;
         Ok(self.records(chunk.data))
@@ -88,7 +88,8 @@ impl ChunkDecoder {
         if chunk.header.chunk_type != ChunkType::FileMetadata {
             return Ok(None);
         }
-        decode_metadata(&chunk.header, chunk.data, self.limit)
+        let limit = self.options.decoded_limit(None, chunk.data.len());
+        decode_metadata(&chunk.header, chunk.data, limit)
             .map(Some)
             .map_err(|damage| damage.at(&FileName::default(), chunk.begin, chunk.end))
     }
@@ -128,6 +129,7 @@ impl ChunkDecoder {
         sizes: &mut FieldSizes,
     ) -> Result<(), Damage> {
         self.clear();
+        check_memory(header, limit)?;
         match header.chunk_type {
             ChunkType::Transposed => self.transposed.add_field_sizes(data, limit, sizes),
             _ => Ok(()),
@@ -189,6 +191,7 @@ impl ChunkDecoder {
     ) -> Result<(), Damage> {
         self.clear();
         let (num_records, size) = (header.num_records, header.decoded_data_size);
+        check_memory(header, limit)?;
         let largest = num_records.saturating_mul(16).saturating_add(size).max(self.largest);
         self.largest = u64::MAX;
         self.decode_records(header, data, limit, wanted)?;
@@ -276,6 +279,24 @@ impl DerefMut for SparedDecoder {
 impl Default for ChunkDecoder {
     fn default() -> Self {
         Self::new(&ReaderOptions::new())
+    }
+}
+
+/// Refuses a chunk whose records would take more memory than `limit`, by what its header says: decoders do not go beyond that.
+pub(crate) fn check_memory(header: &ChunkHeader, limit: usize) -> Result<(), Damage> {
+    let copies = match header.chunk_type {
+        // The values of their fields, and the records that are made of them.
+        ChunkType::Transposed => 2,
+        _ => 1,
+    };
+    let found = (header.decoded_data_size.saturating_mul(copies)).saturating_add(header.num_records.saturating_mul(9));
+    match found <= limit as u64 {
+        true => Ok(()),
+        false => Err(Damage::TooLarge {
+            what: "the memory for the records",
+            limit: limit as u64,
+            found,
+        }),
     }
 }
 

@@ -65,7 +65,10 @@ pub enum Error {
         problem: ArrayRecordProblem,
     },
     /// A size beyond a bound of [`ReaderOptions`](crate::ReaderOptions).
-    #[error("{file}{what} of the chunk at byte {offset} is {found} bytes, more than the limit of {limit}")]
+    #[error(
+        "{file}{what} of the chunk at byte {offset} is {found} bytes, more than the limit of {limit}; if the file is \
+         trusted, raise `max_expansion` or `max_chunk_size` of the reader options"
+    )]
     Limit {
         /// The file.
         file: FileName,

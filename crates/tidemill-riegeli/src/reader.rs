@@ -118,7 +118,7 @@ impl<S: Source> RecordReader<S> {
         let mut chunks = ChunkReader::named(source, file, options.max_chunk_size)?;
         let mut footer = None;
         if options.stop_at_footer && chunks.supports_random_access() {
-            footer = find_footer(&mut chunks, options.max_chunk_size)?;
+            footer = find_footer(&mut chunks, options)?;
             if let Some(end) = footer {
                 chunks.truncate(end);
             }
@@ -127,6 +127,7 @@ impl<S: Source> RecordReader<S> {
             chunks.truncate(options.chunks.end);
             chunks.jump(options.chunks.start);
         }
+        let size = chunks.size();
         Ok(Self {
             chunks,
             options: options.clone(),
@@ -137,7 +138,7 @@ impl<S: Source> RecordReader<S> {
             undecodable: None,
             skipped: Vec::new(),
             metadata: None,
-            ahead: ReadAhead::new(options),
+            ahead: ReadAhead::new(options, size),
             from_ahead: None,
             in_order: false,
             footer,
@@ -376,10 +377,11 @@ impl<S: Source> RecordReader<S> {
             return Err(self.undecodable_error());
         }
         self.leave_chunk();
+        let size = self.chunks.size();
         let Some(chunk) = self.chunks.next_chunk()? else {
             return Ok(None);
         };
-        let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
+        let limit = self.options.decoded_limit(size, chunk.data.len());
         match decode(chunk, limit) {
             Ok(decoded) => Ok(Some(decoded)),
             Err(damage) => {
@@ -489,10 +491,16 @@ impl<S: Source> RecordReader<S> {
 
     /// Decodes the current chunk, after it was read or with other options.
     fn decode_loaded(&mut self, wanted: u64) -> Result<()> {
-        let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
+        let size = self.chunks.size();
+        let limit = |data: &[u8]| self.options.decoded_limit(size, data.len());
         let decoded = match (&self.from_ahead, self.chunks.last_chunk()) {
-            (Some(chunk), _) => self.decoder.decode_until(&chunk.header, &chunk.data, limit, wanted),
-            (None, Some(chunk)) => self.decoder.decode_until(&chunk.header, chunk.data, limit, wanted),
+            (Some(chunk), _) => {
+                let limit = limit(&chunk.data);
+                self.decoder.decode_until(&chunk.header, &chunk.data, limit, wanted)
+            }
+            (None, Some(chunk)) => self
+                .decoder
+                .decode_until(&chunk.header, chunk.data, limit(chunk.data), wanted),
             (None, None) => Ok(()),
         };
         self.check_decoded(decoded)

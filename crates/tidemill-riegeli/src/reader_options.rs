@@ -13,6 +13,7 @@ use crate::{FieldProjection, SkippedRegion};
 pub struct ReaderOptions {
     pub(crate) recovery: Recovery,
     pub(crate) max_chunk_size: u64,
+    pub(crate) max_expansion: u64,
     pub(crate) field_projection: FieldProjection,
     pub(crate) parallelism: usize,
     pub(crate) stop_at_footer: bool,
@@ -24,6 +25,7 @@ impl Default for ReaderOptions {
         Self {
             recovery: Recovery::Fail,
             max_chunk_size: 1 << 30,
+            max_expansion: DEFAULT_MAX_EXPANSION,
             field_projection: FieldProjection::all(),
             parallelism: 0,
             stop_at_footer: false,
@@ -96,11 +98,28 @@ impl ReaderOptions {
         self
     }
 
-    /// Bounds the memory for the data of one chunk, compressed and again decompressed. Default: 1 GiB.
+    /// Bounds the memory for the data of one chunk, compressed and again decompressed, however large the file is; see also
+    /// [`Self::max_expansion`]. Default: 1 GiB.
     #[must_use]
     pub fn max_chunk_size(mut self, bytes: u64) -> Self {
         self.max_chunk_size = bytes;
         self
+    }
+
+    /// Bounds how much more memory the records of a chunk may take than the file, or the stored data of the chunk where the size
+    /// of the file is not known: their bytes, twice those of transposed chunks, and nine for each record. So a small file that says
+    /// it is large is refused before anything is decoded. A sound file is refused only where one of its chunks is much larger than
+    /// all of the file, compressed. [`Self::max_chunk_size`] bounds chunks of large files as well. Default: 96 MiB.
+    #[must_use]
+    pub fn max_expansion(mut self, bytes: u64) -> Self {
+        self.max_expansion = bytes;
+        self
+    }
+
+    /// Returns how much memory the decoded data of a chunk may take of which `stored` bytes are in a file of `size`.
+    pub(crate) fn decoded_limit(&self, size: Option<u64>, stored: usize) -> usize {
+        let limit = self.max_expansion.saturating_add(size.unwrap_or(stored as u64));
+        usize::try_from(limit.min(self.max_chunk_size)).unwrap_or(usize::MAX)
     }
 
     /// Keeps only these fields of the records of transposed chunks. Default: [`FieldProjection::all`].
@@ -120,6 +139,9 @@ impl ReaderOptions {
         &self.field_projection
     }
 }
+
+/// How much more memory what is compressed may take than it has bytes.
+pub(crate) const DEFAULT_MAX_EXPANSION: u64 = 96 << 20;
 
 /// What to do about damage.
 #[derive(Clone)]

@@ -27,6 +27,7 @@ use self::{
 use crate::{
     Error, Result, SkippedRegion, Verification,
     error::{Damage, FileName, Frame},
+    reader_options::DEFAULT_MAX_EXPANSION,
     source::{Source, SourceReader},
 };
 
@@ -61,6 +62,7 @@ pub struct TfRecordReader<R> {
     source: Input<R>,
     file: FileName,
     max_record_size: u64,
+    max_expansion: u64,
     /// How many bytes the source has, if that is known.
     size: Option<u64>,
     pos: u64,
@@ -119,6 +121,7 @@ impl<R: Read> TfRecordReader<R> {
             source: Input::new(source),
             file: FileName::default(),
             max_record_size: 1 << 30,
+            max_expansion: DEFAULT_MAX_EXPANSION,
             size: None,
             pos: 0,
             record: Vec::new(),
@@ -167,6 +170,14 @@ impl<R: Read> TfRecordReader<R> {
     #[must_use]
     pub fn max_record_size(mut self, bytes: u64) -> Self {
         self.max_record_size = bytes;
+        self
+    }
+
+    /// Bounds how much longer a record of a compressed file may be than the file, or than what was read of it where its size is not
+    /// known. Default: 96 MiB.
+    #[must_use]
+    pub fn max_expansion(mut self, bytes: u64) -> Self {
+        self.max_expansion = bytes;
         self
     }
 
@@ -254,6 +265,17 @@ impl<R: Read> TfRecordReader<R> {
                 limit: self.max_record_size,
                 found: length,
             });
+        }
+        // What is not compressed takes no more memory than the file has bytes: it grows as they come.
+        if let Some(given) = self.source.compressed_bytes() {
+            let limit = self.max_expansion.saturating_add(self.size.unwrap_or(given));
+            if length > limit {
+                return Err(Damage::TooLarge {
+                    what: "the decompressed record (see `max_expansion`)",
+                    limit,
+                    found: length,
+                });
+            }
         }
         Ok(length)
     }

@@ -13,7 +13,7 @@ pub struct Verification {
     pub damaged: Vec<SkippedRegion>,
 }
 
-/// Reads all of the file at `path`, going on behind damage, and decodes every record. A file with the postscript of an ArrayRecord
+/// Reads all of the file at `path`, going on behind damage, and decodes the metadata and every record. A file with the postscript of an ArrayRecord
 /// file must have the chunks that its footer says, with as many records and bytes of them.
 ///
 /// # Errors
@@ -36,6 +36,7 @@ pub fn verify_source<S: Source>(source: S, name: &str) -> Result<Verification> {
 }
 
 fn verify_reader<S: Source>(mut reader: RecordReader<S>) -> Result<Verification> {
+    let metadata = reader.metadata_damage()?;
     let footer = reader.find_footer()?;
     if footer.is_none() {
         reader.pass_index();
@@ -53,6 +54,14 @@ fn verify_reader<S: Source>(mut reader: RecordReader<S>) -> Result<Verification>
     }
     reader.check_end()?;
     let mut damaged = reader.skipped().to_vec();
+    if let Some(metadata) = metadata
+        && !damaged
+            .iter()
+            .any(|region| region.begin <= metadata.begin && metadata.begin < region.end)
+    {
+        damaged.push(metadata);
+        damaged.sort_by_key(|region| region.begin);
+    }
     if let Some(footer) = footer {
         damaged.extend(reader.footer_disagreements(footer, &chunks)?);
         damaged.sort_by_key(|region| region.begin);

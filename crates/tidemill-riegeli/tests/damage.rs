@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use tidemill_riegeli::{
-    BLOCK_HEADER_SIZE, BLOCK_SIZE, BytesSource, CHUNK_HEADER_SIZE, FlushType, ReaderOptions, RecordReader,
-    RecordWriter, SkippedRegion, WriterOptions,
+    BLOCK_HEADER_SIZE, BLOCK_SIZE, BytesSource, CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, FlushType, ReaderOptions,
+    RecordReader, RecordWriter, SkippedRegion, StreamSource, WriterOptions, hash, verify_source,
 };
 
 /// A record as it was written.
@@ -260,5 +260,58 @@ fn flipped_bits_of_data_are_found_or_harmless() {
         for (number, at) in (64..file.len()).step_by(1_009).enumerate() {
             check(&mut file, &originals, at, (number % 8) as u32, number % 10 == 0);
         }
+    }
+}
+
+/// Hashes are sound, what they are of is not: verifying tells it, as reading the metadata does.
+#[test]
+fn metadata_that_cannot_be_read_are_damage_for_verification() {
+    let chunk = |chunk_type, data: &[u8], num_records, size| {
+        let mut header = ChunkHeader {
+            header_hash: 0,
+            data_size: data.len() as u64,
+            data_hash: hash(data),
+            chunk_type,
+            num_records,
+            decoded_data_size: size,
+        };
+        header.header_hash = header.computed_hash();
+        [&header.to_bytes()[..], data].concat()
+    };
+    let signature = RecordWriter::new(Vec::new(), WriterOptions::new())
+        .expect("memory")
+        .close()
+        .expect("memory");
+    let mut writer =
+        RecordWriter::new(Vec::new(), "uncompressed".parse::<WriterOptions>().expect("options")).expect("memory");
+    writer.write_record(b"record").expect("memory");
+    let records = writer.close().expect("memory")[64..].to_vec();
+    // Metadata of a chunk that is transposed, as a writer makes them.
+    let metadata = |message: &[u8]| {
+        let options = WriterOptions::new().serialized_metadata(message.to_vec());
+        RecordWriter::new(Vec::new(), options)
+            .expect("memory")
+            .close()
+            .expect("memory")[64..]
+            .to_vec()
+    };
+    for (name, metadata, is_sound) in [
+        ("none", Vec::new(), true),
+        ("sound", metadata(b""), true),
+        ("no chunk", chunk(ChunkType::FileMetadata, b"\0garbage", 0, 7), false),
+        ("no message", metadata(b"\x0a\xff\xff"), false),
+    ] {
+        let file = [&signature[..], &metadata, &records].concat();
+        for damaged in [
+            verify_source(BytesSource(&file), "").expect(name).damaged,
+            verify_source(StreamSource::new(&file[..]), "").expect(name).damaged,
+        ] {
+            assert_eq!(damaged.is_empty(), is_sound, "{name}: {damaged:?}");
+            assert!(
+                damaged.iter().all(|region| region.begin == 64 && region.end > 64),
+                "{name}: {damaged:?}"
+            );
+        }
+        assert_eq!(verify_source(BytesSource(&file), "").expect(name).records, 1, "{name}");
     }
 }

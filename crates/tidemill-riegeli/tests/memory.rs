@@ -4,6 +4,7 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
     cmp::Ordering,
+    io::Write,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -11,10 +12,11 @@ use std::{
 };
 
 use tidemill_riegeli::{
-    BlockHeader, BytesSource, ChunkHeader, ChunkType, ReaderOptions, RecordIndex, RecordReader, RecordWriter, Source,
-    WriterOptions,
+    BlockHeader, BytesSource, ChunkDecoder, ChunkHeader, ChunkReader, ChunkType, Error, ReaderOptions, RecordIndex,
+    RecordReader, RecordWriter, Source, WriterOptions,
     array_record::{ArrayRecordReader, ArrayRecordWriter, ArrayRecordWriterOptions},
     hash,
+    tfrecord::{TfRecordCompression, TfRecordReader, TfRecordWriter},
 };
 
 /// Counts the bytes that are taken and not given back, their peak, and how often some are taken.
@@ -429,4 +431,116 @@ fn records_that_are_lent_take_no_memory_each() {
         10_000
     });
     assert!(found < 0.1, "items by index: {found} allocations for each");
+}
+
+/// A file of one chunk, which is much larger than it.
+fn bomb(options: &str, length: usize) -> Vec<u8> {
+    let options = format!("{options},chunk_size:4G");
+    let options: WriterOptions = options.parse().expect("options");
+    let mut writer = RecordWriter::new(Vec::new(), options).expect("memory");
+    writer.write_record(&vec![0; length]).expect("memory");
+    writer.close().expect("memory")
+}
+
+/// What is sound and compresses well is refused by what its header says, before anything is decoded; or read, if one wants.
+#[test]
+fn a_small_file_of_large_records_is_refused_unless_wanted() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for (options, length) in [
+        ("zstd", 200 << 20),
+        ("brotli:1", 120 << 20),
+        ("zstd,transpose", 60 << 20),
+    ] {
+        let file = bomb(options, length);
+        assert!(file.len() < 1 << 20, "{} bytes", file.len());
+        let peak = peak(&file);
+        assert!(peak < 4 << 20, "{options}: {peak} bytes");
+        let mut reader = RecordReader::from_bytes(&file).expect("memory");
+        let error = reader.read_record().expect_err(options);
+        assert!(matches!(error, Error::Limit { offset: 64, .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(
+            text.contains("`max_expansion`") && text.contains("the chunk at byte 64"),
+            "{text}"
+        );
+        let mut chunks = ChunkReader::from_bytes(&file).expect("memory");
+        let mut decoder = ChunkDecoder::new(&ReaderOptions::new());
+        chunks.next_chunk().expect("memory");
+        let chunk = chunks.next_chunk().expect("memory").expect("a chunk");
+        assert!(decoder.decode_chunk(&chunk).is_err(), "{options}");
+
+        let wanted = ReaderOptions::new().max_expansion(1 << 30);
+        let mut reader = RecordReader::new(BytesSource(&file), &wanted).expect("memory");
+        assert_eq!(reader.read_record().expect(options).map(<[u8]>::len), Some(length));
+    }
+    // Less than the default is nothing special.
+    let file = bomb("zstd", 90 << 20);
+    let mut reader = RecordReader::from_bytes(&file).expect("memory");
+    assert_eq!(reader.read_record().expect("a record").map(<[u8]>::len), Some(90 << 20));
+}
+
+#[test]
+fn a_small_array_record_file_of_large_records_is_refused_unless_wanted() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let options: ArrayRecordWriterOptions = "zstd,group_size:1".parse().expect("options");
+    let mut writer = ArrayRecordWriter::new(Vec::new(), options).expect("memory");
+    writer.write_record(b"small").expect("memory");
+    writer.write_record(&vec![0; 110 << 20]).expect("memory");
+    let file = writer.close().expect("memory");
+    let mut reader = ArrayRecordReader::from_bytes(&file).expect("an index");
+    assert_eq!(reader.get(0).expect("a record"), Some(&b"small"[..]));
+    let before = NOW.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let error = reader.get(1).expect_err("large");
+    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+    assert!(PEAK.load(Relaxed) - before < 4 << 20);
+    let wanted = ReaderOptions::new().max_expansion(1 << 30);
+    let mut reader = ArrayRecordReader::new(BytesSource(&file), &wanted).expect("an index");
+    assert_eq!(reader.get(1).expect("a record").map(<[u8]>::len), Some(110 << 20));
+}
+
+/// Only a length, and its checksum: what it says would come out of a few bytes.
+#[test]
+fn a_small_compressed_tfrecord_file_of_large_records_is_refused_unless_wanted() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let length = 110 << 20;
+    let mut plain = TfRecordWriter::new(Vec::new());
+    plain.write_record(&vec![0; length]).expect("memory");
+    let plain = plain.close().expect("memory");
+    for compression in [TfRecordCompression::Gzip, TfRecordCompression::Zlib] {
+        let beginning = &plain[..12 + (1 << 20)];
+        let mut file = Vec::new();
+        match compression {
+            TfRecordCompression::Gzip => {
+                let mut encoder = flate2::write::GzEncoder::new(&mut file, flate2::Compression::fast());
+                encoder.write_all(beginning).expect("memory");
+                encoder.finish().expect("memory");
+            }
+            _ => {
+                let mut encoder = flate2::write::ZlibEncoder::new(&mut file, flate2::Compression::fast());
+                encoder.write_all(beginning).expect("memory");
+                encoder.finish().expect("memory");
+            }
+        }
+        let before = NOW.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        let error = TfRecordReader::new(&file[..])
+            .read_record()
+            .expect_err("large")
+            .to_string();
+        assert!(
+            error.contains("`max_expansion`") && error.contains(&length.to_string()),
+            "{error}"
+        );
+        assert!(PEAK.load(Relaxed) - before < 2 << 20);
+        let error = TfRecordReader::new(&file[..])
+            .max_expansion(1 << 30)
+            .read_record()
+            .expect_err("cut off")
+            .to_string();
+        assert!(!error.contains("`max_expansion`"), "{error}");
+    }
+    // What is not compressed is as large as it is.
+    let mut reader = TfRecordReader::new(&plain[..]);
+    assert_eq!(reader.read_record().expect("a record").map(<[u8]>::len), Some(length));
 }

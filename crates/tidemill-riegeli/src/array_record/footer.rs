@@ -5,7 +5,7 @@
 use prost::Message;
 
 use crate::{
-    ChunkReader, Error, Result, SkippedRegion, Source,
+    ChunkReader, Error, ReaderOptions, Result, SkippedRegion, Source,
     block_header::BLOCK_SIZE,
     chunk_decoder::ChunkDecoder,
     error::{ArrayRecordProblem, Damage},
@@ -71,21 +71,20 @@ pub(super) struct Index {
 
 impl Index {
     /// Reads the postscript and the footer.
-    pub(super) fn read<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<Self> {
-        Self::read_with(chunks, limit, |_| {})
+    pub(super) fn read<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<Self> {
+        Self::read_with(chunks, options, |_| {})
     }
 
     /// Reads the postscript and the footer, and calls `visit` with what the footer says of each chunk.
     fn read_with<S: Source>(
         chunks: &mut ChunkReader<S>,
-        limit: u64,
+        options: &ReaderOptions,
         visit: impl FnMut(&ArrayRecordFooter),
     ) -> Result<Self> {
-        let footer_offset = read_postscript(chunks, limit)?;
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let footer_offset = read_postscript(chunks, options)?;
         let mut decoder = ChunkDecoder::default();
         let file = chunks.file().clone();
-        let records = decode(chunks, &mut decoder, footer_offset, limit)?;
+        let records = decode(chunks, &mut decoder, footer_offset, options)?;
         Self::from_records(records, footer_offset, visit).map_err(|problem| Error::ArrayRecord { file, problem })
     }
 
@@ -196,7 +195,7 @@ pub(crate) struct ChunkOfRecords {
 /// [`Error::Limit`], [`Error::Unsupported`] and [`Error::Io`] of the footer.
 pub(crate) fn disagreements<S: Source>(
     chunks: &mut ChunkReader<S>,
-    limit: u64,
+    options: &ReaderOptions,
     footer: u64,
     read: &[ChunkOfRecords],
     skipped: &[SkippedRegion],
@@ -209,7 +208,7 @@ pub(crate) fn disagreements<S: Source>(
         why,
     };
     let mut entries = Vec::new();
-    match Index::read_with(chunks, limit, |entry| entries.push(entry.clone())) {
+    match Index::read_with(chunks, options, |entry| entries.push(entry.clone())) {
         Ok(_) => {}
         Err(Error::ArrayRecord { problem, .. }) => return Ok(vec![of_footer(problem.to_string())]),
         Err(Error::Corrupt(_)) if is_skipped(footer) => return Ok(Vec::new()),
@@ -282,23 +281,22 @@ fn footer_of(record: &[u8]) -> Option<u64> {
 }
 
 /// Returns where the footer begins, by the postscript.
-pub(crate) fn footer_offset<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<u64> {
+pub(crate) fn footer_offset<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<u64> {
     let pos = chunks.pos();
-    let offset = read_postscript(chunks, limit);
+    let offset = read_postscript(chunks, options);
     chunks.jump(pos);
     offset
 }
 
-fn read_postscript<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<u64> {
+fn read_postscript<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<u64> {
     let file = chunks.file().clone();
     let problem = |problem| Error::ArrayRecord { file, problem };
     let size = chunks.size().unwrap_or_default();
     let Some(pos) = size.checked_sub(BLOCK_SIZE).filter(|pos| pos % BLOCK_SIZE == 0) else {
         return Err(problem(ArrayRecordProblem::Size { found: size }));
     };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut decoder = ChunkDecoder::default();
-    let records = match decode(chunks, &mut decoder, pos, limit) {
+    let records = match decode(chunks, &mut decoder, pos, options) {
         Ok(records) => records,
         Err(Error::Io { file, action, source }) => return Err(Error::Io { file, action, source }),
         Err(_) => return Err(problem(ArrayRecordProblem::NoPostscript { offset: pos })),
@@ -312,12 +310,13 @@ fn decode<'a, S: Source>(
     chunks: &'a mut ChunkReader<S>,
     decoder: &'a mut ChunkDecoder,
     pos: u64,
-    limit: usize,
+    options: &ReaderOptions,
 ) -> Result<RecordSlices<'a>> {
     chunks.seek(pos)?;
-    let file = chunks.file().clone();
+    let (file, size) = (chunks.file().clone(), chunks.size());
     match chunks.next_chunk()? {
         Some(chunk) => {
+            let limit = options.decoded_limit(size, chunk.data.len());
             let decoded = decoder.decode(&chunk.header, chunk.data, limit);
             decoded.map_err(|damage| damage.at(&file, chunk.begin, chunk.end))?;
         }

@@ -71,7 +71,7 @@ impl<S: Source> ArrayRecordReader<S> {
                 source: std::io::ErrorKind::Unsupported.into(),
             });
         }
-        let index = Arc::new(Index::read(&mut chunks, options.max_chunk_size)?);
+        let index = Arc::new(Index::read(&mut chunks, options)?);
         Ok(Self::with_index(chunks, index, options))
     }
 
@@ -217,13 +217,14 @@ impl<S: Source> ArrayRecordReader<S> {
             return Err(problem(ArrayRecordProblem::Footer { record: number }));
         };
         self.chunks.seek(begin)?;
-        let limit = usize::try_from(self.options.max_chunk_size).unwrap_or(usize::MAX);
+        let size = self.chunks.size();
         let Some(chunk) = self.chunks.next_chunk()? else {
             let damage = Damage::Invalid {
                 what: "chunk: the file ends in it",
             };
             return Err(damage.at(&file, begin, begin));
         };
+        let limit = self.options.decoded_limit(size, chunk.data.len());
         let decoded = self.decoder.decode(&chunk.header, chunk.data, limit);
         decoded.map_err(|damage| damage.at(&file, chunk.begin, chunk.end))?;
         let expected = records.end - records.start;

@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{
     Chunk, ChunkType, Error, MessageSchema, RecordPosition, RecordReader, Result, RowError, SkippedRegion,
-    chunk_decoder::ChunkDecoder, error::Damage, source::Source, transposed_chunk::TransposedDecoder,
+    chunk_decoder::{ChunkDecoder, check_memory},
+    error::Damage,
+    source::Source,
+    transposed_chunk::TransposedDecoder,
 };
 
 /// Bytes of records that a batch takes before it is closed, however few rows that are.
@@ -188,6 +191,7 @@ type BadRecord = (u64, Problem);
 impl Decoder {
     /// Puts the records of a chunk into the columns, all of them or none.
     fn decode(&mut self, chunk: Chunk<'_>, limit: usize) -> Result<Result<(), BadRecord>, Damage> {
+        check_memory(&chunk.header, limit)?;
         for check_texts in [false, true] {
             let rows = match self.put_records(&chunk, limit, check_texts)? {
                 Ok(rows) => rows,

@@ -100,7 +100,7 @@ impl<S: Source> RecordReader<S> {
     /// [`Error::Corrupt`] and [`Error::Truncated`] unless recovering, which leaves damaged chunks out; [`Error::Limit`];
     /// [`Error::Io`], also for a stream.
     pub fn field_sizes(&mut self) -> Result<FieldSizes> {
-        let limit = self.options.max_chunk_size;
+        let size = self.size();
         let mut chunks = self.chunks_again()?;
         if let Some(size) = self.size() {
             chunks.truncate(size);
@@ -114,7 +114,7 @@ impl<S: Source> RecordReader<S> {
                 Ok(Some(header)) if header.chunk_type != ChunkType::Transposed => chunks.skip_chunk().map(|_| ()),
                 Ok(_) => match chunks.next_chunk() {
                     Ok(Some(chunk)) => {
-                        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+                        let limit = self.options.decoded_limit(size, chunk.data.len());
                         let (begin, end) = (chunk.begin, chunk.end);
                         match decoder.add_field_sizes(&chunk.header, chunk.data, limit, &mut sizes) {
                             Err(damage) if !recovering => return Err(damage.at(chunks.file(), begin, end)),

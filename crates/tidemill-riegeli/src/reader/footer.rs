@@ -2,7 +2,7 @@
 
 use super::RecordReader;
 use crate::{
-    ChunkReader, Error, Result, SkippedRegion, Source,
+    ChunkReader, Error, ReaderOptions, Result, SkippedRegion, Source,
     array_record::{ChunkOfRecords, disagreements, footer_offset, is_index},
 };
 
@@ -27,7 +27,7 @@ impl<S: Source> RecordReader<S> {
     /// Returns where the footer begins, whatever the options; `None` for other files and for streams.
     pub(crate) fn find_footer(&self) -> Result<Option<u64>> {
         match self.supports_random_access() {
-            true => find_footer(&mut self.chunks_again()?, self.options.max_chunk_size),
+            true => find_footer(&mut self.chunks_again()?, &self.options),
             false => Ok(None),
         }
     }
@@ -35,7 +35,7 @@ impl<S: Source> RecordReader<S> {
     /// Returns where the footer disagrees with the chunks that were read before it.
     pub(crate) fn footer_disagreements(&self, footer: u64, read: &[ChunkOfRecords]) -> Result<Vec<SkippedRegion>> {
         let mut chunks = self.chunks_again()?;
-        disagreements(&mut chunks, self.options.max_chunk_size, footer, read, &self.skipped)
+        disagreements(&mut chunks, &self.options, footer, read, &self.skipped)
     }
 
     /// Decodes the next chunk of records, and returns where it is and what it has; `None` at the end. For readers without
@@ -55,8 +55,8 @@ impl<S: Source> RecordReader<S> {
 }
 
 /// Returns where the footer begins, `None` without the postscript of an ArrayRecord file.
-pub(super) fn find_footer<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<Option<u64>> {
-    match footer_offset(chunks, limit) {
+pub(super) fn find_footer<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<Option<u64>> {
+    match footer_offset(chunks, options) {
         Ok(offset) => Ok(Some(offset)),
         Err(Error::ArrayRecord { .. }) => Ok(None),
         Err(error) => Err(error),

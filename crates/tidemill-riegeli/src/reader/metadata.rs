@@ -1,11 +1,13 @@
 //! What a file says about its records.
 
+use std::ops::Range;
+
 use prost::Message;
 
 use super::RecordReader;
 use crate::{
-    ChunkReader, ChunkType, Error, RecordType, RecordsMetadata, Result, Source, chunk_decoder::decode_metadata,
-    source::SourceRef,
+    ChunkReader, ChunkType, Error, ReaderOptions, RecordType, RecordsMetadata, Result, SkippedRegion, Source,
+    chunk_decoder::decode_metadata, source::SourceRef,
 };
 
 impl<S: Source> RecordReader<S> {
@@ -17,29 +19,60 @@ impl<S: Source> RecordReader<S> {
     /// that was read from.
     pub fn metadata(&mut self) -> Result<Option<&[u8]>> {
         if self.metadata.is_none() {
-            let limit = self.options.max_chunk_size;
-            let metadata = if self.supports_random_access() {
-                let file = self.chunks.file().clone();
-                let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), file, limit)?;
-                read_metadata(&mut chunks, limit)
-            } else if self.chunks.pos() == 0 {
-                let metadata = read_metadata(&mut self.chunks, limit);
-                self.leave_chunk();
-                metadata
-            } else {
-                return Err(Error::Io {
-                    file: self.chunks.file().clone(),
-                    action: "read the metadata of a stream behind its beginning",
-                    source: std::io::ErrorKind::Unsupported.into(),
-                });
-            };
-            let metadata = match metadata {
+            let metadata = match self.read_metadata() {
                 Err(Error::Corrupt(_)) if !self.options.recovery.is_fail() => Some(Vec::new()),
-                result => result?,
+                result => result?.map(|(metadata, _)| metadata),
             };
             self.metadata = Some(metadata);
         }
         Ok(self.metadata.as_ref().and_then(Option::as_deref))
+    }
+
+    /// Reads the metadata, and returns where their chunk is: nowhere, if there are none.
+    fn read_metadata(&mut self) -> Result<Option<(Vec<u8>, Range<u64>)>> {
+        if self.supports_random_access() {
+            let file = self.chunks.file().clone();
+            let source = SourceRef(self.chunks.source());
+            let mut chunks = ChunkReader::named(source, file, self.options.max_chunk_size)?;
+            read_metadata(&mut chunks, &self.options)
+        } else if self.chunks.pos() == 0 {
+            let metadata = read_metadata(&mut self.chunks, &self.options);
+            self.leave_chunk();
+            metadata
+        } else {
+            Err(Error::Io {
+                file: self.chunks.file().clone(),
+                action: "read the metadata of a stream behind its beginning",
+                source: std::io::ErrorKind::Unsupported.into(),
+            })
+        }
+    }
+
+    /// Returns what is wrong with the metadata, though the hashes of their chunk are sound. For a reader at its beginning that
+    /// recovers.
+    pub(crate) fn metadata_damage(&mut self) -> Result<Option<SkippedRegion>> {
+        let (bytes, place) = match self.read_metadata() {
+            Ok(metadata) => metadata.unwrap_or_default(),
+            Err(Error::Corrupt(corrupt)) => {
+                return Ok(Some(SkippedRegion {
+                    begin: corrupt.chunk_begin,
+                    end: corrupt.offset,
+                    why: corrupt.damage.to_string(),
+                }));
+            }
+            // Chunks are read, too, and tell of it.
+            Err(Error::Truncated { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        self.metadata = Some(Some(bytes));
+        match self.record_type() {
+            Err(Error::Metadata { problem, .. }) => Ok(Some(SkippedRegion {
+                begin: place.start,
+                end: place.end,
+                why: format!("metadata: {problem}"),
+            })),
+            other => other.map(|_| None),
+        }
     }
 
     /// Returns the metadata as a message, empty if there are none.
@@ -74,7 +107,10 @@ impl<S: Source> RecordReader<S> {
     }
 }
 
-fn read_metadata<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<Option<Vec<u8>>> {
+fn read_metadata<S: Source>(
+    chunks: &mut ChunkReader<S>,
+    options: &ReaderOptions,
+) -> Result<Option<(Vec<u8>, Range<u64>)>> {
     // The first chunk is a file signature, or reading it fails.
     if chunks.next_chunk()?.is_none() {
         return Ok(None);
@@ -82,16 +118,16 @@ fn read_metadata<S: Source>(chunks: &mut ChunkReader<S>, limit: u64) -> Result<O
     match chunks.peek_header()? {
         None => return Ok(None),
         Some(header) if header.chunk_type != ChunkType::FileMetadata => {
-            return Ok(Some(Vec::new()));
+            return Ok(Some((Vec::new(), 0..0)));
         }
         Some(_) => {}
     }
-    let file = chunks.file().clone();
+    let (file, size) = (chunks.file().clone(), chunks.size());
     let Some(chunk) = chunks.next_chunk()? else {
         return Ok(None);
     };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let limit = options.decoded_limit(size, chunk.data.len());
     decode_metadata(&chunk.header, chunk.data, limit)
-        .map(Some)
+        .map(|metadata| Some((metadata, chunk.begin..chunk.end)))
         .map_err(|damage| damage.at(&file, chunk.begin, chunk.end))
 }

@@ -39,14 +39,16 @@ pub(super) struct AheadChunk {
 
 impl ReadAhead {
     /// Returns threads as the options ask for, if they do.
-    pub(super) fn new(options: &ReaderOptions) -> Option<Box<Self>> {
-        let limit = usize::try_from(options.max_chunk_size).unwrap_or(usize::MAX);
+    pub(super) fn new(options: &ReaderOptions, size: Option<u64>) -> Option<Box<Self>> {
+        let told = options.clone();
         (options.parallelism > 0).then(|| {
             Box::new(Self {
                 capacity: options.parallelism,
                 pool: OrderedPool::new(options.parallelism, move || {
+                    let told = told.clone();
                     Box::new(move |batch: &mut Vec<AheadChunk>| {
                         for chunk in batch {
+                            let limit = told.decoded_limit(size, chunk.data.len());
                             chunk.decoded = chunk.decoder.decode(&chunk.header, &chunk.data, limit);
                         }
                     })

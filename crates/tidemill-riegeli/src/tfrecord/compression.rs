@@ -102,6 +102,15 @@ impl<R: Read> Input<R> {
         })
     }
 
+    /// How many bytes were taken from the source so far, where they are compressed.
+    pub(super) fn compressed_bytes(&self) -> Option<u64> {
+        match &self.state {
+            State::Gzip(decoder) => Some(decoder.get_ref().get_ref().given),
+            State::Zlib(inflate) => Some(inflate.source.get_ref().given),
+            State::New(_) | State::Plain(_) | State::Gone => None,
+        }
+    }
+
     /// Returns what `error`, of a read, says of the compressed data; `None` when the source itself failed.
     pub(super) fn damage(&self, error: &io::Error) -> Option<Damage> {
         let (compression, source) = match &self.state {
