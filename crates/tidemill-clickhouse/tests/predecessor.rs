@@ -54,6 +54,8 @@ async fn the_insert_of_a_dead_process_is_ended_before_it_is_counted() {
     let Some(server) = ClickHouse::need() else { return };
     let client = connect(&server, "").await;
     let wait = Duration::from_secs(30);
+    let hello = client.server().await.unwrap();
+    assert!(hello.is_at_least(18, 16) && hello.is_at_least(1, 54) && !hello.is_at_least(22, 2));
     assert_eq!(
         client
             .end_queries("load of filled/", wait)

@@ -66,6 +66,15 @@ impl Default for ServerHello {
     }
 }
 
+impl ServerHello {
+    /// Whether the server is of this version, or a later one. A setting that an older one does not know makes it refuse a query, such
+    /// as [`deduplication_token`](crate::client::InsertRequest::deduplication_token) before 22.2.
+    #[must_use]
+    pub fn is_at_least(&self, major: u64, minor: u64) -> bool {
+        (self.version_major, self.version_minor) >= (major, minor)
+    }
+}
+
 /// Fields depend on the older revision of client and server, and the server's comes early among them.
 pub(super) fn decode_hello(reader: &mut Reader<'_>, client: Revision) -> Result<ServerHello> {
     let name = reader.string("the name of the server", MAX_NAME)?;
