@@ -10,6 +10,7 @@ use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 use scylla::response::query_result::QueryRowsResult;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::unprepared::Statement;
+use tokio::time::timeout;
 
 use crate::error::{Error, Result, with_causes};
 use crate::options::Options;
@@ -43,7 +44,10 @@ impl Client {
             .build();
         let mut builder = SessionBuilder::new()
             .known_nodes(&options.hosts)
-            .connection_timeout(options.timeout)
+            .connection_timeout(options.connect_timeout)
+            .hostname_resolution_timeout(Some(options.connect_timeout))
+            // Of the driver's own questions, which it asks later too.
+            .metadata_request_clientside_timeout(options.timeout)
             // Which nodes have copies. Columns are looked up when they are asked for: a cluster may have thousands of tables.
             .fetch_full_schema_metadata(false)
             .default_execution_profile_handle(profile.into_handle());
@@ -53,10 +57,19 @@ impl Client {
         if let Some(options) = &options.tls {
             builder = builder.tls_context(Some(tls::config(options)?));
         }
-        let session = builder.build().await.map_err(|error| Error::Connect {
+        let limit = options.connect_timeout;
+        let connect = |what| Error::Connect {
             hosts: options.hosts.join(","),
-            what: with_causes(&error),
+            what,
+        };
+        // The driver's limits are those of each step of its own, and of each node, one after another.
+        let built = timeout(limit, builder.build()).await.map_err(|_| {
+            connect(format!(
+                "no answer within {} s (`connect_timeout`)",
+                limit.as_secs_f64()
+            ))
         })?;
+        let session = built.map_err(|error| connect(with_causes(&error)))?;
         Ok(Self {
             session: Arc::new(session),
             options: Arc::new(options),

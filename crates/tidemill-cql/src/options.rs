@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 /// | `page_size=N` | rows of a page | 5000 |
 /// | `in_flight=N` | rows or batches that are written, or pages that are read, at a time | 256 and 8 |
 /// | `timeout=SECONDS` | how long a request may take | 30 |
+/// | `connect_timeout=SECONDS` | how long finding a node, and what it tells of the cluster, may take in all | 10 |
 #[derive(Clone)]
 pub struct Options {
     /// The nodes to begin with, `host` or `host:port`. At least one.
@@ -44,6 +45,8 @@ pub struct Options {
     pub in_flight: Option<usize>,
     /// How long a request may take. Default: 30 s.
     pub timeout: Duration,
+    /// How long connecting may take in all: finding a node that answers, and hearing from it of the others. Default: 10 s.
+    pub connect_timeout: Duration,
 }
 
 /// How connections are encrypted.
@@ -79,6 +82,7 @@ impl Options {
             page_size: 5000,
             in_flight: None,
             timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(10),
         }
     }
 
@@ -159,6 +163,7 @@ impl fmt::Debug for Options {
             .field("page_size", &self.page_size)
             .field("in_flight", &self.in_flight)
             .field("timeout", &self.timeout)
+            .field("connect_timeout", &self.connect_timeout)
             .finish_non_exhaustive()
     }
 }
@@ -185,9 +190,11 @@ impl Query {
             "verify" => self.any_certificate = !parsed::<bool>(key, value, "true or false")?,
             "page_size" => options.page_size = positive(key, value)?,
             "in_flight" => options.in_flight = Some(usize::try_from(positive(key, value)?).unwrap_or(usize::MAX)),
-            "timeout" => options.timeout = Duration::from_secs(u64::from(positive(key, value)?.unsigned_abs())),
+            "timeout" => options.timeout = seconds(key, value)?,
+            "connect_timeout" => options.connect_timeout = seconds(key, value)?,
             _ => {
-                let known = "dc, consistency, secure, ca, cert, key, verify, page_size, in_flight, timeout";
+                let known =
+                    "dc, consistency, secure, ca, cert, key, verify, page_size, in_flight, timeout, connect_timeout";
                 return Err(Error::Url {
                     what: format!("there is no option {key:?}; there are {known}"),
                 });
@@ -236,6 +243,10 @@ fn positive(key: &str, value: &str) -> Result<i32> {
     Ok(i32::from(number.get()))
 }
 
+fn seconds(key: &str, value: &str) -> Result<Duration> {
+    Ok(Duration::from_secs(u64::from(positive(key, value)?.unsigned_abs())))
+}
+
 fn consistency(name: &str) -> Result<Consistency> {
     Ok(match name.to_ascii_lowercase().as_str() {
         "any" => Consistency::Any,
@@ -264,7 +275,7 @@ mod tests {
     fn a_url_has_all_settings() {
         let (options, path) = Options::parse(
             "CQL://a%40b:p%2F%3As@h1,h2:9043/My%20Keys/t%2Fx/?dc=east&consistency=ONE&secure&ca=/ca.pem&cert=c&key=k\
-             &verify=false&page_size=7&in_flight=3&timeout=5",
+             &verify=false&page_size=7&in_flight=3&timeout=5&connect_timeout=2",
         )
         .unwrap();
         assert_eq!(options.hosts, ["h1", "h2:9043"]);
@@ -288,6 +299,7 @@ mod tests {
             (options.page_size, options.in_flight, options.timeout.as_secs()),
             (7, Some(3), 5)
         );
+        assert_eq!(options.connect_timeout.as_secs(), 2);
         let (_, path) = Options::parse("cql://h").unwrap();
         assert_eq!(path, Path::default());
     }
