@@ -81,6 +81,9 @@ pub struct WorkloadArgs {
     /// How many MiB the values of one call may take.
     #[arg(long, value_name = "MIB", default_value_t = Limits::default().memory >> 20, hide_short_help = true)]
     pub memory_limit: usize,
+    /// Let the script read any file, not only those in its own folder and those that a -P names.
+    #[arg(long)]
+    pub allow_files: bool,
 }
 
 impl WorkloadArgs {
@@ -89,6 +92,7 @@ impl WorkloadArgs {
         Limits {
             instructions: self.instruction_limit,
             memory: self.memory_limit.saturating_mul(1 << 20),
+            any_file: self.allow_files,
         }
     }
 }
@@ -119,7 +123,7 @@ pub struct ConnectionArgs {
     #[arg(
         value_name = "ADDRESS",
         default_value = "localhost",
-        help = "Cassandra: host[:port] or cql://host[:port], several if need be. ClickHouse: \
+        help = "Cassandra: host[:port] or cql://[user:password@]host[:port], several if need be. ClickHouse: \
                 clickhouse://[user@]host[:port][/database]. Tables in this process: xbase:DIR or mem:"
     )]
     pub addresses: Vec<String>,
@@ -171,7 +175,8 @@ pub struct ConnectionArgs {
     /// How long an attempt may take.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     pub request_timeout: Duration,
-    /// How often a request is tried again after a timeout, or when the store has too much to do.
+    /// How often a request is tried again after a timeout, or when the store has too much to do. 0: nothing is sent again, by the
+    /// driver neither.
     #[arg(long, visible_alias = "retry-number", value_name = "COUNT", default_value = "3")]
     pub retries: u32,
     /// How long it waits before that: the first time, and at most. The wait doubles each time.
@@ -191,15 +196,25 @@ pub struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// The addresses, without what a URL has before its host.
+    /// The addresses, without what may be a password in them: all that is in front of a host, and options of a URL that are called so.
     pub fn shown_addresses(&self) -> String {
-        let shown = self
-            .addresses
-            .iter()
-            .map(|address| match (address.find("://"), address.rfind('@')) {
-                (Some(scheme), Some(at)) if at > scheme => format!("{}{}", &address[..scheme + 3], &address[at + 1..]),
-                _ => address.clone(),
-            });
+        let shown = self.addresses.iter().map(|address| {
+            let (place, query) = address.split_once('?').unwrap_or((address, ""));
+            let scheme = place.find("://").map_or(0, |scheme| scheme + 3);
+            let host = address.rfind('@').map_or(scheme, |at| at + 1);
+            // Where an @ comes behind the question mark, nobody knows what is in front of it.
+            let mut shown = format!("{}{}", &place[..scheme], place.get(host..).unwrap_or_default());
+            let is_secret = |pair: &&str| pair.to_ascii_lowercase().contains("password");
+            let told: Vec<&str> = query
+                .split('&')
+                .filter(|pair| !pair.is_empty() && !is_secret(pair))
+                .collect();
+            if !told.is_empty() && host <= place.len() {
+                shown.push('?');
+                shown.push_str(&told.join("&"));
+            }
+            shown
+        });
         shown.collect::<Vec<_>>().join(" ")
     }
 
@@ -562,6 +577,29 @@ mod tests {
                 "{:?}",
                 line.collect::<Vec<_>>()
             );
+        }
+    }
+
+    #[test]
+    fn addresses_are_shown_without_passwords() {
+        for (address, shown) in [
+            ("cql://u:geheim@h:9042", "cql://h:9042"),
+            ("u:geheim@h", "h"),
+            ("h:9042", "h:9042"),
+            (
+                "clickhouse://u:ge@heim@h/db?max_threads=2&Password=geheim",
+                "clickhouse://h/db?max_threads=2",
+            ),
+            ("clickhouse://h/db?password=geheim", "clickhouse://h/db"),
+            ("clickhouse://u:ge?heim@h/db", "clickhouse://"),
+            ("xbase:dir?durability=none", "xbase:dir?durability=none"),
+            ("mem:", "mem:"),
+        ] {
+            let cli = Cli::try_parse_from(["tidemill-bench", "schema", "none.rn", address]).unwrap();
+            let Command::Schema(args) = cli.command else {
+                panic!("{cli:?}")
+            };
+            assert_eq!(args.connection.shown_addresses(), shown);
         }
     }
 }

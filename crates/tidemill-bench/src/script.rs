@@ -6,6 +6,7 @@
 mod call;
 mod compiled;
 mod data;
+mod files;
 mod fs;
 mod generate;
 mod limits;
@@ -33,6 +34,7 @@ pub use limits::Limits;
 pub use search_path::find_workload;
 pub use uuid::Uuid;
 
+use self::files::Files;
 use crate::context;
 use crate::error::{Error, Result};
 
@@ -61,7 +63,8 @@ impl Program {
     /// # Errors
     /// [`Error::Script`] when a file cannot be read or the script is not Rune, with the lines at fault.
     pub fn load(path: &Path, parameters: &[(String, String)], target: &'static str, limits: Limits) -> Result<Self> {
-        let context = rune_context(parameters, target).map_err(|e| Error::Script {
+        let files = Arc::new(Files::of(path, parameters, limits.any_file));
+        let context = rune_context(parameters, target, &files).map_err(|e| Error::Script {
             script: path.to_owned(),
             what: e.to_string(),
         })?;
@@ -148,7 +151,11 @@ fn sources(path: &Path) -> Result<Sources> {
     Ok(sources)
 }
 
-fn rune_context(parameters: &[(String, String)], target: &'static str) -> Result<rune::Context, rune::ContextError> {
+fn rune_context(
+    parameters: &[(String, String)],
+    target: &'static str,
+    files: &Arc<Files>,
+) -> Result<rune::Context, rune::ContextError> {
     let mut context = rune::Context::with_default_modules()?;
     let mut latte = Module::with_crate("latte")?;
     parameter::install(&mut latte, parameters)?;
@@ -156,7 +163,7 @@ fn rune_context(parameters: &[(String, String)], target: &'static str) -> Result
     numbers::install(&mut latte)?;
     context.install(&latte)?;
     context.install(uuid::module()?)?;
-    context.install(fs::module()?)?;
+    context.install(fs::module(files)?)?;
     context.install(fs::lines_module()?)?;
     context.install(context::module()?)?;
     Ok(context)

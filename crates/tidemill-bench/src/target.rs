@@ -108,6 +108,11 @@ pub trait Session {
     /// What the store says.
     async fn about(&self) -> Result<About, Failure>;
 
+    /// How often something was sent again since the last call without being asked to, by whatever the target is made of.
+    fn take_resent(&self) -> u32 {
+        0
+    }
+
     /// The data centres of the store, as far as it has them.
     fn data_centres(&self) -> Vec<String> {
         Vec::new()
@@ -159,6 +164,8 @@ pub struct Rest {
     pub rows: u64,
     /// Where the next page begins. `None` is from the start, again.
     pub paging_state: Option<Box<[u8]>>,
+    /// Whether this is another attempt.
+    pub is_sent_again: bool,
 }
 
 /// What a statement has of its own. What is not given is as the command line has it.
@@ -224,7 +231,7 @@ macro_rules! targets {
                 $(if let Some(target) = <$target>::open(options)? {
                     return Ok(Self::$variant(target));
                 })+
-                Err(crate::error::Error::Misuse(format!("no target has the address {}", options.addresses.join(" "))))
+                Err(crate::error::Error::Misuse(format!("no target has the address {}", options.shown_addresses())))
             }
 
             /// What `latte::target()` gives.
@@ -282,6 +289,10 @@ macro_rules! targets {
 
             async fn about(&self) -> Result<About, Failure> {
                 match self { $(Self::$variant(session) => session.about().await,)+ }
+            }
+
+            fn take_resent(&self) -> u32 {
+                match self { $(Self::$variant(session) => session.take_resent(),)+ }
             }
 
             fn data_centres(&self) -> Vec<String> {

@@ -314,8 +314,11 @@ fn unstored(node: &Cassandra) -> (NoStorage, Bench) {
         "pub async fn schema(ctx) { ctx.execute(\"CREATE TABLE IF NOT EXISTS shape.unstored (a bigint PRIMARY KEY)\").await?; }
          pub async fn prepare(ctx) {
              ctx.prepare_with(\"i\", \"INSERT INTO shape.unstored (a) VALUES (?)\", #{timeout: \"500ms\"}).await?;
+             ctx.prepare_with(\"j\", \"INSERT INTO shape.unstored (a) VALUES (?) \", #{timeout: \"500ms\", idempotent: true}).await?;
          }
          pub async fn run(ctx, i) { ctx.execute_prepared(\"i\", [i]).await?; }
+         pub async fn twice(ctx, i) { ctx.execute_prepared(\"j\", [i]).await?; }
+         pub async fn machine_twice(ctx, i) { if i >= 0 { ctx.execute_prepared(\"j\", [i]).await?; } }
          pub async fn machine(ctx, i) { if i >= 0 { ctx.execute_prepared(\"i\", [i]).await?; } }",
     );
     bench.run(&["schema", "w.rn"]).good();
@@ -356,6 +359,41 @@ fn failures_are_counted_alike(node: &Cassandra) {
         let results = &bench.results("r.json")[0];
         assert_eq!(results["cycle_errors"]["timeout"], 7);
         assert!(results["elapsed_s"].as_f64().unwrap() >= 1.0);
+
+        // What a cluster says now and then is counted, whatever its number, with the first of its words: a server error, one of
+        // truncating, of the protocol, and one that nobody knows.
+        for code in [0x0000, 0x1003, 0x000a, 0x7777] {
+            endpoint.reply(Reply::Error(code));
+            let (ran, answered) = run("10", "0");
+            let context = format!("{function}, {code:#x}: {}", ran.err);
+            // Sent once, though the statement may be sent again: neither this program nor the driver does.
+            assert_eq!((ran.code, answered), (Some(1), 10), "{context}");
+            let results = &bench.results("r.json")[0];
+            assert_eq!(results["cycle_errors"]["server"], 10, "{context}");
+            assert_eq!(results["retries"], 0, "{context}");
+            let text = results["error_texts"]["server"].as_str().unwrap();
+            assert!(text.contains("told"), "{text}");
+            assert!(
+                ran.out.contains("the first error of each kind") && ran.out.contains("told"),
+                "{}",
+                ran.out
+            );
+        }
+        // What the driver sends again is counted: it has leave to for a statement that does no harm twice.
+        let idempotent = if function == "run" { "twice" } else { "machine_twice" };
+        let line = ["run", "w.rn", "-w", "0", "-f", idempotent, "-d", "10", "-o", "r.json"];
+        for (more, resent) in [("--retries=1", 10), ("--retries=0", 0)] {
+            endpoint.reply(Reply::Error(0x1003));
+            let before = endpoint.answered();
+            let ran = bench.run(&[&line[..], &[more]].concat());
+            assert_eq!(
+                (ran.code, endpoint.answered() - before),
+                (Some(1), 10 + resent),
+                "{idempotent}: {}",
+                ran.err
+            );
+            assert_eq!(bench.results("r.json")[0]["retries"], resent, "{idempotent} {more}");
+        }
 
         // An invalid statement ends the run.
         endpoint.reply(Reply::Error(0x2200));

@@ -418,3 +418,57 @@ fn errors_are_logged_where_it_is_asked_for() {
         .run(&[&["--log-dir", "not/there"], &run[..]].concat())
         .fails(2, "not/there");
 }
+
+/// What is not the workload's own is nobody's to show, unless the user named it or said so.
+#[test]
+fn a_workload_reads_its_own_folder_and_what_was_named() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret.txt");
+    std::fs::write(&secret, "open sesame").unwrap();
+    let secret = secret.to_str().unwrap();
+    for (call, more) in [
+        ("read_to_string", ""),
+        ("read_lines", ""),
+        ("read_words", ""),
+        ("read_split_lines_iter", ", []"),
+    ] {
+        let script = format!(
+            "const FILE = latte::param!(\"file\", \"none\");
+             pub async fn run(ctx, i) {{ fs::{call}(\"{secret}\"{more})?; }}"
+        );
+        let (_, ran) = run(&script, &["-d", "1"]);
+        let ran = ran.fails(2, "--allow-files");
+        assert!(!ran.err.contains("sesame"), "{}", ran.err);
+        run(&script, &["-d", "1", "--allow-files"]).1.good();
+        run(&script, &["-d", "1", "-P", &format!("file={secret}")]).1.good();
+    }
+    let (_, ran) = run("pub async fn run(ctx, i) { fs::read_lines(\"w.rn\")?; }", &["-d", "1"]);
+    ran.good();
+}
+
+#[test]
+fn passwords_of_addresses_are_not_shown() {
+    // Nobody listens there.
+    let free = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    for address in [
+        format!("cql://ann:hunter5@{free}"),
+        format!("ann:hunter5@{free}"),
+        format!("cql://ann:hunter5@{free}/keyspace"),
+        format!("cql://ann:hun/hunter5@{free}"),
+        format!("clickhouse://ann:hunter5@{free}"),
+        format!("clickhouse://{free}?password=hunter5"),
+        format!("https://ann:hunter5@{free}"),
+    ] {
+        let bench = Bench::new(&address);
+        bench.write("w.rn", "pub async fn run(ctx, i) {}");
+        let ran = bench.run(&["run", "w.rn", "-d", "1", "--request-timeout", "1s", "-o", "r.json"]);
+        assert_eq!(ran.code, Some(2), "{address}: {}", ran.err);
+        let report = std::fs::read_to_string(bench.file("r.json")).unwrap_or_default();
+        for text in [&ran.out, &ran.err, &report] {
+            assert!(!text.contains("hunter5"), "{address}: {text}");
+        }
+    }
+}

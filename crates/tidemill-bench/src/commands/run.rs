@@ -183,7 +183,7 @@ fn config(args: &RunArgs, prepared: &Prepared, name: &str, version: &str) -> Run
                 weight: function.weight,
             })
             .collect(),
-        target: connection.addresses.join(" "),
+        target: connection.shown_addresses(),
         cluster: some(name),
         target_version: some(version),
         tags: args.tags.clone(),

@@ -52,6 +52,10 @@ impl Context {
         self.recorder
             .borrow_mut()
             .request(statement.id, sent, now, rows, 0, outcome);
+        if let Ended::Over(Err(failure)) = &ended {
+            let kind = failure.kind.name();
+            self.recorder.borrow_mut().error_text(kind, || failure.to_string());
+        }
         match ended {
             Ended::Over(Err(failure)) => Ok(Err(failure.about(&self.text_of(key)))),
             Ended::Over(Ok(_)) | Ended::Unfinished(_) => Ok(Ok(())),

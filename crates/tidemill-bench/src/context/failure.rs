@@ -29,6 +29,8 @@ pub enum FailureKind {
     Connection,
     /// Another had the record or the table.
     Locked,
+    /// The store failed at the request, by its own words, which are no judgement of the statement.
+    Server,
     /// The store does not take the statement.
     Refused,
     /// Values that do not fit the statement.
@@ -52,6 +54,7 @@ impl FailureKind {
             Self::Unavailable => "unavailable",
             Self::Connection => "connection",
             Self::Locked => "locked",
+            Self::Server => "server",
             Self::Refused => "refused",
             Self::Parameters => "parameters",
             Self::Unsupported => "unsupported",
@@ -65,7 +68,7 @@ impl FailureKind {
     pub fn is_passing(self) -> bool {
         matches!(
             self,
-            Self::Timeout | Self::Overloaded | Self::Unavailable | Self::Connection | Self::Locked
+            Self::Timeout | Self::Overloaded | Self::Unavailable | Self::Connection | Self::Locked | Self::Server
         )
     }
 

@@ -52,6 +52,12 @@ impl Context {
                 checked => break checked,
             }
         };
+        // What the driver sent again, of whichever request.
+        retries += self.session.take_resent();
+        if let Err(failure) = &answer {
+            let kind = failure.kind.name();
+            self.recorder.borrow_mut().error_text(kind, || failure.to_string());
+        }
         let outcome = answer.as_ref().map(|_| ()).map_err(|failure| failure.kind.name());
         let rows = answer.as_ref().map_or(0, |answer| answer.rows);
         self.recorder

@@ -31,6 +31,12 @@ pub fn write_text(
     for (name, report) in [("", Some(report)), ("the baseline: ", baseline)] {
         let Some(report) = report else { continue };
         for run in &report.runs {
+            if !run.results.error_texts.is_empty() {
+                writeln!(out, "\n{name}the first error of each kind:")?;
+            }
+            for (kind, text) in &run.results.error_texts {
+                writeln!(out, "{kind:>27}  {}", one_line(text))?;
+            }
             if let Some(warning) = &run.results.client.warning {
                 writeln!(out, "\nwarning: {name}{warning}")?;
             }
@@ -52,6 +58,12 @@ pub fn write_text(
         )?;
     }
     Ok(())
+}
+
+/// The text in one line, without what a terminal would obey.
+fn one_line(text: &str) -> String {
+    let visible = |character: char| if character.is_control() { ' ' } else { character };
+    text.chars().map(visible).collect()
 }
 
 fn write_config(report: &Report, baseline: Option<&Report>, out: &mut dyn Write) -> io::Result<()> {

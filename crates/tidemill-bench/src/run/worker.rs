@@ -243,6 +243,9 @@ impl Worker {
         let id = FunctionId(function);
         self.recorder.borrow_mut().cycle(id, scheduled, started, ended, outcome);
         if let Err(called) = called {
+            self.recorder
+                .borrow_mut()
+                .error_text(self::outcome(&called), || called.to_string());
             let name = self.chooser.function(function).map_or("", |function| &function.name);
             tracing::warn!(function = name, error = %called, "a cycle ended with an error");
             if !self.goes_on(&called) {

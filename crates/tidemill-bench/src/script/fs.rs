@@ -1,20 +1,38 @@
 //! The module `fs` of scripts: text from files and from the program's resources.
 
-use std::fs;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};
+use std::sync::Arc;
 
 use rune::runtime::Mut;
 use rune::{Any, ContextError, Module, Value};
 
+use super::files::Files;
 use super::resources::resource;
 
-pub(super) fn module() -> Result<Module, ContextError> {
+pub(super) fn module(files: &Arc<Files>) -> Result<Module, ContextError> {
     let mut module = Module::with_crate("fs")?;
-    module.function_meta(read_to_string)?;
-    module.function_meta(read_lines)?;
-    module.function_meta(read_words)?;
-    module.function_meta(read_split_lines_iter)?;
+    let of = || Arc::clone(files);
+    let files = of();
+    module
+        .function("read_to_string", move |file: &str| files.text(file))
+        .build()?;
+    let files = of();
+    module
+        .function("read_lines", move |file: &str| read_lines(&files, file))
+        .build()?;
+    let files = of();
+    module
+        .function("read_words", move |file: &str| {
+            files.text(file).map(|text| words(&text))
+        })
+        .build()?;
+    let files = of();
+    module
+        .function("read_split_lines_iter", move |file: &str, options: Vec<Value>| {
+            read_split_lines_iter(&files, file, &options)
+        })
+        .build()?;
     module.function_meta(read_resource_to_string)?;
     module.function_meta(read_resource_lines)?;
     module.function_meta(read_resource_words)?;
@@ -40,20 +58,8 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-#[rune::function]
-fn read_to_string(file: &str) -> io::Result<String> {
-    fs::read_to_string(file).map_err(about(file))
-}
-
-#[rune::function]
-fn read_lines(file: &str) -> io::Result<Vec<String>> {
-    let text = fs::read_to_string(file).map_err(about(file))?;
-    Ok(text.lines().map(str::to_owned).collect())
-}
-
-#[rune::function]
-fn read_words(file: &str) -> io::Result<Vec<String>> {
-    Ok(words(&fs::read_to_string(file).map_err(about(file))?))
+fn read_lines(files: &Files, file: &str) -> io::Result<Vec<String>> {
+    Ok(files.text(file)?.lines().map(str::to_owned).collect())
 }
 
 fn named(name: &str) -> io::Result<&'static str> {
@@ -103,11 +109,10 @@ impl SplitLines {
 
 /// `options` are, as far as they are given: the separator (a text), how often to split at most (a number, below 0 without end), whether
 /// pieces are trimmed, and whether empty ones are left out (both true unless said otherwise).
-#[rune::function]
-fn read_split_lines_iter(file: &str, options: Vec<Value>) -> io::Result<SplitLines> {
+fn read_split_lines_iter(files: &Files, file: &str, options: &[Value]) -> io::Result<SplitLines> {
     let mut split = SplitLines {
         file: file.to_owned(),
-        lines: BufReader::new(File::open(file).map_err(about(file))?).lines(),
+        lines: BufReader::new(files.open(file)?).lines(),
         separator: " ".to_owned(),
         pieces: usize::MAX,
         trims: true,

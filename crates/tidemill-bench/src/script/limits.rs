@@ -7,6 +7,8 @@ pub struct Limits {
     pub instructions: usize,
     /// Bytes that its values hold. Default: 256 MiB.
     pub memory: usize,
+    /// Whether it may read any file, not only those in its folder and those that a parameter names. Default: no.
+    pub any_file: bool,
 }
 
 impl Default for Limits {
@@ -14,6 +16,7 @@ impl Default for Limits {
         Self {
             instructions: 100_000_000,
             memory: 256 << 20,
+            any_file: false,
         }
     }
 }

@@ -16,6 +16,8 @@ use super::{
 /// must not fill the memory.
 const MOST_NAMES: usize = 256;
 const OTHER: &str = "other";
+/// Characters of the text of an error that are kept.
+const LONGEST_TEXT: usize = 300;
 
 /// A function of the workload: its index among the names that [`Recorder::new`] was given.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,6 +35,7 @@ pub struct Recorder {
     functions: Vec<FunctionRecorder>,
     statements: Vec<StatementRecorder>,
     metrics: Vec<(String, MetricSample)>,
+    error_texts: BTreeMap<String, String>,
     in_flight: InFlight,
     thread: ThreadClock,
 }
@@ -46,6 +49,8 @@ pub struct Chunk {
     pub(crate) functions: BTreeMap<String, FunctionSample>,
     pub(crate) statements: BTreeMap<String, StatementSample>,
     pub(crate) metrics: BTreeMap<String, MetricSample>,
+    /// The first text of each kind of error.
+    pub(crate) error_texts: BTreeMap<String, String>,
     /// The sum over all requests of the time that they were in flight in this interval.
     pub(crate) in_flight: Duration,
     /// The processor time of the worker's thread.
@@ -111,6 +116,7 @@ impl Recorder {
             functions: functions.collect(),
             statements: Vec::new(),
             metrics: Vec::new(),
+            error_texts: BTreeMap::new(),
             in_flight: InFlight::default(),
             thread: ThreadClock::start(),
         }
@@ -198,6 +204,19 @@ impl Recorder {
         }
     }
 
+    /// Keeps the text of an error, which is counted by its kind, when it is the first of the interval.
+    #[cold]
+    pub fn error_text(&mut self, kind: &str, text: impl FnOnce() -> String) {
+        if self.error_texts.len() < MOST_NAMES && !self.error_texts.contains_key(kind) {
+            let mut text = text();
+            if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+                text.truncate(end);
+                text.push('…');
+            }
+            self.error_texts.insert(kind.to_owned(), text);
+        }
+    }
+
     /// Records a value of a metric that the script defines.
     pub fn metric(&mut self, name: &str, value: f64) {
         if let Some((_, metric)) = self.metrics.iter_mut().find(|(known, _)| known == name) {
@@ -245,6 +264,7 @@ impl Recorder {
             functions: functions.collect(),
             statements: statements.collect(),
             metrics: std::mem::take(&mut self.metrics).into_iter().collect(),
+            error_texts: std::mem::take(&mut self.error_texts),
             in_flight: self.in_flight.take(now.saturating_duration_since(self.start)),
             thread: self.thread.lap(),
         }

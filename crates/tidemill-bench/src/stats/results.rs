@@ -27,6 +27,9 @@ pub struct Results {
     /// Errors of requests, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub request_errors: Counts,
+    /// The first text of each kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub error_texts: BTreeMap<String, String>,
     /// Cycles a second.
     pub cycles_per_s: Estimate,
     /// Requests a second.

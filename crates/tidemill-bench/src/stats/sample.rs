@@ -27,6 +27,9 @@ pub struct Sample {
     /// By metric that the script defines.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, MetricSample>,
+    /// The first text of each kind of error.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub error_texts: BTreeMap<String, String>,
     /// How many requests were in flight, on average over the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<f64>,
@@ -116,6 +119,7 @@ impl Sample {
                 let share = spent.as_secs_f64() / chunk.duration.as_secs_f64();
                 sample.busiest_worker = Some(sample.busiest_worker.unwrap_or(0.0).max(share));
             }
+            add_texts(&mut sample.error_texts, &chunk.error_texts);
             if workers == 1 {
                 (sample.functions, sample.statements, sample.metrics) =
                     (chunk.functions, chunk.statements, chunk.metrics);
@@ -136,6 +140,7 @@ impl Sample {
     /// in flight.
     pub fn add(&mut self, other: &Self) {
         self.add_parts(&other.functions, &other.statements, &other.metrics);
+        add_texts(&mut self.error_texts, &other.error_texts);
         self.start_s = self.start_s.min(other.start_s);
         self.duration_s = self.duration_s.max(other.duration_s);
         let sum =
@@ -200,6 +205,13 @@ fn sum<'a>(mut timings: impl Iterator<Item = &'a Timings>) -> Cow<'a, Latencies>
         sum.to_mut().add(&timings.histogram);
         sum
     })
+}
+
+/// Adds the texts of kinds that have none.
+pub(super) fn add_texts(texts: &mut BTreeMap<String, String>, more: &BTreeMap<String, String>) {
+    for (kind, text) in more {
+        texts.entry(kind.clone()).or_insert_with(|| text.clone());
+    }
 }
 
 impl FunctionSample {

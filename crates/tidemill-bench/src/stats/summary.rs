@@ -8,7 +8,7 @@ use super::{
     batches::Batches,
     cores,
     quantile::percentile,
-    sample::{add_counts, total},
+    sample::{add_counts, add_texts, total},
 };
 
 /// A worker that computes this share of its time has none left to wait for answers.
@@ -27,6 +27,7 @@ pub struct Summary {
     functions: Named<Function>,
     statements: Named<Statement>,
     metrics: BTreeMap<String, MetricSample>,
+    error_texts: BTreeMap<String, String>,
     cycles: Rate,
     requests: Rate,
     rows: Rate,
@@ -110,6 +111,7 @@ impl Summary {
             functions: Named::default(),
             statements: Named::default(),
             metrics: BTreeMap::new(),
+            error_texts: BTreeMap::new(),
             cycles: Rate::default(),
             requests: Rate::default(),
             rows: Rate::default(),
@@ -149,6 +151,7 @@ impl Summary {
             *of += seconds;
         }
 
+        add_texts(&mut self.error_texts, &sample.error_texts);
         self.functions.add(&sample.functions, whole);
         self.statements.add(&sample.statements, whole);
         for (name, metric) in &sample.metrics {
@@ -172,6 +175,7 @@ impl Summary {
             retries: requests.retries,
             cycle_errors: cycles.errors,
             request_errors: requests.errors,
+            error_texts: self.error_texts,
             cycles_per_s: self.cycles.estimate(seconds),
             requests_per_s: self.requests.estimate(seconds),
             rows_per_s: self.rows.estimate(seconds),

@@ -282,6 +282,10 @@ fn failure(error: ServerError) -> Failure {
             202 | 241 | 252 => FailureKind::Overloaded,
             // NETWORK_ERROR, ALL_CONNECTION_TRIES_FAILED.
             210 | 279 => FailureKind::Connection,
+            // LOGICAL_ERROR, CANNOT_ALLOCATE_MEMORY, ABORTED, TABLE_IS_READ_ONLY, NOT_ENOUGH_SPACE, TOO_FEW_LIVE_REPLICAS,
+            // UNKNOWN_STATUS_OF_INSERT, QUERY_WAS_CANCELLED, SYSTEM_ERROR, CANNOT_SCHEDULE_TASK, KEEPER_EXCEPTION and what has no
+            // number of its own: no judgement of the statement.
+            49 | 173 | 236 | 242 | 243 | 285 | 319 | 394 | 425 | 439 | 999..=1002 => FailureKind::Server,
             _ => FailureKind::Refused,
         },
         _ => FailureKind::Refused,

@@ -6,6 +6,7 @@
 mod bind;
 mod duration;
 mod fast;
+mod resent;
 mod rows;
 
 use std::cell::{OnceCell, RefCell};
@@ -23,7 +24,9 @@ use scylla::client::session::Session as Driver;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::errors::{BadQuery, DbError, ExecutionError, PrepareError, RequestAttemptError};
 use scylla::frame::types::{Consistency, SerialConsistency};
+use scylla::observability::history::HistoryListener;
 use scylla::policies::load_balancing::DefaultPolicy;
+use scylla::policies::retry::{DefaultRetryPolicy, FallthroughRetryPolicy, RetryPolicy};
 use scylla::policies::speculative_execution::SimpleSpeculativeExecutionPolicy;
 use scylla::response::PagingState;
 use scylla::statement::batch::{Batch, BatchType};
@@ -37,6 +40,7 @@ use crate::args::{Compression, ConnectionArgs};
 use crate::context::{Failure, FailureKind};
 use crate::error::{Error, Result};
 use fast::FastLane;
+use resent::Resent;
 
 /// A cluster.
 pub struct Cql {
@@ -46,6 +50,7 @@ pub struct Cql {
     defaults: ExecuteDefaults,
     /// What requests without the driver are made with, where the options allow them.
     fast: Option<ConnectionsOptions>,
+    sends_again: bool,
 }
 
 /// A session with a cluster.
@@ -57,6 +62,8 @@ pub struct CqlSession {
     fast_options: Option<ConnectionsOptions>,
     /// The way past the driver, once somebody polls.
     fast: OnceCell<FastLane>,
+    resent: Arc<Resent>,
+    sends_again: bool,
 }
 
 struct Prepared {
@@ -70,17 +77,8 @@ impl Target for Cql {
     const NAME: &'static str = "cql";
 
     fn open(options: &ConnectionArgs) -> Result<Option<Self>> {
-        let nodes: Vec<&str> = options
-            .addresses
-            .iter()
-            .map(|address| address.strip_prefix("cql://").unwrap_or(address).trim_end_matches('/'))
-            .collect();
-        if let Some(foreign) = nodes.iter().find(|node| node.is_empty() || node.contains('/')) {
-            return Err(Error::Misuse(format!(
-                "expected host[:port], cql://host[:port], clickhouse://host, xbase:DIR or mem:, found {foreign:?}"
-            )));
-        }
         let misuse = Error::Misuse;
+        let (nodes, login) = nodes(options)?;
         let mut balancing = DefaultPolicy::builder().token_aware(true);
         if let Some(centre) = &options.datacenter {
             balancing = match &options.rack {
@@ -106,10 +104,7 @@ impl Target for Cql {
             .map(|tls| tls::config(&tls).map_err(|error| misuse(with_causes(&error))))
             .transpose()?;
         let handshake = Handshake {
-            login: (!options.user.is_empty()).then(|| Login {
-                user: options.user.clone(),
-                password: options.password.clone(),
-            }),
+            login: login.clone(),
             tls: tls.clone(),
             compression: options.compression.map(|compression| match compression {
                 Compression::Lz4 => scylla::frame::Compression::Lz4,
@@ -122,6 +117,11 @@ impl Target for Cql {
             .load_balancing_policy(Arc::clone(&policy))
             .speculative_execution_policy(speculative)
             .request_timeout(Some(options.request_timeout))
+            .retry_policy(match options.retries {
+                // Nothing is sent again, by the driver neither.
+                0 => Arc::new(FallthroughRetryPolicy::new()),
+                _ => Arc::new(DefaultRetryPolicy::new()) as Arc<dyn RetryPolicy>,
+            })
             .build();
         let mut builder = SessionBuilder::new()
             .known_nodes(nodes)
@@ -132,8 +132,8 @@ impl Target for Cql {
             .compression(handshake.compression)
             .tls_context(tls)
             .default_execution_profile_handle(profile.into_handle());
-        if !options.user.is_empty() {
-            builder = builder.user(&options.user, &options.password);
+        if let Some(Login { user, password }) = login {
+            builder = builder.user(user, password);
         }
         let fast = options.speculate_after.is_none().then(|| ConnectionsOptions {
             per_node: options.connections.get(),
@@ -145,7 +145,8 @@ impl Target for Cql {
             .map_err(|_| misuse(format!("a page of {} rows is too long", options.page_size)))?;
         Ok(Some(Self {
             builder,
-            addresses: options.addresses.join(" "),
+            addresses: options.shown_addresses(),
+            sends_again: options.retries > 0,
             page_size,
             defaults,
             fast,
@@ -163,6 +164,8 @@ impl Target for Cql {
             statements: RefCell::default(),
             defaults: self.defaults,
             fast_options: self.fast.clone(),
+            resent: Arc::default(),
+            sends_again: self.sends_again,
             fast: OnceCell::new(),
         })
     }
@@ -173,6 +176,11 @@ impl CqlSession {
         let statements = self.statements.borrow();
         let statement = statements.get(number).cloned();
         statement.ok_or_else(|| Failure::new(FailureKind::Misuse, format!("there is no statement {number}")))
+    }
+
+    /// Who is told of the driver's attempts.
+    fn listener(&self) -> Arc<dyn HistoryListener> {
+        Arc::<Resent>::clone(&self.resent)
     }
 
     /// Reads all pages from one on. `page` asks for one.
@@ -241,7 +249,8 @@ impl Session for CqlSession {
         if let Some(timeout) = options.timeout {
             statement.set_request_timeout(Some(timeout));
         }
-        let prepared = self.driver.prepare(statement).await.map_err(prepare_failure)?;
+        let mut prepared = self.driver.prepare(statement).await.map_err(prepare_failure)?;
+        prepared.set_history_listener(self.listener());
         let mut statements = self.statements.borrow_mut();
         statements.push(Rc::new(Prepared {
             execute: Execute::new(&prepared, self.defaults),
@@ -251,7 +260,8 @@ impl Session for CqlSession {
     }
 
     async fn execute(&self, text: &str, rows: Wanted) -> Result<Answer, Failure> {
-        let statement = Statement::new(text).with_page_size(self.page_size);
+        let mut statement = Statement::new(text).with_page_size(self.page_size);
+        statement.set_history_listener(self.listener());
         let page = async |state| self.driver.query_single_page(statement.clone(), (), state).await;
         // The driver's futures are large, and are moved with those that wait for them.
         Box::pin(self.pages(rows, PagingState::start(), page)).await
@@ -279,7 +289,7 @@ impl Session for CqlSession {
         let Some(options) = self.fast_options.clone() else {
             return;
         };
-        if let Some(lane) = FastLane::open(self.driver.get_cluster_state(), options).await {
+        if let Some(lane) = FastLane::open(self.driver.get_cluster_state(), options, self.sends_again).await {
             // Whoever polls a session does so once.
             let _ = self.fast.set(lane);
         }
@@ -303,6 +313,9 @@ impl Session for CqlSession {
     }
 
     async fn finish(&self, statement: usize, parameters: &Value, rest: Rest) -> Result<Answer, Failure> {
+        if rest.is_sent_again {
+            self.resent.add();
+        }
         let state = match rest.paging_state {
             Some(state) => PagingState::new_from_raw_bytes(state.as_ref()),
             None => PagingState::start(),
@@ -318,6 +331,7 @@ impl Session for CqlSession {
             BatchKind::Unlogged => BatchType::Unlogged,
             BatchKind::Counter => BatchType::Counter,
         });
+        batch.set_history_listener(self.listener());
         for (number, _) in statements {
             batch.append_statement(self.statement(*number)?.statement.clone());
         }
@@ -345,6 +359,10 @@ impl Session for CqlSession {
         Ok(About { name, version })
     }
 
+    fn take_resent(&self) -> u32 {
+        self.resent.take()
+    }
+
     fn data_centres(&self) -> Vec<String> {
         let state = self.driver.get_cluster_state();
         let mut names: Vec<String> = state
@@ -356,6 +374,37 @@ impl Session for CqlSession {
         names.dedup();
         names
     }
+}
+
+/// The nodes that the addresses name, and who asks: those of the options, or of an address.
+fn nodes(options: &ConnectionArgs) -> Result<(Vec<String>, Option<Login>)> {
+    let expected = "expected host[:port], cql://[user:password@]host[:port], clickhouse://host, xbase:DIR or mem:";
+    let mut login = (!options.user.is_empty()).then(|| Login {
+        user: options.user.clone(),
+        password: options.password.clone(),
+    });
+    let mut nodes = Vec::new();
+    for address in &options.addresses {
+        let bare = address.strip_prefix("cql://").unwrap_or(address);
+        // Errors of an address tell nothing of what is in front of its host.
+        let foreign = |what: String| Error::Misuse(format!("{expected}; {what}"));
+        if bare.contains("://") || bare.is_empty() {
+            return Err(foreign("found another scheme, or nothing".to_owned()));
+        }
+        let (found, path) =
+            tidemill_cql::Options::parse(&format!("cql://{bare}")).map_err(|error| foreign(error.to_string()))?;
+        if path.keyspace.is_some() || bare.contains('?') {
+            return Err(foreign("found something behind the host".to_owned()));
+        }
+        nodes.extend(found.hosts);
+        if let (Some(user), None) = (found.user, &login) {
+            login = Some(Login {
+                user,
+                password: found.password,
+            });
+        }
+    }
+    Ok((nodes, login))
 }
 
 fn consistency(name: &str) -> Result<Consistency, String> {
@@ -428,7 +477,18 @@ fn server_kind(error: &DbError) -> FailureKind {
         | DbError::ReadFailure { .. }
         | DbError::WriteFailure { .. }
         | DbError::IsBootstrapping => FailureKind::Unavailable,
-        _ => FailureKind::Refused,
+        // What is wrong with the statement, or with who asks.
+        DbError::SyntaxError
+        | DbError::Invalid
+        | DbError::AlreadyExists { .. }
+        | DbError::FunctionFailure { .. }
+        | DbError::AuthenticationError
+        | DbError::Unauthorized
+        | DbError::ConfigError
+        | DbError::Unprepared { .. } => FailureKind::Refused,
+        // A server error, one of truncating, one of the protocol (busy), and all numbers that nobody knows: a cluster has them now
+        // and then, and goes on.
+        _ => FailureKind::Server,
     }
 }
 

@@ -27,6 +27,8 @@ struct Lane {
     outcomes: Vec<(Tag, Outcome)>,
     waiters: Vec<Waiter>,
     free: Vec<u32>,
+    /// Whether a request may be sent again at all.
+    sends_again: bool,
 }
 
 /// Who gets an outcome, and what he needs to know of the request.
@@ -61,7 +63,11 @@ pub(super) struct Answering<'a> {
 
 impl FastLane {
     /// Connects, when such connections can serve the cluster.
-    pub(super) async fn open(cluster: Arc<ClusterState>, options: ConnectionsOptions) -> Option<Self> {
+    pub(super) async fn open(
+        cluster: Arc<ClusterState>,
+        options: ConnectionsOptions,
+        sends_again: bool,
+    ) -> Option<Self> {
         if !Connections::<Tag>::serves(&cluster) {
             return None;
         }
@@ -74,6 +80,7 @@ impl FastLane {
             outcomes: Vec::new(),
             waiters: Vec::new(),
             free: Vec::new(),
+            sends_again,
         })))
     }
 
@@ -137,7 +144,7 @@ impl FastLane {
         }
         lane.connections.poll(context, &mut lane.outcomes);
         for (tag, outcome) in lane.outcomes.drain(..) {
-            let end = end(tag, outcome);
+            let end = end(tag, outcome, lane.sends_again);
             match tag.recipient {
                 Recipient::Cycle(cycle) => ended.push((cycle, end)),
                 Recipient::Waiter(number) => match &mut lane.waiters[number as usize] {
@@ -217,26 +224,35 @@ impl Drop for Answering<'_> {
 }
 
 #[inline]
-fn end(tag: Tag, outcome: Outcome) -> Ended {
+fn end(tag: Tag, outcome: Outcome, sends_again: bool) -> Ended {
     match outcome {
         Ok(Reply::Void) => Ended::Over(Ok(0)),
         Ok(Reply::Rows { count, paging_state }) => {
             let rows = u64::from(count);
             match paging_state {
                 None => Ended::Over(Ok(rows)),
-                paging_state => Ended::Unfinished(Rest { rows, paging_state }),
+                paging_state => Ended::Unfinished(Rest {
+                    rows,
+                    paging_state,
+                    is_sent_again: false,
+                }),
             }
         }
-        Err(fault) if is_sent_again(&fault, tag) => Ended::Unfinished(Rest::default()),
+        // No attempt: the node has to be told the statement first.
+        Err(fault) if matches!(*fault, Fault::Server(DbError::Unprepared { .. }, _)) => {
+            Ended::Unfinished(Rest::default())
+        }
+        Err(fault) if sends_again && is_sent_again(&fault, tag) => Ended::Unfinished(Rest {
+            is_sent_again: true,
+            ..Rest::default()
+        }),
         Err(fault) => Ended::Over(Err(failure(&fault))),
     }
 }
 
-/// Whether the driver's default policy sends a request again after its first attempt; and the driver knows what to do when a node has
-/// forgotten a statement.
+/// Whether the driver's default policy sends a request again after its first attempt.
 fn is_sent_again(fault: &Fault, tag: Tag) -> bool {
     match fault {
-        Fault::Server(DbError::Unprepared { .. }, _) => true,
         _ if tag.is_serial => false,
         Fault::Broken(_) => tag.is_idempotent,
         Fault::Server(error, _) => match error {
