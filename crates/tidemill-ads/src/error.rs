@@ -179,7 +179,7 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
     use xbase::{Error as E, LockSubject};
     match error {
         E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ErrorCode::FileNotFound,
-        E::Io { .. } => ErrorCode::FileError,
+        E::Io { .. } | E::NotRegular { .. } | E::Exists { .. } => ErrorCode::FileError,
         E::Corrupt(corrupt) if is_index(&corrupt.path) => ErrorCode::CorruptIndex,
         E::Corrupt(_) | E::Recovery(_) => ErrorCode::CorruptTable,
         E::StaleIndex { .. } => ErrorCode::CorruptIndex,

@@ -3,7 +3,6 @@
 //! Files are copied as they are: every byte of the header, of the records and of the memo file, but for what belongs to the
 //! place: the production index and the database. What this module does not do: it copies no indexes and packs nothing.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,10 +10,12 @@ use crate::beside::beside;
 use crate::error::{Error, Result};
 use crate::header::Dialect;
 use crate::memo::MemoDialect;
-use crate::memo_writer::MemoWriter;
+use crate::memo_writer;
+use crate::regular_file;
 use crate::source::Source;
 use crate::storage::{DataFile, Storage};
-use crate::table::Table;
+use crate::table::{CPG_LIMIT, Table};
+use crate::table_set::TableSet;
 
 /// How many bytes are copied at once.
 const CHUNK: u64 = 1 << 20;
@@ -28,7 +29,7 @@ impl Table {
     /// blocks have the default size of their dialect.
     ///
     /// # Errors
-    /// [`Error::Io`] when there is such a file already, or cannot be one; nothing is left behind then.
+    /// [`Error::Exists`] when one of its files is there already; [`Error::Io`] when it cannot be made. Nothing is left behind then.
     /// [`Error::MissingMemo`] when the table's own memo file is not there.
     pub fn copy_structure(&self, path: impl AsRef<Path>) -> Result<()> {
         self.copy(path.as_ref(), 0)
@@ -45,6 +46,7 @@ impl Table {
     }
 
     fn copy(&self, path: &Path, records: u32) -> Result<()> {
+        TableSet::of(path).refuse_existing()?;
         let mut made = Made::default();
         let upper = path.extension().is_some_and(|extension| extension == "DBF");
         let with = |extension: &str| {
@@ -68,14 +70,14 @@ impl Table {
             });
             let file = made.create(&to)?;
             if records == 0 {
-                MemoWriter::create(&to, memo.dialect(), memo.block_size().into())?.finish()?;
+                file.write(0, &memo_writer::empty_of(memo.dialect(), memo.block_size().into()))?;
             } else {
                 copy_bytes(memo.source(), 0, memo.file_len(), &file, 0)?;
-                file.sync()?;
             }
+            file.sync()?;
         }
         if let Ok(cpg) = beside(self.path(), &["cpg"]) {
-            let name = std::fs::read(&cpg).map_err(|e| Error::io(&cpg, "read", e))?;
+            let name = regular_file::read_short(&cpg, "code page", CPG_LIMIT)?;
             made.create(&with("cpg"))?.write(0, &name)?;
         }
         let file = made.create(path)?;
@@ -141,8 +143,7 @@ struct Made {
 
 impl Made {
     fn create(&mut self, path: &Path) -> Result<DataFile> {
-        let file = File::options().read(true).write(true).create_new(true).open(path);
-        let file: Arc<dyn Storage> = Arc::new(Arc::new(file.map_err(|e| Error::io(path, "create", e))?));
+        let file: Arc<dyn Storage> = Arc::new(Arc::new(regular_file::create(path)?));
         self.files.push(path.to_owned());
         Ok(DataFile::new(path, Box::new(file)))
     }

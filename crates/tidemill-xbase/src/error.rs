@@ -23,6 +23,20 @@ pub enum Error {
         /// The operating system's answer.
         source: std::io::Error,
     },
+    /// Something is there where a file would be made.
+    #[error("{} already exists", path.display())]
+    Exists {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// A folder, a pipe, a device, or a symbolic link where nothing is written through one. Nothing was read of it.
+    #[error("{}: expected a regular file, found {found}", path.display())]
+    NotRegular {
+        /// What was to be opened.
+        path: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
     /// The bytes of a file contradict its format or themselves.
     #[error(transparent)]
     Corrupt(Box<Corrupt>),

@@ -99,6 +99,8 @@ mod memo;
 mod memo_editor;
 mod memo_writer;
 mod orders;
+mod own_name;
+mod regular_file;
 mod scan;
 mod sibling;
 mod single_records;
@@ -108,6 +110,7 @@ mod storage;
 mod table;
 mod table_cursor;
 mod table_editor;
+mod table_set;
 mod table_writer;
 mod transaction;
 mod value;
@@ -135,6 +138,7 @@ pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
 pub use table_cursor::{Place, TableCursor};
 pub use table_editor::{ChangeNumber, Changes, EditOptions, OpenMode, TableEditor};
+pub use table_set::TableSet;
 pub use table_writer::{CreateOptions, TableWriter};
 pub use transaction::{
     Durability, LockRequest, LogContents, LogOptions, LoggedChange, LoggedTransaction, Savepoint, Transaction,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::memo::MemoDialect;
 use crate::memo_editor::MemoPlace;
+use crate::regular_file;
 
 #[derive(Debug)]
 pub(crate) struct MemoWriter {
@@ -20,8 +21,12 @@ pub(crate) struct MemoWriter {
 }
 
 impl MemoWriter {
+    /// Makes a file that is not there yet.
+    ///
+    /// # Errors
+    /// [`Error::Exists`], [`Error::Io`].
     pub(crate) fn create(path: &Path, dialect: MemoDialect, block_size: u64) -> Result<Self> {
-        let file = File::create(path).map_err(|e| Error::io(path, "create", e))?;
+        let file = regular_file::create(path)?;
         let mut writer = Self {
             path: path.to_owned(),
             file: BufWriter::with_capacity(1 << 18, file),
@@ -94,7 +99,11 @@ impl MemoWriter {
 
 /// The file of no memos.
 pub(crate) fn empty(dialect: MemoDialect) -> Vec<u8> {
-    let block_size = block_size(dialect);
+    empty_of(dialect, block_size(dialect))
+}
+
+/// The file of no memos, with blocks of a size of their own.
+pub(crate) fn empty_of(dialect: MemoDialect, block_size: u64) -> Vec<u8> {
     header(dialect, block_size, first_block(dialect, block_size))
 }
 

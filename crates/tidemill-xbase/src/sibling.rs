@@ -7,44 +7,39 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::lock::{Sharing, open_shared_or_exclusive};
+use crate::own_name::{self, folder_of};
+use crate::regular_file;
 use crate::storage::DataFile;
 
 /// A new file that takes the place of an old one; removed unless it does.
 pub(crate) struct Sibling {
     path: PathBuf,
+    target: PathBuf,
     handle: Arc<File>,
     done: bool,
 }
 
 impl Sibling {
-    /// Makes the file beside `target`, with the permissions of the file `like`, and keeps others from opening it.
+    /// Makes the file beside `target` under a name that nobody has, with the permissions of the file `like`, and keeps others
+    /// from opening it. Where `target` is a link it would take the place of the link: see [`regular_file::behind_link`].
     ///
     /// # Errors
     /// [`Error::Io`].
     pub(crate) fn create(target: &Path, like: &Path) -> Result<Self> {
-        let mut name = target.file_name().unwrap_or_default().to_owned();
-        name.push(".new");
-        let path = target.with_file_name(name);
-        let io = |action| move |e| (action, e);
-        let created = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .map_err(io("create"))
-            .and_then(|file| {
-                let mode = fs::metadata(like).map_err(io("open"))?.permissions();
-                file.set_permissions(mode).map_err(io("create"))?;
-                Ok(file)
-            });
-        let file = created.map_err(|(action, e)| Error::io(&path, action, e))?;
-        open_shared_or_exclusive(&file, &path, Sharing::Exclusive, Duration::ZERO)?;
-        Ok(Self {
+        let (path, file) = own_name::make(folder_of(target), ".new", regular_file::create)?;
+        let sibling = Self {
             path,
+            target: target.to_owned(),
             handle: Arc::new(file),
             done: false,
-        })
+        };
+        let mode = fs::metadata(like)
+            .map_err(|e| Error::io(like, "open", e))?
+            .permissions();
+        let given = sibling.handle.set_permissions(mode);
+        given.map_err(|e| Error::io(&sibling.path, "create", e))?;
+        open_shared_or_exclusive(&sibling.handle, &sibling.path, Sharing::Exclusive, Duration::ZERO)?;
+        Ok(sibling)
     }
 
     pub(crate) fn handle(&self) -> Arc<File> {
@@ -55,20 +50,16 @@ impl Sibling {
         DataFile::new(&self.path, Box::new(Arc::clone(&self.handle)))
     }
 
-    /// Takes the place of the file at `path`; both are in one folder.
+    /// Takes the place of the old file.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(crate) fn replace(mut self, path: &Path) -> Result<Arc<File>> {
-        fs::rename(&self.path, path).map_err(|e| Error::io(path, "replace", e))?;
+    pub(crate) fn replace(mut self) -> Result<Arc<File>> {
+        fs::rename(&self.path, &self.target).map_err(|e| Error::io(&self.target, "replace", e))?;
         self.done = true;
-        let folder = path
-            .parent()
-            .filter(|p| !p.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
         // The new name is on the disk once its folder is; where folders cannot be opened, the system sees to it.
-        if let Ok(folder) = File::open(folder) {
-            folder.sync_all().map_err(|e| Error::io(path, "sync", e))?;
+        if let Ok(folder) = File::open(folder_of(&self.target)) {
+            folder.sync_all().map_err(|e| Error::io(&self.target, "sync", e))?;
         }
         Ok(Arc::clone(&self.handle))
     }

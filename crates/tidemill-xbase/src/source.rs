@@ -13,6 +13,7 @@ use std::time::SystemTime;
 use memmap2::Mmap;
 
 use crate::error::{Error, Result};
+use crate::regular_file;
 use crate::stamp::FileStamp;
 use crate::storage::{DataFile, Storage};
 
@@ -47,7 +48,7 @@ enum Bytes {
 
 impl Source {
     pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+        let file = regular_file::open_to_read(path)?;
         Self::of_open(path, Arc::new(file), access)
     }
 

@@ -1,8 +1,8 @@
 //! An open table: its header, its fields, its memo file and how to read them.
 
-use std::ffi::OsStr;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use arrow_schema::SchemaRef;
@@ -14,6 +14,7 @@ use crate::expression::RecordBytes;
 use crate::field::{Field, Fields};
 use crate::header::{Dialect, Header};
 use crate::memo::{self, Memo};
+use crate::regular_file;
 use crate::scan::{Batches, Scan};
 use crate::source::{Access, Source};
 use crate::stamp::FileMemo;
@@ -108,6 +109,7 @@ impl Table {
     /// [`Error::Io`], and [`Error::Corrupt`] for a header that contradicts itself or the file's length (not while
     /// recovering, as far as anything can be read), [`Error::Unsupported`] for encrypted tables, and
     /// [`Error::Corrupt`] for a `.cpg` file that names no code page (while recovering it is passed over).
+    /// [`Error::NotRegular`] for a pipe, a device or a folder in the place of one of its files.
     pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         Self::over(Source::open(path, options.access)?, options)
@@ -123,7 +125,11 @@ impl Table {
         let header = read_header(&mut source)?;
         let codepage = match options.codepage {
             Some(codepage) => Some(codepage),
-            None => cpg_file(&path).or_else(|e| if options.recover { Ok(None) } else { Err(e) })?,
+            // One that cannot be read is told even while recovering: nobody knows what it says.
+            None => match cpg_file(&path) {
+                Err(Error::Corrupt(_)) if options.recover => None,
+                found => found?,
+            },
         };
         let memo = |header: &Header| {
             let found = memo::find(&path, header.dialect)?;
@@ -423,12 +429,27 @@ fn records_in_file(source: &Source, header: &Header, recover: Option<&DamageLog>
     Ok(room)
 }
 
+/// More bytes than any `.cpg` file has: a name, and perhaps a line end.
+pub(crate) const CPG_LIMIT: u64 = 4096;
+
 /// The code page that the `.cpg` file beside the table names.
+///
+/// # Errors
+/// [`Error::Corrupt`] when it names none; [`Error::NotRegular`], [`Error::Io`] when it cannot be read.
 fn cpg_file(table: &Path) -> Result<Option<CodePage>> {
-    let Some((path, text)) = ["cpg", "CPG"].iter().find_map(|extension| {
-        let path: PathBuf = table.with_extension(OsStr::new(extension));
-        std::fs::read(&path).ok().map(|text| (path, text))
-    }) else {
+    let mut found = None;
+    for extension in ["cpg", "CPG"] {
+        let path = table.with_extension(extension);
+        match regular_file::read_short(&path, "code page", CPG_LIMIT) {
+            Ok(text) => {
+                found = Some((path, text));
+                break;
+            }
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
+    }
+    let Some((path, text)) = found else {
         return Ok(None);
     };
     let name = String::from_utf8_lossy(text.get(..64.min(text.len())).unwrap_or_default())

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ use crate::header::{CivilDate, Dialect};
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::memo::MemoDialect;
 use crate::memo_writer::{MemoWriter, block_size};
+use crate::regular_file;
+use crate::table::{OpenOptions, Table};
+use crate::table_set::TableSet;
 use crate::value::{Format, Value};
 
 /// What kind of table to create.
@@ -84,18 +87,33 @@ pub(crate) struct Column {
 
 impl TableWriter {
     /// Creates the table at `path`, its memo file beside it when a field needs one, and a `.cpg` file when no language
-    /// byte names the code page. Files that are there already are overwritten, but not those of a table that somebody has open.
+    /// byte names the code page. A table that is there already is overwritten and its memo file, production index and `.cpg`
+    /// file are removed, unless somebody has it open. Whoever wants the old one or the new one after a crash makes the new one in
+    /// a folder of its own.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a structure that the format does not allow; [`Error::Locked`] for a table that is open;
-    /// [`Error::Io`].
+    /// [`Error::Exists`] where there is no table, but a file that would become one of the new one's
+    /// ([`TableSet::refuse_existing`]), or beside a table without memo fields a memo file; nothing is changed then.
+    /// [`Error::NotRegular`], [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let path = path.as_ref();
         let layout = Layout::new(fields, options)?;
         let memo_dialect = memo_dialect(options)?;
-        let file = File::options().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|e| Error::io(path, "create", e))?;
-        open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
+        let file = match std::fs::symlink_metadata(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                TableSet::of(path).refuse_existing()?;
+                let file = regular_file::create(path)?;
+                open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
+                file
+            }
+            _ => {
+                let file = regular_file::open_named_to_write(path)?;
+                open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
+                remove_companions(path, layout.has_memos())?;
+                file
+            }
+        };
         let memo = if layout.has_memos() {
             let block_size = memo_block_size(options, memo_dialect)?;
             Some(MemoWriter::create(
@@ -108,7 +126,8 @@ impl TableWriter {
         };
         if options.codepage.language_byte().is_none() {
             let cpg = path.with_extension("cpg");
-            std::fs::write(&cpg, options.codepage.name()).map_err(|e| Error::io(&cpg, "create", e))?;
+            let written = regular_file::create(&cpg)?.write_all(options.codepage.name().as_bytes());
+            written.map_err(|e| Error::io(&cpg, "write", e))?;
         }
         file.set_len(0).map_err(|e| Error::io(path, "create", e))?;
         let mut file = BufWriter::with_capacity(1 << 18, file);
@@ -561,4 +580,32 @@ impl Column {
         };
         Ok(column)
     }
+}
+
+/// Removes what belongs to a table that is written over.
+///
+/// # Errors
+/// [`Error::Exists`] for a memo file that is not the old table's where the new one needs one: nothing is removed then;
+/// [`Error::Io`].
+fn remove_companions(table: &Path, needs_memo: bool) -> Result<()> {
+    let lenient = OpenOptions::new().recover(true).codepage(CodePage::Cp437);
+    let old = Table::open(table, &lenient);
+    let had_memos = old.is_ok_and(|old| old.fields().iter().any(|field| field.kind.uses_memo()));
+    let is_memo = |path: &Path| {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        ["fpt", "dbt", "smt"].iter().any(|memo| extension == *memo)
+    };
+    let files = TableSet::of(table).files()?;
+    let (memos, others): (Vec<_>, Vec<_>) = files
+        .into_iter()
+        .filter(|path| path.file_name() != table.file_name())
+        .partition(|path| is_memo(path));
+    if let (true, false, Some(path)) = (needs_memo, had_memos, memos.first()) {
+        return Err(Error::Exists { path: path.clone() });
+    }
+    let memos = memos.into_iter().filter(|_| had_memos);
+    others
+        .into_iter()
+        .chain(memos)
+        .try_for_each(|path| std::fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e)))
 }

@@ -48,11 +48,11 @@ fn a_copy_of_every_golden_has_its_records_and_an_empty_one_its_structure() {
         // Nothing is overwritten, and nothing half is left.
         let files = || std::fs::read_dir(folder.path()).unwrap().count();
         let before = files();
-        assert!(matches!(table.copy_to(&whole), Err(Error::Io { .. })));
+        assert!(matches!(table.copy_to(&whole), Err(Error::Exists { .. })));
         std::fs::write(folder.path().join("third.dbf"), b"mine").unwrap();
         assert!(matches!(
             table.copy_structure(folder.path().join("third.dbf")),
-            Err(Error::Io { .. })
+            Err(Error::Exists { .. })
         ));
         assert_eq!(files(), before + 1, "{golden:?}");
         assert_eq!(std::fs::read(folder.path().join("third.dbf")).unwrap(), b"mine");

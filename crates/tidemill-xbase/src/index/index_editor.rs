@@ -4,13 +4,13 @@
 
 mod tags;
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::lock::{Sharing, open_shared_or_exclusive};
+use crate::regular_file;
 use crate::source::Source;
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
@@ -74,8 +74,7 @@ impl IndexEditor {
     /// As [`Index::open`]; [`Error::Locked`] when other programs have the file open.
     pub fn open(path: impl AsRef<Path>, options: &IndexOptions) -> Result<Self> {
         let path = path.as_ref();
-        let file = File::options().read(true).write(true).open(path);
-        let file = file.map_err(|e| Error::io(path, "open", e))?;
+        let file = regular_file::open_to_write(path)?;
         open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
         let file = DataFile::new(path, Box::new(Arc::new(file)));
         Self::new(Arc::new(file), options, false)

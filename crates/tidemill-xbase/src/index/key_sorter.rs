@@ -6,14 +6,13 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering as Memory};
 
 use crate::error::{Error, Result};
 use crate::storage::DataFile;
+use crate::{own_name, regular_file};
 
 use super::IndexDialect;
 use super::key::KeyOrder;
@@ -350,11 +349,7 @@ struct TemporaryFile {
 
 impl TemporaryFile {
     fn create() -> Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Memory::Relaxed);
-        let path = std::env::temp_dir().join(format!("tidemill-{}-{number}.keys", std::process::id()));
-        let file = File::options().read(true).write(true).create_new(true).open(&path);
-        let file = file.map_err(|e| Error::io(&path, "create", e))?;
+        let (path, file) = own_name::make(&std::env::temp_dir(), ".keys", regular_file::create)?;
         Ok(Self {
             file: DataFile::new(&path, Box::new(Arc::new(file))),
             path,

@@ -1,11 +1,11 @@
 //! Records that somebody is still filling.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use super::{FileLocks, LockRange, LockScheme};
 use crate::Table;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::regular_file;
 
 impl Table {
     /// How many of the records are filled, as far as locks tell: those before the first one behind `from` that somebody else has
@@ -20,7 +20,7 @@ impl Table {
         if from >= count {
             return Ok(count);
         }
-        let file = File::open(self.path()).map_err(|e| Error::io(self.path(), "open", e))?;
+        let file = regular_file::open_to_read(self.path())?;
         let locks = FileLocks::new(Arc::new(file), self.path())?;
         let mut filled = count;
         for scheme in LockScheme::ALL {

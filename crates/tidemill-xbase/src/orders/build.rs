@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::index::{Direction, Index, IndexBuilder, IndexDialect, OrderSpec, Tag};
+use crate::regular_file;
 use crate::sibling::Sibling;
 use crate::table::Table;
 
@@ -19,8 +20,8 @@ use super::{BuildOptions, KeySettings, OrderKeys, allow_candidate};
 ///
 /// # Errors
 /// [`Error::Order`] for an order whose expression does not compile, that its file cannot hold or that is there twice, and for
-/// a value that no key can hold; [`Error::Misuse`] for an extension that names no format; as for reading the table; and
-/// [`Error::Io`].
+/// a value that no key can hold; [`Error::Misuse`] for an extension that names no format; as for reading the table;
+/// [`Error::NotRegular`] for a symbolic link in the place of the file; [`Error::Io`].
 pub fn build_index(path: impl AsRef<Path>, table: &Table, orders: &[OrderSpec], settings: &KeySettings) -> Result<()> {
     build_index_with(path, table, orders, settings, &BuildOptions::new())
 }
@@ -78,12 +79,13 @@ struct Build<'a> {
 
 impl Build<'_> {
     fn run(&self, orders: &[OrderSpec]) -> Result<()> {
+        regular_file::is_none_or_regular(self.path)?;
         let bytes = self.bytes(orders)?;
         let sibling = Sibling::create(self.path, self.table.path())?;
         let file = sibling.data_file();
         file.write(0, &bytes)?;
         file.sync()?;
-        sibling.replace(self.path)?;
+        sibling.replace()?;
         Ok(())
     }
 

@@ -27,6 +27,7 @@ use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::MemoEditor;
 use crate::memo_writer::{MemoWriter, block_size};
+use crate::regular_file;
 use crate::scan::{Deleted, Scan};
 use crate::sibling::Sibling;
 use crate::storage::DataFile;
@@ -85,7 +86,7 @@ impl TableEditor {
         self.committed("altering")?;
         let table = Arc::new(self.table()?);
         let structure = Structure::new(self, alteration)?;
-        let sibling = Sibling::create(self.path(), self.path())?;
+        let sibling = Sibling::create(&regular_file::behind_link(self.path())?, self.path())?;
         sibling.data_file().write(0, &structure.header)?;
         let mut new = self.altered(&sibling)?;
         self.check_orders(&new.fields.visible)?;
@@ -116,7 +117,7 @@ impl TableEditor {
         }
         self.history.note_all();
         let path = self.path().to_owned();
-        let handle = sibling.replace(&path)?;
+        let handle = sibling.replace()?;
         if let Some(gone) = memo_gone {
             // Nothing points at it any more; left behind it would only be in the way.
             std::fs::remove_file(&gone).map_err(|e| Error::io(&gone, "remove", e))?;

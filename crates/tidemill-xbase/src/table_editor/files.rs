@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{EditOptions, OpenMode, TableEditor};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::memo_editor::MemoEditor;
+use crate::regular_file;
 use crate::storage::{DataFile, Storage, Switched, Way};
 use crate::transaction::TransactionLog;
 
@@ -67,11 +68,25 @@ impl TableEditor {
     }
 }
 
-/// Opens a file of the table and marks it as open.
+/// Opens the table itself, at the path that the caller named, and marks it as open.
+pub(super) fn open_table(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
+    let file = match options.mode {
+        OpenMode::ReadOnly => regular_file::open_to_read(path)?,
+        OpenMode::Exclusive | OpenMode::Shared => regular_file::open_named_to_write(path)?,
+    };
+    marked(file, path, options)
+}
+
+/// Opens a memo or index file of the table and marks it as open.
 pub(super) fn open_file(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
-    let write = options.mode != OpenMode::ReadOnly;
-    let file = File::options().read(true).write(write).open(path);
-    let file = file.map_err(|e| Error::io(path, "open", e))?;
+    let file = match options.mode {
+        OpenMode::ReadOnly => regular_file::open_to_read(path)?,
+        OpenMode::Exclusive | OpenMode::Shared => regular_file::open_to_write(path)?,
+    };
+    marked(file, path, options)
+}
+
+fn marked(file: File, path: &Path, options: &EditOptions) -> Result<Arc<File>> {
     let sharing = match options.mode {
         OpenMode::Exclusive => Sharing::Exclusive,
         OpenMode::Shared | OpenMode::ReadOnly => Sharing::Shared,

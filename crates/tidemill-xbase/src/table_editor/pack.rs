@@ -9,6 +9,7 @@ use crate::index::Progress;
 use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::{MemoEditor, MemoPlace};
+use crate::regular_file;
 use crate::sibling::Sibling;
 use crate::storage::DataFile;
 use crate::transaction::KeptLocks;
@@ -39,7 +40,7 @@ impl TableEditor {
             let table = self.table()?;
             self.check_candidates(&table, &self.fields.visible, |record| !record.is_deleted())?;
         }
-        let table = Sibling::create(self.path(), self.path())?;
+        let table = Sibling::create(&regular_file::behind_link(self.path())?, self.path())?;
         let varying = self.fields.visible.iter().any(|f| f.kind == FieldKind::Variant);
         let memo = match &self.memo {
             Some(memo) if memo.dialect() != MemoDialect::FptFlex && !varying => {
@@ -53,12 +54,12 @@ impl TableEditor {
         if let (Some((sibling, editor)), Some(old)) = (memo, &self.memo) {
             editor.sync()?;
             let path = old.path().to_owned();
-            let handle = sibling.replace(&path)?;
+            let handle = sibling.replace()?;
             self.memo = Some(editor.moved(record_file(&path, &handle, &self.options)?));
         }
         self.history.note_all();
         let path = self.path().to_owned();
-        let handle = table.replace(&path)?;
+        let handle = table.replace()?;
         self.file = record_file(&path, &handle, &self.options)?;
         self.locks = KeptLocks::of_table(FileLocks::new(handle, &path)?, self.options.log.as_ref());
         self.count(kept);
