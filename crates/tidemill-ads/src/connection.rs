@@ -48,17 +48,17 @@ impl Enforcement {
 }
 
 impl Connection {
-    /// A connection to a folder. What a process that died there had committed is brought into its tables first.
+    /// A connection to a folder. Nothing in it is changed: what a process that died there had committed is brought into a table
+    /// when that is opened to be changed, and until then reading it is refused.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidPath`] when it is none; as [`TransactionLog::open`](tidemill_xbase::TransactionLog::open).
+    /// [`ErrorCode::InvalidPath`] when it is none.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         if !folder.is_dir() {
             let what = format!("{} is no folder", folder.display());
             return Err(Error::new(ErrorCode::InvalidPath, what));
         }
-        Transactions::recover(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             areas: Vec::new(),
@@ -207,6 +207,9 @@ impl Connection {
 
     /// A work area over a file, which belongs to the transaction that is under way.
     pub(crate) fn area_over(&self, path: &Path, options: &TableOptions, settings: &Settings) -> Result<WorkArea> {
+        if options.mode != OpenMode::ReadOnly {
+            self.ready_to_write(path)?;
+        }
         WorkArea::open_in(self.transactions.log(), path, options, None, settings)
     }
 
@@ -247,6 +250,7 @@ impl Connection {
         let _changing = SoleUse::changing(self.sole_use.as_ref());
         let path = self.path_of(name, "dbf", settings)?;
         self.statements.close(&path);
+        self.ready_to_write(&path)?;
         let mut area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
         let mut alteration = Alteration::of(area.fields());
         for name in dropped.split(';').map(str::trim).filter(|name| !name.is_empty()) {

@@ -180,6 +180,8 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
     match error {
         E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ErrorCode::FileNotFound,
         E::Io { .. } | E::NotRegular { .. } | E::Exists { .. } => ErrorCode::FileError,
+        // The files are sound; what is to be done says the text.
+        E::Pending(_) | E::RefusedLog(_) | E::Incomplete(_) | E::Unknown(_) => ErrorCode::FileError,
         E::Corrupt(corrupt) if is_index(&corrupt.path) => ErrorCode::CorruptIndex,
         E::Corrupt(_) | E::Recovery(_) => ErrorCode::CorruptTable,
         E::StaleIndex { .. } => ErrorCode::CorruptIndex,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tidemill_xbase::CodePage;
+use tidemill_xbase::{CodePage, OpenMode};
 
 use crate::connection::{AreaId, Connection};
 use crate::error::Result;
@@ -83,6 +83,9 @@ impl Connection {
             }
             None => {
                 let codepage = Some(table.codepage());
+                if options.table.mode != OpenMode::ReadOnly {
+                    self.ready_to_write(table.path())?;
+                }
                 WorkArea::open_in(
                     self.transactions.log(),
                     table.path(),

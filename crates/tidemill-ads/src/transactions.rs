@@ -1,13 +1,12 @@
 //! Transactions of a connection: over all its tables, with named savepoints, and what a crash left behind.
 //!
-//! The log is a file in the connection's folder that is there from the first transaction to the end of the connection. While a
+//! The log lies in the folders of the tables that it changes, from the first commit there to the end of the connection. While a
 //! transaction is under way every table of the connection goes through it; otherwise changes go straight to the files. A log
-//! that a dead process left is worked off, and removed, when a connection to the folder is opened.
+//! that a dead process left is worked off, and removed, when a table that it names is to be changed; who reads one is told.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 
-use tidemill_xbase::{Durability, LogOptions, Savepoint, Transaction, TransactionLog};
+use tidemill_xbase::{Durability, LogOptions, Savepoint, Transaction, TransactionLog, recover_table};
 
 use crate::connection::Connection;
 use crate::error::{Error, ErrorCode, Result};
@@ -20,42 +19,7 @@ pub(crate) struct Transactions {
     current: Option<(Transaction, Vec<(String, Savepoint)>)>,
 }
 
-/// What the names of logs begin and end with.
-const NAME: (&str, &str) = ("tidemill-", ".tmlog");
-
-/// The number of the next log of this process.
-static NUMBER: AtomicU64 = AtomicU64::new(1);
-
 impl Transactions {
-    /// Works off the logs that dead processes left in a folder, and removes them.
-    ///
-    /// # Errors
-    /// As [`TransactionLog::open`]; a log that a living process has is left alone.
-    pub(crate) fn recover(folder: &Path) -> Result<usize> {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return Ok(0);
-        };
-        let mut recovered = 0;
-        for entry in entries.filter_map(|entry| entry.ok()) {
-            let is_log = entry
-                .file_name()
-                .to_str()
-                .is_some_and(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1));
-            if !is_log {
-                continue;
-            }
-            match TransactionLog::open(entry.path(), &LogOptions::new().lock_timeout(std::time::Duration::ZERO)) {
-                Ok(log) => {
-                    recovered += log.recovered();
-                    remove(&log)?;
-                }
-                Err(tidemill_xbase::Error::Locked(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(recovered)
-    }
-
     /// The log that tables go through now.
     pub(crate) fn log(&self) -> Option<&TransactionLog> {
         self.log.as_ref().filter(|_| self.current.is_some())
@@ -70,65 +34,44 @@ impl Transactions {
         self.current.as_mut().map(|(transaction, _)| transaction)
     }
 
-    /// The log, which is made where there is none yet.
-    pub(crate) fn opened(
-        &mut self,
-        folder: &Path,
-        settings: &Settings,
-        durability: Durability,
-    ) -> Result<TransactionLog> {
-        if let Some(log) = &self.log {
-            return Ok(log.clone());
-        }
-        let log = TransactionLog::open(
-            name(folder),
-            &LogOptions::new()
-                .lock_timeout(settings.lock_timeout)
-                .durability(durability),
-        )?;
-        self.log = Some(log.clone());
-        Ok(log)
+    /// The log, which is made where there is none yet; it has no file before the first commit.
+    pub(crate) fn opened(&mut self, settings: &Settings, durability: Durability) -> TransactionLog {
+        let options = LogOptions::new()
+            .lock_timeout(settings.lock_timeout)
+            .durability(durability);
+        let made = || TransactionLog::beside_tables(&options);
+        self.log.get_or_insert_with(made).clone()
     }
 }
 
 impl Drop for Transactions {
     fn drop(&mut self) {
+        // Before the log, which is closed with its last handle.
         self.current = None;
-        if let Some(log) = self.log.take() {
-            // What is left is worked off by the next connection.
-            let _ = remove(&log);
-        }
     }
 }
 
-fn name(folder: &Path) -> PathBuf {
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    folder.join(format!("{}{}-{number}{}", NAME.0, std::process::id(), NAME.1))
-}
-
-/// Removes a log that has nothing left to write. It is still locked while it is removed.
-fn remove(log: &TransactionLog) -> Result<()> {
-    log.checkpoint()?;
-    std::fs::remove_file(log.path()).map_err(|error| {
-        Error::new(
-            ErrorCode::FileError,
-            format!("cannot remove {}: {error}", log.path().display()),
-        )
-    })
-}
-
 impl Connection {
+    /// Brings a table that is about to be changed to what processes that died had committed. Logs of other folders are looked
+    /// for below the connection's folder.
+    ///
+    /// # Errors
+    /// As [`recover_table`].
+    pub(crate) fn ready_to_write(&self, table: &Path) -> Result<()> {
+        recover_table(table, Some(self.folder()))?;
+        Ok(())
+    }
+
     /// Begins a transaction: what the tables of this connection are changed by from now on belongs to it.
     ///
     /// # Errors
-    /// [`ErrorCode::TransactionOutOfSequence`] when one is under way; when a record that waits cannot be written, or the log
-    /// cannot be made.
+    /// [`ErrorCode::TransactionOutOfSequence`] when one is under way; when a record that waits cannot be written, or a
+    /// table that is open cannot be in one.
     pub fn begin_transaction(&mut self, settings: &Settings) -> Result<()> {
         if self.transactions.is_under_way() {
             return Err(out_of_sequence("a transaction is under way already"));
         }
-        let folder = self.folder().to_owned();
-        let log = self.transactions.opened(&folder, settings, Durability::Commit)?;
+        let log = self.transactions.opened(settings, Durability::Commit);
         for (_, area) in &mut self.areas {
             area.write_record()?;
         }

@@ -104,6 +104,18 @@ pub enum Error {
     /// A log cannot bring a table back to what was committed; the log is left as it is.
     #[error(transparent)]
     Recovery(Box<NotRecovered>),
+    /// A log says what no log of ours says; it is not obeyed, and left as it is.
+    #[error(transparent)]
+    RefusedLog(Box<RefusedLog>),
+    /// A log has a part of a transaction over several folders, and cannot be recovered without the others.
+    #[error(transparent)]
+    Incomplete(Box<IncompleteTransaction>),
+    /// A table cannot be read before a log is recovered that has changes of it.
+    #[error(transparent)]
+    Pending(Box<PendingChanges>),
+    /// Something failed in a way that leaves it open whether it was done.
+    #[error(transparent)]
+    Unknown(Box<UnknownOutcome>),
     /// An index has not the entries of all records, or entries of others: the table was changed without it.
     #[error(
         "{}: order {order} has {entries} entries, and not those of the table's {records} records; reindex",
@@ -203,7 +215,95 @@ pub struct NotRecovered {
     pub why: String,
 }
 
+/// Which log is not obeyed, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{} is not obeyed, and nothing was changed: {}: expected {expected}, found {found}; remove the log if no program of yours wrote it",
+    log.display(), file.display()
+)]
+pub struct RefusedLog {
+    /// The log.
+    pub log: PathBuf,
+    /// The file that it names, or the log itself.
+    pub file: PathBuf,
+    /// What a log may say.
+    pub expected: String,
+    /// What this one says, or what is there.
+    pub found: String,
+}
+
+/// Which folders have the other parts of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{} has a part of a transaction over several folders; recover its folder together with {}",
+    log.display(), shown(missing)
+)]
+pub struct IncompleteTransaction {
+    /// The log.
+    pub log: PathBuf,
+    /// The folders that were not looked through, as the log calls them.
+    pub missing: Vec<PathBuf>,
+}
+
+/// Which log has changes of a table that are not in it.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{}: {} has changes of it that a program left unfinished{}; recover the folder first, or open the table for writing",
+    table.display(), log.display(), if source.is_some() { ", or cannot be read" } else { "" }
+)]
+pub struct PendingChanges {
+    /// The table.
+    pub table: PathBuf,
+    /// The log.
+    pub log: PathBuf,
+    /// Why nobody knows what the log has.
+    pub source: Option<Error>,
+}
+
+/// What may have been done or not.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "it is unknown whether {what}, for the disk failed in the middle of it; recover the folder of {} when it works again, then look",
+    log.display()
+)]
+pub struct UnknownOutcome {
+    /// The log that knows it.
+    pub log: PathBuf,
+    /// What was being done.
+    pub what: &'static str,
+    /// What failed.
+    pub source: Error,
+}
+
+fn shown(paths: &[PathBuf]) -> String {
+    let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    paths.join(", ")
+}
+
 impl Error {
+    pub(crate) fn incomplete(log: &Path, missing: Vec<PathBuf>) -> Self {
+        Self::Incomplete(Box::new(IncompleteTransaction {
+            log: log.to_owned(),
+            missing,
+        }))
+    }
+
+    pub(crate) fn pending(table: &Path, log: &Path, source: Option<Error>) -> Self {
+        Self::Pending(Box::new(PendingChanges {
+            table: table.to_owned(),
+            log: log.to_owned(),
+            source,
+        }))
+    }
+
+    pub(crate) fn unknown(log: &Path, what: &'static str, source: Error) -> Self {
+        Self::Unknown(Box::new(UnknownOutcome {
+            log: log.to_owned(),
+            what,
+            source,
+        }))
+    }
+
     pub(crate) fn expression(column: u32, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self::Expression(Box::new(BadExpression {
             column,

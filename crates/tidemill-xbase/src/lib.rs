@@ -123,7 +123,10 @@ pub use codepage::CodePage;
 pub use column_cache::ColumnCache;
 pub use columns::{Columns, Sharing};
 pub use damage::Damage;
-pub use error::{BadExpression, BadValue, Corrupt, Error, NotRecovered, Result};
+pub use error::{
+    BadExpression, BadValue, Corrupt, Error, IncompleteTransaction, NotRecovered, PendingChanges, RefusedLog, Result,
+    UnknownOutcome,
+};
 pub use field::{Autoincrement, Field, FieldKind};
 pub use field_spec::FieldSpec;
 pub use header::{CivilDate, Dialect, Header};
@@ -141,8 +144,8 @@ pub use table_editor::{ChangeNumber, Changes, EditOptions, OpenMode, TableEditor
 pub use table_set::TableSet;
 pub use table_writer::{CreateOptions, TableWriter};
 pub use transaction::{
-    Durability, LockRequest, LogContents, LogOptions, LoggedChange, LoggedTransaction, Savepoint, Transaction,
-    TransactionLog,
+    Durability, LockRequest, LogContents, LogOptions, LoggedChange, LoggedReplacement, LoggedTransaction, PendingLog,
+    Recovered, Savepoint, Transaction, TransactionLog, pending_logs, recover, recover_folders, recover_table,
 };
 pub use value::Value;
 pub use verify::Verification;

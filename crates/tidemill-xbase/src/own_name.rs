@@ -8,6 +8,9 @@ use crate::error::{Error, Result};
 /// What the names of all our files begin with.
 pub(crate) const PREFIX: &str = "tidemill-";
 
+/// What the names of our folders of new files begin with.
+pub(crate) const DRAFT: &str = ".tidemill-";
+
 /// How often a name is made up until one is free.
 const ATTEMPTS: usize = 16;
 
@@ -19,14 +22,19 @@ pub(crate) fn random_bits() -> u64 {
     hasher.finish()
 }
 
-/// Makes something in `folder` under a name of ours that ends with `end`, by `make`, which refuses a name that is there.
+/// Makes something in `folder` under a name of ours that begins and ends so, by `make`, which refuses a name that is there.
 ///
 /// # Errors
 /// As `make`.
-pub(crate) fn make<T>(folder: &Path, end: &str, make: impl Fn(&Path) -> Result<T>) -> Result<(PathBuf, T)> {
+pub(crate) fn make<T>(
+    folder: &Path,
+    begin: &str,
+    end: &str,
+    make: impl Fn(&Path) -> Result<T>,
+) -> Result<(PathBuf, T)> {
     let mut left = ATTEMPTS;
     loop {
-        let path = folder.join(format!("{PREFIX}{:016x}{end}", random_bits()));
+        let path = folder.join(format!("{begin}{:016x}{end}", random_bits()));
         match make(&path) {
             Ok(made) => return Ok((path, made)),
             Err(Error::Exists { .. }) if left > 1 => left -= 1,
@@ -60,9 +68,9 @@ mod tests {
                 n => Ok(n),
             }
         };
-        let (path, made) = make(Path::new("x"), ".new", taken).unwrap();
+        let (path, made) = make(Path::new("x"), PREFIX, ".new", taken).unwrap();
         assert_eq!((path.parent(), made), (Some(Path::new("x")), 3));
-        let always = make(Path::new("x"), ".new", |path| {
+        let always = make(Path::new("x"), PREFIX, ".new", |path| {
             Err::<(), _>(Error::Exists { path: path.to_owned() })
         });
         assert!(matches!(always, Err(Error::Exists { .. })));

@@ -35,6 +35,14 @@ pub(crate) fn open_to_write(path: &Path) -> Result<File> {
     open(path, File::options().read(true).write(true), NO_FOLLOW)
 }
 
+/// Opens a file that was found in a folder, to read it; none of ours is a link.
+///
+/// # Errors
+/// As [`open_to_read`]; [`Error::NotRegular`] for a symbolic link too.
+pub(crate) fn open_found_to_read(path: &Path) -> Result<File> {
+    open(path, File::options().read(true), NO_FOLLOW)
+}
+
 /// Makes a file that is not there yet, to read and write it. A link at its name is there.
 ///
 /// # Errors

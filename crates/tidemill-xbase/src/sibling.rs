@@ -26,7 +26,7 @@ impl Sibling {
     /// # Errors
     /// [`Error::Io`].
     pub(crate) fn create(target: &Path, like: &Path) -> Result<Self> {
-        let (path, file) = own_name::make(folder_of(target), ".new", regular_file::create)?;
+        let (path, file) = own_name::make(folder_of(target), own_name::PREFIX, ".new", regular_file::create)?;
         let sibling = Self {
             path,
             target: target.to_owned(),

@@ -89,6 +89,13 @@ impl Source {
         }
     }
 
+    /// Whether its path leads to no other file, which took its place.
+    pub(crate) fn is_at_its_path(&self) -> bool {
+        let there = FileStamp::of(&self.path).ok();
+        let both = self.stamp.as_ref().zip(there.as_ref());
+        both.is_none_or(|(own, there)| own.is_of_file(there))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

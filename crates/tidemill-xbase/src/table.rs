@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use arrow_schema::SchemaRef;
 
@@ -19,6 +20,7 @@ use crate::scan::{Batches, Scan};
 use crate::source::{Access, Source};
 use crate::stamp::FileMemo;
 use crate::storage::DataFile;
+use crate::transaction::{self, Readable};
 
 /// What blank numbers, starred numbers and undecided logicals become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,6 +40,7 @@ pub struct OpenOptions {
     pub(crate) keep_trailing_blanks: bool,
     pub(crate) recover: bool,
     pub(crate) access: Access,
+    despite_pending: bool,
 }
 
 impl OpenOptions {
@@ -78,6 +81,14 @@ impl OpenOptions {
         self
     }
 
+    /// Reads a table as its files are, although a log beside it has changes of it that a program left unfinished: rows may be
+    /// those of before, and memos those of other rows. Default: false, [`Error::Pending`].
+    #[must_use]
+    pub fn despite_pending(mut self, despite: bool) -> Self {
+        self.despite_pending = despite;
+        self
+    }
+
     /// How the bytes are reached. Default: [`Access::Positional`].
     #[must_use]
     pub fn access(mut self, access: Access) -> Self {
@@ -109,10 +120,31 @@ impl Table {
     /// [`Error::Io`], and [`Error::Corrupt`] for a header that contradicts itself or the file's length (not while
     /// recovering, as far as anything can be read), [`Error::Unsupported`] for encrypted tables, and
     /// [`Error::Corrupt`] for a `.cpg` file that names no code page (while recovering it is passed over).
-    /// [`Error::NotRegular`] for a pipe, a device or a folder in the place of one of its files.
+    /// [`Error::NotRegular`] for a pipe, a device or a folder in the place of one of its files. [`Error::Pending`] when a log in
+    /// its folder has changes of it that a program left unfinished ([`crate::recover`] writes them), also while recovering: what
+    /// a crash left is no damage.
     pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        /// How long a table is waited for that somebody is replacing by another.
+        const REPLACED_WITHIN: Duration = Duration::from_secs(2);
         let path = path.as_ref();
-        Self::over(Source::open(path, options.access)?, options)
+        let begin = Instant::now();
+        loop {
+            let table = Source::open(path, options.access).and_then(|source| Self::over(source, options));
+            if options.despite_pending {
+                return table;
+            }
+            // The log is looked for behind the files, so that none of them can have been replaced unseen.
+            let readable = transaction::readable(path)?;
+            let is_one = table.as_ref().map_or(true, |table| table.source.is_at_its_path());
+            if readable == Readable::Yes && is_one {
+                return table;
+            }
+            if begin.elapsed() > REPLACED_WITHIN {
+                let holder = Error::Misuse(format!("{}: somebody keeps replacing it", path.display()));
+                return Err(holder);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Opens the table in a file that is open already.

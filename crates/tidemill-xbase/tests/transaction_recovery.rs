@@ -142,7 +142,9 @@ fn a_log_that_cannot_be_recovered_is_discarded_and_says_what_is_lost() {
 #[test]
 fn a_table_that_another_program_has_is_recovered_once_it_lets_go() {
     let crash = Crash::new();
+    std::fs::remove_file(crash.log()).unwrap();
     let other = TableEditor::open(crash.table(), &EditOptions::new(TODAY)).unwrap();
+    std::fs::write(crash.log(), &crash.log).unwrap();
     let options = LogOptions::new().lock_timeout(Duration::from_millis(10));
     assert!(matches!(
         TransactionLog::open(crash.log(), &options),

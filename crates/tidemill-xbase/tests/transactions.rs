@@ -517,7 +517,7 @@ fn a_log_belongs_to_one_process_at_a_time() {
     let log = shop.log(Durability::Commit);
     let options = LogOptions::new().lock_timeout(Duration::ZERO);
     assert!(matches!(
-        TransactionLog::open(log.path(), &options),
+        TransactionLog::open(log.paths().remove(0), &options),
         Err(Error::Locked(_))
     ));
     drop(log);

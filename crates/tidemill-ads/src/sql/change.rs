@@ -236,6 +236,7 @@ impl Change {
     /// # Errors
     /// [`Kind::Value`] for values that do not fit, and when the table cannot be read or written; nothing is changed then.
     pub(super) fn run(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<u64> {
+        tables.ready_to_write(&self.table)?;
         if let ChangeKind::Insert {
             columns,
             source: Source::Values(rows),

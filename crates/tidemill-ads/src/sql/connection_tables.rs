@@ -362,17 +362,12 @@ impl ConnectionTables<'_> {
     }
 
     /// The log that changes go through: that of the transaction under way, or that of statements alone.
-    fn log(&mut self) -> Result<TransactionLog> {
-        let folder = self.connection.folder().to_owned();
+    fn log(&mut self) -> TransactionLog {
         let (settings, durability) = (self.settings, self.options.durability);
-        let opened = match self.connection.transactions.is_under_way() {
-            true => self
-                .connection
-                .transactions
-                .opened(&folder, settings, Durability::Commit),
-            false => self.connection.statements.own.opened(&folder, settings, durability),
-        };
-        Ok(opened?)
+        match self.connection.transactions.is_under_way() {
+            true => self.connection.transactions.opened(settings, Durability::Commit),
+            false => self.connection.statements.own.opened(settings, durability),
+        }
     }
 
     /// The work area that a table is changed through.
@@ -401,7 +396,7 @@ impl ConnectionTables<'_> {
             return self.own_editor(name, &path);
         }
         let log = match self.connection.statements.statement.is_some() {
-            true => Some(self.log()?),
+            true => Some(self.log()),
             false => None,
         };
         let missing = || Error::new(Kind::Engine, "a table is open no more");
@@ -421,7 +416,8 @@ impl ConnectionTables<'_> {
             .get(path)
             .is_some_and(|open| open.editor.is_some());
         if !is_open {
-            let log = self.log()?;
+            self.connection.ready_to_write(path)?;
+            let log = self.log();
             let shared = TableOptions {
                 mode: OpenMode::Shared,
                 ..self.options.table.clone()
@@ -517,6 +513,7 @@ impl Tables for ConnectionTables<'_> {
 
     fn exclusively(&mut self, name: &TableName, work: &mut dyn FnMut(&mut TableEditor) -> Result<()>) -> Result<()> {
         let path = self.alone(name, "The structure of a table is not changed")?;
+        self.connection.ready_to_write(&path)?;
         let options = self.options.table.clone().exclusive();
         let read = (self.read_options(), &Work::default());
         let mut editor = open_editor(&path, &options, self.settings, read, None)?;
@@ -537,6 +534,7 @@ impl Tables for ConnectionTables<'_> {
 
     fn drop_table(&mut self, name: &TableName) -> Result<()> {
         let path = self.alone(name, "A table is not dropped")?;
+        self.connection.ready_to_write(&path)?;
         // Whoever has it open would go on with a file that no name leads to.
         let options = self.options.table.clone().exclusive();
         let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.read_options()));
@@ -606,13 +604,21 @@ impl Tables for ConnectionTables<'_> {
         Ok(self.connection.release_savepoint(name)?)
     }
 
+    fn ready_to_write(&mut self, name: &TableName) -> Result<()> {
+        // A table that is not there is told of by who wants it.
+        match self.path(name) {
+            Ok(path) => Ok(self.connection.ready_to_write(&path)?),
+            Err(_) => Ok(()),
+        }
+    }
+
     fn begin_statement(&mut self) -> Result<()> {
         if self.in_transaction() {
             let point = self.savepoints()?.savepoint()?;
             self.state().point = Some(point);
             return Ok(());
         }
-        let log = self.log()?;
+        let log = self.log();
         self.state().statement = Some(log.begin()?);
         Ok(())
     }

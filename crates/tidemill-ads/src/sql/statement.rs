@@ -88,6 +88,21 @@ pub enum StatementKind {
 }
 
 impl StatementKind {
+    /// The table that is there and that it changes.
+    pub(super) fn changes(&self) -> Option<&TableName> {
+        match self {
+            Self::Insert(insert) => Some(&insert.table),
+            Self::Update(update) => Some(&update.table),
+            Self::Delete(delete) => Some(&delete.table),
+            Self::Merge(merge) => Some(&merge.table),
+            Self::AlterTable { table, .. } | Self::DropIndex { table, .. } | Self::DropTable(table) => Some(table),
+            Self::CreateIndex(index) => Some(&index.table),
+            _ => None,
+        }
+    }
+}
+
+impl StatementKind {
     /// The table whose records or structure it changes; `None` for one that changes no table, and for scripts.
     pub fn changed_table(&self) -> Option<&TableName> {
         match self {

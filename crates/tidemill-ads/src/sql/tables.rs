@@ -240,6 +240,15 @@ pub trait Tables {
     /// As [`Tables::rollback_to`].
     fn release(&mut self, name: &str) -> Result<()>;
 
+    /// Takes note that a statement is about to change a table: what a process that died left of it is brought in first.
+    /// Default: there is nothing.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`].
+    fn ready_to_write(&mut self, _name: &TableName) -> Result<()> {
+        Ok(())
+    }
+
     /// Begins what a statement does as a whole or not at all, within the transaction or alone.
     ///
     /// # Errors

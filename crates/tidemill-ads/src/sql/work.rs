@@ -51,6 +51,9 @@ impl Work {
         let alone = |expr: &sqlparser::ast::Expr, parameters: &mut Parameters| {
             super::bind::Scope::new(&[], Vec::new(), parameters).bind(expr)
         };
+        if let Some(table) = statement.kind.changes() {
+            tables.ready_to_write(table)?;
+        }
         Ok(match &statement.kind {
             StatementKind::Select(select) => Self::select(select, tables, parameters)?,
             StatementKind::Insert(insert) => Self::Change(Box::new(Change::insert(insert, tables, parameters)?)),

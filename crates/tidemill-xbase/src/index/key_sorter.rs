@@ -349,7 +349,7 @@ struct TemporaryFile {
 
 impl TemporaryFile {
     fn create() -> Result<Self> {
-        let (path, file) = own_name::make(&std::env::temp_dir(), ".keys", regular_file::create)?;
+        let (path, file) = own_name::make(&std::env::temp_dir(), own_name::PREFIX, ".keys", regular_file::create)?;
         Ok(Self {
             file: DataFile::new(&path, Box::new(Arc::new(file))),
             path,

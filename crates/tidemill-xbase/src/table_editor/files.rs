@@ -21,7 +21,7 @@ impl TableEditor {
     /// table goes on as before then.
     pub fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
         let has_it = match (&self.options.log, log) {
-            (Some(old), Some(new)) => old.path() == new.path(),
+            (Some(old), Some(new)) => old.is_same(new),
             (old, new) => old.is_none() && new.is_none(),
         };
         if has_it || self.is_in_memory {

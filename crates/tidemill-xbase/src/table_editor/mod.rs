@@ -46,7 +46,7 @@ use crate::memo_editor::MemoEditor;
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 use crate::table::{OpenOptions, Table};
-use crate::transaction::{KeptLocks, LockOrder, TransactionLog};
+use crate::transaction::{KeptLocks, LockOrder, Readable, TransactionLog, readable, recover_table};
 use crate::value::Format;
 use changes::History;
 pub use changes::{ChangeNumber, Changes};
@@ -112,9 +112,11 @@ pub struct TableEditor {
 }
 
 impl TableEditor {
-    /// Opens the table at `path`, its memo file and its production index.
+    /// Opens the table at `path`, its memo file and its production index. To be written, it is first brought to what programs
+    /// that died had committed ([`crate::recover`]).
     ///
     /// # Errors
+    /// To be read only, [`Error::Pending`] as of [`Table::open`]; else as [`crate::recover`];
     /// [`Error::StaleIndex`] when the production index has not followed the table, and as [`TableEditor::open_index`];
     /// [`Error::Locked`] when other programs have it open in a way that excludes this until the timeout;
     /// [`Error::Misuse`] for options that recover; and as [`Table::open`].
@@ -128,7 +130,13 @@ impl TableEditor {
             // A table that was closed is open as long as the log has to write to it.
             log.settle()?;
         }
+        if options.mode != OpenMode::ReadOnly {
+            recover_table(path, None)?;
+        }
         let handle = open_table(path, options)?;
+        if options.mode == OpenMode::ReadOnly && readable(path)? == Readable::Soon {
+            return Err(Error::Misuse(format!("{}: somebody is replacing it", path.display())));
+        }
         let table = Table::of_open(path, Arc::clone(&handle), &options.open)?;
         if table.header().record_len == 0 {
             return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));

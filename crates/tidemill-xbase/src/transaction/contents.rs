@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::log_file::Found;
-use crate::error::{Error, Result};
+use super::log_file::{Found, Logged, Room};
+use super::replacement::{Replacement, Step};
+use crate::error::Result;
 use crate::lock::LockRange;
+use crate::regular_file;
 use crate::storage::DataFile;
 
 /// What opening a log would write to its tables.
@@ -14,6 +17,8 @@ use crate::storage::DataFile;
 pub struct LogContents {
     /// The committed transactions, oldest first; none in a log that was closed.
     pub transactions: Vec<LoggedTransaction>,
+    /// The tables that others take the place of.
+    pub replacements: Vec<LoggedReplacement>,
     /// How many bytes of the file they take, the log's header included.
     pub used_bytes: u64,
     /// How many bytes behind them belong to no whole transaction, and would be dropped.
@@ -26,6 +31,8 @@ pub struct LogContents {
 pub struct LoggedTransaction {
     /// Its number in this log.
     pub sequence: u64,
+    /// The other folders whose logs have a part of it, from the log's folder on; it counts if all have.
+    pub other_folders: Vec<PathBuf>,
     /// What it changes, a file each.
     pub files: Vec<LoggedChange>,
 }
@@ -34,7 +41,7 @@ pub struct LoggedTransaction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoggedChange {
-    /// The file, from the log's folder on, or an absolute path where it lies elsewhere.
+    /// The file, in the log's folder.
     pub path: PathBuf,
     /// Whether other programs could have the file open.
     pub shared: bool,
@@ -55,8 +62,9 @@ impl LogContents {
     /// [`Error::Corrupt`] when it is no log, [`Error::Io`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
-        Self::of(path, bytes)
+        let file = regular_file::open_to_read(path)?;
+        let room = Room::of(path, &file)?;
+        Self::of(&DataFile::new(path, Box::new(Arc::new(file))), room)
     }
 
     /// The log that these bytes are; errors call it `memory.tmlog`.
@@ -64,21 +72,58 @@ impl LogContents {
     /// # Errors
     /// [`Error::Corrupt`] when they are none.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::of(Path::new("memory.tmlog"), bytes)
+        Self::of(&DataFile::in_memory(Path::new("memory.tmlog"), bytes), Room::UNKNOWN)
     }
 
-    fn of(path: &Path, bytes: Vec<u8>) -> Result<Self> {
-        let len = bytes.len() as u64;
-        let found = Found::read(&DataFile::in_memory(path, bytes))?;
-        let transactions = (0..).zip(found.groups).map(|(n, group)| LoggedTransaction {
-            sequence: found.first_sequence.wrapping_add(n),
-            files: group.files.into_iter().map(LoggedChange::from).collect(),
-        });
+    fn of(file: &DataFile, room: Room) -> Result<Self> {
+        let len = file.len()?;
+        let found = Found::read(file, room)?;
+        let (mut transactions, mut replacements) = (Vec::new(), Vec::new());
+        for (n, group) in (0..).zip(found.groups) {
+            match group {
+                Logged::Changes(group) => transactions.push(LoggedTransaction {
+                    sequence: found.first_sequence.wrapping_add(n),
+                    other_folders: group.part.map(|part| part.others).unwrap_or_default(),
+                    files: group.files.into_iter().map(LoggedChange::from).collect(),
+                }),
+                Logged::Replacement(replacement) => replacements.push(replacement.into()),
+            }
+        }
         Ok(Self {
-            transactions: transactions.collect(),
+            transactions,
+            replacements,
             used_bytes: found.end.min(len),
             torn_bytes: len.saturating_sub(found.end),
         })
+    }
+}
+
+/// A table whose files others take the place of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoggedReplacement {
+    /// The folder with the new files, in the log's folder.
+    pub draft: PathBuf,
+    /// The names that get a new file.
+    pub put: Vec<PathBuf>,
+    /// The names that nothing has afterwards.
+    pub removed: Vec<PathBuf>,
+}
+
+impl From<Replacement> for LoggedReplacement {
+    fn from(replacement: Replacement) -> Self {
+        let (mut put, mut removed) = (Vec::new(), Vec::new());
+        for step in replacement.steps {
+            match step {
+                Step::Put(name, _) => put.push(name),
+                Step::Remove(name) => removed.push(name),
+            }
+        }
+        Self {
+            draft: replacement.draft,
+            put,
+            removed,
+        }
     }
 }
 

@@ -12,7 +12,8 @@ use std::time::Duration;
 use arrow_array::cast::AsArray;
 use tempfile::TempDir;
 
-use super::{Disk, Durability, LogOptions, TransactionLog};
+use super::pending::recover_on;
+use super::{Disk, Durability, LogOptions, TheDisk, TransactionLog};
 use crate::error::{Error, Result};
 use crate::field_spec::FieldSpec;
 use crate::header::CivilDate;
@@ -140,6 +141,23 @@ impl Disk for FaultyDisk {
 
     fn sync_folder(&self, _folder: &Path) -> Result<()> {
         Ok(())
+    }
+
+    fn rename(&self, _from: &Path, to: &Path) -> Result<()> {
+        unreachable!("{}: nothing is replaced here", to.display())
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        let mut inner = self.inner();
+        if inner.crashed {
+            return Err(Error::io(path, "remove", io::Error::other("the machine is off")));
+        }
+        inner.files.remove(path);
+        TheDisk.remove(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> Result<()> {
+        unreachable!("{}: nothing is replaced here", path.display())
     }
 }
 
@@ -335,16 +353,22 @@ struct Setting {
 /// The two tables in a folder, as a run finds them.
 struct Shop {
     folder: TempDir,
+    /// Whether each has a folder of its own, and so a log of its own.
+    is_spread: bool,
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl Shop {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+    fn new(is_spread: bool) -> Self {
+        let mut shop = Self {
+            folder: tempfile::tempdir().unwrap(),
+            is_spread,
+            files: BTreeMap::new(),
+        };
         let fields = [FieldSpec::new("NAME", 'C', 12, 0), FieldSpec::new("NOTE", 'M', 10, 0)];
-        let mut files = BTreeMap::new();
         for name in TABLES {
-            let path = folder.path().join(name).with_extension("dbf");
+            let path = shop.path(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             let table = TableWriter::create(&path, &fields, &CreateOptions::new(TODAY));
             table.unwrap().finish().unwrap();
             let table = Table::open(&path, &OpenOptions::new()).unwrap();
@@ -356,21 +380,49 @@ impl Shop {
             let settings = KeySettings::new(table.codepage());
             build_index(path.with_extension("cdx"), &table, &orders, &settings).unwrap();
             for path in [path.with_extension("fpt"), path.with_extension("cdx"), path] {
-                files.insert(path.clone(), std::fs::read(&path).unwrap());
+                shop.files.insert(path.clone(), std::fs::read(&path).unwrap());
             }
         }
-        Self { folder, files }
+        shop
     }
 
     fn reset(&self) {
         for (path, bytes) in &self.files {
             put(path, bytes);
         }
-        let _ = std::fs::remove_file(self.log());
+        for folder in self.folders() {
+            let logs = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            let logs = logs.filter(|path| path.extension().is_some_and(|extension| extension == "tmlog"));
+            logs.for_each(|log| std::fs::remove_file(log).unwrap());
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name).with_extension("dbf")
+        let folder = if self.is_spread { name } else { "" };
+        self.folder.path().join(folder).join(name).with_extension("dbf")
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        TABLES
+            .map(|name| self.path(name).parent().unwrap().canonicalize().unwrap())
+            .to_vec()
+    }
+
+    fn open_log(&self, disk: &FaultyDisk, options: &LogOptions) -> Result<TransactionLog> {
+        let disk = Arc::new(disk.clone());
+        match self.is_spread {
+            true => Ok(TransactionLog::beside_tables_on(disk, options)),
+            false => TransactionLog::open_on(disk, &self.log(), options),
+        }
+    }
+
+    /// Recovers what a crash left, and returns how many transactions that were.
+    fn recover(&self, disk: &FaultyDisk) -> Result<usize> {
+        if !self.is_spread {
+            return Ok(self.open_log(disk, &LogOptions::new())?.recovered());
+        }
+        let recovered = recover_on(disk, &self.folders(), Duration::ZERO, |_| true)?;
+        Ok(recovered.iter().map(|log| log.transactions).sum())
     }
 
     fn log(&self) -> PathBuf {
@@ -395,7 +447,7 @@ impl Shop {
 
     fn work(&self, setting: Setting, disk: &FaultyDisk, history: &mut History) -> Result<()> {
         let options = LogOptions::new().durability(setting.durability).checkpoint_bytes(3000);
-        let log = TransactionLog::open_on(Arc::new(disk.clone()), &self.log(), &options)?;
+        let log = self.open_log(disk, &options)?;
         let edit = EditOptions::new(TODAY)
             .mode(setting.mode)
             .lock_timeout(Duration::ZERO)
@@ -552,7 +604,10 @@ fn allowed(history: &History, setting: Setting, left: Left) -> Vec<&Rows> {
 }
 
 fn check_crashes(setting: Setting, lefts: &[Left]) -> u64 {
-    let shop = Shop::new();
+    check_crashes_of(&Shop::new(false), setting, lefts)
+}
+
+fn check_crashes_of(shop: &Shop, setting: Setting, lefts: &[Left]) -> u64 {
     let steps = shop.run(setting, &FaultyDisk::new(0, Fault::None)).steps;
     let last = shop.run(setting, &FaultyDisk::new(u64::MAX, Fault::None));
     let mut recovered = 0;
@@ -566,13 +621,12 @@ fn check_crashes(setting: Setting, lefts: &[Left]) -> u64 {
             // Recovering may be cut off too.
             for _ in 0..random.below(3) {
                 let disk = FaultyDisk::new(random.below(12), Fault::Crash);
-                let _ = TransactionLog::open_on(Arc::new(disk.clone()), &shop.log(), &LogOptions::new());
+                let _ = shop.recover(&disk);
                 disk.leave(*left, &mut random);
             }
             let disk = FaultyDisk::new(0, Fault::None);
-            let log = TransactionLog::open_on(Arc::new(disk.clone()), &shop.log(), &LogOptions::new()).unwrap();
+            recovered += shop.recover(&disk).unwrap() as u64;
             disk.leave(Left::Nothing, &mut random);
-            recovered += log.recovered() as u64;
             let (found, allowed) = (shop.rows(), allowed(&history, setting, *left));
             assert!(
                 allowed.contains(&&found),
@@ -601,6 +655,58 @@ fn a_crash_at_every_step_leaves_exactly_what_was_committed() {
 }
 
 #[test]
+fn a_crash_of_a_transaction_over_two_folders_leaves_all_of_it_or_nothing() {
+    let shop = Shop::new(true);
+    for seed in seeds(300) {
+        for (mode, durability) in [
+            (OpenMode::Exclusive, Durability::Commit),
+            (OpenMode::Shared, Durability::Commit),
+            (OpenMode::Exclusive, Durability::Group(3)),
+        ] {
+            assert!(check_crashes_of(&shop, Setting { seed, mode, durability }, &ALL) > 10);
+        }
+    }
+}
+
+#[test]
+fn one_folder_of_two_is_not_recovered_alone() {
+    let shop = Shop::new(true);
+    let setting = Setting {
+        seed: 300,
+        mode: OpenMode::Exclusive,
+        durability: Durability::Commit,
+    };
+    let steps = shop.run(setting, &FaultyDisk::new(0, Fault::None)).steps;
+    let (mut refused, folders) = (0, shop.folders());
+    for at in 0..steps {
+        let disk = FaultyDisk::new(at, Fault::Crash);
+        let history = shop.run(setting, &disk);
+        disk.leave(Left::Nothing, &mut Random(0));
+        for (alone, other) in [(0, 1), (1, 0)] {
+            let disk = FaultyDisk::new(0, Fault::None);
+            if let Err(e) = recover_on(&disk, &folders[alone..=alone], Duration::ZERO, |_| true) {
+                assert!(
+                    e.to_string()
+                        .contains(&format!("together with {}", folders[other].display())),
+                    "{e}"
+                );
+                refused += 1;
+            }
+            disk.leave(Left::Nothing, &mut Random(0));
+        }
+        let disk = FaultyDisk::new(0, Fault::None);
+        shop.recover(&disk).unwrap();
+        disk.leave(Left::Nothing, &mut Random(0));
+        let (found, allowed) = (shop.rows(), allowed(&history, setting, Left::Nothing));
+        assert!(
+            allowed.contains(&&found),
+            "crash at step {at}: found {found:?}, allowed {allowed:?}"
+        );
+    }
+    assert!(refused > 10, "{refused}");
+}
+
+#[test]
 fn a_crash_of_a_group_commit_loses_whole_commits_and_no_more_than_allowed() {
     for seed in seeds(200) {
         let durability = Durability::Group(3);
@@ -624,14 +730,14 @@ fn what_failed_to_get_to_the_disk_once_is_not_believed_to_be_there_later() {
     for (seed, mode) in [(16, OpenMode::Exclusive), (17, OpenMode::Shared)] {
         let durability = Durability::Commit;
         let setting = Setting { seed, mode, durability };
-        let shop = Shop::new();
+        let shop = Shop::new(false);
         let steps = shop.run(setting, &FaultyDisk::new(0, Fault::None)).steps;
         for at in 0..steps {
             let disk = FaultyDisk::new(at, Fault::Once);
             let history = shop.run(setting, &disk);
             disk.leave(Left::Nothing, &mut Random(0));
             let disk = FaultyDisk::new(0, Fault::None);
-            TransactionLog::open_on(Arc::new(disk.clone()), &shop.log(), &LogOptions::new()).unwrap();
+            shop.recover(&disk).unwrap();
             disk.leave(Left::Nothing, &mut Random(0));
             let (found, allowed) = (shop.rows(), allowed(&history, setting, Left::Nothing));
             assert!(
@@ -652,7 +758,7 @@ fn a_full_disk_and_a_write_that_fails_leave_everything_as_it_was() {
     ] {
         for mode in [OpenMode::Exclusive, OpenMode::Shared] {
             let setting = Setting { seed, mode, durability };
-            let shop = Shop::new();
+            let shop = Shop::new(false);
             let sound = shop.run(setting, &FaultyDisk::new(0, Fault::None));
             for at in 0..sound.steps {
                 for fault in [Fault::Once, Fault::Full(2), Fault::Full(u64::MAX / 2)] {
@@ -661,9 +767,8 @@ fn a_full_disk_and_a_write_that_fails_leave_everything_as_it_was() {
                     refused += usize::from(history.committed.len() < sound.committed.len());
                     disk.leave(Left::All, &mut Random(0));
                     let disk = FaultyDisk::new(0, Fault::None);
-                    let log = TransactionLog::open_on(Arc::new(disk.clone()), &shop.log(), &LogOptions::new()).unwrap();
+                    shop.recover(&disk).unwrap();
                     disk.leave(Left::Nothing, &mut Random(0));
-                    drop(log);
                     let found = shop.rows();
                     let allowed = history
                         .committed

@@ -28,6 +28,9 @@ pub(super) struct Layer {
 pub(super) struct Slot {
     pub(super) id: u64,
     pub(super) path: PathBuf,
+    /// Where the file really is, without links, and its name there.
+    pub(super) folder: PathBuf,
+    pub(super) name: PathBuf,
     pub(super) identity: FileIdentity,
     pub(super) sharing: Sharing,
     pub(super) storage: Arc<dyn Storage>,

@@ -31,35 +31,54 @@
 //!
 //! # What this module does not do
 //!
-//! A table that is opened without its log does not know that there is one: open the log first after a crash. A log belongs to
-//! one process at a time and has one transaction at a time; several processes share a table each with a log of its own.
-//! Packing cannot be rolled back and is refused in a transaction. Bytes are redone, not meanings: if a table was changed
-//! between a crash and the opening of its log where the log would write, that is an error and nothing is written.
+//! A log belongs to one process at a time and has one transaction at a time; several processes share a table each with a log of
+//! its own. Packing cannot be rolled back and is refused in a transaction. Bytes are redone, not meanings: if a table was changed
+//! between a crash and the recovery where the log would write, that is an error and nothing is written.
+//!
+//! # Who recovers
+//!
+//! A log lies in the folder of the tables that it changes, and of these alone; a transaction over several folders has one in each.
+//! Reading writes nothing: a table that a log of a dead process names is not read ([`Error::Pending`]) until somebody opens it for
+//! writing, which recovers it, or calls [`recover`]. A log is bytes in a folder that anybody may have put there: what it may
+//! name says the module `admission`, and one that says more is refused and left alone.
 
+mod admission;
 mod contents;
+mod folder_logs;
 mod group;
 mod kept_locks;
 mod layer;
 mod log_file;
 mod logged_file;
+mod payload;
+mod pending;
 mod recovery;
+mod replacement;
+mod replacing;
 mod state;
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub use contents::{LogContents, LoggedChange, LoggedTransaction};
+pub use contents::{LogContents, LoggedChange, LoggedReplacement, LoggedTransaction};
 pub(crate) use kept_locks::{KeptLocks, LockOrder};
 pub(crate) use logged_file::LoggedFile;
+pub use pending::{PendingLog, pending_logs, recover, recover_folders, recover_table};
+pub(crate) use pending::{Readable, readable};
+pub use recovery::Recovered;
 
 use crate::error::{Error, Result};
 use crate::lock::{FileIdentity, Sharing, new_owner, open_shared_or_exclusive};
+use crate::regular_file;
 use crate::storage::Storage;
 use crate::table_editor::TableEditor;
-use log_file::LogFile;
+use folder_logs::{FolderLogs, OpenLog};
+use log_file::{LogFile, Room};
+use recovery::HeldLog;
 use state::State;
 
 /// What a power cut may take with it. The death of the process takes nothing that was committed, whatever is chosen.
@@ -125,6 +144,8 @@ impl LogOptions {
 
 /// The log of a connection: tables that are opened with it change together. Cloning it gives another handle on the same log.
 ///
+/// It is a file in the folder of the tables; tables of other folders have one there.
+///
 /// ```
 /// use tidemill_xbase::{
 ///     CivilDate, CreateOptions, EditOptions, FieldSpec, LogOptions, TableEditor, TableWriter, TransactionLog, Value,
@@ -164,14 +185,22 @@ pub struct TransactionLog {
 
 #[derive(Debug)]
 struct Shared {
-    path: PathBuf,
     disk: Arc<dyn Disk>,
     recovered: usize,
     /// Who its transactions' locks belong to.
     owner: u64,
-    /// Keeps other processes away from the log.
-    _handle: Arc<File>,
+    /// Whether what is committed is written, and the logs are removed, when the last handle is dropped.
+    closes: bool,
     state: Mutex<State>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.closes {
+            // What is left is worked off by whoever opens the tables next.
+            let _ = self.state.get_mut().unwrap_or_else(PoisonError::into_inner).close();
+        }
+    }
 }
 
 /// A transaction that has begun. Dropping it rolls it back.
@@ -205,11 +234,20 @@ pub(crate) trait Disk: std::fmt::Debug + Send + Sync {
 
     /// Brings the names in a folder to the disk.
     fn sync_folder(&self, folder: &Path) -> Result<()>;
+
+    /// Gives a file another name in the place of what has it.
+    fn rename(&self, from: &Path, to: &Path) -> Result<()>;
+
+    /// Removes a file; one that is gone is no error.
+    fn remove(&self, path: &Path) -> Result<()>;
+
+    /// Removes a folder with all that is in it; one that is gone is no error.
+    fn remove_folder(&self, path: &Path) -> Result<()>;
 }
 
 /// The disk of the machine.
 #[derive(Debug)]
-struct TheDisk;
+pub(crate) struct TheDisk;
 
 impl Disk for TheDisk {
     fn storage(&self, _path: &Path, file: Arc<File>) -> Arc<dyn Storage> {
@@ -223,42 +261,91 @@ impl Disk for TheDisk {
             Err(_) => Ok(()),
         }
     }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        std::fs::rename(from, to).map_err(|e| Error::io(to, "replace", e))
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        or_gone(std::fs::remove_file(path)).map_err(|e| Error::io(path, "remove", e))
+    }
+
+    fn remove_folder(&self, path: &Path) -> Result<()> {
+        or_gone(std::fs::remove_dir_all(path)).map_err(|e| Error::io(path, "remove", e))
+    }
+}
+
+fn or_gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 impl TransactionLog {
-    /// Opens the log at `path`, creates it if it is not there, and writes what it still has to the tables that it names.
+    /// The log of tables wherever they lie: it has no file until the first commit, then one in each folder that is changed, under
+    /// a name that nobody else has; they go with the last handle.
+    pub fn beside_tables(options: &LogOptions) -> Self {
+        Self::beside_tables_on(Arc::new(TheDisk), options)
+    }
+
+    pub(crate) fn beside_tables_on(disk: Arc<dyn Disk>, options: &LogOptions) -> Self {
+        let logs = FolderLogs::new(Arc::clone(&disk));
+        Self::with(disk, logs, 0, true, options)
+    }
+
+    /// Opens the log at `path`, creates it if it is not there, and writes what it still has to the tables that it names. It is the
+    /// log of its folder, and stays when it is closed.
     ///
     /// # Errors
     /// [`Error::Locked`] when another process has the log, or a table that has to be recovered, until the timeout.
-    /// [`Error::Recovery`] when a table that has to be recovered is not there, or was changed since; nothing is
-    /// written then, and the log stays as it is (see [`TransactionLog::discard`]). [`Error::Corrupt`] when the file is no log; a part of a group at its
-    /// end is dropped without an error, since it was never acknowledged. [`Error::Io`].
+    /// [`Error::Recovery`] when a table that has to be recovered is not there, or was changed since, [`Error::RefusedLog`] when the
+    /// log says what none of ours says, [`Error::Incomplete`] when a transaction has parts in other folders; nothing is
+    /// written then, and the log stays as it is (see [`TransactionLog::discard`]). [`Error::Corrupt`] when the file is no log; a
+    /// part of a group at its end is dropped without an error, since it was never acknowledged. [`Error::NotRegular`],
+    /// [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: &LogOptions) -> Result<Self> {
         Self::open_on(Arc::new(TheDisk), path.as_ref(), options)
     }
 
     pub(crate) fn open_on(disk: Arc<dyn Disk>, path: &Path, options: &LogOptions) -> Result<Self> {
         let path = std::path::absolute(path).map_err(|e| Error::io(path, "open", e))?;
-        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-        let mut new = File::options();
-        let handle = new.read(true).write(true).create(true).truncate(false).open(&path);
-        let handle = Arc::new(handle.map_err(|e| Error::io(&path, "open", e))?);
+        let handle = match regular_file::create(&path) {
+            Err(Error::Exists { .. }) => regular_file::open_to_write(&path),
+            created => created,
+        };
+        let handle = Arc::new(handle?);
         open_shared_or_exclusive(&handle, &path, Sharing::Exclusive, options.lock_timeout)?;
-        let (mut file, groups) = LogFile::open(&path, disk.storage(&path, Arc::clone(&handle)))?;
-        let recovered = groups.len();
-        recovery::redo(&groups, &folder, &path, &*disk, options.lock_timeout)?;
-        file.forget()?;
-        disk.sync_folder(&folder)?;
-        Ok(Self {
-            shared: Arc::new(Shared {
+        let mut log = HeldLog::of(&path, handle, &*disk)?;
+        if let Some(part) = log.part() {
+            return Err(Error::incomplete(&path, part.others.clone()));
+        }
+        recovery::redo(std::slice::from_ref(&log), &*disk, options.lock_timeout)?;
+        log.file.forget()?;
+        disk.sync_folder(&log.folder)?;
+        let mut logs = FolderLogs::new(Arc::clone(&disk));
+        let (file, handle) = (log.file, log.handle);
+        logs.put(
+            log.folder,
+            OpenLog {
                 path,
+                file,
+                _handle: handle,
+            },
+        );
+        Ok(Self::with(disk, logs, log.groups.len(), false, options))
+    }
+
+    fn with(disk: Arc<dyn Disk>, logs: FolderLogs, recovered: usize, closes: bool, options: &LogOptions) -> Self {
+        Self {
+            shared: Arc::new(Shared {
                 disk,
                 recovered,
                 owner: new_owner(),
-                _handle: handle,
-                state: Mutex::new(State::new(file, folder, options)),
+                closes,
+                state: Mutex::new(State::new(logs, options)),
             }),
-        })
+        }
     }
 
     /// Gives up what a log still has to write, empties it, and returns what it was: for a log that [`TransactionLog::open`]
@@ -272,18 +359,23 @@ impl TransactionLog {
     /// is left alone then; [`Error::Io`], too when it is not there.
     pub fn discard(path: impl AsRef<Path>, options: &LogOptions) -> Result<LogContents> {
         let path = path.as_ref();
-        let handle = File::options().read(true).write(true).open(path);
-        let handle = Arc::new(handle.map_err(|e| Error::io(path, "open", e))?);
+        let handle = Arc::new(regular_file::open_to_write(path)?);
         open_shared_or_exclusive(&handle, path, Sharing::Exclusive, options.lock_timeout)?;
         let contents = LogContents::read(path)?;
-        let (mut file, _) = LogFile::open(path, TheDisk.storage(path, handle))?;
+        let room = Room::of(path, &handle)?;
+        let (mut file, _) = LogFile::open(path, TheDisk.storage(path, handle), room)?;
         file.restart()?;
         Ok(contents)
     }
 
-    /// The log's file, as an absolute path.
-    pub fn path(&self) -> &Path {
-        &self.shared.path
+    /// The files that the log has now, one a folder.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.state().paths()
+    }
+
+    /// Whether both are handles on the same log.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// How many transactions opening the log found in it and wrote to the tables once more.
@@ -330,7 +422,7 @@ impl TransactionLog {
     /// first one that was attached, so it has to be one that can.
     pub(crate) fn attach_reader(&self, path: &Path, file: &Arc<File>) -> Result<LoggedFile> {
         let identity = FileIdentity::of(file, path).map_err(|e| Error::io(path, "open", e))?;
-        let own = File::options().read(true).write(true).open(path).ok();
+        let own = regular_file::open_named_to_write(path).ok();
         let is_same = |own: &File| {
             let found = FileIdentity::of(own, path);
             found.is_ok_and(|found| found == identity)
@@ -448,8 +540,8 @@ impl Transaction {
     /// Makes all changes last, as the log's [`Durability`] says, and gives back the locks that were taken in the transaction.
     ///
     /// # Errors
-    /// [`Error::Io`], such as a full disk, and then nothing has changed; [`Error::Misuse`] when the log could not be put
-    /// back into order either, so that only opening it again tells whether the transaction was committed.
+    /// [`Error::Io`], such as a full disk, and then nothing has changed; [`Error::Unknown`] when that could not be taken back
+    /// either, so that only recovery tells whether the transaction was committed.
     pub fn commit(mut self) -> Result<()> {
         self.ended = true;
         self.log.state().commit()
@@ -466,10 +558,8 @@ impl Transaction {
 
     fn own(&self, savepoint: Savepoint) -> Result<u64> {
         if savepoint.transaction != self.number {
-            let log = self.log.path().display();
-            return Err(Error::Misuse(format!(
-                "{log}: the savepoint belongs to another transaction"
-            )));
+            let why = "the savepoint belongs to another transaction";
+            return Err(Error::Misuse(why.to_owned()));
         }
         Ok(savepoint.serial)
     }

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use super::admission;
+use super::folder_logs::FolderLogs;
 use super::group::{FileChange, Group};
 use super::kept_locks::{HeldLocks, LockOrder};
 use super::layer::{Layer, Slot};
-use super::log_file::{AppendError, LogFile, name_in_log};
+use super::log_file::AppendError;
 use super::{Durability, LogOptions};
 use crate::error::{Error, Result};
 use crate::file_overlay::FileOverlay;
@@ -19,8 +21,7 @@ use crate::storage::Storage;
 
 #[derive(Debug)]
 pub(super) struct State {
-    log: LogFile,
-    folder: PathBuf,
+    logs: FolderLogs,
     durability: Durability,
     checkpoint_bytes: u64,
     slots: Vec<Weak<Slot>>,
@@ -50,10 +51,9 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(log: LogFile, folder: PathBuf, options: &LogOptions) -> Self {
+    pub(super) fn new(logs: FolderLogs, options: &LogOptions) -> Self {
         Self {
-            log,
-            folder,
+            logs,
             durability: options.durability,
             checkpoint_bytes: options.checkpoint_bytes,
             slots: Vec::new(),
@@ -92,10 +92,14 @@ impl State {
         if let Some(slot) = known {
             return Ok(slot);
         }
+        admission::check_attached(path, file)?;
+        let real = std::fs::canonicalize(path).map_err(|e| Error::io(path, "open", e))?;
         self.attached += 1;
         let slot = Arc::new(Slot {
             id: self.attached,
             path: path.to_owned(),
+            folder: real.parent().unwrap_or(Path::new("/")).to_owned(),
+            name: real.file_name().unwrap_or_default().into(),
             identity,
             sharing,
             storage,
@@ -263,22 +267,27 @@ impl State {
             return Ok(());
         }
         let shared = layer.files.values().any(|(slot, _)| slot.sharing == Sharing::Shared);
+        let mut folders = layer.files.values().map(|(slot, _)| &slot.folder);
+        let first = folders.next();
+        // Others may change what a later recovery would write, and a part of a transaction stands alone in its log.
+        let is_parted = folders.any(|folder| Some(folder) != first);
+        let at_once = shared || is_parted;
         let later = match self.durability {
-            Durability::Group(most) if !shared && most > 1 => Some(most),
+            Durability::Group(most) if !at_once && most > 1 => Some(most),
             _ => None,
         };
         if self.waiting_commits > 0 && later.is_none_or(|most| self.waiting_commits >= most) {
             self.write_waiting()?;
         }
-        let group = self.group()?;
-        let before = self.log.len();
+        if is_parted && self.logs.len() > 0 {
+            self.empty_log()?;
+        }
+        let mut groups = self.groups()?;
         let durable = later.is_none() && self.durability != Durability::None;
-        self.log.append(&group, durable).map_err(|e| match e {
+        let appended = self.logs.append(&mut groups, durable);
+        appended.map_err(|e| match e {
             AppendError::Undone(e) => e,
-            AppendError::Unknown(e) => {
-                self.broken = Some(format!("a commit failed ({e}), and taking it back failed too"));
-                e
-            }
+            AppendError::Unknown(e) => self.unknown(e),
         })?;
         let Some(layer) = self.layers.pop() else {
             return Ok(());
@@ -290,7 +299,7 @@ impl State {
         }
         if let Err(e) = layer.write_to_files() {
             self.layers.push(layer);
-            return Err(self.take_back(&group, before, e));
+            return Err(self.take_back(&groups, e));
         }
         // From here on the transaction is committed whatever happens; the next one hears of it.
         if let Err(e) = layer.cut_files() {
@@ -298,11 +307,11 @@ impl State {
             return Ok(());
         }
         self.written(layer);
-        if shared || self.log.len() >= self.checkpoint_bytes {
+        if at_once || self.logs.len() >= self.checkpoint_bytes {
             // The transaction is committed, so a failure here only leaves it in the log. Beside others that is not
             // harmless: they may change what a later recovery would write.
             let emptied = self.empty_log();
-            if let (Err(e), true) = (emptied, shared) {
+            if let (Err(e), true) = (emptied, at_once) {
                 self.broken = Some(format!(
                     "a transaction is committed, but its tables are not on the disk ({e})"
                 ));
@@ -312,34 +321,39 @@ impl State {
     }
 
     /// Writes back what was in the files, after the error `e`, which it returns.
-    fn take_back(&mut self, group: &Group, before: u64, e: Error) -> Error {
-        let layer = self.layers.first();
-        let files = layer
-            .into_iter()
-            .flat_map(|layer| layer.files.values())
-            .zip(&group.files);
-        let undone = files.into_iter().try_for_each(|((slot, _), change)| slot.undo(change));
-        if let Err(second) = undone.and_then(|()| self.log.take_back(before)) {
-            self.broken = Some(format!(
-                "a commit failed ({e}), and taking it back failed too ({second})"
-            ));
+    fn take_back(&mut self, groups: &BTreeMap<PathBuf, Group>, e: Error) -> Error {
+        let mut slots = self.layers.iter().take(1).flat_map(|layer| layer.files.values());
+        let undone = slots.try_for_each(|(slot, _)| {
+            let mut changes = groups.get(&slot.folder).into_iter().flat_map(|group| &group.files);
+            let change = changes.find(|change| change.path == slot.name);
+            change.map_or(Ok(()), |change| slot.undo(change))
+        });
+        match undone.and_then(|()| self.logs.take_back()) {
+            Ok(()) => e,
+            Err(_) => self.unknown(e),
         }
-        e
     }
 
-    /// What the first layer changes in the files, in the order of its files.
-    fn group(&mut self) -> Result<Group> {
-        let mut group = Group::default();
+    /// Lets nothing go any more: the error `e` leaves it open whether a transaction was committed.
+    fn unknown(&mut self, e: Error) -> Error {
+        self.broken = Some(format!("nobody knows whether a transaction was committed ({e})"));
+        let log = self.logs.paths().into_iter().next().unwrap_or_default();
+        Error::unknown(&log, "a transaction is committed", e)
+    }
+
+    /// What the first layer changes in the files, by their folders.
+    fn groups(&mut self) -> Result<BTreeMap<PathBuf, Group>> {
+        let mut groups: BTreeMap<PathBuf, Group> = BTreeMap::new();
         let (waiting, locks) = (&self.waiting, &self.locks);
         let Some(layer) = self.layers.first_mut() else {
-            return Ok(group);
+            return Ok(groups);
         };
         for (id, (slot, overlay)) in &mut layer.files {
             let (path, below) = (&slot.path, waiting.files.get(id).map(|(_, overlay)| overlay));
             let old_len = slot.len_over(below)?;
             overlay.fill_holes(old_len);
             let mut change = FileChange {
-                path: name_in_log(&self.folder, path),
+                path: slot.name.clone(),
                 shared: slot.sharing == Sharing::Shared,
                 old_len,
                 new_len: overlay.len(old_len),
@@ -359,9 +373,9 @@ impl State {
                     .map_err(|e| Error::io(path, "read", e))?;
                 change.push(offset, &before, after);
             }
-            group.files.push(change);
+            groups.entry(slot.folder.clone()).or_default().files.push(change);
         }
-        Ok(group)
+        Ok(groups)
     }
 
     /// Brings commits that wait for others to the disk and into the files.
@@ -369,7 +383,7 @@ impl State {
         if self.waiting_commits == 0 {
             return Ok(());
         }
-        if let Err(e) = self.log.sync() {
+        if let Err(e) = self.logs.sync() {
             return Err(self.distrust(e));
         }
         self.waiting.write_to_files()?;
@@ -377,10 +391,20 @@ impl State {
         self.waiting_commits = 0;
         let layer = std::mem::take(&mut self.waiting);
         self.written(layer);
-        if self.log.len() >= self.checkpoint_bytes {
+        if self.logs.len() >= self.checkpoint_bytes {
             self.empty_log()?;
         }
         Ok(())
+    }
+
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.logs.paths()
+    }
+
+    /// Brings everything that is committed into the tables and removes the logs that have a name of ours.
+    pub(super) fn close(&mut self) -> Result<()> {
+        self.checkpoint()?;
+        self.logs.remove()
     }
 
     pub(super) fn checkpoint(&mut self) -> Result<()> {
@@ -402,13 +426,13 @@ impl State {
     fn empty_log(&mut self) -> Result<()> {
         let sync = |slot: &Arc<Slot>| slot.storage.sync().map_err(|e| Error::io(&slot.path, "sync", e));
         let emptied = match self.durability {
-            _ if self.log.len() == 0 => Ok(()),
-            Durability::None => self.log.restart_without_sync(),
+            _ if self.logs.len() == 0 => Ok(()),
+            Durability::None => self.logs.restart(false),
             _ => self
                 .unsynced
                 .values()
                 .try_for_each(sync)
-                .and_then(|()| self.log.restart()),
+                .and_then(|()| self.logs.restart(true)),
         };
         emptied.map_err(|e| self.distrust(e))?;
         self.unsynced.clear();
@@ -490,13 +514,13 @@ impl State {
 
     fn sound(&self) -> Result<()> {
         match &self.broken {
-            Some(why) => Err(self.misuse(&format!("{why}; open the log again"))),
+            Some(why) => Err(self.misuse(&format!("{why}; close this connection and recover the folder"))),
             None => Ok(()),
         }
     }
 
     fn misuse(&self, why: &str) -> Error {
-        Error::Misuse(format!("{}: {why}", self.log.path().display()))
+        Error::Misuse(format!("{}: {why}", self.logs.name()))
     }
 
     /// What is written over a file, the oldest first.
