@@ -85,6 +85,7 @@ mod conversion;
 mod copy;
 mod damage;
 mod digits;
+mod draft;
 mod error;
 pub mod expression;
 mod field;
@@ -141,7 +142,7 @@ pub use source::Access;
 pub use table::{Blank, OpenOptions, Table};
 pub use table_cursor::{Place, TableCursor};
 pub use table_editor::{ChangeNumber, Changes, EditOptions, OpenMode, TableEditor};
-pub use table_set::TableSet;
+pub use table_set::{Existing, TableSet};
 pub use table_writer::{CreateOptions, TableWriter};
 pub use transaction::{
     Durability, LockRequest, LogContents, LogOptions, LoggedChange, LoggedReplacement, LoggedTransaction, PendingLog,

@@ -66,6 +66,17 @@ pub(crate) fn behind_link(path: &Path) -> Result<PathBuf> {
     }
 }
 
+/// Refuses a folder in the place of a file that is to be replaced or removed.
+///
+/// # Errors
+/// [`Error::NotRegular`].
+pub(crate) fn is_no_folder(path: &Path) -> Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => Err(not_regular(path, kind_of(&found))),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a link in the place of a file that is to be made anew.
 ///
 /// # Errors

@@ -3,21 +3,58 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::own_name::folder_of;
+use crate::lock::{Sharing, open_shared_or_exclusive};
+use crate::own_name::{self, folder_of};
+use crate::regular_file;
+use crate::transaction::{self, Disk, Replacement, Step, TheDisk};
 
 /// What lies beside a table under its name and belongs to it. Index files that the program names itself, such as those of
 /// Clipper, do not: nobody knows whose they are.
 const COMPANIONS: [&str; 5] = ["fpt", "dbt", "smt", "cdx", "cpg"];
 
 /// The files of a table. It need not be there yet.
+///
+/// ```
+/// use tidemill_xbase::{CivilDate, CreateOptions, Existing, FieldSpec, TableSet, TableWriter};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// let today = CivilDate { year: 2026, month: 11, day: 26 };
+/// let fields = [FieldSpec::new("NAME", 'C', 10, 0), FieldSpec::new("NOTE", 'M', 10, 0)];
+/// let people = TableSet::of(folder.join("people.dbf"));
+///
+/// // The new files are made in a folder beside the old ones, under the names that they are to have.
+/// let draft = tempfile::Builder::new().prefix(TableSet::DRAFT).tempdir_in(folder)?;
+/// TableWriter::create(draft.path().join("people.dbf"), &fields, &CreateOptions::new(today))?.finish()?;
+/// people.publish(draft.path(), Existing::Refuse)?;
+///
+/// assert_eq!(people.files()?, [folder.join("people.dbf"), folder.join("people.fpt")]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct TableSet {
     table: PathBuf,
 }
 
+/// What becomes of files of the table that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// They are an error, and stay.
+    Refuse,
+    /// The new ones take their places, and those that the new table has none of are removed.
+    Replace,
+}
+
 impl TableSet {
+    /// What the name of a folder begins with that new files are made in.
+    pub const DRAFT: &'static str = own_name::DRAFT;
+
     /// Those of the table at this path.
     pub fn of(table: impl AsRef<Path>) -> Self {
         Self {
@@ -66,6 +103,41 @@ impl TableSet {
         }
     }
 
+    /// Lets the files in the folder `draft`, which lies beside the table, take their places under the names that they have there:
+    /// all of them or none, whatever happens to the process or the machine. Old files of the table that the draft has none of, as an
+    /// index or a memo file, go with them. The folder is removed. Returns how many bytes the new files have.
+    ///
+    /// What a crash cuts off is gone on with by [`crate::recover`], or when the table is opened for writing; readers are told
+    /// of it until then. A link in the place of the table is replaced, and what it leads to stays.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] for a file that is there and may not be replaced, [`Error::Locked`] when somebody has the table open,
+    /// [`Error::Misuse`] when the draft has not the table, or lies elsewhere, [`Error::NotRegular`] for a folder in the place of a
+    /// file, as [`crate::recover_table`], [`Error::Io`]: nothing is changed then, and the draft is where it was.
+    /// [`Error::Unknown`] when the disk failed in the middle: recover the folder once it works again.
+    pub fn publish(&self, draft: impl AsRef<Path>, existing: Existing) -> Result<u64> {
+        let disk: Arc<dyn Disk> = Arc::new(TheDisk);
+        self.publish_on(draft.as_ref(), existing, &disk)
+    }
+
+    pub(crate) fn publish_on(&self, draft: &Path, existing: Existing, disk: &Arc<dyn Disk>) -> Result<u64> {
+        // What is not finished would be gone on with over the new files.
+        transaction::recover_table(&self.table, None)?;
+        let old = match existing {
+            Existing::Refuse => self.refuse_existing().map(|()| Vec::new())?,
+            Existing::Replace => self.files()?,
+        };
+        let _held = match regular_file::open_to_write(&self.table) {
+            Ok(table) => {
+                open_shared_or_exclusive(&table, &self.table, Sharing::Exclusive, Duration::ZERO)?;
+                Some(table)
+            }
+            // A new table, or a link that is replaced.
+            Err(_) => None,
+        };
+        replace(&self.table, draft, &old, disk)
+    }
+
     fn has_companion(&self, name: &OsStr, all: &[OsString]) -> bool {
         let path = Path::new(name);
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -77,6 +149,69 @@ impl TableSet {
             return false;
         }
         stem == own || (lower(stem) == lower(own) && !all.iter().any(|other| is_table_of(Path::new(other), stem)))
+    }
+}
+
+/// Lets the files of a draft take their places beside a table, and removes those of the old ones that it has none of.
+///
+/// # Errors
+/// As [`TableSet::publish`].
+pub(crate) fn replace(table: &Path, draft: &Path, old: &[PathBuf], disk: &Arc<dyn Disk>) -> Result<u64> {
+    let folder = folder_of(table);
+    let name = draft.file_name().unwrap_or_default();
+    let is_beside = std::fs::canonicalize(folder_of(draft)).ok() == std::fs::canonicalize(folder).ok();
+    let misuse = |why: &str| Err(Error::Misuse(format!("{}: {why}", draft.display())));
+    if !is_beside || !name.to_string_lossy().starts_with(own_name::DRAFT) {
+        return misuse("a draft is a folder beside its table, and its name begins with .tidemill-");
+    }
+    let (mut steps, mut bytes) = (Vec::new(), 0);
+    for entry in std::fs::read_dir(draft).map_err(|e| Error::io(draft, "read", e))? {
+        let name = PathBuf::from(entry.map_err(|e| Error::io(draft, "read", e))?.file_name());
+        let path = draft.join(&name);
+        let file = regular_file::open_to_write(&path)?;
+        let len = file.metadata().map_err(|e| Error::io(&path, "open", e))?.len();
+        let file = disk.storage(&path, Arc::new(file));
+        file.sync().map_err(|e| Error::io(&path, "sync", e))?;
+        steps.push(Step::Put(name, len));
+        bytes += len;
+    }
+    let is_table = |step: &Step| Some(step.name().as_os_str()) == table.file_name();
+    if !steps.iter().any(is_table) {
+        return misuse("the draft has no table");
+    }
+    for step in &steps {
+        regular_file::is_no_folder(&folder.join(step.name()))?;
+    }
+    let is_new = |path: &Path| {
+        steps
+            .iter()
+            .any(|step| Some(step.name().as_os_str()) == path.file_name())
+    };
+    let mut gone = Vec::new();
+    for path in old.iter().filter(|path| !is_new(path)) {
+        regular_file::is_no_folder(path)?;
+        gone.push(Step::Remove(path.file_name().unwrap_or_default().into()));
+    }
+    // Who sees the table finds what belongs to it.
+    steps.sort_by_key(is_table);
+    gone.extend(steps);
+    // Whoever made the draft removes it, whatever happens; what a crash leaves of it is still needed.
+    let (own, ()) = own_name::make(folder, own_name::DRAFT, "", |path| match path.exists() {
+        true => Err(Error::Exists { path: path.to_owned() }),
+        false => disk.rename(draft, path),
+    })?;
+    let replacement = Replacement {
+        draft: own.file_name().unwrap_or_default().into(),
+        steps: gone,
+    };
+    match transaction::replace(folder, &replacement, disk) {
+        Ok(()) => Ok(bytes),
+        Err(Error::Unknown(e)) => Err(Error::Unknown(e)),
+        Err(e) => {
+            // The first fault is what is told.
+            let _ = disk.rename(&own, draft);
+            Err(e)
+        }
     }
 }
 

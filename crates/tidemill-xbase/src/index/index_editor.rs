@@ -342,6 +342,11 @@ impl IndexEditor {
         let file = Arc::clone(self.store.file());
         file.write(0, bytes)?;
         file.set_len(bytes.len() as u64)?;
+        self.move_to(file)
+    }
+
+    /// Goes on with another file, which has taken the place of this one.
+    pub(crate) fn move_to(&mut self, file: Arc<DataFile>) -> Result<()> {
         let (version, relisted) = (self.version + 1, self.relisted);
         *self = Self::new(file, &self.options, self.is_shared)?;
         (self.version, self.relisted) = (version, relisted);

@@ -24,12 +24,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::files::{data_file, open_file};
 use super::{EditOptions, OpenMode, TableEditor};
+use crate::draft::{Draft, DraftFile};
 use crate::error::{Error, Result};
 use crate::expression::{Record, RecordBytes};
 use crate::field::Field;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
-use crate::orders::{KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_path};
+use crate::orders::{BuildOptions, KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_path};
+use crate::own_name::folder_of;
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 use crate::table::Table;
@@ -361,13 +363,58 @@ impl TableEditor {
     /// Makes the orders of all open index files anew in their files, after records got other numbers. Custom orders are
     /// empty then, as in Harbour.
     pub(super) fn rebuild_orders(&mut self) -> Result<()> {
+        self.rebuild_orders_but(None)
+    }
+
+    /// As [`TableEditor::rebuild_orders`], but for the index files of one folder.
+    pub(super) fn rebuild_orders_but(&mut self, folder: Option<&Path>) -> Result<()> {
+        let is_meant = |file: &OrderFile| folder.is_none_or(|folder| !lies_in(file.index.path(), folder));
         let mut files = std::mem::take(&mut self.orders.files);
         let rebuilt = self.as_one(|editor| {
             let table = editor.table()?;
-            files.iter_mut().try_for_each(|file| editor.rebuild(file, &table))
+            // Records have other numbers already, so that it is too late to stop.
+            let options = editor.options.build.without_stop();
+            files.iter_mut().filter(|file| is_meant(file)).try_for_each(|file| {
+                file.index.replace_by(&file.rebuilt(&table, &options)?)?;
+                file.prepare()
+            })
         });
         self.orders.files = files;
         rebuilt
+    }
+
+    /// Writes the orders of the open index files of a folder anew into a draft, with the keys of the records of `table`.
+    pub(super) fn draft_orders(&self, table: &Table, folder: &Path, draft: &Draft) -> Result<Vec<DraftFile>> {
+        let files = self
+            .orders
+            .files
+            .iter()
+            .filter(|file| lies_in(file.index.path(), folder));
+        let drafted = files.map(|file| {
+            let bytes = file.rebuilt(table, &self.options.build)?;
+            let new = draft.file(file.index.path())?;
+            new.data().write(0, &bytes)?;
+            new.data().sync()?;
+            Ok(new)
+        });
+        drafted.collect()
+    }
+
+    /// Goes on with the index files that [`TableEditor::draft_orders`] has made, which have taken the places of the old ones.
+    pub(super) fn move_orders(&mut self, folder: &Path, new: &[DraftFile]) -> Result<()> {
+        let (options, table) = (&self.options, Arc::clone(&self.orders.table));
+        let files = self
+            .orders
+            .files
+            .iter_mut()
+            .filter(|file| lies_in(file.index.path(), folder));
+        for (file, new) in files.zip(new) {
+            let data = data_file(&file.index.path().to_owned(), new.handle(), options)?;
+            file.index.move_to(Arc::new(data))?;
+            file.table = Arc::clone(&table);
+            file.prepare()?;
+        }
+        Ok(())
     }
 
     /// Whether every open order can be made over other fields.
@@ -387,24 +434,6 @@ impl TableEditor {
             file.table = Arc::clone(&self.orders.table);
         }
         self.rebuild_orders()
-    }
-
-    fn rebuild(&self, file: &mut OrderFile, table: &Table) -> Result<()> {
-        let settings = &file.settings.clone();
-        let codepage = settings.environment.codepage;
-        let mut builder = IndexBuilder::new(file.index.dialect(), self.record_count(), codepage);
-        for (tag, keys) in file.index.tags().iter().zip(&file.keys) {
-            let order = keys.of_order(&OrderSpec::from(tag), settings);
-            // Records have other numbers already, so that it is too late to stop.
-            let options = self.options.build.without_stop();
-            let mut sorter = options.apply(&tag.name, builder.keys(&order)?);
-            if !tag.is_custom {
-                keys.sort(table, &mut sorter)?;
-            }
-            builder.add(&order, sorter)?;
-        }
-        file.index.replace_by(&builder.finish()?)?;
-        file.prepare()
     }
 
     /// The file and the place in it of an order.
@@ -673,6 +702,21 @@ impl OrderFile {
         keys.collect()
     }
 
+    /// The file anew, with the keys that the records of `table` have. Custom orders are empty.
+    fn rebuilt(&self, table: &Table, options: &BuildOptions) -> Result<Vec<u8>> {
+        let codepage = self.settings.environment.codepage;
+        let mut builder = IndexBuilder::new(self.index.dialect(), table.record_count(), codepage);
+        for (tag, keys) in self.index.tags().iter().zip(&self.keys) {
+            let order = keys.of_order(&OrderSpec::from(tag), &self.settings);
+            let mut sorter = options.apply(&tag.name, builder.keys(&order)?);
+            if !tag.is_custom {
+                keys.sort(table, &mut sorter)?;
+            }
+            builder.add(&order, sorter)?;
+        }
+        builder.finish()
+    }
+
     /// Gets every order ready to be changed.
     fn prepare(&mut self) -> Result<()> {
         let tags: Vec<String> = self.index.tags().iter().map(|tag| tag.name.clone()).collect();
@@ -744,4 +788,9 @@ impl OrderFile {
             .map_or(Ok(()), |(locks, _)| locks.unlock(LockSubject::Index));
         flushed.and(unlocked)
     }
+}
+
+/// Whether a file is in a folder without links.
+fn lies_in(file: &Path, folder: &Path) -> bool {
+    std::fs::canonicalize(folder_of(file)).is_ok_and(|own| own == folder)
 }

@@ -1,18 +1,24 @@
 //! All records at once: without the deleted ones, or none at all.
 
 use super::TableEditor;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use super::files::record_file;
-use crate::error::Result;
+use crate::draft::Draft;
+use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
 use crate::index::Progress;
 use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::{MemoEditor, MemoPlace};
+use crate::own_name::folder_of;
 use crate::regular_file;
-use crate::sibling::Sibling;
 use crate::storage::DataFile;
-use crate::transaction::KeptLocks;
+use crate::table::Table;
+use crate::table_set::replace;
+use crate::transaction::{Disk, KeptLocks, TheDisk};
 
 /// How many bytes of records are written at once.
 const CHUNK: usize = 1 << 20;
@@ -23,48 +29,74 @@ impl TableEditor {
     /// Removes the deleted records for good, and with them the blocks of the memo file that no record needs. Returns how
     /// many records are left. Records get new numbers, so the open index files are made anew.
     ///
-    /// The packed table is written to a new file beside the old one, brought to the disk and renamed over it: an error
-    /// before leaves the table as it was. With a memo file there are two renames, and a crash exactly between them
-    /// leaves the new memo file beside the old table. The reports of
+    /// The packed table, its memo file and the open index files of its folder are written to new files in a folder beside them and
+    /// brought to the disk. Then they take the places of the old ones, all of them or none, whatever happens to the process or the
+    /// machine: what a crash cuts off is gone on with by [`crate::recover`]. The reports of
     /// [`BuildOptions::progress`](crate::BuildOptions::progress) can stop it before. Memo files of FlexFile and
-    /// of tables with fields of any type (`V` of SIx) are left as they are.
+    /// of tables with fields of any type (`V` of SIx) are left as they are. Index files of other folders are made anew afterwards.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively,
-    /// [`Error::Corrupt`](crate::Error::Corrupt) for a memo that cannot be read,
-    /// [`Error::Cancelled`](crate::Error::Cancelled), [`Error::Io`](crate::Error::Io).
+    /// [`Error::Misuse`] unless the table is open exclusively, and when it was opened through a link and has a memo file beside
+    /// that; [`Error::Corrupt`] for a memo that cannot be read; [`Error::Cancelled`], [`Error::Io`]: the table is as it was.
+    /// [`Error::Unknown`] when the disk failed while the files took their places; close the table then and recover the folder.
     pub fn pack(&mut self) -> Result<u32> {
+        let disk: Arc<dyn Disk> = Arc::new(TheDisk);
+        self.pack_on(&disk)
+    }
+
+    pub(crate) fn pack_on(&mut self, disk: &Arc<dyn Disk>) -> Result<u32> {
         self.alone("packing")?;
         self.committed("packing")?;
         if self.orders.has_candidates() {
             let table = self.table()?;
             self.check_candidates(&table, &self.fields.visible, |record| !record.is_deleted())?;
         }
-        let table = Sibling::create(&regular_file::behind_link(self.path())?, self.path())?;
+        let path = regular_file::behind_link(self.path())?;
+        let folder = std::fs::canonicalize(folder_of(&path)).map_err(|e| Error::io(&path, "open", e))?;
+        let draft = Draft::beside(&path, disk)?;
+        let table = draft.file(&path)?;
         let varying = self.fields.visible.iter().any(|f| f.kind == FieldKind::Variant);
         let memo = match &self.memo {
             Some(memo) if memo.dialect() != MemoDialect::FptFlex && !varying => {
-                let sibling = Sibling::create(memo.path(), memo.path())?;
-                let editor = memo.emptied(sibling.data_file())?;
-                Some((sibling, editor))
+                self.check_beside(memo.path(), &folder)?;
+                let new = draft.file(memo.path())?;
+                let editor = memo.emptied(new.data().clone())?;
+                Some((new, editor))
             }
             _ => None,
         };
-        let kept = self.copy_kept(&table.data_file(), memo.as_ref().map(|(_, editor)| editor))?;
-        if let (Some((sibling, editor)), Some(old)) = (memo, &self.memo) {
+        let kept = self.copy_kept(table.data(), memo.as_ref().map(|(_, editor)| editor))?;
+        if let Some((_, editor)) = &memo {
             editor.sync()?;
-            let path = old.path().to_owned();
-            let handle = sibling.replace()?;
-            self.memo = Some(editor.moved(record_file(&path, &handle, &self.options)?));
         }
+        let memos = memo.as_ref().map(|(new, _)| new.data());
+        let memos = memos.or(self.memo.as_ref().map(MemoEditor::file));
+        let packed = Table::edited(table.data(), memos, None, self.codepage, &self.options.open)?;
+        let orders = self.draft_orders(&packed, &folder, &draft)?;
+        replace(&path, draft.folder(), &[], disk)?;
+        // From here on the files of the old numbers are gone.
         self.history.note_all();
+        if let (Some((new, editor)), Some(old)) = (memo, &self.memo) {
+            let path = old.path().to_owned();
+            self.memo = Some(editor.moved(record_file(&path, new.handle(), &self.options)?));
+        }
         let path = self.path().to_owned();
-        let handle = table.replace()?;
-        self.file = record_file(&path, &handle, &self.options)?;
-        self.locks = KeptLocks::of_table(FileLocks::new(handle, &path)?, self.options.log.as_ref());
+        self.file = record_file(&path, table.handle(), &self.options)?;
+        let locks = FileLocks::new(Arc::clone(table.handle()), &path)?;
+        self.locks = KeptLocks::of_table(locks, self.options.log.as_ref());
         self.count(kept);
-        self.rebuild_orders()?;
+        self.move_orders(&folder, &orders)?;
+        self.rebuild_orders_but(Some(&folder))?;
         Ok(kept)
+    }
+
+    /// Refuses a memo file that lies elsewhere: the two could not take their places as one.
+    fn check_beside(&self, memo: &Path, folder: &Path) -> Result<()> {
+        let own: Option<PathBuf> = std::fs::canonicalize(folder_of(memo)).ok();
+        match own.is_some_and(|own| own == folder) {
+            true => Ok(()),
+            false => Err(self.misuse("its memo file lies beside a link to the table; pack it where it really is")),
+        }
     }
 
     /// Removes all records for good, all memos, and all entries of the open index files.

@@ -70,6 +70,8 @@ pub(crate) use logged_file::LoggedFile;
 pub use pending::{PendingLog, pending_logs, recover, recover_folders, recover_table};
 pub(crate) use pending::{Readable, readable};
 pub use recovery::Recovered;
+pub(crate) use replacement::{Replacement, Step};
+pub(crate) use replacing::replace;
 
 use crate::error::{Error, Result};
 use crate::lock::{FileIdentity, Sharing, new_owner, open_shared_or_exclusive};
@@ -609,3 +611,5 @@ impl<'a> LockRequest<'a> {
 
 #[cfg(test)]
 mod crash_tests;
+#[cfg(test)]
+mod replacing_tests;

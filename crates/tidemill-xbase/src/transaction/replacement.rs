@@ -13,15 +13,15 @@ const REMOVE: u8 = 1;
 
 /// What is to be done, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Replacement {
+pub(crate) struct Replacement {
     /// The name of the folder in the log's folder that has the new files.
-    pub(super) draft: PathBuf,
-    pub(super) steps: Vec<Step>,
+    pub(crate) draft: PathBuf,
+    pub(crate) steps: Vec<Step>,
 }
 
 /// What is done to one name in the log's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// A new file, so many bytes long, takes it.
     Put(PathBuf, u64),
     /// Nothing has it.
@@ -29,7 +29,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    pub(super) fn name(&self) -> &PathBuf {
+    pub(crate) fn name(&self) -> &PathBuf {
         match self {
             Self::Put(name, _) | Self::Remove(name) => name,
         }

@@ -7,15 +7,64 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Disk;
 use super::admission::{self, Owner, is_plain, not_recovered, refused};
+use super::folder_logs::new_log;
+use super::log_file::AppendError;
 use super::replacement::{Replacement, Step};
 use crate::error::{Error, Result};
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::own_name;
 use crate::regular_file;
+
+/// Does what a replacement says, once it is in a log.
+///
+/// # Errors
+/// [`Error::Unknown`] when it is begun and could not be finished; after any other the old files are as they were.
+pub(crate) fn replace(folder: &Path, replacement: &Replacement, disk: &Arc<dyn Disk>) -> Result<()> {
+    let log = new_log(folder, &**disk)?;
+    let (path, mut file) = (log.path, log.file);
+    let give_up = |e| {
+        // What stays is an empty log, or one that was never whole.
+        let _ = disk.remove(&path);
+        e
+    };
+    disk.sync_folder(&folder.join(&replacement.draft)).map_err(give_up)?;
+    match file.append(replacement, true) {
+        Ok(()) => {}
+        Err(AppendError::Undone(e)) => return Err(give_up(e)),
+        Err(AppendError::Unknown(e)) => return Err(Error::unknown(&path, "a table is replaced", e)),
+    }
+    if let Err(e) = disk.sync_folder(folder) {
+        return match file.take_back(0) {
+            Ok(()) => Err(give_up(e)),
+            Err(_) => Err(Error::unknown(&path, "a table is replaced", e)),
+        };
+    }
+    let mut begun = false;
+    let done = step_through(folder, replacement, &**disk, &mut begun);
+    let done = match done {
+        Err(e) if !begun => {
+            return match file.take_back(0) {
+                Ok(()) => Err(give_up(e)),
+                Err(_) => Err(Error::unknown(&path, "a table is replaced", e)),
+            };
+        }
+        // What failed once may go the second time; there is no way back.
+        Err(_) => step_through(folder, replacement, &**disk, &mut begun),
+        done => done,
+    };
+    done.map_err(|e| Error::unknown(&path, "a table is replaced", e))?;
+    // It is done. Where the log cannot be removed it is emptied, and one that stays all the same is seen to be done.
+    if disk.remove(&path).is_err() {
+        let _ = file.forget();
+    }
+    let _ = disk.remove_folder(&folder.join(&replacement.draft));
+    Ok(())
+}
 
 /// Goes on with a replacement that a crash cut off, and returns the files that it concerns.
 ///
@@ -57,7 +106,7 @@ pub(super) fn finish(
         }
         Ok(found) => is_of(&draft, &found)?,
     }
-    let mut held: Vec<File> = Vec::new();
+    let (mut held, mut is_done): (Vec<File>, _) = (Vec::new(), true);
     for step in &replacement.steps {
         let place = folder.join(step.name());
         if let Ok(found) = std::fs::symlink_metadata(&place) {
@@ -85,13 +134,17 @@ pub(super) fn finish(
             }
             Ok(found) => is_of(&new, &found)?,
         }
+        is_done = false;
         // Whoever has the old file open would go on with one that no name leads to.
         if let Ok(old) = regular_file::open_to_write(&place) {
             open_shared_or_exclusive(&old, &place, Sharing::Exclusive, timeout)?;
             held.push(old);
         }
     }
-    step_through(folder, replacement, disk)?;
+    // What goes went before the first new file came; whatever has its name now is newer.
+    if !is_done {
+        step_through(folder, replacement, disk, &mut false)?;
+    }
     disk.remove_folder(&draft)?;
     Ok(files)
 }
@@ -119,7 +172,7 @@ pub(super) fn check(log: &Path, replacement: &Replacement) -> Result<()> {
 }
 
 /// Does every step that is not done yet, and brings the names to the disk.
-fn step_through(folder: &Path, replacement: &Replacement, disk: &dyn Disk) -> Result<()> {
+fn step_through(folder: &Path, replacement: &Replacement, disk: &dyn Disk, begun: &mut bool) -> Result<()> {
     let draft = folder.join(&replacement.draft);
     for step in &replacement.steps {
         let place = folder.join(step.name());
@@ -127,8 +180,9 @@ fn step_through(folder: &Path, replacement: &Replacement, disk: &dyn Disk) -> Re
         match step {
             Step::Remove(_) if is_there(&place) => disk.remove(&place)?,
             Step::Put(name, _) if is_there(&draft.join(name)) => disk.rename(&draft.join(name), &place)?,
-            _ => {}
+            _ => continue,
         }
+        *begun = true;
     }
     disk.sync_folder(folder)
 }
