@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tidemill_trust::SecretUrl;
 
 use crate::commands::export::ExportArgs;
 use crate::commands::hdr::HdrArgs;
@@ -196,25 +197,10 @@ pub struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// The addresses, without what may be a password in them: all that is in front of a host, and options of a URL that are called so.
+    /// The addresses, without the passwords in them.
     pub fn shown_addresses(&self) -> String {
-        let shown = self.addresses.iter().map(|address| {
-            let (place, query) = address.split_once('?').unwrap_or((address, ""));
-            let scheme = place.find("://").map_or(0, |scheme| scheme + 3);
-            let host = address.rfind('@').map_or(scheme, |at| at + 1);
-            // Where an @ comes behind the question mark, nobody knows what is in front of it.
-            let mut shown = format!("{}{}", &place[..scheme], place.get(host..).unwrap_or_default());
-            let is_secret = |pair: &&str| pair.to_ascii_lowercase().contains("password");
-            let told: Vec<&str> = query
-                .split('&')
-                .filter(|pair| !pair.is_empty() && !is_secret(pair))
-                .collect();
-            if !told.is_empty() && host <= place.len() {
-                shown.push('?');
-                shown.push_str(&told.join("&"));
-            }
-            shown
-        });
+        let shown = self.addresses.iter();
+        let shown = shown.map(|address| SecretUrl::new(address.as_str()).to_string());
         shown.collect::<Vec<_>>().join(" ")
     }
 
@@ -583,15 +569,15 @@ mod tests {
     #[test]
     fn addresses_are_shown_without_passwords() {
         for (address, shown) in [
-            ("cql://u:geheim@h:9042", "cql://h:9042"),
-            ("u:geheim@h", "h"),
+            ("cql://u:geheim@h:9042", "cql://u:***@h:9042"),
+            ("u:geheim@h", "u:***@h"),
             ("h:9042", "h:9042"),
             (
                 "clickhouse://u:ge@heim@h/db?max_threads=2&Password=geheim",
-                "clickhouse://h/db?max_threads=2",
+                "clickhouse://u:***@h/db?max_threads=2&Password=***",
             ),
-            ("clickhouse://h/db?password=geheim", "clickhouse://h/db"),
-            ("clickhouse://u:ge?heim@h/db", "clickhouse://"),
+            ("clickhouse://h/db?password=geheim", "clickhouse://h/db?password=***"),
+            ("clickhouse://u:ge?heim@h/db", "clickhouse://u:***@h/db"),
             ("xbase:dir?durability=none", "xbase:dir?durability=none"),
             ("mem:", "mem:"),
         ] {

@@ -14,6 +14,7 @@ mod draft;
 mod follow;
 mod mapping;
 
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::mpsc;
@@ -23,7 +24,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tidemill_cql::Error as CassandraError;
 use tidemill_riegeli::ReaderOptions;
-use tidemill_xbase::DELETED_COLUMN;
+use tidemill_xbase::{DELETED_COLUMN, Existing};
 
 use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
@@ -36,7 +37,7 @@ use crate::location::{Format, Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::{Answer, Session};
-use crate::sink::{FileOptions, IfThere, Sink, TableOptions, TableSink, file_sink};
+use crate::sink::{FileOptions, Filling, IfThere, Sink, TableOptions, TableSink, file_sink};
 use crate::{Error, Result};
 
 /// The settings of a copy.
@@ -55,6 +56,16 @@ pub struct CopyOptions {
     /// Whether a copy into a table of a server goes on where one that broke has stopped: as many rows of the source are passed over
     /// as the table has. A table that is made is then filled under its own name. Default: no, rows are added to those of the table.
     pub resume: bool,
+}
+
+impl CopyOptions {
+    /// What becomes of files that are there.
+    fn existing(&self) -> Existing {
+        match self.overwrite {
+            true => Existing::Replace,
+            false => Existing::Refuse,
+        }
+    }
 }
 
 /// How a copy is compared with what was read.
@@ -100,6 +111,8 @@ pub struct PlannedCopy<'s> {
     options: &'s CopyOptions,
     columns: Vec<MappedColumn>,
     source_bytes: u64,
+    /// What is copied, as a name that another run of the same copy has too; nothing for the answer of a statement.
+    name: Option<String>,
 }
 
 enum Source<'s> {
@@ -171,6 +184,7 @@ impl Session {
                 options,
                 columns: Vec::new(),
                 source_bytes,
+                name: None,
             });
         }
         let expected = self.expected_rows(source).await?;
@@ -179,6 +193,13 @@ impl Session {
             .await?;
         let mut copy = self.plan(answer, expected, true, destination, options).await?;
         copy.source_bytes = source_bytes;
+        copy.name = Some(match &source.place {
+            Place::File(path) => fs::canonicalize(path)
+                .map_err(Error::io(path, "find"))?
+                .display()
+                .to_string(),
+            place => place.to_string(),
+        });
         Ok(copy)
     }
 
@@ -208,7 +229,7 @@ impl Session {
     ) -> Result<PlannedCopy<'s>> {
         let schema = answer.schema();
         if let (Place::File(path), false) = (&destination.place, options.overwrite) {
-            draft::absent(path)?;
+            draft::absent(path, destination.format)?;
         }
         let columns = match &destination.place {
             Place::Server(url) if options.table.create => {
@@ -228,6 +249,7 @@ impl Session {
             options,
             columns,
             source_bytes: 0,
+            name: None,
         })
     }
 }
@@ -264,6 +286,7 @@ impl PlannedCopy<'_> {
                     destination: self.destination,
                     options: self.options,
                     columns: &self.columns,
+                    name: self.name.as_deref(),
                 };
                 writing.run(answer, expected, progress).await?
             }
@@ -295,7 +318,7 @@ impl Session {
     ) -> Result<Copied> {
         let destination = target.file()?;
         let format = target.format;
-        let draft = Draft::checked(destination, options.overwrite)?;
+        let draft = Draft::checked(destination, format, options.existing())?;
         let reading = ReaderOptions::default().recover(self.recovers());
         let records = Records::open(source, &reading).await?;
         let (file, writing) = (draft.file.clone(), options.file.clone());
@@ -331,7 +354,7 @@ impl Session {
         Ok(Copied {
             rows: written.records(),
             source_bytes: 0,
-            bytes: draft.publish(destination)?,
+            bytes: draft.publish(destination, format, options.existing())?,
             compared_columns: is_full.then_some(0),
         })
     }
@@ -354,6 +377,7 @@ struct Writing<'s> {
     destination: &'s Location,
     options: &'s CopyOptions,
     columns: &'s [MappedColumn],
+    name: Option<&'s str>,
 }
 
 impl Writing<'_> {
@@ -388,6 +412,12 @@ impl Writing<'_> {
                     hint: "copy again without --create: rows of the same key take each other's place".to_owned(),
                 });
             }
+            let (clients, making) = (&self.session.clients, &self.options.table);
+            let job = self.name.map(|name| format!("tidemill copy {name} "));
+            if let (true, Some(job)) = (self.options.resume, &job) {
+                // A run that was killed may still be adding rows.
+                TableSink::end_predecessors(url, clients, job).await?;
+            }
             let adds = self.options.resume || !self.options.table.create;
             let is_there = adds && self.session.is_there(self.destination).await?;
             // What the table holds before is no part of the copy.
@@ -398,8 +428,13 @@ impl Writing<'_> {
             if self.options.resume && is_there {
                 answer = self.rest(answer, before.as_ref(), sums.as_ref()).await?;
             }
-            let (clients, making) = (&self.session.clients, &self.options.table);
-            let sink = TableSink::begin(url, clients, &schema, &[], making, there).await?;
+            let filling = Filling {
+                columns: &[],
+                making,
+                there,
+                job: job.as_deref(),
+            };
+            let sink = TableSink::begin(url, clients, &schema, &filling).await?;
             let rows = insert(answer, sink, |batch, rows| step(batch, rows, &mut sums)).await?;
             if let Some(sums) = &sums {
                 let (mut found_rows, mut found) = self.found(self.destination, sums).await?;
@@ -420,7 +455,7 @@ impl Writing<'_> {
             });
         }
         let destination = self.destination.file()?;
-        let draft = Draft::checked(destination, self.options.overwrite)?;
+        let draft = Draft::checked(destination, self.destination.format, self.options.existing())?;
         let sink = file_sink(self.destination.format, &draft.file, &schema, &self.options.file)?;
         let mut writer = Writer::start(sink);
         let mut rows = 0;
@@ -445,7 +480,7 @@ impl Writing<'_> {
                 sums.compare(&found, &place)?;
             }
         }
-        let bytes = draft.publish(destination)?;
+        let bytes = draft.publish(destination, self.destination.format, self.options.existing())?;
         Ok(self.copied(rows, bytes, sums.as_ref()))
     }
 

@@ -11,7 +11,7 @@ use crate::copy::{self, CopyOptions};
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::location::{Format, Location, Place};
 use crate::session::{Answer, Session};
-use crate::sink::{IfThere, TableOptions, TableSink};
+use crate::sink::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
 
 /// What becomes of a table that is there, or is not.
@@ -63,7 +63,13 @@ impl Session {
                     Ingest::Append | Ingest::CreateAppend => IfThere::Add,
                 };
                 let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-                let sink = TableSink::begin(url, &self.clients, &schema, &columns, &making, there).await?;
+                let filling = Filling {
+                    columns: &columns,
+                    making: &making,
+                    there,
+                    job: None,
+                };
+                let sink = TableSink::begin(url, &self.clients, &schema, &filling).await?;
                 copy::insert(Answer::read(schema, batches), sink, |_, _| Ok(())).await
             }
             (Place::File(path), Format::Xbase) if is_there && adds => {

@@ -39,7 +39,7 @@ use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
 use crate::server_url::{ServerKind, ServerUrl};
-use crate::sink::{IfThere, TableSink};
+use crate::sink::{Filling, IfThere, TableSink};
 use crate::stores::Clients;
 use crate::transaction::{Kept, blocking};
 use crate::yielding::YieldingJoins;
@@ -348,7 +348,18 @@ impl Session {
         if making.create && !columns.is_empty() {
             answer = answer.named(&columns)?;
         }
-        let sink = TableSink::begin(url, &self.clients, &answer.schema(), &columns, making, IfThere::Add).await?;
+        let sink = TableSink::begin(
+            url,
+            &self.clients,
+            &answer.schema(),
+            &Filling {
+                columns: &columns,
+                making,
+                there: IfThere::Add,
+                job: None,
+            },
+        )
+        .await?;
         // Columns go by their places, whatever the query calls them.
         let answer = answer.named(&sink.columns())?;
         let rows = copy::insert(answer, sink, |_, _| Ok(())).await?;

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use percent_encoding::percent_decode_str;
 
-/// A URL, or what was meant to be one. [`fmt::Display`] and [`fmt::Debug`] show it without its secrets: `clickhouse://ann:***@host`,
+/// A URL or an address, or what was meant to be one. [`fmt::Display`] and [`fmt::Debug`] show it without its secrets: `clickhouse://ann:***@host`,
 /// `?password=***`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SecretUrl(String);
@@ -148,9 +148,8 @@ fn password(rest: &str) -> Option<(usize, usize)> {
 /// The secrets of one URL, as they stand in it.
 fn secrets(url: &str) -> Vec<String> {
     let mut found = Vec::new();
-    if let Some((_, rest)) = url.split_once("://")
-        && let Some((begin, end)) = password(rest)
-    {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    if let Some((begin, end)) = password(rest) {
         found.push(rest[begin..end].to_owned());
     }
     for_each_parameter(url, Extent::Url, |_, value| found.push(value.to_owned()));
@@ -282,6 +281,8 @@ mod tests {
             ("s3://bucket/a@b:c", "s3://bucket/a@b:c"),
             ("clickhouse://h/d?mail=a@b", "clickhouse://h/d?mail=a@b"),
             ("http://[::1]:80/x", "http://[::1]:80/x"),
+            ("u:geheim@h", "u:***@h"),
+            ("h:9042", "h:9042"),
             ("no url", "no url"),
         ] {
             assert_eq!(SecretUrl::new(url).to_string(), shown);

@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     Salvage(SalvageArgs),
     Reindex(ReindexArgs),
+    Recover(RecoverArgs),
     Bench(BenchArgs),
     Tour(TourArgs),
 }
@@ -219,6 +220,19 @@ pub(crate) struct ReindexArgs {
     pub(crate) keys: KeyArgs,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
+}
+
+/// Bring xBase tables to what programs that died had committed: their transaction logs are worked off.
+///
+/// Says first what each log has for which files. A log is obeyed only in what concerns tables, memos and indexes of its own folder. Opening a
+/// table to change it does the same.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecoverArgs {
+    /// The folders of the tables; those of a transaction over several, together. Default: the current folder.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Say what there is to recover, and do nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// How keys of indexes are made and sorted.

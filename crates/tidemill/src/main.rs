@@ -116,6 +116,7 @@ async fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Cat(args) => commands::cat::run(args).await,
         Command::Verify(args) => commands::verify::run(args).await,
         Command::Reindex(args) => commands::reindex::run(args),
+        Command::Recover(args) => commands::recover::run(args),
         Command::Salvage(args) => commands::salvage::run(args).await,
         Command::Tour(args) => tour::run(args).await,
         Command::Bench(_) => unreachable!("main has run it"),

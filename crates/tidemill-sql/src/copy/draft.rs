@@ -12,18 +12,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tidemill_xbase::{Existing, TableSet, pending_logs};
 
+use crate::location::Format;
 use crate::{Error, Result};
 
 /// # Errors
 ///
-/// [`Error::Exists`].
-pub(super) fn absent(destination: &Path) -> Result<()> {
-    match destination.exists() {
-        true => Err(Error::Exists {
-            place: destination.display().to_string(),
+/// [`Error::Exists`], also for a file that would become one of the table's, such as its memos.
+pub(super) fn absent(destination: &Path, format: Format) -> Result<()> {
+    let there = match format {
+        Format::Xbase => TableSet::of(destination).files()?.into_iter().next(),
+        _ => destination
+            .symlink_metadata()
+            .is_ok()
+            .then(|| destination.to_path_buf()),
+    };
+    match there {
+        Some(path) => Err(Error::Exists {
+            place: path.display().to_string(),
         }),
-        false => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -62,6 +71,10 @@ fn drafts() -> MutexGuard<'static, Drafts> {
 ///
 /// [`Error::Io`] when the folder cannot be listed.
 pub fn remains_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    // A log may have yet to take its files out of one.
+    if pending_logs(folder).map_or(true, |logs| !logs.is_empty()) {
+        return Ok(Vec::new());
+    }
     let mut remains = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io(folder, "list"))? {
         let entry = entry.map_err(Error::io(folder, "list"))?;
@@ -84,7 +97,7 @@ fn is_old(folder: &Metadata) -> bool {
 }
 
 /// How the names of drafts' folders begin.
-const PREFIX: &str = ".tidemill-";
+const PREFIX: &str = TableSet::DRAFT;
 
 /// Files in the making, in a folder of their own that goes away with this value.
 pub(super) struct Draft {
@@ -96,9 +109,9 @@ pub(super) struct Draft {
 
 impl Draft {
     /// A draft of a destination that is not there yet, or may be replaced.
-    pub(super) fn checked(destination: &Path, may_replace: bool) -> Result<Self> {
-        if !may_replace {
-            absent(destination)?;
+    pub(super) fn checked(destination: &Path, format: Format, existing: Existing) -> Result<Self> {
+        if existing == Existing::Refuse {
+            absent(destination, format)?;
         }
         Self::beside(destination)
     }
@@ -126,8 +139,9 @@ impl Draft {
         })
     }
 
-    /// Moves the files to where they belong, the table itself last: who sees the table finds its memo file.
-    pub(super) fn publish(self, destination: &Path) -> Result<u64> {
+    /// Moves the files to where they belong: those of a table all at once ([`TableSet`]), of any other format the one that there is.
+    /// Returns how many bytes they have.
+    pub(super) fn publish(self, destination: &Path, format: Format, existing: Existing) -> Result<u64> {
         let parent = parent(destination);
         // All of it or nothing: whoever removes the drafts waits, or comes first.
         let drafts = drafts();
@@ -136,18 +150,18 @@ impl Draft {
                 io::ErrorKind::Interrupted.into(),
             ));
         }
-        let mut bytes = 0;
-        let mut made = Vec::new();
-        for entry in fs::read_dir(self.folder.path()).map_err(Error::io(parent, "list"))? {
-            let path = entry.map_err(Error::io(parent, "list"))?.path();
-            bytes += fs::metadata(&path).map_err(Error::io(&path, "read"))?.len();
-            made.push(path);
+        if format == Format::Xbase {
+            let published = TableSet::of(destination).publish(self.folder.path(), existing);
+            drop(drafts);
+            return published.map_err(|error| match error {
+                tidemill_xbase::Error::Exists { path } => Error::Exists {
+                    place: path.display().to_string(),
+                },
+                error => Error::from(error),
+            });
         }
-        made.sort_by_key(|path| *path == self.file);
-        for path in made {
-            let Some(name) = path.file_name() else { continue };
-            fs::rename(&path, parent.join(name)).map_err(Error::io(destination, "rename the copy to"))?;
-        }
+        let bytes = fs::metadata(&self.file).map_err(Error::io(&self.file, "read"))?.len();
+        fs::rename(&self.file, destination).map_err(Error::io(destination, "rename the copy to"))?;
         File::open(parent)
             .and_then(|folder| folder.sync_all())
             .map_err(Error::io(parent, "synchronise"))?;

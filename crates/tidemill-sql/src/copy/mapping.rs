@@ -9,7 +9,7 @@ use tidemill_xbase::FieldSpec;
 use super::CopyOptions;
 use crate::location::{Format, Location};
 use crate::server_url::{ServerKind, ServerUrl};
-use crate::sink::{TableOptions, new_columns, without_mark};
+use crate::sink::{TableOptions, new_columns, refuse_unwritable, without_mark};
 use crate::stores::clickhouse::ServerTable;
 use crate::{Error, Result, Session};
 
@@ -44,12 +44,7 @@ impl fmt::Display for MappedColumn {
 /// What the format has no type for.
 pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColumn>> {
     let fields = || schema.fields().iter();
-    if let Some((field, what)) = fields().find_map(|field| Some((field, missing_in(format, field.data_type())?))) {
-        return Err(Error::Unsupported {
-            what: format!("column {}: {what} in {format}", field.name()),
-            hint: "copy a SELECT that leaves it out or casts it, or copy to arrow or native".to_owned(),
-        });
-    }
+    refuse_unwritable(schema, format)?;
     Ok(match format {
         Format::Xbase => {
             let (columns, mark) = without_mark(schema);
@@ -144,33 +139,6 @@ fn mapped(field: &Field, to: String, loss: Option<&'static str>) -> MappedColumn
         from: field.data_type().clone(),
         to,
         loss,
-    }
-}
-
-/// What a type has, in itself or within, that a format has not. Engines that refuse by themselves are not listed: these would panic,
-/// or fail behind the first rows (`arrow_to_parquet_type` of parquet 59; the encoders of arrow-json and arrow-csv 59).
-fn missing_in(format: Format, data_type: &DataType) -> Option<String> {
-    let within = |data_type| missing_in(format, data_type);
-    let is_missing = match (format, data_type) {
-        (Format::Parquet | Format::Csv | Format::JsonLines, DataType::Union(..)) => true,
-        (Format::Parquet, DataType::ListView(_) | DataType::LargeListView(_)) => true,
-        (Format::Parquet, DataType::Interval(_) | DataType::RunEndEncoded(..)) => true,
-        _ => false,
-    };
-    if is_missing {
-        return Some(format!("a value of type {data_type}"));
-    }
-    match data_type {
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::Map(field, _) => within(field.data_type()),
-        DataType::Struct(fields) => fields.iter().find_map(|field| within(field.data_type())),
-        DataType::Dictionary(_, values) => within(values),
-        DataType::RunEndEncoded(_, values) => within(values.data_type()),
-        _ => None,
     }
 }
 

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::fitting::fitted;
 use super::order_key::with_key;
-use super::table::{IfThere, TableOptions};
+use super::table::{Filling, IfThere, TableOptions};
 use crate::error::Left;
 use crate::server_url::ServerUrl;
 use crate::stores::clickhouse::{Clients, ServerTable};
@@ -43,10 +43,14 @@ impl ClickHouseSink {
         url: &ServerUrl,
         clients: &Clients,
         schema: &SchemaRef,
-        columns: &[String],
-        options: &TableOptions,
-        there: IfThere,
+        filling: &Filling<'_>,
     ) -> Result<Self> {
+        let &Filling {
+            columns,
+            making: options,
+            there,
+            job,
+        } = filling;
         let mut table = ServerTable::connect(url, clients).await?;
         let mut draft = None;
         let adds = matches!(there, IfThere::Add | IfThere::GoOn);
@@ -62,6 +66,9 @@ impl ClickHouseSink {
         let mut insert = table.client().insert(into);
         if !columns.is_empty() {
             insert = insert.columns(columns);
+        }
+        if let Some(job) = job {
+            insert = insert.query_id(format!("{job}{}", Uuid::new_v4().simple()));
         }
         let begun = insert.begin().await.map_err(Error::clickhouse(table.place()));
         match (begun, draft) {

@@ -13,10 +13,12 @@ mod parquet;
 mod positions;
 mod read_text;
 mod table;
+mod unwritable;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -29,7 +31,8 @@ use tidemill_xbase::{CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect
 pub(crate) use self::clickhouse::{keeps_rows, new_columns};
 pub(crate) use self::positions::{Position, Positions};
 pub use self::table::TableOptions;
-pub(crate) use self::table::{IfThere, TableSink};
+pub(crate) use self::table::{Filling, IfThere, TableSink};
+pub(crate) use self::unwritable::refuse_unwritable;
 use crate::location::Format;
 use crate::{Error, Result};
 
@@ -102,6 +105,13 @@ pub fn stream_sink<'a>(
     schema: &SchemaRef,
     out: Box<dyn Write + Send + 'a>,
 ) -> Result<Box<dyn Sink + 'a>> {
+    let as_file = match format {
+        StreamFormat::Csv => Format::Csv,
+        StreamFormat::Json | StreamFormat::JsonLines => Format::JsonLines,
+        StreamFormat::Arrow => Format::Arrow,
+        StreamFormat::Parquet => Format::Parquet,
+    };
+    refuse_unwritable(schema, as_file)?;
     Ok(match format {
         StreamFormat::Csv => Box::new(CsvSink::new(schema, b',', out)?),
         StreamFormat::Json => Box::new(json::JsonSink::array(out)),
@@ -146,10 +156,11 @@ pub(crate) fn file_sink(
         }
         Format::Native => Box::new(native::NativeSink::new(schema, BufWriter::new(create()?), path)?),
         Format::Parquet => Box::new(parquet::ParquetSink::new(schema, BufWriter::new(create()?))?),
-        Format::Arrow => Box::new(ArrowSink::File(arrow_ipc::writer::FileWriter::try_new(
-            BufWriter::new(create()?),
-            schema,
-        )?)),
+        Format::Arrow => {
+            let plain = without_dictionaries(schema);
+            let writer = arrow_ipc::writer::FileWriter::try_new(BufWriter::new(create()?), &plain)?;
+            Box::new(ArrowSink::File(writer, plain))
+        }
         Format::Csv => {
             let tabs = path
                 .extension()
@@ -239,14 +250,30 @@ impl<W: Write + Send> Sink for RiegeliSink<W> {
 
 enum ArrowSink<W: Write> {
     Stream(arrow_ipc::writer::StreamWriter<W>),
-    File(arrow_ipc::writer::FileWriter<W>),
+    /// With its columns, none of which is a dictionary: a file has one for all batches, and each block of a server brings its own.
+    File(arrow_ipc::writer::FileWriter<W>, SchemaRef),
+}
+
+/// The same columns, each value by itself.
+fn without_dictionaries(schema: &SchemaRef) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| match field.data_type() {
+        DataType::Dictionary(_, values) => field.as_ref().clone().with_data_type(values.as_ref().clone()),
+        _ => field.as_ref().clone(),
+    });
+    let fields: Vec<Field> = fields.collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 impl<W: Write + Send> Sink for ArrowSink<W> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
             Self::Stream(writer) => writer.write(batch)?,
-            Self::File(writer) => writer.write(batch)?,
+            Self::File(writer, plain) => {
+                let columns = batch.columns().iter().zip(plain.fields());
+                let columns = columns.map(|(column, field)| arrow_cast::cast(column, field.data_type()));
+                let columns = columns.collect::<std::result::Result<_, _>>()?;
+                writer.write(&RecordBatch::try_new(SchemaRef::clone(plain), columns)?)?;
+            }
         }
         Ok(())
     }
@@ -260,7 +287,7 @@ impl<W: Write + Send> Sink for ArrowSink<W> {
                     .flush()
                     .map_err(|error| Error::from(arrow_schema::ArrowError::from(error)))
             }
-            Self::File(mut writer) => {
+            Self::File(mut writer, _) => {
                 writer.finish()?;
                 writer
                     .get_mut()
@@ -308,3 +335,40 @@ impl<W: Write + Send> Sink for CsvSink<W> {
 /// chrono's patterns. Finer times keep their milliseconds only: all of xBase's are whole ones.
 const TIMESTAMP_MILLISECONDS: &str = "%Y-%m-%dT%H:%M:%S%.3f";
 const TIME_MILLISECONDS: &str = "%H:%M:%S%.3f";
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::Int32Type;
+    use arrow_array::{ArrayRef, DictionaryArray};
+
+    use super::*;
+
+    #[test]
+    fn batches_with_dictionaries_of_their_own_make_one_arrow_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.arrow");
+        let batch = |words: [&str; 2]| {
+            let words: DictionaryArray<Int32Type> = words.into_iter().collect();
+            RecordBatch::try_from_iter([("word", Arc::new(words) as ArrayRef)]).expect("a batch")
+        };
+        let (first, second) = (batch(["a", "b"]), batch(["c", "d"]));
+        let mut sink = file_sink(Format::Arrow, &path, &first.schema(), &FileOptions::default()).expect("a sink");
+        sink.write(&first).expect("written");
+        sink.write(&second).expect("written");
+        sink.finish().expect("finished");
+        let file = File::open(&path).expect("opened");
+        let batches = arrow_ipc::reader::FileReader::try_new(file, None).expect("a file");
+        let words: Vec<String> = batches
+            .flat_map(|batch| {
+                let column = arrow_cast::cast(batch.expect("a batch").column(0), &DataType::Utf8).expect("text");
+                column
+                    .as_string::<i32>()
+                    .iter()
+                    .flatten()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(words, ["a", "b", "c", "d"]);
+    }
+}

@@ -12,7 +12,7 @@ use arrow_schema::DataType;
 use tidemill_ads::sql::{StatementOptions, Value};
 use tidemill_ads::{Connection, Executed, Settings};
 
-use super::{IfThere, TableOptions, TableSink};
+use super::{Filling, IfThere, TableOptions, TableSink};
 use crate::location::{Location, Place};
 use crate::server_url::ServerUrl;
 use crate::session::Session;
@@ -184,7 +184,18 @@ impl<'s> Positions<'s> {
         };
         let (clients, schema) = (&self.session.clients, row.schema());
         let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let mut sink = TableSink::begin(table, clients, &schema, &columns, &making, IfThere::Add).await?;
+        let mut sink = TableSink::begin(
+            table,
+            clients,
+            &schema,
+            &Filling {
+                columns: &columns,
+                making: &making,
+                there: IfThere::Add,
+                job: None,
+            },
+        )
+        .await?;
         match sink.write(&row).await {
             Ok(()) => sink.finish().await.map(drop),
             Err(error) => {

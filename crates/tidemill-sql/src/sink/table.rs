@@ -8,6 +8,7 @@ use super::clickhouse::ClickHouseSink;
 use crate::Result;
 use crate::server_url::{ServerKind, ServerUrl};
 use crate::stores::Clients;
+use crate::stores::clickhouse::ServerTable;
 
 /// How a table of a server is made, where it is not there.
 #[derive(Clone, Debug)]
@@ -55,6 +56,17 @@ pub(crate) enum IfThere {
     GoOn,
 }
 
+/// How a table of a server is filled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filling<'a> {
+    /// The columns that rows are for; without any, all columns of the table.
+    pub(crate) columns: &'a [String],
+    pub(crate) making: &'a TableOptions,
+    pub(crate) there: IfThere,
+    /// What the names of its inserts begin with, so that another run of the same copy can end them.
+    pub(crate) job: Option<&'a str>,
+}
+
 /// Takes the rows for a table of a server.
 pub(crate) enum TableSink {
     ClickHouse(Box<ClickHouseSink>),
@@ -62,18 +74,36 @@ pub(crate) enum TableSink {
 }
 
 impl TableSink {
-    /// Begins to fill the table at `url`. Without names of columns, rows are for all columns of the table.
+    /// Ends the inserts of another run of this job, whose program is gone, and waits until they are: what they have stored stays.
+    pub(crate) async fn end_predecessors(url: &ServerUrl, clients: &Clients, job: &str) -> Result<()> {
+        match url.kind() {
+            ServerKind::ClickHouse => {
+                ServerTable::connect(url, &clients.clickhouse)
+                    .await?
+                    .end_queries(job)
+                    .await
+            }
+            // Going on with a table is for ClickHouse alone.
+            ServerKind::Cassandra => Ok(()),
+        }
+    }
+
+    /// Begins to fill the table at `url`.
     pub(crate) async fn begin(
         url: &ServerUrl,
         clients: &Clients,
         schema: &SchemaRef,
-        columns: &[String],
-        options: &TableOptions,
-        there: IfThere,
+        filling: &Filling<'_>,
     ) -> Result<Self> {
+        let &Filling {
+            columns,
+            making: options,
+            there,
+            ..
+        } = filling;
         Ok(match url.kind() {
             ServerKind::ClickHouse => {
-                let sink = ClickHouseSink::begin(url, &clients.clickhouse, schema, columns, options, there).await?;
+                let sink = ClickHouseSink::begin(url, &clients.clickhouse, schema, filling).await?;
                 Self::ClickHouse(Box::new(sink))
             }
             ServerKind::Cassandra => {

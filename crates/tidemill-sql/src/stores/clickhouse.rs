@@ -11,6 +11,7 @@ mod condition;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -183,6 +184,14 @@ impl ServerTable {
                 false => format!("the database has {}", names.join(", ")),
             },
         })
+    }
+
+    /// Ends the queries whose names begin so, and waits until they are gone.
+    pub(crate) async fn end_queries(&self, job: &str) -> Result<()> {
+        /// A server stores what it has received in less.
+        const PATIENCE: Duration = Duration::from_secs(60);
+        let ended = self.client.end_queries(job, PATIENCE).await;
+        ended.map(drop).map_err(Error::clickhouse(&self.place))
     }
 
     /// Whether the engine of the table keeps each row that it is given.

@@ -11,12 +11,13 @@ use anyhow::bail;
 use serde_json::json;
 use tidemill_riegeli::{StreamSource, tfrecord, verify_source};
 use tidemill_sql::{Format, Location, Names, Session, remains_in, standard_input};
-use tidemill_xbase::Table;
 use tidemill_xbase::index::IndexDialect;
+use tidemill_xbase::{Error as XbaseError, Table, pending_logs};
 
 use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
 use crate::commands::inspect::is_log;
+use crate::commands::recover;
 use crate::terminal::{Output, shown, tell};
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
@@ -39,6 +40,14 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         Some(folder) => Names::tables_in(folder)?,
         None => session.names().table(&args.file)?.parts().await?,
     };
+    // What is not written yet is no damage, and nobody can say what of it is.
+    for log in folder.iter().flat_map(pending_logs).flatten().filter(|log| !log.in_use) {
+        report.outcome = Outcome::Negative;
+        match &log.refused {
+            Some(why) => tell!("{why}"),
+            None => tell!("{}; tidemill recover writes them", recover::described(&log)),
+        }
+    }
     let mut strays = match &folder {
         Some(folder) => index::indexes_in(folder)?,
         None => Vec::new(),
@@ -186,6 +195,7 @@ fn verify_xbase(
     // Recovering, so that a damaged header is a finding too, and what is behind it is still looked at.
     let table = match Table::open(location.file()?, &args.tables.xbase().recover(true)) {
         Ok(table) => Arc::new(table),
+        Err(error @ XbaseError::Pending(_)) => return Err(error.into()),
         Err(error) => {
             report.write(&whole_file(location, &error)?)?;
             return Ok(());

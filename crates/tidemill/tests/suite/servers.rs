@@ -199,6 +199,33 @@ fn a_table_goes_to_cassandra_and_comes_back_the_same() {
     assert_eq!(answer(&format!("SELECT COUNT(*) AS n FROM '{table}'")), "n\n20000\n");
 }
 
+#[test]
+fn a_copy_that_was_killed_is_gone_on_with_at_once() {
+    let Some(server) = ClickHouse::need() else { return };
+    let folder = Folder::with(&[]);
+    big_table::write(&folder.file("BIG.DBF"), RECORDS);
+    let target = format!("clickhouse://default@{}/default/raced", server.native());
+    let copy = ["copy", "BIG.DBF", &target, "--create", "--resume"];
+    for milliseconds in [100, 250, 400] {
+        let mut child = folder
+            .command(&copy)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started");
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        // What the server still had to store of it must not come behind the count.
+        folder.run(&copy).done();
+        let found = server
+            .query("SELECT count(), uniqExact(ID) FROM raced")
+            .expect("an answer");
+        assert_eq!(found.trim(), format!("{RECORDS}\t{RECORDS}"), "after {milliseconds} ms");
+        server.query("DROP TABLE raced").expect("dropped");
+    }
+}
+
 /// Passes bytes on to a server, and ends both connections after so many from the client.
 fn cut_after(server: std::net::SocketAddr, limit: usize) -> std::net::SocketAddr {
     use std::io::{Read, Write};
