@@ -207,6 +207,13 @@ impl Options {
     /// [`Error::Option`] when the value is none of the option.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         match name {
+            // As a setting it would be shown, and sent as one.
+            other if other != "password" && other.eq_ignore_ascii_case("password") => {
+                return Err(Error::Option {
+                    option: other.to_owned(),
+                    expected: "`password`, in small letters".to_owned(),
+                });
+            }
             "compression" => self.compression = value.parse()?,
             "secure" => match value {
                 "1" | "true" => {
@@ -483,6 +490,7 @@ mod tests {
             "clickhouse://u:secret?p@h/d",
             "clickhouse://u:1?p@h/secret=1",
             "clickhouse://h?password=secret&ca_certificate=/nowhere",
+            "clickhouse://h?Password=secret",
         ] {
             let error = url.parse::<Options>().unwrap_err();
             assert!(matches!(error, Error::Option { .. }), "{url}");
