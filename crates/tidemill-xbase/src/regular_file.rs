@@ -8,8 +8,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::error::{Error, Result};
+use crate::stamp::FileStamp;
 
 /// Opens a file to read it.
 ///
@@ -41,6 +43,13 @@ pub(crate) fn open_to_write(path: &Path) -> Result<File> {
 /// As [`open_to_read`]; [`Error::NotRegular`] for a symbolic link too.
 pub(crate) fn open_found_to_read(path: &Path) -> Result<File> {
     open(path, File::options().read(true), NO_FOLLOW)
+}
+
+/// Whether a path still leads to a file that was opened by it.
+pub(crate) fn is_at(path: &Path, file: &File) -> bool {
+    let (there, open) = (FileStamp::of(path), file.metadata());
+    let open = open.map(|open| FileStamp::new(&open, SystemTime::now()));
+    there.is_ok_and(|there| open.is_ok_and(|open| open.is_of_file(&there)))
 }
 
 /// Makes a file that is not there yet, to read and write it. A link at its name is there.
@@ -180,7 +189,8 @@ fn with_flags(options: &mut OpenOptions, _flags: i32) -> &mut OpenOptions {
     options
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;

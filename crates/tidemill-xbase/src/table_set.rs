@@ -133,7 +133,9 @@ impl TableSet {
                 Some(table)
             }
             // A new table, or a link that is replaced.
-            Err(_) => None,
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
+            Err(Error::NotRegular { .. }) => None,
+            Err(e) => return Err(e),
         };
         replace(&self.table, draft, &old, disk)
     }

@@ -306,6 +306,19 @@ fn what_is_no_file_is_no_log_and_nobody_waits_for_it() {
 }
 
 #[test]
+fn a_file_that_is_only_called_so_is_left_alone() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("empty.tmlog"), b"").unwrap();
+    std::fs::write(folder.path("team.tmlog"), b"what the team did").unwrap();
+    let before = folder.files();
+    assert_eq!(recover(folder.path("")).unwrap(), []);
+    assert_eq!(pending_logs(folder.path("")).unwrap(), []);
+    assert_eq!(rows(&folder.people()).unwrap(), 0);
+    TableEditor::open(folder.people(), &EditOptions::new(TODAY)).unwrap();
+    assert_eq!(folder.files(), before);
+}
+
+#[test]
 fn a_log_of_somebody_else_is_refused_and_so_are_his_tables() {
     if !nix::unistd::geteuid().is_root() {
         // Only root gives files away.

@@ -668,7 +668,7 @@ fn an_order_gives_way_to_another_of_its_name_or_stays_as_it_was() {
 }
 
 #[test]
-fn packing_can_be_stopped_until_records_move() {
+fn packing_can_be_stopped_and_leaves_table_and_index_as_they_were() {
     let (indexed, path) = indexed_with_many();
     let files = || [fs::read(&path).unwrap(), fs::read(&indexed.files[0]).unwrap()];
     let open = |stops_at: &'static str| {
@@ -686,8 +686,13 @@ fn packing_can_be_stopped_until_records_move() {
     table.flush().unwrap();
     assert!(files() == before);
     drop(table);
+    // While the orders are made nothing has moved either.
+    assert!(matches!(open("its orders").pack(), Err(Error::Cancelled)));
+    assert!(files() == before);
 
-    assert_eq!(open("its orders").pack().unwrap(), 8999);
+    let mut table = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    assert_eq!(table.pack().unwrap(), 8999);
+    drop(table);
     let table = Table::open(&path, &OpenOptions::new()).unwrap();
     let index = TableIndex::open(&indexed.files[0], &table, &indexed.settings).unwrap();
     assert_eq!(index.verify(&table).unwrap(), Vec::new());

@@ -158,6 +158,8 @@ static void check(UNSIGNED16 table_type, UNSIGNED16 characters, const char *cons
         conditions(table);
         OK(AdsCloseTable(table));
         unlink("letters.dbf");
+        unlink("letters.fpt");
+        unlink("letters.dbt");
         unlink("letters.ntx");
         unlink("letters.cdx");
     }

@@ -70,11 +70,21 @@ impl TableEditor {
 
 /// Opens the table itself, at the path that the caller named, and marks it as open.
 pub(super) fn open_table(path: &Path, options: &EditOptions) -> Result<Arc<File>> {
-    let file = match options.mode {
-        OpenMode::ReadOnly => regular_file::open_to_read(path)?,
-        OpenMode::Exclusive | OpenMode::Shared => regular_file::open_named_to_write(path)?,
-    };
-    marked(file, path, options)
+    /// How often the file may have become another one before it is marked.
+    const ATTEMPTS: usize = 5;
+    let mut left = ATTEMPTS;
+    loop {
+        let file = match options.mode {
+            OpenMode::ReadOnly => regular_file::open_to_read(path)?,
+            OpenMode::Exclusive | OpenMode::Shared => regular_file::open_named_to_write(path)?,
+        };
+        let file = marked(file, path, options)?;
+        // Whoever replaced the table meanwhile has left us with a file that no name leads to.
+        if left == 0 || regular_file::is_at(path, &file) {
+            return Ok(file);
+        }
+        left -= 1;
+    }
 }
 
 /// Opens a memo or index file of the table and marks it as open.

@@ -409,7 +409,7 @@ impl TableEditor {
             .iter_mut()
             .filter(|file| lies_in(file.index.path(), folder));
         for (file, new) in files.zip(new) {
-            let data = data_file(&file.index.path().to_owned(), new.handle(), options)?;
+            let data = data_file(file.index.path(), new.handle(), options)?;
             file.index.move_to(Arc::new(data))?;
             file.table = Arc::clone(&table);
             file.prepare()?;

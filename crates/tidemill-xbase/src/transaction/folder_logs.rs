@@ -14,7 +14,7 @@ use super::Disk;
 use super::group::{Group, Part};
 use super::log_file::{AppendError, LogFile, Room};
 use super::pending;
-use super::recovery::{is_own, is_still_at};
+use super::recovery::is_own;
 use crate::error::Result;
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::own_name;
@@ -168,7 +168,7 @@ pub(super) fn new_log(folder: &Path, disk: &dyn Disk) -> Result<OpenLog> {
         let handle = Arc::new(handle);
         // Whoever looks for logs that nobody has may be faster.
         let locked = open_shared_or_exclusive(&handle, &path, Sharing::Exclusive, Duration::from_millis(100));
-        if locked.is_err() || !is_still_at(&path, &handle)? {
+        if locked.is_err() || !regular_file::is_at(&path, &handle) {
             continue;
         }
         let made = Room::of(&path, &handle).and_then(|room| {

@@ -312,12 +312,18 @@ impl TransactionLog {
 
     pub(crate) fn open_on(disk: Arc<dyn Disk>, path: &Path, options: &LogOptions) -> Result<Self> {
         let path = std::path::absolute(path).map_err(|e| Error::io(path, "open", e))?;
-        let handle = match regular_file::create(&path) {
-            Err(Error::Exists { .. }) => regular_file::open_to_write(&path),
-            created => created,
+        let handle = loop {
+            let handle = match regular_file::create(&path) {
+                Err(Error::Exists { .. }) => regular_file::open_to_write(&path),
+                created => created,
+            };
+            let handle = Arc::new(handle?);
+            open_shared_or_exclusive(&handle, &path, Sharing::Exclusive, options.lock_timeout)?;
+            // Whoever had it may have removed it.
+            if regular_file::is_at(&path, &handle) {
+                break handle;
+            }
         };
-        let handle = Arc::new(handle?);
-        open_shared_or_exclusive(&handle, &path, Sharing::Exclusive, options.lock_timeout)?;
         let mut log = HeldLog::of(&path, handle, &*disk)?;
         if let Some(part) = log.part() {
             return Err(Error::incomplete(&path, part.others.clone()));

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,6 +91,10 @@ pub(super) fn recover_on(
     let (mut held, mut in_use, mut refused) = (Vec::new(), None, None);
     for folder in folders {
         for path in logs_in(folder)?.iter().filter(|path| wants(path)) {
+            if !is_own(path) && !is_log(path) {
+                // Somebody else's file that is called so.
+                continue;
+            }
             match HeldLog::take(path, disk, BRIEFLY) {
                 Ok(Some(log)) if !log.groups.is_empty() || is_own(path) => held.push(log),
                 Ok(_) => {}
@@ -136,7 +140,7 @@ pub fn recover_table(table: impl AsRef<Path>, data: Option<&Path>) -> Result<Vec
             let data = data
                 .ok()
                 .flatten()
-                .filter(|data| parts.missing.iter().all(|other| other.starts_with(data)));
+                .filter(|data| parts.missing.iter().all(|other| lies_below(other, data)));
             match data {
                 Some(_) => recover_folders(std::iter::once(&folder).chain(&parts.missing)),
                 None => Err(Error::Incomplete(parts)),
@@ -144,6 +148,11 @@ pub fn recover_table(table: impl AsRef<Path>, data: Option<&Path>) -> Result<Vec
         }
         done => done,
     }
+}
+
+/// Whether a folder lies below another one, without any way out of it.
+fn lies_below(folder: &Path, data: &Path) -> bool {
+    folder.starts_with(data) && folder.components().all(|part| part != Component::ParentDir)
 }
 
 /// Whether a table that was opened may be read.
@@ -307,6 +316,13 @@ fn read(path: &Path, file: Arc<File>) -> Result<Option<Found>> {
         true => Found::read(&file, room).map(Some),
         false => Ok(None),
     }
+}
+
+/// Whether a file begins as a log.
+fn is_log(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    let file = opened(path).ok().flatten();
+    file.is_some_and(|file| Storage::read_exact_at(&file, &mut magic, 0).is_ok() && magic == MAGIC)
 }
 
 /// Whether a living process has a log that is open here; if not, none gets it while it is.

@@ -19,7 +19,7 @@ use super::log_file::{LogFile, Logged, Room};
 use super::replacing;
 use crate::error::{Error, Result};
 use crate::file_overlay::FileOverlay;
-use crate::lock::{FileIdentity, FileLocks, LockKind, LockSubject, Sharing, open_shared_or_exclusive};
+use crate::lock::{FileLocks, LockKind, LockSubject, Sharing, open_shared_or_exclusive};
 use crate::own_name::{self, folder_of};
 use crate::regular_file;
 use crate::storage::{DataFile, Storage};
@@ -66,7 +66,7 @@ impl HeldLog {
             Err(e) => return Err(e),
         };
         open_shared_or_exclusive(&handle, path, Sharing::Exclusive, timeout)?;
-        match is_still_at(path, &handle)? {
+        match regular_file::is_at(path, &handle) {
             true => Self::of(path, handle, disk).map(Some),
             // Whoever had it has worked it off.
             false => Ok(None),
@@ -135,14 +135,6 @@ impl HeldLog {
 pub(super) fn is_own(log: &Path) -> bool {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with(own_name::PREFIX)
-}
-
-pub(super) fn is_still_at(path: &Path, handle: &File) -> Result<bool> {
-    let io = |e| Error::io(path, "open", e);
-    match regular_file::open_to_write(path) {
-        Ok(there) => Ok(FileIdentity::of(&there, path).map_err(io)? == FileIdentity::of(handle, path).map_err(io)?),
-        Err(_) => Ok(false),
-    }
 }
 
 /// Works logs off: what is whole is written to the files, what is a part of something that was never whole is forgotten. Logs

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use tempfile::TempDir;
 
-use super::{Disk, TheDisk, pending_logs, recover};
+use super::{Disk, LogOptions, TheDisk, TransactionLog, pending_logs, recover};
 use crate::error::{Error, Result};
 use crate::field_spec::FieldSpec;
 use crate::header::CivilDate;
@@ -382,4 +382,50 @@ fn a_table_is_packed_with_its_memos_and_index_as_one_whatever_fails() {
         });
     }
     assert!(faults > 90, "{faults}");
+}
+
+#[test]
+fn a_commit_that_nobody_knows_of_says_so_and_what_to_do() {
+    let place = Place::new(Some(PLAIN));
+    let (mut unknown, mut calls) = (0, u64::MAX);
+    let mut at = 0;
+    while at < calls {
+        place.reset();
+        let fault = if calls == u64::MAX { Fault::None } else { Fault::ForGood };
+        let disk = FailingDisk::new(at, fault);
+        let log = TransactionLog::beside_tables_on(Arc::new(disk.clone()), &LogOptions::new());
+        let mut table = TableEditor::open(place.table(), &EditOptions::new(TODAY).log(&log)).unwrap();
+        let appended = table.append_values(&[(0, Value::Text("more"))]);
+        if fault == Fault::None {
+            appended.unwrap();
+            calls = disk.calls();
+            continue;
+        }
+        at += 1;
+        drop((table, log));
+        let (is_done, is_unknown) = (appended.is_ok(), matches!(appended, Err(Error::Unknown(_))));
+        if is_unknown {
+            unknown += 1;
+            let said = appended.unwrap_err().to_string();
+            assert!(
+                said.starts_with("it is unknown whether a transaction is committed"),
+                "{said}"
+            );
+            assert!(
+                said.contains("recover the folder of") && said.contains(".tmlog"),
+                "{said}"
+            );
+        } else if appended.is_err() {
+            assert_eq!(place.files(), place.before, "{appended:?}");
+        }
+        recover(place.folder.path()).unwrap();
+        let rows = place.read().unwrap().len();
+        let expected = if is_done {
+            8..=8
+        } else {
+            7..=7 + usize::from(is_unknown)
+        };
+        assert!(expected.contains(&rows), "{rows} at call {at}");
+    }
+    assert!(unknown > 1 && calls > 4, "{unknown} of {calls}");
 }
