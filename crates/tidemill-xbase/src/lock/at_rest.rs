@@ -14,7 +14,7 @@ impl Table {
     /// Locks of every [`LockScheme`] are looked for, and none is taken.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`](crate::Error::Io).
     pub fn filled_records(&self, from: u32) -> Result<u32> {
         let count = self.record_count();
         if from >= count {

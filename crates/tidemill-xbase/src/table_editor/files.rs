@@ -17,7 +17,7 @@ impl TableEditor {
     /// stay as they are.
     ///
     /// # Errors
-    /// [`Error::Misuse`] while a transaction is under way in the log that the table has now; as [`TableEditor::flush`]. The
+    /// [`Error::Misuse`](crate::Error::Misuse) while a transaction is under way in the log that the table has now; as [`TableEditor::flush`]. The
     /// table goes on as before then.
     pub fn use_log(&mut self, log: Option<&TransactionLog>) -> Result<()> {
         let has_it = match (&self.options.log, log) {

@@ -59,7 +59,7 @@ impl LogContents {
     /// Reads the log at `path`, which may be in use, and changes nothing.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when it is no log, [`Error::Io`].
+    /// [`Error::Corrupt`](crate::Error::Corrupt) when it is no log, [`Error::Io`](crate::Error::Io).
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = regular_file::open_to_read(path)?;
@@ -70,7 +70,7 @@ impl LogContents {
     /// The log that these bytes are; errors call it `memory.tmlog`.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when they are none.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) when they are none.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         Self::of(&DataFile::in_memory(Path::new("memory.tmlog"), bytes), Room::UNKNOWN)
     }
