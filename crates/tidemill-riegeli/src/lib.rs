@@ -67,6 +67,6 @@ pub use record_values::RecordSlices;
 pub use skipped_region::SkippedRegion;
 pub use source::{BytesSource, FileSource, SharedSource, Source, SourceReader, StreamSource};
 pub use transposed_chunk::{FieldSize, FieldSizes};
-pub use verify::{Verification, verify, verify_source};
+pub use verify::{Verification, verify, verify_source, verify_source_within};
 pub use writer::{FutureRecordPosition, RecordWriter};
 pub use writer_options::WriterOptions;

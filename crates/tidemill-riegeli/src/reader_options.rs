@@ -129,6 +129,11 @@ impl ReaderOptions {
         self
     }
 
+    /// Returns how much more memory the records of a chunk may take than the file.
+    pub fn expansion(&self) -> u64 {
+        self.max_expansion
+    }
+
     /// Returns whether damage is gone on behind, always or when a function says so.
     pub fn recovers(&self) -> bool {
         !self.recovery.is_fail()

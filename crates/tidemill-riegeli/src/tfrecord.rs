@@ -24,6 +24,7 @@ use self::{
     compression::{Input, Output},
     recovery::Recovery,
 };
+use crate::ReaderOptions;
 use crate::{
     Error, Result, SkippedRegion, Verification,
     error::{Damage, FileName, Frame},
@@ -403,7 +404,16 @@ pub fn is_beginning(bytes: &[u8]) -> bool {
 /// # Errors
 /// [`Error::Io`].
 pub fn verify_source<S: Source>(source: S, name: &str) -> Result<Verification> {
-    let mut reader = TfRecordReader::from_source(source, name)?.recover(true);
+    verify_source_within(source, name, &ReaderOptions::new())
+}
+
+/// [`verify_source`] within the limit of [`ReaderOptions::max_expansion`].
+///
+/// # Errors
+/// As [`verify_source`].
+pub fn verify_source_within<S: Source>(source: S, name: &str, limits: &ReaderOptions) -> Result<Verification> {
+    let reader = TfRecordReader::from_source(source, name)?.recover(true);
+    let mut reader = reader.max_expansion(limits.expansion());
     let mut records = 0;
     let stopped = loop {
         match reader.read_record() {

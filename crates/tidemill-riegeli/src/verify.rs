@@ -28,11 +28,15 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Verification, Error> {
 /// # Errors
 /// As [`verify`].
 pub fn verify_source<S: Source>(source: S, name: &str) -> Result<Verification> {
-    verify_reader(RecordReader::from_source(
-        source,
-        name,
-        &ReaderOptions::new().recover(true),
-    )?)
+    verify_source_within(source, name, &ReaderOptions::new())
+}
+
+/// [`verify_source`] within the limits of these options ([`ReaderOptions::max_expansion`], [`ReaderOptions::max_chunk_size`]).
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_source_within<S: Source>(source: S, name: &str, limits: &ReaderOptions) -> Result<Verification> {
+    verify_reader(RecordReader::from_source(source, name, &limits.clone().recover(true))?)
 }
 
 fn verify_reader<S: Source>(mut reader: RecordReader<S>) -> Result<Verification> {

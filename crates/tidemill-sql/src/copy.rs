@@ -23,7 +23,6 @@ use std::thread;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tidemill_cql::Error as CassandraError;
-use tidemill_riegeli::ReaderOptions;
 use tidemill_xbase::{DELETED_COLUMN, Existing};
 
 use self::checksum::{Checksums, Places, RecordSum};
@@ -319,7 +318,7 @@ impl Session {
         let destination = target.file()?;
         let format = target.format;
         let draft = Draft::checked(destination, format, options.existing())?;
-        let reading = ReaderOptions::default().recover(self.recovers());
+        let reading = self.options.reading();
         let records = Records::open(source, &reading).await?;
         let (file, writing) = (draft.file.clone(), options.file.clone());
         let is_full = options.verify == Verify::Full;
@@ -342,7 +341,7 @@ impl Session {
             place: Place::File(draft.file.clone()),
             format,
         };
-        let records = Records::open(&copy, &ReaderOptions::default()).await?;
+        let records = Records::open(&copy, &reading.recover(false)).await?;
         let place = destination.display().to_string();
         let compared = tokio::task::spawn_blocking(move || match is_full {
             true => written.compare(&sum_of(records)?, &place),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use prost_types::FileDescriptorSet;
-use tidemill_riegeli::{FieldProjection, RecordType};
+use tidemill_riegeli::{FieldProjection, ReaderOptions, RecordType};
 use tidemill_xbase::{Blank, CodePage, Deleted};
 
 use crate::names::Names;
@@ -22,6 +22,7 @@ pub struct SessionOptions {
     blank: Option<Blank>,
     deleted: Deleted,
     recover: bool,
+    max_expansion: Option<u64>,
     /// Whether deleted records are marked by a column.
     marks: bool,
     /// The records of an xBase table by their places, or the chunks of a Riegeli file by theirs, that its scans read. Default: all.
@@ -94,6 +95,23 @@ impl SessionOptions {
         self.recover = recover;
         self.xbase = self.xbase.recover(recover);
         self
+    }
+
+    /// How many bytes of memory the records of one chunk of a Riegeli, ArrayRecord or TFRecord file may take beyond the size of the file.
+    /// Default: 96 MiB.
+    #[must_use]
+    pub fn max_expansion(mut self, bytes: u64) -> Self {
+        self.max_expansion = Some(bytes);
+        self
+    }
+
+    /// The settings of readers of records.
+    pub(crate) fn reading(&self) -> ReaderOptions {
+        let reading = ReaderOptions::default().recover(self.recover);
+        match self.max_expansion {
+            Some(bytes) => reading.max_expansion(bytes).max_chunk_size(u64::MAX),
+            None => reading,
+        }
     }
 
     /// How `INSERT INTO` makes a table of a server that is not there. Default: it does not.

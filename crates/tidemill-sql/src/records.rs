@@ -162,7 +162,8 @@ fn read_tfrecord<S: Source>(
     options: &ReaderOptions,
     take: &mut impl FnMut(&[u8]) -> Result<ControlFlow<()>>,
 ) -> Result<Flow> {
-    let mut reader = TfRecordReader::from_source(source, name)?.recover(options.recovers());
+    let reader = TfRecordReader::from_source(source, name)?.recover(options.recovers());
+    let mut reader = reader.max_expansion(options.expansion());
     let mut flow = ControlFlow::Continue(());
     while flow.is_continue()
         && let Some(record) = reader.read_record()?

@@ -111,7 +111,10 @@ impl Binder<'_> {
 
     /// The alias and the column of a qualified name.
     fn qualified(&self, qualifier: &str, name: &str) -> Option<(String, String)> {
-        let relation = self.scopes.iter().rev().find_map(|scope| scope.relation(qualifier))?;
+        // A table around with this name comes before one within that has another name and is in this file.
+        let mut inwards = self.scopes.iter().rev();
+        let named = inwards.find_map(|scope| scope.named(qualifier));
+        let relation = named.or_else(|| self.scopes.iter().rev().find_map(|scope| scope.relation(qualifier)))?;
         let column = same_but_for_case(&relation.columns, name).unwrap_or(name);
         Some((relation.alias.clone(), column.to_owned()))
     }
@@ -387,15 +390,17 @@ impl Scope {
         Ok(found.map(|(_, column)| column).or(output).map(str::to_owned))
     }
 
+    fn named(&self, qualifier: &str) -> Option<&Relation> {
+        let mut relations = self.relations.iter();
+        relations.find(|relation| relation.given.eq_ignore_ascii_case(qualifier))
+    }
+
     fn relation(&self, qualifier: &str) -> Option<&Relation> {
-        self.relations
-            .iter()
-            .find(|relation| relation.given.eq_ignore_ascii_case(qualifier))
-            .or_else(|| {
-                self.relations
-                    .iter()
-                    .find(|relation| relation.written.eq_ignore_ascii_case(qualifier))
-            })
+        self.named(qualifier).or_else(|| {
+            self.relations
+                .iter()
+                .find(|relation| relation.written.eq_ignore_ascii_case(qualifier))
+        })
     }
 
     fn outputs_of_item(&self, item: &SelectItem) -> Vec<String> {

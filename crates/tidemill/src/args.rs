@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use prost::Message;
 use prost_types::FileDescriptorSet;
-use tidemill_riegeli::FieldProjection;
+use tidemill_riegeli::{FieldProjection, ReaderOptions};
 use tidemill_sql::{ServerUrl, Session, SessionOptions, TableOptions, Verify};
 use tidemill_xbase::{Blank, CodePage, Deleted, Dialect, KeySettings, Table};
 
@@ -108,7 +108,8 @@ pub(crate) struct CopyArgs {
     /// With --follow: how long to wait before looking for new rows again.
     #[arg(long, value_name = "SECONDS", default_value = "1", requires = "follow", value_parser = seconds)]
     pub(crate) interval: Duration,
-    /// Copy columns too whose values may lose something by their new type, such as microseconds in an xBase table.
+    /// Copy columns too whose values may lose something by their new type, such as microseconds in an xBase table, and days before
+    /// 1900 into a .native file, which ClickHouse before 26.9 shows as others.
     #[arg(long)]
     pub(crate) lossy: bool,
     /// How the copy is compared with what was read: by counting its rows, or by a checksum of each column, for which it is read again.
@@ -285,6 +286,22 @@ pub(crate) struct LimitArgs {
 const LIMITS: &str = "Limits";
 
 impl LimitArgs {
+    /// Settings of tables whose records may take as much memory as the command, where a limit is given.
+    pub(crate) fn of_tables(&self, options: SessionOptions) -> SessionOptions {
+        match self.max_memory {
+            Some(bytes) => options.max_expansion(bytes as u64),
+            None => options,
+        }
+    }
+
+    /// The same for readers of records.
+    pub(crate) fn of_records(&self, options: ReaderOptions) -> ReaderOptions {
+        match self.max_memory {
+            Some(bytes) => options.max_expansion(bytes as u64).max_chunk_size(u64::MAX),
+            None => options,
+        }
+    }
+
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             timeout: self.timeout,

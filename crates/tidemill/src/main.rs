@@ -27,6 +27,7 @@ use tokio::runtime::Runtime;
 
 use crate::args::{Args, Command};
 use crate::limits::Limits;
+use crate::signals::Signals;
 use crate::terminal::tell;
 
 fn main() -> ExitCode {
@@ -68,15 +69,21 @@ fn main() -> ExitCode {
 /// Runs the command until it ends, a signal comes, or it reaches a limit. What it had begun is then removed, whatever still works on it.
 fn run_to_an_end(runtime: Runtime, command: Command) -> anyhow::Result<Outcome> {
     let limits = command.limits();
-    let outcome = runtime.block_on(async {
-        // On a worker's stack, see above.
-        let mut work = tokio::spawn(run(command));
+    // Clocks and signals are watched by a runtime of their own: workers that are busy look at neither.
+    let watch = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let signals = {
+        let _in_it = watch.enter();
+        Signals::new()?
+    };
+    // On a worker's stack, see above.
+    let mut work = runtime.spawn(run(command));
+    let outcome = watch.block_on(async {
         let outcome = tokio::select! {
             done = &mut work => return done.unwrap_or_else(|error| match error.try_into_panic() {
                 Ok(panic) => Err(defect(&*panic)),
                 Err(error) => Err(error.into()),
             }),
-            signal = signals::next() => signal.map(Outcome::Interrupted),
+            signal = signals.next() => signal.map(Outcome::Interrupted).map_err(Into::into),
             limit = limits.reached() => Err(limit.into()),
         };
         work.abort();

@@ -1,23 +1,50 @@
 //! The signals that ask a program to end.
 
-/// Waits for one and gives its number: 1 for HUP, 2 for INT, 15 for TERM.
-#[cfg(unix)]
-pub(crate) async fn next() -> anyhow::Result<u8> {
-    use tokio::signal::unix::{SignalKind, signal};
+use std::io;
 
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(tokio::select! {
-        _ = hangup.recv() => 1,
-        _ = interrupt.recv() => 2,
-        _ = terminate.recv() => 15,
-    })
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// They are waited for from here on; before, they end the program by themselves.
+#[cfg(unix)]
+pub(crate) struct Signals {
+    hangup: Signal,
+    interrupt: Signal,
+    terminate: Signal,
 }
 
-/// Waits for Ctrl-C, which is called 2 here too.
+#[cfg(unix)]
+impl Signals {
+    /// In the runtime that looks at them.
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for one and gives its number: 1 for HUP, 2 for INT, 15 for TERM.
+    pub(crate) async fn next(mut self) -> io::Result<u8> {
+        Ok(tokio::select! {
+            _ = self.hangup.recv() => 1,
+            _ = self.interrupt.recv() => 2,
+            _ = self.terminate.recv() => 15,
+        })
+    }
+}
+
+/// Elsewhere there is Ctrl-C, which is called 2 too.
 #[cfg(not(unix))]
-pub(crate) async fn next() -> anyhow::Result<u8> {
-    tokio::signal::ctrl_c().await?;
-    Ok(2)
+pub(crate) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    pub(crate) async fn next(self) -> io::Result<u8> {
+        tokio::signal::ctrl_c().await.map(|()| 2)
+    }
 }

@@ -27,6 +27,7 @@ use self::seen::Seen;
 use super::{CopyOptions, MappedColumn, mapping};
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::location::{Format, Location, Place};
+use crate::options::SessionOptions;
 use crate::server_url::ServerKind;
 use crate::session::{Answer, Session};
 use crate::sink::{Position, Positions};
@@ -282,23 +283,14 @@ impl Follower<'_> {
         let seen = self.reached.seen.parse::<Seen>().ok();
         let place = self.source.to_string();
         let end = spawn_blocking(move || -> Result<u64> {
-            if let Some(seen) = seen.filter(|_| from > 0)
+            let end = end_of(&path, format, from, &options)?;
+            if let Some(seen) = seen.filter(|_| 0 < from && from <= end)
                 && let Some(why) = seen.differs_from(&path, format)?
             {
                 let why = why.to_owned();
                 return Err(Error::Replaced { place, why });
             }
-            if format == Format::Xbase {
-                let table = Table::open(&path, options.xbase_options())?;
-                let filled = table.filled_records(u32::try_from(from).unwrap_or(u32::MAX))?;
-                return Ok(u64::from(filled).min(from.saturating_add(STEP_RECORDS)));
-            }
-            let size = std::fs::metadata(&path).map_err(Error::io(&path, "open"))?.len();
-            if size < from {
-                return Ok(size);
-            }
-            let reader = RecordReader::open(&path, &ReaderOptions::default().chunks(from..u64::MAX))?;
-            Ok(reader.end_of_chunks(STEP_BYTES)?)
+            Ok(end)
         });
         let file = self.source.file()?;
         let end = end.await.map_err(|panic| Error::io(file, "read")(panic.into()))??;
@@ -311,4 +303,19 @@ impl Follower<'_> {
             false => Ok(from..end),
         }
     }
+}
+
+/// How far a source may be copied in one step from a position.
+fn end_of(path: &Path, format: Format, from: u64, options: &SessionOptions) -> Result<u64> {
+    if format == Format::Xbase {
+        let table = Table::open(path, options.xbase_options())?;
+        let filled = table.filled_records(u32::try_from(from).unwrap_or(u32::MAX))?;
+        return Ok(u64::from(filled).min(from.saturating_add(STEP_RECORDS)));
+    }
+    let size = std::fs::metadata(path).map_err(Error::io(path, "open"))?.len();
+    if size < from {
+        return Ok(size);
+    }
+    let reader = RecordReader::open(path, &ReaderOptions::default().chunks(from..u64::MAX))?;
+    Ok(reader.end_of_chunks(STEP_BYTES)?)
 }

@@ -80,6 +80,9 @@ pub struct FileOptions {
     pub codepage: CodePage,
     /// The dialect of an xBase table, which decides the memo file's too. Default: FoxPro 2 with an FPT.
     pub dialect: Dialect,
+    /// Whether a Native file has days before 1900 and after 2299 too, which ClickHouse shows as others before version 26.9. Default: no,
+    /// they are an error.
+    pub wide_dates: bool,
 }
 
 impl Default for FileOptions {
@@ -89,6 +92,7 @@ impl Default for FileOptions {
             array_record: ArrayRecordWriterOptions::default(),
             codepage: CodePage::Cp1252,
             dialect: Dialect::FoxPro2,
+            wide_dates: false,
         }
     }
 }
@@ -154,7 +158,10 @@ pub(crate) fn file_sink(
                 hint: "copy to a .riegeli file first, and its records from there".to_owned(),
             });
         }
-        Format::Native => Box::new(native::NativeSink::new(schema, BufWriter::new(create()?), path)?),
+        Format::Native => {
+            let out = BufWriter::new(create()?);
+            Box::new(native::NativeSink::new(schema, out, path, options.wide_dates)?)
+        }
         Format::Parquet => Box::new(parquet::ParquetSink::new(schema, BufWriter::new(create()?))?),
         Format::Arrow => {
             let plain = without_dictionaries(schema);

@@ -8,7 +8,7 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{Schema, SchemaRef};
 use tidemill_clickhouse::arrow_type::{self, StringType};
-use tidemill_clickhouse::{DataType, NativeWriter};
+use tidemill_clickhouse::{BlockEncoder, Calendar, DataType, NativeWriter};
 
 use super::Sink;
 use crate::{Error, Result};
@@ -23,7 +23,14 @@ pub(super) struct NativeSink<W> {
 }
 
 impl<W: Write> NativeSink<W> {
-    pub(super) fn new(schema: &SchemaRef, out: W, path: &Path) -> Result<Self> {
+    pub(super) fn new(schema: &SchemaRef, out: W, path: &Path, wide_dates: bool) -> Result<Self> {
+        let encoder = BlockEncoder {
+            calendar: match wide_dates {
+                true => Calendar::UNTIL_9999,
+                false => Calendar::UNTIL_2299,
+            },
+            ..BlockEncoder::default()
+        };
         let types = schema.fields().iter().map(|field| arrow_type::data_type(field));
         let types: Vec<DataType> = types
             .collect::<Result<_, _>>()
@@ -41,7 +48,7 @@ impl<W: Write> NativeSink<W> {
         });
         Ok(Self {
             schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
-            writer: NativeWriter::new(out),
+            writer: NativeWriter::new(out).with_encoder(encoder),
             types,
             path: path.to_path_buf(),
             empty: Some(RecordBatch::new_empty(SchemaRef::clone(schema))),

@@ -42,7 +42,7 @@ pub(crate) async fn open(
     match location.format {
         Format::Xbase => xbase::open(location, options, damage).await,
         Format::Riegeli | Format::ArrayRecord => riegeli::open(location, options, damage).await,
-        Format::TfRecord => tfrecord::open(location, options.recovers(), damage).await,
+        Format::TfRecord => tfrecord::open(location, &options.reading(), damage).await,
         Format::Native => native::open(location).await,
         Format::ClickHouse => clickhouse::open(location, &clients.clickhouse).await,
         Format::Cassandra => cassandra::open(location, &clients.cassandra).await,

@@ -30,9 +30,7 @@ pub(super) async fn open(
     for (part, source) in location.sources().await? {
         let Some(source) = source else { continue };
         let (name, options, damage) = (location.to_string(), options.clone(), damage.clone());
-        let mut reading = ReaderOptions::default()
-            .recover(options.recovers())
-            .stop_at_footer(part.format == Format::ArrayRecord);
+        let mut reading = options.reading().stop_at_footer(part.format == Format::ArrayRecord);
         if let Some(positions) = &options.positions {
             reading = reading.chunks(positions.clone());
         }

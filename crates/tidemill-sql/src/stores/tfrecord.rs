@@ -8,6 +8,7 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
+use tidemill_riegeli::ReaderOptions;
 use tidemill_riegeli::tfrecord::TfRecordReader;
 use tidemill_riegeli::{SharedSource, SourceReader};
 
@@ -17,14 +18,18 @@ use crate::engine::{Batches, Engine, EngineTable, Request};
 use crate::location::Location;
 use crate::stores::Reading;
 
-pub(super) async fn open(location: &Location, recover: bool, damage: &DamageLog) -> Result<Arc<dyn TableProvider>> {
+pub(super) async fn open(
+    location: &Location,
+    reading: &ReaderOptions,
+    damage: &DamageLog,
+) -> Result<Arc<dyn TableProvider>> {
     let mut engines = Vec::new();
     for (part, source) in location.sources().await? {
         let Some(source) = source else { continue };
         engines.push(TfRecordEngine {
             source,
             path: part.to_string(),
-            recover,
+            reading: reading.clone(),
             damage: damage.clone(),
         });
     }
@@ -34,7 +39,7 @@ pub(super) async fn open(location: &Location, recover: bool, damage: &DamageLog)
 struct TfRecordEngine {
     source: SharedSource,
     path: String,
-    recover: bool,
+    reading: ReaderOptions,
     damage: DamageLog,
 }
 
@@ -62,7 +67,9 @@ impl Engine for TfRecordEngine {
     fn scan(&self, request: Request) -> Result<Batches> {
         let reader = TfRecordReader::from_source(SharedSource::clone(&self.source), &self.path)?;
         let batches = Rows {
-            reader: reader.recover(self.recover),
+            reader: reader
+                .recover(self.reading.recovers())
+                .max_expansion(self.reading.expansion()),
             schema: self.schema(),
             left: request.limit.unwrap_or(usize::MAX),
             done: false,

@@ -55,7 +55,7 @@ fn queries() -> Vec<String> {
         .collect();
     queries.extend(
         [
-            "SELECT id, (SELECT COUNT(*) FROM {t} x WHERE x.pay < emp.pay) AS n FROM emp ORDER BY id",
+            "SELECT id, (SELECT COUNT(*) FROM {t} x WHERE x.dept = emp.dept) AS n FROM emp ORDER BY id",
             "SELECT id, (SELECT MAX(pay) FROM {t}) - pay AS n FROM emp ORDER BY id",
             "SELECT id, CASE WHEN pay >= ALL (SELECT pay FROM {t}) THEN 1 ELSE 0 END AS n FROM emp ORDER BY id",
             "SELECT dept FROM emp GROUP BY dept HAVING SUM(pay) >= ALL (SELECT SUM(pay) FROM {t} GROUP BY dept)",

@@ -16,9 +16,10 @@ use crate::output::{RowWriter, default_format, report_damage, write_answer};
 use crate::terminal::{Output, tell};
 
 pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
+    let options = args.limits.of_tables(args.tables.options());
     let session = Session::new(match &args.project {
-        Some(projection) => args.tables.options().field_projection(projection.clone()),
-        None => args.tables.options(),
+        Some(projection) => options.field_projection(projection.clone()),
+        None => options,
     });
     let table = session.names().table(&args.table)?;
     let format = args.format.map_or(Some(default_format()), CatFormat::of_rows);
@@ -64,7 +65,9 @@ fn cat_xbase(location: &Location, args: &CatArgs, format: AnswerFormat) -> anyho
 
 /// Records as they are, framed ones each behind its length.
 async fn cat_records(location: &Location, args: &CatArgs) -> anyhow::Result<()> {
-    let mut options = ReaderOptions::default().recover(args.tables.recover);
+    let mut options = args
+        .limits
+        .of_records(ReaderOptions::default().recover(args.tables.recover));
     if let Some(projection) = &args.project {
         options = options.field_projection(projection.clone());
     }

@@ -22,7 +22,7 @@ const ATTEMPTS: u32 = 60;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
-    let session = args.tables.session();
+    let session = Session::new(args.limits.of_tables(args.tables.options()));
     let options = CopyOptions {
         overwrite: args.overwrite,
         file: FileOptions {
@@ -36,6 +36,7 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
                 .with_context(|| format!("--array-record {}", args.array_record))?,
             codepage: args.to_codepage,
             dialect: args.to_dialect.into(),
+            wide_dates: args.lossy,
         },
         table: args.making.options(),
         lossy: args.lossy,

@@ -19,7 +19,9 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
             .read_to_string(&mut statement)
             .context("cannot read the statement from standard input")?;
     }
-    let mut options = args.tables.options().making(args.making.options());
+    let mut options = args
+        .limits
+        .of_tables(args.tables.options().making(args.making.options()));
     if let Some(bytes) = args.memory {
         options = options.memory(bytes);
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use serde_json::json;
-use tidemill_riegeli::{StreamSource, tfrecord, verify_source};
+use tidemill_riegeli::{ReaderOptions, StreamSource, tfrecord, verify_source_within};
 use tidemill_sql::{Format, Location, Names, Session, remains_in, standard_input};
 use tidemill_xbase::index::IndexDialect;
 use tidemill_xbase::{Error as XbaseError, Table, pending_logs};
@@ -21,7 +21,7 @@ use crate::commands::recover;
 use crate::terminal::{Output, shown, tell};
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
-    let session = args.tables.session();
+    let session = Session::new(args.limits.of_tables(args.tables.options()));
     let path = session.names().path(&args.file)?;
     let mut report = Report {
         format: args.format,
@@ -59,7 +59,7 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         if location.format == Format::Xbase {
             verify_xbase(&location, &args, &mut report, &mut strays)?;
         } else {
-            report.write(&verify(&location, &session).await?)?;
+            report.write(&verify(&location, &session, &args).await?)?;
         }
     }
     for remains in folder.iter().flat_map(|folder| remains_in(folder).unwrap_or_default()) {
@@ -217,19 +217,20 @@ fn verify_xbase(
     Ok(())
 }
 
-async fn verify(table: &Location, session: &Session) -> anyhow::Result<Findings> {
+async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyhow::Result<Findings> {
     Ok(match table.format {
         Format::Riegeli | Format::ArrayRecord | Format::TfRecord => {
             let (name, source, format) = (table.to_string(), table.source().await?, table.format);
+            let limits = args.limits.of_records(ReaderOptions::default());
             let verify = move || match (source, format) {
-                (Some(source), Format::TfRecord) => anyhow::Ok(tfrecord::verify_source(source, &name)?),
-                (Some(source), _) => Ok(verify_source(source, &name)?),
+                (Some(source), Format::TfRecord) => anyhow::Ok(tfrecord::verify_source_within(source, &name, &limits)?),
+                (Some(source), _) => Ok(verify_source_within(source, &name, &limits)?),
                 (None, _) => {
                     let (format, stream) = standard_input()?;
                     let stream = StreamSource::new(stream);
                     Ok(match format {
-                        Format::TfRecord => tfrecord::verify_source(stream, &name)?,
-                        _ => verify_source(stream, &name)?,
+                        Format::TfRecord => tfrecord::verify_source_within(stream, &name, &limits)?,
+                        _ => verify_source_within(stream, &name, &limits)?,
                     })
                 }
             };
