@@ -76,6 +76,7 @@ mod tables;
 mod tokens;
 mod value;
 mod vector;
+mod walk;
 mod watch;
 mod work;
 

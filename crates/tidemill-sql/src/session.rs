@@ -146,10 +146,6 @@ impl Session {
         self.options.record_type(named)
     }
 
-    pub(crate) fn recovers(&self) -> bool {
-        self.options.recovers()
-    }
-
     /// The rules by which this session finds tables.
     pub fn names(&self) -> &Names {
         &self.options.names

@@ -128,12 +128,12 @@ fn authority(text: &str) -> &str {
 /// One URL without its secrets.
 fn hidden(url: &str) -> String {
     let shown = without_parameters(url, Extent::Url);
-    match shown
-        .split_once("://")
-        .map(|(scheme, rest)| (scheme, rest, password(rest)))
-    {
-        Some((scheme, rest, Some((begin, end)))) => format!("{scheme}://{}{HIDDEN}{}", &rest[..begin], &rest[end..]),
-        _ => shown,
+    // An address may have none.
+    let scheme = shown.find("://").map_or(0, |at| at + "://".len());
+    let (scheme, rest) = shown.split_at(scheme);
+    match password(rest) {
+        Some((begin, end)) => format!("{scheme}{}{HIDDEN}{}", &rest[..begin], &rest[end..]),
+        None => shown,
     }
 }
 
@@ -188,7 +188,7 @@ fn for_each_parameter<'a>(text: &'a str, extent: Extent, mut visit: impl FnMut(&
             .map_or(0, |before| {
                 before + rest[before..].chars().next().map_or(1, char::len_utf8)
             });
-        if !is_secret(&rest[name..at]) {
+        if !is_secret(&rest[name..at], extent) {
             from = at + 1;
             continue;
         }
@@ -223,13 +223,17 @@ fn end_of_value(value: &str, extent: Extent) -> usize {
     ends.find(begins_parameter).unwrap_or(end)
 }
 
-/// Whether a parameter of this name is a secret: `password`, `Password`, `X-Amz-Signature`, `sig`.
-fn is_secret(name: &str) -> bool {
+/// Whether a parameter of this name is a secret: `password`, `Password`, `X-Amz-Signature`, `sig`. In a text, shorter names may be those of
+/// columns.
+fn is_secret(name: &str, extent: Extent) -> bool {
     let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
-    name == "sig" || name == "pass" || SECRET_NAMES.iter().any(|part| name.contains(part))
+    let is_short = || extent == Extent::Url && SHORT_SECRET_NAMES.contains(&name.as_str());
+    is_short() || SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-const SECRET_NAMES: [&str; 11] = [
+const SHORT_SECRET_NAMES: [&str; 4] = ["sig", "pass", "auth", "key"];
+
+const SECRET_NAMES: [&str; 12] = [
     "password",
     "passwd",
     "passphrase",
@@ -241,6 +245,7 @@ const SECRET_NAMES: [&str; 11] = [
     "access_key",
     "accesskey",
     "api_key",
+    "apikey",
 ];
 const HIDDEN: &str = "***";
 

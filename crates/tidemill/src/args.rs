@@ -143,6 +143,8 @@ pub(crate) struct InspectArgs {
     /// How the description is written.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// Write all rows of a table, or all records of a file of records.

@@ -136,6 +136,7 @@ impl Command {
             Self::Sql(args) => args.limits.limits(),
             Self::Copy(args) => args.limits.limits(),
             Self::Cat(args) => args.limits.limits(),
+            Self::Inspect(args) => args.limits.limits(),
             Self::Verify(args) => args.limits.limits(),
             _ => Limits::default(),
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Fields, Schema, SchemaRef};
-use sqlparser::ast::{self, Query as SqlQuery, Spanned as _, Visit as _, VisitMut};
+use sqlparser::ast::{self, Query as SqlQuery, Spanned as _};
 use sqlparser::tokenizer::Location;
 use tidemill_xbase::Table;
 
@@ -29,6 +29,7 @@ use super::statement::{Select, Statement, StatementKind, TableName};
 use super::stream::RowStream;
 use super::tables::{Snapshot, Tables};
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, date_text, decimal_text, time_text, timestamp_text};
+use super::walk;
 use crate::FieldType;
 
 /// An engine for what the direct lanes cannot do.
@@ -141,7 +142,7 @@ impl Template {
             parameters,
             has_numbers: false,
         };
-        let _ = VisitMut::visit(&mut query, &mut binder);
+        let _ = walk::change(&mut query, &mut binder);
         Ok(Self {
             has_numbers: binder.has_numbers,
             query,
@@ -198,9 +199,7 @@ impl Template {
     fn query(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<AnalyticalQuery> {
         let mut query = self.query.clone();
         let mut filler = Filler(session.parameters);
-        if let ControlFlow::Break(error) = VisitMut::visit(&mut query, &mut filler) {
-            return Err(error);
-        }
+        walk::change(&mut query, &mut filler)?;
         let lent = self.relations.iter();
         let lent = lent.map(|name| Ok((name.to_string(), Lent::of(name, self.has_numbers, tables)?)));
         Ok(AnalyticalQuery {
@@ -369,20 +368,20 @@ struct Words(Vec<Location>);
 impl Words {
     fn of(query: &SqlQuery) -> Vec<Location> {
         let mut words = Self::default();
-        let _ = query.visit(&mut words);
+        let _ = walk::look_at(query, &mut words);
         words.0
     }
 }
 
 impl ast::Visitor for Words {
-    type Break = ();
+    type Break = Error;
 
-    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<()> {
+    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<Error> {
         self.0.push(relation.span().start);
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<Error> {
         use ast::Expr as E;
         match expr {
             E::CompoundIdentifier(parts) => self.0.extend(parts.iter().map(|part| part.span.start)),
@@ -430,7 +429,7 @@ impl RecordBatchReader for Reader {
 /// column of the query.
 fn relations(query: &SqlQuery) -> (Vec<TableName>, Vec<String>) {
     let mut names = Names::default();
-    let _ = query.visit(&mut names);
+    let _ = walk::look_at(query, &mut names);
     let Names {
         mut relations,
         with,
@@ -452,15 +451,15 @@ struct Names {
 }
 
 impl ast::Visitor for Names {
-    type Break = ();
+    type Break = Error;
 
-    fn pre_visit_query(&mut self, query: &SqlQuery) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &SqlQuery) -> ControlFlow<Error> {
         let with = query.with.iter().flat_map(|with| &with.cte_tables);
         self.with.extend(with.map(|with| with.alias.name.value.clone()));
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<()> {
+    fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<Error> {
         if let ast::TableFactor::Table { alias: Some(alias), .. }
         | ast::TableFactor::Derived { alias: Some(alias), .. } = factor
         {
@@ -469,7 +468,7 @@ impl ast::Visitor for Names {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<()> {
+    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<Error> {
         let name = table_name(relation);
         if !self.relations.contains(&name) {
             self.relations.push(name);
@@ -510,9 +509,9 @@ impl Binder<'_> {
 }
 
 impl ast::VisitorMut for Binder<'_> {
-    type Break = ();
+    type Break = Error;
 
-    fn pre_visit_relation(&mut self, relation: &mut ast::ObjectName) -> ControlFlow<()> {
+    fn pre_visit_relation(&mut self, relation: &mut ast::ObjectName) -> ControlFlow<Error> {
         for part in &mut relation.0 {
             if let ast::ObjectNamePart::Identifier(name) = part {
                 in_quotes(name);
@@ -521,7 +520,7 @@ impl ast::VisitorMut for Binder<'_> {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<Error> {
         let number = match expr {
             ast::Expr::Value(value) => match &value.value {
                 ast::Value::Placeholder(name) => {

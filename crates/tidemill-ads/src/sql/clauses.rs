@@ -16,9 +16,9 @@ use sqlparser::ast::{
     OrderByExpr, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr, SetQuantifier, Spanned, TableAlias,
     TableAliasColumnDef, TableFactor, Top, Visit, Visitor, WildcardAdditionalOptions, WindowSpec, WindowType, With,
 };
-use sqlparser::tokenizer::Location;
 
 use super::error::{Error, Kind, Result};
+use super::walk::look_at;
 
 /// Who takes the tree apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,43 +34,32 @@ pub enum Reader {
 /// # Errors
 /// [`Kind::Unsupported`], with the name of the clause and its place.
 pub fn refuse_ignored(tree: &impl Visit, reader: Reader) -> Result<()> {
-    match tree.visit(&mut Clauses { reader }) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(Ignored { clause, place }) => {
-            Err(Error::new(Kind::Unsupported, format!("{clause} is not supported")).at(place))
-        }
-    }
+    look_at(tree, &mut Clauses { reader })
 }
 
 struct Clauses {
     reader: Reader,
 }
 
-/// A clause that would be ignored.
-struct Ignored {
-    clause: &'static str,
-    place: Location,
-}
-
 /// A clause by its name, and whether it is there.
 type Clause = (bool, &'static str);
 
 impl Visitor for Clauses {
-    type Break = Ignored;
+    type Break = Error;
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Ignored> {
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
         at(query, self.query(query))
     }
 
-    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Ignored> {
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Error> {
         at(select, self.select(select))
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Ignored> {
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Error> {
         at(factor, self.table_factor(factor))
     }
 
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Ignored> {
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
         match self.expr(expr) {
             // Finding the place of an expression walks all of it.
             Ok(()) => ControlFlow::Continue(()),
@@ -79,13 +68,13 @@ impl Visitor for Clauses {
     }
 }
 
-fn at(node: &impl Spanned, found: Result<(), &'static str>) -> ControlFlow<Ignored> {
+fn at(node: &impl Spanned, found: Result<(), &'static str>) -> ControlFlow<Error> {
     match found {
         Ok(()) => ControlFlow::Continue(()),
-        Err(clause) => ControlFlow::Break(Ignored {
-            clause,
-            place: node.span().start,
-        }),
+        Err(clause) => {
+            let error = Error::new(Kind::Unsupported, format!("{clause} is not supported"));
+            ControlFlow::Break(error.at(node.span().start))
+        }
     }
 }
 

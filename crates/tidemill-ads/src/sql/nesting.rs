@@ -12,6 +12,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::error::{Error, Kind, Result};
+use super::walk::change;
 
 /// The most operations that an expression has, one in another.
 const MAX_CHAIN: usize = 1000;
@@ -140,16 +141,16 @@ fn is_read_twice(keyword: Keyword) -> bool {
 /// Makes each list of conditions joined by AND, or by OR, a tree that is as flat as it can be. The conditions stay in their order, and
 /// what the list means stays the same.
 pub fn balance_conditions(statement: &mut impl VisitMut) {
-    // It never breaks.
-    let _ = statement.visit(&mut Balance);
+    // It never breaks off.
+    let _ = change(statement, &mut Balance);
 }
 
 struct Balance;
 
 impl VisitorMut for Balance {
-    type Break = ();
+    type Break = Error;
 
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         for op in [BinaryOperator::And, BinaryOperator::Or] {
             if is_chain(expr, &op) {
                 let conditions = taken_apart(expr, &op);

@@ -5,7 +5,7 @@
 //! it knows which are remains, and removes them.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, DirEntry, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -78,16 +78,47 @@ pub fn remains_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut remains = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io(folder, "list"))? {
         let entry = entry.map_err(Error::io(folder, "list"))?;
-        let name = entry.file_name();
         // Not what a link leads to.
-        let is_draft = name.to_str().is_some_and(|name| name.starts_with(PREFIX))
-            && entry.metadata().is_ok_and(|found| found.is_dir() && is_old(&found));
-        if is_draft && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
+        let is_ours = entry
+            .metadata()
+            .is_ok_and(|found| found.is_dir() && is_old(&found) && is_own(&found));
+        if is_ours && is_draft(&entry) && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
             remains.push(entry.path());
         }
     }
     remains.sort();
     Ok(remains)
+}
+
+/// Whether a folder has a name and contents as a draft has them: files alone.
+fn is_draft(folder: &DirEntry) -> bool {
+    let name = folder.file_name();
+    let Some(made_up) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
+        return false;
+    };
+    // By tempfile, and by the xBase engine.
+    let is_made_up = match made_up.len() {
+        6 => made_up.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        16 => made_up.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        _ => false,
+    };
+    let is_file =
+        |entry: io::Result<DirEntry>| entry.is_ok_and(|entry| entry.file_type().is_ok_and(|found| found.is_file()));
+    is_made_up && fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.all(is_file))
+}
+
+/// Whether a folder belongs to the user of this process; where the system does not tell, none does.
+fn is_own(folder: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata("/proc/self").is_ok_and(|process| process.uid() == folder.uid())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        false
+    }
 }
 
 /// Whether whoever made a folder has had the time to lock it.
@@ -110,7 +141,7 @@ pub(super) struct Draft {
 impl Draft {
     /// A draft of a destination that is not there yet, or may be replaced.
     pub(super) fn checked(destination: &Path, format: Format, existing: Existing) -> Result<Self> {
-        if existing == Existing::Refuse {
+        if existing == Existing::Refuse || destination.symlink_metadata().is_err() {
             absent(destination, format)?;
         }
         Self::beside(destination)
@@ -151,6 +182,11 @@ impl Draft {
             ));
         }
         if format == Format::Xbase {
+            // What lies under the name of a table that is not there belongs to somebody else.
+            let existing = match destination.symlink_metadata() {
+                Ok(_) => existing,
+                Err(_) => Existing::Refuse,
+            };
             let published = TableSet::of(destination).publish(self.folder.path(), existing);
             drop(drafts);
             return published.map_err(|error| match error {
@@ -161,7 +197,19 @@ impl Draft {
             });
         }
         let bytes = fs::metadata(&self.file).map_err(Error::io(&self.file, "read"))?.len();
-        fs::rename(&self.file, destination).map_err(Error::io(destination, "rename the copy to"))?;
+        match existing {
+            Existing::Replace => fs::rename(&self.file, destination),
+            // Unlike a renaming, a second name takes nobody's place who came in between.
+            Existing::Refuse => match fs::hard_link(&self.file, destination) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return absent(destination, format).map(|()| 0);
+                }
+                // A file system without second names.
+                Err(_) => fs::rename(&self.file, destination),
+                linked => linked,
+            },
+        }
+        .map_err(Error::io(destination, "rename the copy to"))?;
         File::open(parent)
             .and_then(|folder| folder.sync_all())
             .map_err(Error::io(parent, "synchronise"))?;

@@ -55,6 +55,11 @@ pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Ar
 /// A path goes through a URL, not as text: brackets and stars in it are letters, not patterns.
 fn file_url(path: &Path) -> Result<Url> {
     let path = std::path::absolute(path).map_err(Error::io(path, "find"))?;
+    // The engine knows no `..`. The file keeps its own name, though it be a link.
+    let path = match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        _ => path,
+    };
     Url::from_file_path(&path).map_err(|()| Error::Unsupported {
         what: format!("{}: this path as a URL", path.display()),
         hint: "rename the file or its folder".to_owned(),

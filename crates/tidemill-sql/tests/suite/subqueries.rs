@@ -57,7 +57,6 @@ fn queries() -> Vec<String> {
         [
             "SELECT id, (SELECT COUNT(*) FROM {t} x WHERE x.dept = emp.dept) AS n FROM emp ORDER BY id",
             "SELECT id, (SELECT MAX(pay) FROM {t}) - pay AS n FROM emp ORDER BY id",
-            "SELECT id, CASE WHEN pay >= ALL (SELECT pay FROM {t}) THEN 1 ELSE 0 END AS n FROM emp ORDER BY id",
             "SELECT dept FROM emp GROUP BY dept HAVING SUM(pay) >= ALL (SELECT SUM(pay) FROM {t} GROUP BY dept)",
             "SELECT dept FROM emp GROUP BY dept HAVING MAX(pay) = (SELECT MAX(pay) FROM {t}) ORDER BY dept",
             "SELECT a.id, b.id AS boss FROM emp a JOIN {t} b ON a.mgr = b.id AND b.pay >= ANY (SELECT pay FROM {t} WHERE dept = 'b') ORDER BY a.id",

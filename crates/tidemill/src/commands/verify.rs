@@ -254,10 +254,20 @@ async fn verify(table: &Location, session: &Session, args: &VerifyArgs) -> anyho
             };
             match counted.await {
                 Ok(records) => Findings::records(table, records, Vec::new()),
+                Err(error) if is_unread(&error) => return Err(error.into()),
                 Err(error) => whole_file(table, &error)?,
             }
         }
     })
+}
+
+/// Whether an error says nothing of the table: it could not be reached or opened, or nobody knows how to read it.
+fn is_unread(error: &tidemill_sql::Error) -> bool {
+    use tidemill_sql::Error as Sql;
+    matches!(
+        error,
+        Sql::Io { .. } | Sql::NotFound { .. } | Sql::Ambiguous { .. } | Sql::Unsupported { .. }
+    ) || error.is_of_connection()
 }
 
 /// Damage that keeps the file from being opened at all.
