@@ -59,7 +59,7 @@ fn queries() -> Vec<String> {
             "SELECT id, (SELECT MAX(pay) FROM {t}) - pay AS n FROM emp ORDER BY id",
             "SELECT dept FROM emp GROUP BY dept HAVING SUM(pay) >= ALL (SELECT SUM(pay) FROM {t} GROUP BY dept)",
             "SELECT dept FROM emp GROUP BY dept HAVING MAX(pay) = (SELECT MAX(pay) FROM {t}) ORDER BY dept",
-            "SELECT a.id, b.id AS boss FROM emp a JOIN {t} b ON a.mgr = b.id AND b.pay >= ANY (SELECT pay FROM {t} WHERE dept = 'b') ORDER BY a.id",
+            "SELECT a.id, b.id AS boss FROM emp a JOIN {t} b ON a.mgr = b.id AND b.pay IN (SELECT x.pay FROM {t} x WHERE x.dept = 'a') ORDER BY a.id",
             "SELECT emp.id FROM emp LEFT JOIN {t} b ON emp.mgr = b.id WHERE emp.pay > ALL (SELECT pay FROM {t} WHERE id > 5) ORDER BY emp.id",
             "SELECT s.id FROM (SELECT id, pay FROM emp WHERE pay < ANY (SELECT pay FROM {t})) s WHERE s.pay IN (SELECT pay FROM {t}) ORDER BY s.id",
             "WITH rich AS (SELECT id, pay FROM emp WHERE pay > (SELECT AVG(pay) FROM {t})) SELECT id FROM rich WHERE pay <= ALL (SELECT pay FROM rich)",

@@ -1,5 +1,6 @@
 //! `tidemill recover`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidemill_xbase::{PendingLog, pending_logs, recover_folders};
@@ -14,10 +15,11 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
         folders => folders,
     };
     let mut outcome = Outcome::Done;
-    let mut waiting = 0;
+    let (mut waiting, mut begun) = (0, 0);
     for folder in &folders {
         for log in pending_logs(folder)? {
             match (&log.refused, log.in_use) {
+                _ if is_only_begun(&log) => begun += 1,
                 (Some(why), _) => {
                     tell!("{why}");
                     outcome = Outcome::Negative;
@@ -30,11 +32,10 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
             }
         }
     }
-    if waiting == 0 {
+    if waiting == 0 && outcome == Outcome::Done {
         tell!("nothing to recover in {}", listed(&folders));
-        return Ok(outcome);
     }
-    if args.dry_run {
+    if args.dry_run || waiting + begun == 0 {
         return Ok(outcome);
     }
     for recovered in recover_folders(&folders)? {
@@ -50,6 +51,13 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
         }
     }
     Ok(outcome)
+}
+
+/// Whether a program died before it had written anything into its log, so that there is nothing to recover: a log has its first
+/// transaction behind 1 KiB (docs/formats/tidemill-log.md).
+pub(crate) fn is_only_begun(log: &PendingLog) -> bool {
+    const FIRST_TRANSACTION: u64 = 1024;
+    log.files.is_empty() && fs::metadata(&log.path).is_ok_and(|found| found.len() <= FIRST_TRANSACTION)
 }
 
 /// What a log has for its files.

@@ -41,7 +41,8 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         None => session.names().table(&args.file)?.parts().await?,
     };
     // What is not written yet is no damage, and nobody can say what of it is.
-    for log in folder.iter().flat_map(pending_logs).flatten().filter(|log| !log.in_use) {
+    let logs = folder.iter().flat_map(pending_logs).flatten();
+    for log in logs.filter(|log| !log.in_use && !recover::is_only_begun(log)) {
         report.outcome = Outcome::Negative;
         match &log.refused {
             Some(why) => tell!("{why}"),
