@@ -26,10 +26,16 @@ pub(crate) fn refuse_unwritable(schema: &Schema, format: Format) -> Result<()> {
 /// arrow-csv 59).
 fn missing_in(format: Format, data_type: &DataType) -> Option<String> {
     let within = |data_type| missing_in(format, data_type);
-    let is_missing = match (format, data_type) {
-        (Format::Parquet | Format::Csv | Format::JsonLines, DataType::Union(..)) => true,
-        (Format::Parquet, DataType::ListView(_) | DataType::LargeListView(_)) => true,
-        (Format::Parquet, DataType::Interval(_) | DataType::RunEndEncoded(..)) => true,
+    let is_missing = match format {
+        Format::Parquet => matches!(
+            data_type,
+            DataType::Union(..)
+                | DataType::ListView(_)
+                | DataType::LargeListView(_)
+                | DataType::Interval(_)
+                | DataType::RunEndEncoded(..)
+        ),
+        Format::Csv | Format::JsonLines => matches!(data_type, DataType::Union(..)),
         _ => false,
     };
     if is_missing {
