@@ -634,7 +634,7 @@ mod tests {
             ),
             (
                 "SELECT id FROM orders WHERE amount >= ALL (SELECT amount FROM orders)",
-                r#"SELECT "ID" FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "AMOUNT" >= ALL((SELECT "AMOUNT" FROM "/d/ORDERS.DBF" AS "ORDERS:2"))"#,
+                r#"SELECT "ID" FROM "/d/ORDERS.DBF" AS "ORDERS" WHERE "AMOUNT" >= ALL(SELECT "AMOUNT" FROM "/d/ORDERS.DBF" AS "ORDERS:2")"#,
             ),
             (
                 "SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM orders WHERE Orders.cust = o.cust AND EXISTS (SELECT 1 FROM orders O WHERE o.id = orders.id))",
@@ -642,7 +642,7 @@ mod tests {
             ),
             (
                 "WITH big AS (SELECT id FROM orders) SELECT id FROM big WHERE id > ANY (SELECT big.id FROM BIG)",
-                r#"WITH big AS (SELECT "ID" FROM "/d/ORDERS.DBF" AS "ORDERS") SELECT "ID" FROM "big" WHERE "ID" > ANY((SELECT "big:2"."ID" FROM "big" AS "big:2"))"#,
+                r#"WITH big AS (SELECT "ID" FROM "/d/ORDERS.DBF" AS "ORDERS") SELECT "ID" FROM "big" WHERE "ID" > ANY(SELECT "big:2"."ID" FROM "big" AS "big:2")"#,
             ),
             (
                 "SELECT X.k FROM (SELECT id, amount FROM orders) x (k) WHERE AMOUNT > 1",
