@@ -1,12 +1,10 @@
-//! Clauses that are parsed and that nobody obeys are refused by their names.
+//! Refuses, by name, clauses that the parser accepts and no executor implements.
 //!
-//! sqlparser reads far more than ADS SQL or DataFusion do. Whoever takes a tree apart looks at the fields that it knows, so that a clause in
-//! another field would be ignored, and the rows be others than those that were asked for. Here every field of every node that has
-//! clauses is named, without `..` and without `_`: a version of sqlparser that adds one does not compile before somebody has decided what
-//! becomes of it.
+//! sqlparser accepts more SQL than ADS SQL or DataFusion execute. Both read only the fields that they know; a clause in any other field
+//! would be ignored, and the statement would return the wrong rows. The checks below name every field of every node that has clauses,
+//! without `..` or `_`. A new sqlparser with a new field therefore does not compile until somebody decides how to treat it.
 //!
-//! What nodes as such mean (a function, an operator, a kind of literal) is not decided here: who evaluates them refuses those that it does
-//! not know.
+//! This module does not check functions, operators and literals. The code that evaluates them refuses the ones that it does not know.
 
 use std::ops::ControlFlow;
 
@@ -20,19 +18,19 @@ use sqlparser::ast::{
 use super::error::{Error, Kind, Result};
 use super::walk::look_at;
 
-/// Who takes the tree apart.
+/// The executor of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// The lanes of ADS SQL, and whoever they leave a statement to.
+    /// The lanes of ADS SQL, with DataFusion behind them.
     Lanes,
-    /// DataFusion's planner, alone.
+    /// DataFusion's planner only.
     Planner,
 }
 
-/// Finds the first clause in a tree that this reader would ignore.
+/// Refuses the first clause in a tree that this executor would ignore.
 ///
 /// # Errors
-/// [`Kind::Unsupported`], with the name of the clause and its place.
+/// [`Kind::Unsupported`], with the clause's name and place.
 pub fn refuse_ignored(tree: &impl Visit, reader: Reader) -> Result<()> {
     look_at(tree, &mut Clauses { reader })
 }

@@ -29,9 +29,7 @@ pub(super) fn absent(destination: &Path, format: Format) -> Result<()> {
             .then(|| destination.to_path_buf()),
     };
     match there {
-        Some(path) => Err(Error::Exists {
-            place: path.display().to_string(),
-        }),
+        Some(path) => Err(exists(&path)),
         None => Ok(()),
     }
 }
@@ -190,21 +188,17 @@ impl Draft {
             let published = TableSet::of(destination).publish(self.folder.path(), existing);
             drop(drafts);
             return published.map_err(|error| match error {
-                tidemill_xbase::Error::Exists { path } => Error::Exists {
-                    place: path.display().to_string(),
-                },
+                tidemill_xbase::Error::Exists { path } => exists(&path),
                 error => Error::from(error),
             });
         }
         let bytes = fs::metadata(&self.file).map_err(Error::io(&self.file, "read"))?.len();
         match existing {
             Existing::Replace => fs::rename(&self.file, destination),
-            // Unlike a renaming, a second name takes nobody's place who came in between.
+            // Unlike a rename, a hard link does not replace a file that was made meanwhile.
             Existing::Refuse => match fs::hard_link(&self.file, destination) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    return absent(destination, format).map(|()| 0);
-                }
-                // A file system without second names.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(destination)),
+                // A file system without hard links.
                 Err(_) => fs::rename(&self.file, destination),
                 linked => linked,
             },
@@ -221,6 +215,12 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         drafts().folders.remove(self.folder.path());
+    }
+}
+
+fn exists(path: &Path) -> Error {
+    Error::Exists {
+        place: path.display().to_string(),
     }
 }
 

@@ -97,22 +97,21 @@ impl<'s> Positions<'s> {
                 })?;
                 Ok(cast(batch.column(place), wanted)?)
             };
-            let text = |name| column(name, &DataType::Utf8);
-            let (targets, sources, seen) = (text("target")?, text("source")?, text("seen")?);
+            let words = |name| column(name, &DataType::Utf8);
+            let (targets, sources, seen) = (words("target")?, words("source")?, words("seen")?);
             let number = |name| column(name, &DataType::Int64);
             let (positions, copied, steps) = (number("position")?, number("copied")?, number("step")?);
             for row in 0..batch.num_rows() {
-                let text = |column: &ArrayRef| column.as_string::<i32>().value(row).to_owned();
                 let number = |column: &ArrayRef| {
                     u64::try_from(column.as_primitive::<Int64Type>().value(row)).unwrap_or_default()
                 };
-                let is_this = text(&targets) == self.target && text(&sources) == self.source;
+                let is_this = text(&targets, row) == self.target && text(&sources, row) == self.source;
                 if is_this && number(&steps) > latest.step {
                     latest = Position {
                         position: number(&positions),
                         copied: number(&copied),
                         step: number(&steps),
-                        seen: text(&seen),
+                        seen: text(&seen, row).to_owned(),
                     };
                 }
             }
@@ -204,6 +203,10 @@ impl<'s> Positions<'s> {
             }
         }
     }
+}
+
+fn text(column: &ArrayRef, row: usize) -> &str {
+    column.as_string::<i32>().value(row)
 }
 
 fn of_u64(number: u64) -> i64 {
