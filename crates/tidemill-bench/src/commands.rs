@@ -14,6 +14,8 @@ use std::error::Error as _;
 use std::io::stdout;
 use std::process::ExitCode;
 
+use tidemill_trust::printable;
+
 use crate::args::{Cli, Command};
 use crate::error::Result;
 use crate::log;
@@ -24,10 +26,10 @@ pub fn main(cli: Cli) -> ExitCode {
     match log::begin(&cli.log).and_then(|()| dispatch(&cli.command)) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {}", printable(&error.to_string()));
             let mut cause = error.source();
             while let Some(error) = cause {
-                eprintln!("  because: {error}");
+                eprintln!("  because: {}", printable(&error.to_string()));
                 cause = error.source();
             }
             ExitCode::from(2)

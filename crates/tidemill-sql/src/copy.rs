@@ -227,8 +227,8 @@ impl Session {
         options: &'s CopyOptions,
     ) -> Result<PlannedCopy<'s>> {
         let schema = answer.schema();
-        if let (Place::File(path), false) = (&destination.place, options.overwrite) {
-            draft::absent(path, destination.format)?;
+        if let Place::File(path) = &destination.place {
+            draft::check_place(path, destination.format, options.existing())?;
         }
         let columns = match &destination.place {
             Place::Server(url) if options.table.create => {

@@ -5,15 +5,13 @@
 //! password, more is hidden rather than less.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::fmt;
-use std::str::FromStr;
 
 use percent_encoding::percent_decode_str;
 
 /// A URL or an address, or what was meant to be one. [`fmt::Display`] and [`fmt::Debug`] show it without its secrets: `clickhouse://ann:***@host`,
 /// `?password=***`.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SecretUrl(String);
 
 impl SecretUrl {
@@ -42,20 +40,6 @@ impl SecretUrl {
             shown = shown.replace(secret.as_str(), HIDDEN);
         }
         without_secrets(&shown).into_owned()
-    }
-}
-
-impl FromStr for SecretUrl {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self::new(text))
-    }
-}
-
-impl From<&str> for SecretUrl {
-    fn from(text: &str) -> Self {
-        Self::new(text)
     }
 }
 

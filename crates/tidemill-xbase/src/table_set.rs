@@ -97,9 +97,22 @@ impl TableSet {
     /// # Errors
     /// [`Error::Exists`] with the first that is there; [`Error::Io`].
     pub fn refuse_existing(&self) -> Result<()> {
-        match self.files()?.into_iter().next() {
-            Some(path) => Err(Error::Exists { path }),
-            None => Ok(()),
+        self.replaced(Existing::Refuse).map(drop)
+    }
+
+    /// Returns the files that a new table replaces.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] for a file that may not be replaced: any of them under [`Existing::Refuse`], and a memo file, an index or
+    /// the like without its table, which belongs to somebody else; [`Error::Io`].
+    pub fn replaced(&self, existing: Existing) -> Result<Vec<PathBuf>> {
+        let files = self.files()?;
+        let is_table = |file: &PathBuf| file.file_name() == self.table.file_name();
+        match files.first() {
+            Some(first) if existing == Existing::Refuse || !is_table(first) => {
+                Err(Error::Exists { path: first.clone() })
+            }
+            _ => Ok(files),
         }
     }
 
@@ -123,10 +136,7 @@ impl TableSet {
     pub(crate) fn publish_on(&self, draft: &Path, existing: Existing, disk: &Arc<dyn Disk>) -> Result<u64> {
         // What is not finished would be gone on with over the new files.
         transaction::recover_table(&self.table, None)?;
-        let old = match existing {
-            Existing::Refuse => self.refuse_existing().map(|()| Vec::new())?,
-            Existing::Replace => self.files()?,
-        };
+        let old = self.replaced(existing)?;
         let _held = match regular_file::open_to_write(&self.table) {
             Ok(table) => {
                 open_shared_or_exclusive(&table, &self.table, Sharing::Exclusive, Duration::ZERO)?;

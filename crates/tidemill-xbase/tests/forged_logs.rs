@@ -491,3 +491,16 @@ fn logs_lie_with_their_tables_and_go_when_they_are_done() {
     }
     assert!(recover_folders([two.folder("a"), two.folder("b")]).unwrap().is_empty());
 }
+
+#[test]
+fn a_log_that_was_only_begun_is_nothing_to_recover() {
+    let folder = Folder::new();
+    let log = folder.path("tidemill-0123456789abcdef.tmlog");
+    for bytes in [&b""[..], b"TDMLOG", &[0; 1024]] {
+        std::fs::write(&log, bytes).unwrap();
+        assert_eq!(pending_logs(folder.path("")).unwrap(), [], "{} bytes", bytes.len());
+        assert!(recover(folder.path("")).unwrap().is_empty());
+    }
+    std::fs::write(&log, [b'x'; 2000]).unwrap();
+    assert!(pending_logs(folder.path("")).unwrap()[0].refused.is_some());
+}

@@ -119,7 +119,7 @@ fn what_is_refused_changes_nothing() {
     check(Existing::Refuse, "people.cdx already exists");
     std::fs::remove_file(folder.path().join("people.cdx")).unwrap();
     std::fs::create_dir(folder.path().join("people.fpt")).unwrap();
-    check(Existing::Replace, "people.fpt: expected a regular file, found a folder");
+    check(Existing::Replace, "people.fpt already exists");
     std::fs::remove_dir(folder.path().join("people.fpt")).unwrap();
     make(&path, "old", 1, true);
     check(Existing::Refuse, "people.dbf already exists");
@@ -193,4 +193,18 @@ fn readers_find_the_old_table_or_the_new_one_and_its_own_notes_while_it_is_repla
     });
     assert!(read.iter().all(|read| *read > 5), "{read:?}");
     assert_eq!(names(folder.path()), ["people.dbf", "people.fpt"]);
+}
+
+#[test]
+fn what_has_no_table_belongs_to_somebody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = TableSet::of(folder.path().join("people.dbf"));
+    assert_eq!(set.replaced(Existing::Replace).unwrap(), [] as [PathBuf; 0]);
+    let notes = folder.path().join("people.fpt");
+    std::fs::write(&notes, "somebody's notes").unwrap();
+    let refused = set.replaced(Existing::Replace).unwrap_err();
+    assert!(matches!(refused, Error::Exists { path } if path == notes));
+    std::fs::write(set.table(), "a table").unwrap();
+    assert_eq!(set.replaced(Existing::Replace).unwrap().len(), 2);
+    assert!(set.replaced(Existing::Refuse).is_err());
 }

@@ -1,5 +1,7 @@
 //! `schema`: the tables of a workload, made anew.
 
+use tidemill_trust::printable;
+
 use crate::args::{ConnectionArgs, SchemaArgs, WorkloadArgs};
 use crate::error::{Error, Result};
 use crate::run::Stage;
@@ -28,11 +30,18 @@ pub fn schema(args: &SchemaArgs) -> Result<()> {
 pub(super) fn open(workload: &WorkloadArgs, connection: &ConnectionArgs) -> Result<(AnyTarget, Stage)> {
     let target = AnyTarget::open(connection)?;
     let path = find_workload(&workload.workload);
-    eprintln!("info: Loading workload script {}...", path.display());
+    eprintln!(
+        "info: Loading workload script {}...",
+        printable(&path.to_string_lossy())
+    );
     let program = Program::load(&path, &workload.params, target.name(), workload.limits())?;
-    eprintln!("info: Connecting to {}...", connection.shown_addresses());
+    eprintln!("info: Connecting to {}...", printable(&connection.shown_addresses()));
     let stage = Stage::new(&target, &program, connection.policy())?;
     let about = stage.about();
-    eprintln!("info: Connected to {} {}", about.name, about.version);
+    eprintln!(
+        "info: Connected to {} {}",
+        printable(&about.name),
+        printable(&about.version)
+    );
     Ok((target, stage))
 }

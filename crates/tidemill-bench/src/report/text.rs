@@ -9,6 +9,8 @@ use std::{
 use chrono::{DateTime, Local};
 
 use super::{Quantity, Report, RunConfig, Scope, rows::Compared};
+use tidemill_trust::printable;
+
 use crate::stats::{Estimate, comparison::Basis};
 
 /// Which percentiles are printed; reports hold more.
@@ -35,7 +37,7 @@ pub fn write_text(
                 writeln!(out, "\n{name}the first error of each kind:")?;
             }
             for (kind, text) in &run.results.error_texts {
-                writeln!(out, "{kind:>27}  {}", one_line(text))?;
+                writeln!(out, "{kind:>27}  {}", printable(&text.replace(['\r', '\n', '\t'], " ")))?;
             }
             if let Some(warning) = &run.results.client.warning {
                 writeln!(out, "\nwarning: {name}{warning}")?;
@@ -58,12 +60,6 @@ pub fn write_text(
         )?;
     }
     Ok(())
-}
-
-/// The text in one line, without what a terminal would obey.
-fn one_line(text: &str) -> String {
-    let visible = |character: char| if character.is_control() { ' ' } else { character };
-    text.chars().map(visible).collect()
 }
 
 fn write_config(report: &Report, baseline: Option<&Report>, out: &mut dyn Write) -> io::Result<()> {

@@ -17,20 +17,18 @@ use tidemill_xbase::{Existing, TableSet, pending_logs};
 use crate::location::Format;
 use crate::{Error, Result};
 
+/// Checks what lies in the place of a copy.
+///
 /// # Errors
 ///
-/// [`Error::Exists`], also for a file that would become one of the table's, such as its memos.
-pub(super) fn absent(destination: &Path, format: Format) -> Result<()> {
-    let there = match format {
-        Format::Xbase => TableSet::of(destination).files()?.into_iter().next(),
-        _ => destination
-            .symlink_metadata()
-            .is_ok()
-            .then(|| destination.to_path_buf()),
-    };
-    match there {
-        Some(path) => Err(exists(&path)),
-        None => Ok(()),
+/// [`Error::Exists`] for a file that may not be replaced; of an xBase table also its memos and the like ([`TableSet::replaced`]).
+pub(super) fn check_place(destination: &Path, format: Format, existing: Existing) -> Result<()> {
+    if format == Format::Xbase {
+        return TableSet::of(destination).replaced(existing).map(drop).map_err(of_xbase);
+    }
+    match existing == Existing::Refuse && destination.symlink_metadata().is_ok() {
+        true => Err(exists(destination)),
+        false => Ok(()),
     }
 }
 
@@ -139,9 +137,7 @@ pub(super) struct Draft {
 impl Draft {
     /// A draft of a destination that is not there yet, or may be replaced.
     pub(super) fn checked(destination: &Path, format: Format, existing: Existing) -> Result<Self> {
-        if existing == Existing::Refuse || destination.symlink_metadata().is_err() {
-            absent(destination, format)?;
-        }
+        check_place(destination, format, existing)?;
         Self::beside(destination)
     }
 
@@ -180,17 +176,9 @@ impl Draft {
             ));
         }
         if format == Format::Xbase {
-            // What lies under the name of a table that is not there belongs to somebody else.
-            let existing = match destination.symlink_metadata() {
-                Ok(_) => existing,
-                Err(_) => Existing::Refuse,
-            };
             let published = TableSet::of(destination).publish(self.folder.path(), existing);
             drop(drafts);
-            return published.map_err(|error| match error {
-                tidemill_xbase::Error::Exists { path } => exists(&path),
-                error => Error::from(error),
-            });
+            return published.map_err(of_xbase);
         }
         let bytes = fs::metadata(&self.file).map_err(Error::io(&self.file, "read"))?.len();
         match existing {
@@ -215,6 +203,13 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         drafts().folders.remove(self.folder.path());
+    }
+}
+
+fn of_xbase(error: tidemill_xbase::Error) -> Error {
+    match error {
+        tidemill_xbase::Error::Exists { path } => exists(&path),
+        error => Error::from(error),
     }
 }
 

@@ -256,7 +256,11 @@ fn pending_log(path: &Path) -> Result<Option<PendingLog>> {
     let found = match opened(path).and_then(|file| Ok(file.map(|file| read(path, file)).transpose()?.flatten())) {
         Ok(Some(found)) if found.groups.is_empty() => return Ok(None),
         Ok(Some(found)) => found,
-        Ok(None) if !is_own(path) || std::fs::symlink_metadata(path).is_err() => return Ok(None),
+        Ok(None) if !is_own(path) => return Ok(None),
+        // It is gone, or its program died before it had written a header.
+        Ok(None) if std::fs::symlink_metadata(path).map_or(true, |found| found.is_file() && found.len() <= GROUPS) => {
+            return Ok(None);
+        }
         Ok(None) => {
             pending.refused = Some("it is no Tidemill log".to_owned());
             return Ok(Some(pending));

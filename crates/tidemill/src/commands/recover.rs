@@ -1,6 +1,5 @@
 //! `tidemill recover`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidemill_xbase::{PendingLog, pending_logs, recover_folders};
@@ -15,11 +14,10 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
         folders => folders,
     };
     let mut outcome = Outcome::Done;
-    let (mut waiting, mut begun) = (0, 0);
+    let mut waiting = 0;
     for folder in &folders {
         for log in pending_logs(folder)? {
             match (&log.refused, log.in_use) {
-                _ if is_only_begun(&log) => begun += 1,
                 (Some(why), _) => {
                     tell!("{why}");
                     outcome = Outcome::Negative;
@@ -35,10 +33,15 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
     if waiting == 0 && outcome == Outcome::Done {
         tell!("nothing to recover in {}", listed(&folders));
     }
-    if args.dry_run || waiting + begun == 0 {
+    if args.dry_run {
         return Ok(outcome);
     }
-    for recovered in recover_folders(&folders)? {
+    let recovered = match recover_folders(&folders) {
+        // Why a log is refused was told above; the others are worked off all the same.
+        Err(_) if outcome == Outcome::Negative => return Ok(outcome),
+        recovered => recovered?,
+    };
+    for recovered in recovered {
         let log = recovered.log.display();
         let (done, discarded) = (recovered.transactions, recovered.discarded);
         match discarded {
@@ -51,13 +54,6 @@ pub(crate) fn run(args: RecoverArgs) -> anyhow::Result<Outcome> {
         }
     }
     Ok(outcome)
-}
-
-/// Whether a program died before it had written anything into its log, so that there is nothing to recover: a log has its first
-/// transaction behind 1 KiB (docs/formats/tidemill-log.md).
-pub(crate) fn is_only_begun(log: &PendingLog) -> bool {
-    const FIRST_TRANSACTION: u64 = 1024;
-    log.files.is_empty() && fs::metadata(&log.path).is_ok_and(|found| found.len() <= FIRST_TRANSACTION)
 }
 
 /// What a log has for its files.

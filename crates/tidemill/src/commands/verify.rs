@@ -18,7 +18,7 @@ use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
 use crate::commands::inspect::is_log;
 use crate::commands::recover;
-use crate::terminal::{Output, shown, tell};
+use crate::terminal::{self, Output, shown, tell};
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     let session = Session::new(args.limits.of_tables(args.tables.options()));
@@ -42,7 +42,7 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     };
     // What is not written yet is no damage, and nobody can say what of it is.
     let logs = folder.iter().flat_map(pending_logs).flatten();
-    for log in logs.filter(|log| !log.in_use && !recover::is_only_begun(log)) {
+    for log in logs.filter(|log| !log.in_use) {
         report.outcome = Outcome::Negative;
         match &log.refused {
             Some(why) => tell!("{why}"),
@@ -57,10 +57,20 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         bail!("{}: no tables in this folder", args.file);
     }
     for location in tables {
-        if location.format == Format::Xbase {
-            verify_xbase(&location, &args, &mut report, &mut strays)?;
-        } else {
-            report.write(&verify(&location, &session, &args).await?)?;
+        let verified = match location.format {
+            Format::Xbase => verify_xbase(&location, &args, &mut report, &mut strays),
+            _ => match verify(&location, &session, &args).await {
+                Ok(findings) => report.write(&findings).map_err(Into::into),
+                Err(error) => Err(error),
+            },
+        };
+        match verified {
+            // A table that cannot be read hides no other.
+            Err(error) if folder.is_some() && !terminal::is_closed() => {
+                tell!("{error:#}");
+                report.outcome = Outcome::Negative;
+            }
+            verified => verified?,
         }
     }
     for remains in folder.iter().flat_map(|folder| remains_in(folder).unwrap_or_default()) {

@@ -232,3 +232,44 @@ fn a_program_that_is_killed_leaves_the_old_table_or_the_new_one() {
     }
     println!("{kills} kills in {:?}", begun.elapsed());
 }
+
+#[test]
+fn a_replacement_that_was_cut_off_is_told_by_every_command_and_recovered() {
+    let (base, (_folder, library)) = (Base::make(), faults());
+    let (_, copy, notes) = CHANGES[0];
+    let run = |folder: &Path, args: &[&str]| tidemill(folder, args).output().expect("started");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    // The first call behind which the log says what takes whose place.
+    let cut_off = (1..500).find_map(|at| {
+        let folder = base.copied();
+        let mut command = tidemill(folder.path(), copy);
+        command.env("LD_PRELOAD", &library).env("FAULT_FOLDER", folder.path());
+        command.env("FAULT_AT", at.to_string()).env("FAULT_HOW", "0");
+        command.output().expect("started");
+        let told = run(folder.path(), &["recover", "--dry-run", "."]);
+        (!told.stdout.is_empty()).then_some((folder, text(&told.stdout)))
+    });
+    let (folder, told) = cut_off.expect("a copy that was cut off");
+    assert!(told.contains("people.dbf") && told.contains("people.fpt"), "{told}");
+    for args in [
+        &["cat", "people.dbf"][..],
+        &["inspect", "people.dbf"],
+        &["verify", "people.dbf"],
+        &["sql", "SELECT * FROM people"],
+    ] {
+        let ended = run(folder.path(), args);
+        assert_eq!(ended.status.code(), Some(2), "{args:?}");
+        assert!(
+            text(&ended.stderr).contains("recover the folder first"),
+            "{args:?}: {}",
+            text(&ended.stderr)
+        );
+    }
+    // It hides no other table of the folder.
+    let verified = run(folder.path(), &["verify", "."]);
+    assert_eq!(verified.status.code(), Some(1));
+    assert!(text(&verified.stdout).contains("src.dbf: 60 records, no damage"));
+    assert!(text(&verified.stderr).contains("tidemill recover writes them"));
+    assert_eq!(rows(folder.path()), expected(notes));
+    done(&run(folder.path(), &["verify", "."]));
+}

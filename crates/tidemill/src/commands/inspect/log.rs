@@ -1,6 +1,6 @@
 //! What a transaction log still has to write.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tidemill_xbase::LogContents;
@@ -15,6 +15,16 @@ pub(crate) struct LogDescription {
     unfinished_bytes: u64,
     transactions: u64,
     changes: Vec<ChangeDescription>,
+    replacements: Vec<ReplacementDescription>,
+}
+
+/// A table that another takes the place of.
+#[derive(Serialize)]
+struct ReplacementDescription {
+    /// The folder of the new files.
+    draft: String,
+    put: Vec<String>,
+    removed: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -37,6 +47,12 @@ pub(crate) fn describe(path: &Path) -> anyhow::Result<LogDescription> {
             length_after: change.new_len,
         })
     });
+    let shown = |files: &[PathBuf]| files.iter().map(|file| file.display().to_string()).collect();
+    let replacements = log.replacements.iter().map(|replacement| ReplacementDescription {
+        draft: replacement.draft.display().to_string(),
+        put: shown(&replacement.put),
+        removed: shown(&replacement.removed),
+    });
     Ok(LogDescription {
         file: path.display().to_string(),
         format: "tmlog",
@@ -44,6 +60,7 @@ pub(crate) fn describe(path: &Path) -> anyhow::Result<LogDescription> {
         unfinished_bytes: log.torn_bytes,
         transactions: log.transactions.len() as u64,
         changes: changes.collect(),
+        replacements: replacements.collect(),
     })
 }
 
@@ -57,7 +74,7 @@ impl LogDescription {
                 "transactions",
                 match self.transactions {
                     0 => "none to be brought into the tables".to_owned(),
-                    some => format!("{some} to be brought into the tables when it is opened"),
+                    some => format!("{some} to be written to the tables: tidemill recover does so"),
                 },
             ),
         ]);
@@ -76,6 +93,13 @@ impl LogDescription {
                 ]
             });
             text += &table(&["transaction", "file", "bytes", "length before", "after"], rows);
+        }
+        for replacement in &self.replacements {
+            let mut told = format!("{} from {}", replacement.put.join(", "), replacement.draft);
+            if !replacement.removed.is_empty() {
+                told += &format!("; {} removed", replacement.removed.join(", "));
+            }
+            text += &lines(&[("new files", told)]);
         }
         text
     }
