@@ -28,10 +28,14 @@
 //!
 //! Nothing is appended to these files, by the original neither.
 
+mod ending;
 mod footer;
 mod options;
 mod reader;
 mod writer;
 
-pub(crate) use self::footer::{ChunkOfRecords, disagreements, footer_offset, is_index};
+pub(crate) use self::{
+    ending::{Ending, LostPostscript, find_ending},
+    footer::{ChunkOfRecords, IndexChunk, disagreements},
+};
 pub use self::{options::ArrayRecordWriterOptions, reader::ArrayRecordReader, writer::ArrayRecordWriter};

@@ -130,7 +130,7 @@ pub enum Error {
 }
 
 /// Bytes that break the format, and where.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{file}corrupt at byte {offset}, in the chunk at byte {chunk_begin}: {damage}")]
 pub struct Corrupt {
     /// The file.
@@ -280,6 +280,17 @@ pub enum Damage {
         expected: u64,
         /// By this place.
         found: u64,
+    },
+    /// An ArrayRecord file that ends without a sound postscript.
+    #[error(
+        "this is an ArrayRecord file, with its footer at byte {footer}, but without a sound postscript behind it: the end of the \
+         file at byte {size} was probably cut off; get the file again, or read the records before the footer with recovery"
+    )]
+    NoPostscript {
+        /// Where the footer begins: the end of the records.
+        footer: u64,
+        /// Where the file ends.
+        size: u64,
     },
     /// Compressed data that do not decompress.
     #[error("{codec} data do not decompress: {reason}")]

@@ -17,12 +17,10 @@ mod seek;
 use std::path::Path;
 
 pub use self::chunk_list::ChunkSummary;
-use self::{
-    footer::find_footer,
-    read_ahead::{AheadChunk, ReadAhead},
-};
+use self::read_ahead::{AheadChunk, ReadAhead};
 use crate::{
     Chunk, ChunkReader, Error, ReaderOptions, RecordPosition, Result, SkippedRegion,
+    array_record::{Ending, LostPostscript, find_ending},
     chunk_decoder::SparedDecoder,
     chunk_reader::open_file,
     error::{Damage, FileName},
@@ -57,8 +55,8 @@ pub struct RecordReader<S> {
     from_ahead: Option<Box<AheadChunk>>,
     /// Whether a chunk was read to its end and the reader has not moved since.
     in_order: bool,
-    /// Where the footer of an ArrayRecord file begins, at which the file ends for this reader.
-    footer: Option<u64>,
+    /// Where the records end for this reader, if it does not take the index of an ArrayRecord file for some.
+    ending: Ending,
     /// Whether chunks that are an index by what is in them are passed over.
     passes_index: bool,
 }
@@ -116,10 +114,10 @@ impl<S: Source> RecordReader<S> {
 
     pub(crate) fn named(source: S, file: FileName, options: &ReaderOptions) -> Result<Self> {
         let mut chunks = ChunkReader::named(source, file, options.max_chunk_size)?;
-        let mut footer = None;
+        let mut ending = Ending::File;
         if options.stop_at_footer && chunks.supports_random_access() {
-            footer = find_footer(&mut chunks, options)?;
-            if let Some(end) = footer {
+            ending = find_ending(&mut chunks, options)?;
+            if let Some(end) = ending.footer() {
                 chunks.truncate(end);
             }
         }
@@ -128,6 +126,7 @@ impl<S: Source> RecordReader<S> {
             chunks.jump(options.chunks.start);
         }
         let size = chunks.size();
+        let is_stream = !chunks.supports_random_access();
         Ok(Self {
             chunks,
             options: options.clone(),
@@ -141,8 +140,8 @@ impl<S: Source> RecordReader<S> {
             ahead: ReadAhead::new(options, size),
             from_ahead: None,
             in_order: false,
-            footer,
-            passes_index: options.stop_at_footer && footer.is_none(),
+            passes_index: options.stop_at_footer && (is_stream || matches!(ending, Ending::Unknown(_))),
+            ending,
         })
     }
 
@@ -323,14 +322,25 @@ impl<S: Source> RecordReader<S> {
     /// Ends reading and returns the regions that recovery left out, with an incomplete chunk at the end of the file.
     ///
     /// # Errors
-    /// [`Error::Truncated`] when the end of the file was reached inside a chunk, unless recovering.
+    /// Unless recovering, [`Error::Truncated`] when the end of the file was reached inside a chunk, and [`Error::Corrupt`] when the
+    /// records end at the footer of an ArrayRecord file without a postscript ([`Damage::NoPostscript`]), by
+    /// [`ReaderOptions::stop_at_footer`].
     pub fn close(mut self) -> Result<Vec<SkippedRegion>> {
         self.check_end()?;
         Ok(self.skipped)
     }
 
-    /// Accounts for an incomplete chunk at the end of the file: as a region when recovering, else as an error.
+    /// Accounts for an incomplete chunk at the end of the file, and for a postscript that is missing there: as a region when
+    /// recovering, else as an error.
     pub(crate) fn check_end(&mut self) -> Result<()> {
+        let is_at_end = |lost: &LostPostscript| self.next_chunk_begin() >= lost.footer && self.records_at_hand() == 0;
+        if let Some(lost) = self.lost_postscript().filter(is_at_end) {
+            if self.options.recovery.is_fail() {
+                return Err(lost.error(self.file()));
+            }
+            self.note_end(lost.region());
+            return Ok(());
+        }
         let Some(error) = self.chunks.truncation().filter(|_| !self.is_ahead()) else {
             return Ok(());
         };
@@ -342,13 +352,17 @@ impl<S: Source> RecordReader<S> {
             _ => 0,
         };
         let begin = self.chunks.pos();
-        let region = error.skipped_region(begin, begin.saturating_add(found));
+        self.note_end(error.skipped_region(begin, begin.saturating_add(found)));
+        Ok(())
+    }
+
+    /// Lists a region at the end of the file.
+    fn note_end(&mut self, region: SkippedRegion) {
         if self.skipped.last() != Some(&region) {
             // There is nothing behind the region to go on with.
             self.options.recovery.decide(&region);
             self.skipped.push(region);
         }
-        Ok(())
     }
 
     /// Decodes the next chunk, of whatever type, by `decode`, passing damage when recovering. The function gets the most bytes

@@ -79,8 +79,12 @@ impl ReaderOptions {
     }
 
     /// Ends at the footer of an [ArrayRecord](crate::array_record) file, as if the file ended there, instead of reading the
-    /// index as records. A stream, and a file whose postscript is damaged or missing, are read to their end: records are given but
-    /// for those of chunks that are a footer or a postscript by what is in them. Default: false.
+    /// index as records. Where a footer without a sound postscript is found by what is in it, reading ends there as well, and
+    /// [`RecordReader::close`], which reading batches and counting do too, tells of the damage. A stream is read to its end:
+    /// records are given but for those of chunks that are a footer or a postscript by what is in them. Other files are read to their
+    /// end. Default: false.
+    ///
+    /// [`RecordReader::close`]: crate::RecordReader::close
     #[must_use]
     pub fn stop_at_footer(mut self, stop: bool) -> Self {
         self.stop_at_footer = stop;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{ReaderOptions, RecordReader, Result, SkippedRegion, Source, error::Error};
+use crate::{ReaderOptions, RecordReader, Result, SkippedRegion, Source, array_record::Ending, error::Error};
 
 /// What is in a file and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,8 +13,9 @@ pub struct Verification {
     pub damaged: Vec<SkippedRegion>,
 }
 
-/// Reads all of the file at `path`, going on behind damage, and decodes the metadata and every record. A file with the postscript of an ArrayRecord
-/// file must have the chunks that its footer says, with as many records and bytes of them.
+/// Reads all of the file at `path`, going on behind damage, and decodes the metadata and every record. An ArrayRecord
+/// file must have the chunks that its footer says, with as many records and bytes of them, and a postscript: where that is missing
+/// behind a footer, it is damage.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Limit`]; [`Error::Unsupported`] for codecs and chunk types that are not known.
@@ -22,8 +23,8 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Verification, Error> {
     verify_reader(RecordReader::open(path, &ReaderOptions::new().recover(true))?)
 }
 
-/// Reads all of a source, which errors call `name`, as [`verify`] does. Of a stream, and without a sound postscript, the footer is known
-/// by what is in it, and not compared.
+/// Reads all of a source, which errors call `name`, as [`verify`] does. Of a stream the footer is known by
+/// what is in it, and not compared.
 ///
 /// # Errors
 /// As [`verify`].
@@ -41,8 +42,9 @@ pub fn verify_source_within<S: Source>(source: S, name: &str, limits: &ReaderOpt
 
 fn verify_reader<S: Source>(mut reader: RecordReader<S>) -> Result<Verification> {
     let metadata = reader.metadata_damage()?;
-    let footer = reader.find_footer()?;
-    if footer.is_none() {
+    let ending = reader.find_ending()?;
+    let footer = ending.footer();
+    if !reader.supports_random_access() || matches!(ending, Ending::Unknown(_)) {
         reader.pass_index();
     }
     let mut records = 0_u64;
@@ -65,6 +67,11 @@ fn verify_reader<S: Source>(mut reader: RecordReader<S>) -> Result<Verification>
     {
         damaged.push(metadata);
         damaged.sort_by_key(|region| region.begin);
+    }
+    if let Ending::NoPostscript(lost) = ending {
+        // What is wrong with what is left of it is the same damage.
+        damaged.retain(|region| region.begin < lost.footer_end);
+        damaged.push(lost.region());
     }
     if let Some(footer) = footer {
         damaged.extend(reader.footer_disagreements(footer, &chunks)?);

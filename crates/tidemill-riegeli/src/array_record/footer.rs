@@ -82,6 +82,16 @@ impl Index {
         visit: impl FnMut(&ArrayRecordFooter),
     ) -> Result<Self> {
         let footer_offset = read_postscript(chunks, options)?;
+        Self::read_at(chunks, options, footer_offset, visit)
+    }
+
+    /// Reads the footer at `footer_offset`, as [`Self::read_with`] does.
+    fn read_at<S: Source>(
+        chunks: &mut ChunkReader<S>,
+        options: &ReaderOptions,
+        footer_offset: u64,
+        visit: impl FnMut(&ArrayRecordFooter),
+    ) -> Result<Self> {
         let mut decoder = ChunkDecoder::default();
         let file = chunks.file().clone();
         let records = decode(chunks, &mut decoder, footer_offset, options)?;
@@ -201,14 +211,14 @@ pub(crate) fn disagreements<S: Source>(
     skipped: &[SkippedRegion],
 ) -> Result<Vec<SkippedRegion>> {
     let is_skipped = |pos: u64| skipped.iter().any(|region| (region.begin..region.end).contains(&pos));
-    let postscript = chunks.size().unwrap_or_default().saturating_sub(BLOCK_SIZE);
+    let postscript = chunks.size().unwrap_or_default().saturating_sub(BLOCK_SIZE).max(footer);
     let of_footer = |why: String| SkippedRegion {
         begin: footer,
         end: postscript,
         why,
     };
     let mut entries = Vec::new();
-    match Index::read_with(chunks, options, |entry| entries.push(entry.clone())) {
+    match Index::read_at(chunks, options, footer, |entry| entries.push(entry.clone())) {
         Ok(_) => {}
         Err(Error::ArrayRecord { problem, .. }) => return Ok(vec![of_footer(problem.to_string())]),
         Err(Error::Corrupt(_)) if is_skipped(footer) => return Ok(Vec::new()),
@@ -261,17 +271,27 @@ pub(crate) fn disagreements<S: Source>(
     Ok(found)
 }
 
-/// Returns whether the chunk at `begin`, which has these records, is a footer or a postscript by what is in it.
-pub(crate) fn is_index(records: RecordSlices<'_>, begin: u64) -> bool {
-    let Some(first) = records.try_get(0) else {
-        return false;
-    };
-    if records.len() == POSTSCRIPT_COPIES && records.iter().all(|copy| copy == first) {
-        return footer_of(first).is_some_and(|offset| offset < begin);
+/// A chunk that is no record by what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IndexChunk {
+    Footer,
+    Postscript,
+}
+
+impl IndexChunk {
+    /// Returns what the chunk at `begin`, which has these records, is of an index; `None` if it has records of its own.
+    pub(crate) fn of(records: RecordSlices<'_>, begin: u64) -> Option<Self> {
+        let first = records.try_get(0)?;
+        if records.len() == POSTSCRIPT_COPIES && records.iter().all(|copy| copy == first) {
+            let footer = footer_of(first).filter(|&offset| offset < begin);
+            return footer.map(|_| Self::Postscript);
+        }
+        // What other records rarely begin with is looked at first.
+        let is_footer = RiegeliFooterMetadata::decode(first)
+            .is_ok_and(|metadata| metadata.array_record_metadata.is_some())
+            && Index::from_records(records, begin, |_| {}).is_ok();
+        is_footer.then_some(Self::Footer)
     }
-    // What other records rarely begin with is looked at first.
-    RiegeliFooterMetadata::decode(first).is_ok_and(|metadata| metadata.array_record_metadata.is_some())
-        && Index::from_records(records, begin, |_| {}).is_ok()
 }
 
 /// Returns where the footer begins by a record of the postscript, `None` if it is none.
@@ -281,14 +301,7 @@ fn footer_of(record: &[u8]) -> Option<u64> {
 }
 
 /// Returns where the footer begins, by the postscript.
-pub(crate) fn footer_offset<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<u64> {
-    let pos = chunks.pos();
-    let offset = read_postscript(chunks, options);
-    chunks.jump(pos);
-    offset
-}
-
-fn read_postscript<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<u64> {
+pub(super) fn read_postscript<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<u64> {
     let file = chunks.file().clone();
     let problem = |problem| Error::ArrayRecord { file, problem };
     let size = chunks.size().unwrap_or_default();
@@ -306,7 +319,7 @@ fn read_postscript<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptio
 }
 
 /// Decodes the chunk at `pos`.
-fn decode<'a, S: Source>(
+pub(super) fn decode<'a, S: Source>(
     chunks: &'a mut ChunkReader<S>,
     decoder: &'a mut ChunkDecoder,
     pos: u64,

@@ -30,11 +30,12 @@ pub struct ChunkSummary {
 }
 
 impl<S: Source> RecordReader<S> {
-    /// Counts the records of the file by its chunk headers, without reading chunk data. Does not move the reader.
+    /// Counts the records that [`read_record`](Self::read_record) gives, by the chunk headers, without reading chunk data. Does not
+    /// move the reader.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] and [`Error::Truncated`] unless recovering; [`Error::Io`], also for a stream. Damage in chunk data is
-    /// not seen.
+    /// Unless recovering: [`Error::Corrupt`] and [`Error::Truncated`], also for what [`close`](Self::close) tells of the end of the
+    /// file. [`Error::Io`], also for a stream. Damage in chunk data is not seen.
     pub fn count_records(&mut self) -> Result<u64> {
         let mut count = 0_u64;
         self.scan_headers(|_, header| {
@@ -160,7 +161,10 @@ impl<S: Source> RecordReader<S> {
             let begin = chunks.pos();
             match chunks.skip_chunk() {
                 Ok(Some(header)) => visit(begin, header)?,
-                Ok(None) => return Ok(chunks.truncation().filter(|_| !recovering)),
+                Ok(None) => {
+                    let error = self.ending_error().or_else(|| chunks.truncation());
+                    return Ok(error.filter(|_| !recovering));
+                }
                 Err(error) if recovering && matches!(error, Error::Corrupt(_)) => {
                     if chunks.recover()?.is_none() {
                         return Err(error);

@@ -2,16 +2,16 @@
 
 use super::RecordReader;
 use crate::{
-    ChunkReader, Error, ReaderOptions, Result, SkippedRegion, Source,
-    array_record::{ChunkOfRecords, disagreements, footer_offset, is_index},
+    Error, Result, SkippedRegion, Source,
+    array_record::{ChunkOfRecords, Ending, IndexChunk, LostPostscript, disagreements, find_ending},
 };
 
 impl<S: Source> RecordReader<S> {
     /// Returns where the footer of an ArrayRecord file begins, at which this reader ends by
-    /// [`ReaderOptions::stop_at_footer`](crate::ReaderOptions::stop_at_footer); `None` for other files, for streams, and without
-    /// the option.
+    /// [`ReaderOptions::stop_at_footer`](crate::ReaderOptions::stop_at_footer), whether its postscript is there or lost; `None` for
+    /// other files, for streams before their footer was met, and without the option.
     pub fn footer_offset(&self) -> Option<u64> {
-        self.footer
+        self.ending.footer()
     }
 
     /// Passes over the chunks from now on that are a footer or a postscript by what is in them.
@@ -20,15 +20,53 @@ impl<S: Source> RecordReader<S> {
     }
 
     /// Returns whether the current chunk is to be passed over.
-    pub(super) fn is_at_index(&self) -> bool {
-        self.passes_index && is_index(self.records(), self.chunk_begin)
+    pub(super) fn is_at_index(&mut self) -> bool {
+        if !self.passes_index {
+            return false;
+        }
+        let (begin, end) = (self.chunk_begin, self.next_chunk_begin());
+        match (IndexChunk::of(self.records(), begin), &mut self.ending) {
+            (Some(IndexChunk::Footer), ending) => {
+                *ending = Ending::NoPostscript(LostPostscript {
+                    footer: begin,
+                    footer_end: end,
+                    size: end,
+                    postscript: None,
+                });
+                true
+            }
+            (Some(IndexChunk::Postscript), ending) => {
+                if let Ending::NoPostscript(lost) = ending {
+                    lost.postscript = Some(begin);
+                }
+                true
+            }
+            (None, _) => false,
+        }
     }
 
-    /// Returns where the footer begins, whatever the options; `None` for other files and for streams.
-    pub(crate) fn find_footer(&self) -> Result<Option<u64>> {
+    /// Returns where the records end, whatever the options; with the file for streams.
+    pub(crate) fn find_ending(&self) -> Result<Ending> {
         match self.supports_random_access() {
-            true => find_footer(&mut self.chunks_again()?, &self.options),
-            false => Ok(None),
+            true => find_ending(&mut self.chunks_again()?, &self.options),
+            false => Ok(Ending::File),
+        }
+    }
+
+    /// Returns the postscript that is missing, if this reader ends at the footer before it.
+    pub(super) fn lost_postscript(&self) -> Option<LostPostscript> {
+        let Ending::NoPostscript(mut lost) = self.ending else {
+            return None;
+        };
+        lost.size = self.chunks.size().unwrap_or_default().max(lost.size);
+        (self.options.chunks.end > lost.footer && !lost.is_found()).then_some(lost)
+    }
+
+    /// Returns what keeps the end of the records from being known: the postscript is missing, or the end of the file damaged.
+    pub(super) fn ending_error(&self) -> Option<Error> {
+        match &self.ending {
+            Ending::Unknown(corrupt) => Some(Error::Corrupt(corrupt.clone())),
+            _ => self.lost_postscript().map(|lost| lost.error(self.file())),
         }
     }
 
@@ -51,14 +89,5 @@ impl<S: Source> RecordReader<S> {
             num_records: self.decoder.num_records(),
             decoded_data_size: chunk.header.decoded_data_size,
         }))
-    }
-}
-
-/// Returns where the footer begins, `None` without the postscript of an ArrayRecord file.
-pub(super) fn find_footer<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<Option<u64>> {
-    match footer_offset(chunks, options) {
-        Ok(offset) => Ok(Some(offset)),
-        Err(Error::ArrayRecord { .. }) => Ok(None),
-        Err(error) => Err(error),
     }
 }
