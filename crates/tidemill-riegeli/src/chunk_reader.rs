@@ -22,8 +22,10 @@ use crate::{
     chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType},
     codec::Scratch,
     error::{Corrupt, Damage, FileName},
+    foreign_file::foreign_file,
     hash::hash,
     source::{BytesSource, FileSource, Source},
+    tfrecord::is_tfrecord,
     window::{MAX_PIECE, Window},
 };
 
@@ -383,7 +385,8 @@ impl<S: Source> ChunkReader<S> {
         while filled < CHUNK_HEADER_SIZE {
             if remaining_in_block_header(src) > 0 {
                 let block = block_begin(src);
-                let block_header = self.read_block_header(&mut src)?;
+                let block_header = self.read_block_header(&mut src);
+                let block_header = block_header.map_err(|stop| self.name_foreign_file(stop))?;
                 self.check_beginning(block, &block_header, src)?;
                 interrupted_by = Some((block, block_header));
             }
@@ -416,6 +419,23 @@ impl<S: Source> ChunkReader<S> {
             return Err(find(Damage::MissingSignature));
         }
         Ok(header)
+    }
+
+    /// Says what the file is, where damage at its beginning comes from its being another one.
+    fn name_foreign_file(&mut self, stop: Stop) -> Stop {
+        let what = match (self.pos, self.source.get(0, BLOCK_HEADER_SIZE)) {
+            (0, Ok(bytes)) if is_tfrecord(bytes) => Some("a TFRecord file"),
+            (0, Ok(bytes)) => foreign_file(bytes),
+            _ => None,
+        };
+        match (stop, what) {
+            (Stop::Damage { offset, recovery, .. }, Some(what)) => Stop::Damage {
+                damage: Damage::ForeignFile { what },
+                offset,
+                recovery,
+            },
+            (stop, _) => stop,
+        }
     }
 
     /// Reads the data of the chunk at `pos` and returns the end of the chunk and where the data are.

@@ -238,6 +238,12 @@ pub enum Damage {
     /// The file does not begin with a file signature.
     #[error("missing file signature: the file does not begin with the 64 bytes of Riegeli/records")]
     MissingSignature,
+    /// Another file than its reader is for, by its first bytes.
+    #[error("the file is {what}")]
+    ForeignFile {
+        /// What it is, and what to do about it.
+        what: &'static str,
+    },
     /// A position behind the last byte.
     #[error("the position is past the end of the file, {size} bytes")]
     PastEnd {

@@ -23,6 +23,7 @@ mod encoding_pool;
 mod error;
 mod field_projection;
 mod flush;
+mod foreign_file;
 mod hash;
 mod message_schema;
 mod metadata;

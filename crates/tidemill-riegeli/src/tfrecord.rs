@@ -24,10 +24,10 @@ use self::{
     compression::{Input, Output},
     recovery::Recovery,
 };
-use crate::ReaderOptions;
 use crate::{
-    Error, Result, SkippedRegion, Verification,
+    BLOCK_HEADER_SIZE, BlockHeader, CHUNK_HEADER_SIZE, Error, ReaderOptions, Result, SkippedRegion, Verification,
     error::{Damage, FileName, Frame},
+    foreign_file::foreign_file,
     reader_options::DEFAULT_MAX_EXPANSION,
     source::{Source, SourceReader},
 };
@@ -258,7 +258,12 @@ impl<R: Read> TfRecordReader<R> {
     fn length(&self, head: &[u8; HEAD_SIZE]) -> Result<u64, Damage> {
         let [l0, l1, l2, l3, l4, l5, l6, l7, checksum @ ..] = *head;
         let length_bytes = [l0, l1, l2, l3, l4, l5, l6, l7];
-        checked("checksum of the length", &length_bytes, checksum)?;
+        if let Err(damage) = checked("checksum of the length", &length_bytes, checksum) {
+            return Err(match foreign_file(head).or_else(|| riegeli(head)) {
+                Some(what) if self.pos == 0 => Damage::ForeignFile { what },
+                _ => damage,
+            });
+        }
         let length = u64::from_le_bytes(length_bytes);
         if length > self.max_record_size {
             return Err(Damage::TooLarge {
@@ -394,8 +399,7 @@ impl<W: Write> TfRecordWriter<W> {
 /// its first record, or as one that is compressed as a whole, which other files of gzip and zlib look like too.
 #[must_use]
 pub fn is_beginning(bytes: &[u8]) -> bool {
-    bytes.first_chunk().is_some_and(is_sound_head)
-        || TfRecordCompression::of_beginning(bytes) != TfRecordCompression::None
+    is_tfrecord(bytes) || TfRecordCompression::of_beginning(bytes) != TfRecordCompression::None
 }
 
 /// Reads all of a source, which errors call `name`, going on behind damage. Of a file that is compressed as a whole the damage
@@ -445,6 +449,22 @@ fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     }
     Ok(filled)
 }
+
+/// Returns whether a file that begins with these bytes is TFRecord, uncompressed, by the length of its first record.
+pub(crate) fn is_tfrecord(bytes: &[u8]) -> bool {
+    bytes.first_chunk().is_some_and(is_sound_head)
+}
+
+/// Says so when a file that begins with these bytes is Riegeli/records, whose first block header is always the same.
+fn riegeli(head: &[u8; HEAD_SIZE]) -> Option<&'static str> {
+    let header = BlockHeader::new(0, CHUNK_BEGIN).to_bytes();
+    header
+        .starts_with(head)
+        .then_some("a Riegeli/records or ArrayRecord file")
+}
+
+/// Where the second chunk of a Riegeli/records file begins.
+const CHUNK_BEGIN: u64 = (BLOCK_HEADER_SIZE + CHUNK_HEADER_SIZE) as u64;
 
 /// Returns whether the length of a record has its checksum.
 fn is_sound_head(head: &[u8; HEAD_SIZE]) -> bool {
@@ -583,6 +603,64 @@ mod tests {
             text.starts_with("the record at byte 0: checksum of the length is "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn another_file_is_called_by_its_name() {
+        let page = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head></html>".to_vec();
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n".repeat(2);
+        let riegeli = crate::RecordWriter::new(Vec::new(), crate::WriterOptions::new());
+        let riegeli = riegeli.and_then(crate::RecordWriter::close).expect("memory");
+        for (file, expected) in [
+            (page, "the file is an HTML page"),
+            (pointer, "the file is a pointer of Git LFS"),
+        ] {
+            let text = read(&file).1.expect("an error").to_string();
+            assert!(text.starts_with(&format!("the record at byte 0: {expected}")), "{text}");
+            let text = crate::RecordReader::from_bytes(&file)
+                .expect("memory")
+                .read_record()
+                .expect_err("an error");
+            assert!(text.to_string().contains(expected), "{text}");
+            let text = crate::array_record::ArrayRecordReader::from_bytes(&file)
+                .err()
+                .expect("an error");
+            assert!(text.to_string().contains(expected), "{text}");
+        }
+        let text = read(&riegeli).1.expect("an error").to_string();
+        assert!(
+            text.ends_with("the file is a Riegeli/records or ArrayRecord file"),
+            "{text}"
+        );
+        let file = written(&records());
+        let text = crate::RecordReader::from_bytes(&file)
+            .expect("memory")
+            .read_record()
+            .expect_err("an error");
+        assert!(text.to_string().ends_with("the file is a TFRecord file"), "{text}");
+        // A damaged beginning is damage.
+        let mut file = written(&records());
+        file[3] ^= 1;
+        let text = read(&file).1.expect("an error").to_string();
+        assert!(text.contains("checksum of the length"), "{text}");
+    }
+
+    #[test]
+    fn zeros_behind_gzip_are_padding() {
+        let (first, second) = (
+            compressed(&records(), COMPRESSED[0]),
+            compressed(&records(), COMPRESSED[0]),
+        );
+        for zeros in [1, 2, 511, 200_000] {
+            let zeros = vec![0; zeros];
+            let (found, error) = read(&[&first[..], &zeros].concat());
+            assert!(error.is_none() && found == records(), "{error:?}");
+            // As Python's gzip goes on.
+            let (found, error) = read(&[&first[..], &zeros, &second, &zeros].concat());
+            assert!(error.is_none() && found == [records(), records()].concat(), "{error:?}");
+            let (found, error) = read(&[&first[..], &zeros, b"\x01"].concat());
+            assert!(error.is_some() && found == records());
+        }
     }
 
     #[test]

@@ -71,7 +71,17 @@ impl<S: Source> ArrayRecordReader<S> {
                 source: std::io::ErrorKind::Unsupported.into(),
             });
         }
-        let index = Arc::new(Index::read(&mut chunks, options)?);
+        let index = Arc::new(Index::read(&mut chunks, options).or_else(|error| {
+            // Another file may say more about itself than that it has no index.
+            match (&error, chunks.seek(0).and_then(|()| chunks.peek_header())) {
+                (Error::ArrayRecord { .. }, Err(Error::Corrupt(corrupt)))
+                    if matches!(corrupt.damage, Damage::ForeignFile { .. }) =>
+                {
+                    Err(Error::Corrupt(corrupt))
+                }
+                _ => Err(error),
+            }
+        })?);
         Ok(Self::with_index(chunks, index, options))
     }
 

@@ -1,13 +1,14 @@
 //! Files compressed as a whole: the records, framed as ever, inside one stream of gzip (RFC 1952) or zlib (RFC 1950), as
 //! TensorFlow's options `GZIP` and `ZLIB` write them.
 //!
-//! gzip's members may follow one another; behind a stream of zlib there must be nothing. zlib's preset dictionaries are not read.
+//! gzip's members may follow one another, and zeros may be behind each, as gzip and Python have it; behind a stream of zlib there must
+//! be nothing. zlib's preset dictionaries are not read.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
 use flate2::{
     Compression, Decompress, FlushDecompress, Status,
-    bufread::MultiGzDecoder,
+    bufread::GzDecoder,
     write::{GzEncoder, ZlibEncoder},
 };
 
@@ -73,7 +74,7 @@ enum State<R> {
     /// Nothing was read yet.
     New(R),
     Plain(Counted<R>),
-    Gzip(Box<MultiGzDecoder<BufReader<Counted<R>>>>),
+    Gzip(Box<Members<R>>),
     Zlib(Box<Inflate<R>>),
     /// While one takes the place of another.
     Gone,
@@ -105,7 +106,7 @@ impl<R: Read> Input<R> {
     /// How many bytes were taken from the source so far, where they are compressed.
     pub(super) fn compressed_bytes(&self) -> Option<u64> {
         match &self.state {
-            State::Gzip(decoder) => Some(decoder.get_ref().get_ref().given),
+            State::Gzip(members) => members.source().map(|source| source.get_ref().given),
             State::Zlib(inflate) => Some(inflate.source.get_ref().given),
             State::New(_) | State::Plain(_) | State::Gone => None,
         }
@@ -114,7 +115,7 @@ impl<R: Read> Input<R> {
     /// Returns what `error`, of a read, says of the compressed data; `None` when the source itself failed.
     pub(super) fn damage(&self, error: &io::Error) -> Option<Damage> {
         let (compression, source) = match &self.state {
-            State::Gzip(decoder) => (TfRecordCompression::Gzip, decoder.get_ref()),
+            State::Gzip(members) => (TfRecordCompression::Gzip, members.source()?),
             State::Zlib(inflate) => (TfRecordCompression::Zlib, &inflate.source),
             State::New(_) | State::Plain(_) | State::Gone => return None,
         };
@@ -158,7 +159,7 @@ impl<R: Read> Input<R> {
         };
         self.state = match compression {
             TfRecordCompression::None => State::Plain(source),
-            TfRecordCompression::Gzip => State::Gzip(Box::new(MultiGzDecoder::new(buffered(source)))),
+            TfRecordCompression::Gzip => State::Gzip(Box::new(Members::Inside(GzDecoder::new(buffered(source))))),
             TfRecordCompression::Zlib => State::Zlib(Box::new(Inflate {
                 source: buffered(source),
                 decompress: Decompress::new(true),
@@ -185,7 +186,7 @@ impl<R: Read> Input<R> {
         self.begin()?;
         match &mut self.state {
             State::Plain(source) => source.read(buffer),
-            State::Gzip(decoder) => decoder.read(buffer),
+            State::Gzip(members) => members.read(buffer),
             State::Zlib(inflate) => inflate.read(buffer),
             State::New(_) | State::Gone => Ok(0),
         }
@@ -221,6 +222,61 @@ impl<R: Read> Read for Counted<R> {
         };
         self.given += read as u64;
         Ok(read)
+    }
+}
+
+/// Reads the members of a gzip file.
+///
+/// flate2's own reader takes the zeros for the header of another member.
+enum Members<R> {
+    Inside(GzDecoder<BufReader<Counted<R>>>),
+    /// Behind a member, and perhaps zeros.
+    Behind(BufReader<Counted<R>>),
+    /// While one takes the place of the other.
+    Between,
+}
+
+impl<R: Read> Members<R> {
+    /// Returns the compressed source.
+    fn source(&self) -> Option<&BufReader<Counted<R>>> {
+        match self {
+            Self::Inside(decoder) => Some(decoder.get_ref()),
+            Self::Behind(source) => Some(source),
+            Self::Between => None,
+        }
+    }
+}
+
+impl<R: Read> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            match self {
+                Self::Inside(decoder) => match decoder.read(buffer)? {
+                    0 => {
+                        if let Self::Inside(decoder) = std::mem::replace(self, Self::Between) {
+                            *self = Self::Behind(decoder.into_inner());
+                        }
+                    }
+                    read => return Ok(read),
+                },
+                Self::Behind(source) => {
+                    let bytes = source.fill_buf()?;
+                    if bytes.is_empty() {
+                        return Ok(0);
+                    }
+                    let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+                    let is_padding = zeros == bytes.len();
+                    source.consume(zeros);
+                    if !is_padding && let Self::Behind(source) = std::mem::replace(self, Self::Between) {
+                        *self = Self::Inside(GzDecoder::new(source));
+                    }
+                }
+                Self::Between => return Ok(0),
+            }
+        }
     }
 }
 
