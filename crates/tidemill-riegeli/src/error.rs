@@ -442,6 +442,11 @@ impl fmt::Display for FileName {
 }
 
 impl Error {
+    /// Returns whether the file is another one than its reader is for.
+    pub(crate) fn is_foreign_file(&self) -> bool {
+        matches!(self, Self::Corrupt(corrupt) if matches!(corrupt.damage, Damage::ForeignFile { .. }))
+    }
+
     /// Returns the region that recovery leaves out because of this error.
     pub(crate) fn skipped_region(&self, begin: u64, end: u64) -> SkippedRegion {
         let why = match self {

@@ -20,6 +20,7 @@ use std::{
 };
 
 pub use self::compression::TfRecordCompression;
+pub(crate) use self::compression::compression_of_records;
 use self::{
     compression::{Input, Output},
     recovery::Recovery,
@@ -396,7 +397,8 @@ impl<W: Write> TfRecordWriter<W> {
 }
 
 /// Returns whether a file that begins with these bytes, of which sixty-four are enough, looks like TFRecord: by the length of
-/// its first record, or as one that is compressed as a whole, which other files of gzip and zlib look like too.
+/// its first record, or as one that is compressed as a whole, which other files of gzip and zlib look like too:
+/// [`RecordFormat`](crate::RecordFormat) looks into those.
 #[must_use]
 pub fn is_beginning(bytes: &[u8]) -> bool {
     is_tfrecord(bytes) || TfRecordCompression::of_beginning(bytes) != TfRecordCompression::None

@@ -71,17 +71,14 @@ impl<S: Source> ArrayRecordReader<S> {
                 source: std::io::ErrorKind::Unsupported.into(),
             });
         }
-        let index = Arc::new(Index::read(&mut chunks, options).or_else(|error| {
+        let index = Index::read(&mut chunks, options).map_err(|error| {
             // Another file may say more about itself than that it has no index.
             match (&error, chunks.seek(0).and_then(|()| chunks.peek_header())) {
-                (Error::ArrayRecord { .. }, Err(Error::Corrupt(corrupt)))
-                    if matches!(corrupt.damage, Damage::ForeignFile { .. }) =>
-                {
-                    Err(Error::Corrupt(corrupt))
-                }
-                _ => Err(error),
+                (Error::ArrayRecord { .. }, Err(foreign @ Error::Corrupt(_))) if foreign.is_foreign_file() => foreign,
+                _ => error,
             }
-        })?);
+        })?;
+        let index = Arc::new(index);
         Ok(Self::with_index(chunks, index, options))
     }
 

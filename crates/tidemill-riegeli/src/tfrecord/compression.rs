@@ -64,6 +64,22 @@ impl TfRecordCompression {
     }
 }
 
+/// Returns how a source is compressed whose first bytes are the length of a record, once they are decompressed; `None` where they are
+/// not.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn compression_of_records(source: impl Read) -> io::Result<Option<TfRecordCompression>> {
+    let mut input = Input::new(source);
+    let compression = input.compression()?;
+    let mut head = [0; HEAD_SIZE];
+    match fill(&mut input, &mut head) {
+        Ok(read) => Ok((read == head.len() && is_sound_head(&head)).then_some(compression)),
+        Err(error) if input.damage(&error).is_some() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The framed records of a file, whatever it is compressed by.
 pub(super) struct Input<R> {
     state: State<R>,
