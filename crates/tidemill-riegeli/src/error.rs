@@ -4,7 +4,7 @@ use std::{fmt, io, path::Path, sync::Arc};
 
 use arrow_schema::{ArrowError, DataType};
 
-use crate::{ChunkType, RecordPosition, SkippedRegion};
+use crate::{ChunkType, RecordPosition, SkippedRegion, tensorflow_example::ExampleError};
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -116,6 +116,9 @@ pub enum Error {
     /// A record that is not a row of the file's schema.
     #[error(transparent)]
     Row(Box<RowError>),
+    /// A record that is no `tensorflow.Example`, or does not fit the columns found by others.
+    #[error(transparent)]
+    Example(Box<ExampleError>),
     /// Metadata or a schema that does not hold together.
     #[error("{file}metadata: {problem}")]
     Metadata {

@@ -39,6 +39,7 @@ pub mod rows;
 mod simple_chunk;
 mod skipped_region;
 mod source;
+pub mod tensorflow_example;
 pub mod tfrecord;
 mod transposed_chunk;
 mod varint;
