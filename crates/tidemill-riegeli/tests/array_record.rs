@@ -1,8 +1,12 @@
 //! ArrayRecord files: those of the original, our own, and damaged ones.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use proptest::prelude::*;
@@ -10,7 +14,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tidemill_riegeli::{
     BytesSource, Compression, Error, FieldProjection, FlushType, ReaderOptions, RecordReader, RecordWriter,
-    RecordsMetadata, StreamSource, Verification, WriterOptions,
+    RecordsMetadata, Source, StreamSource, Verification, WriterOptions,
     array_record::{ArrayRecordReader, ArrayRecordWriter, ArrayRecordWriterOptions},
     verify, verify_source,
 };
@@ -214,6 +218,75 @@ fn only_the_chunk_of_a_record_is_read() {
             ),
         }
         assert_eq!(reader.get(number).is_err(), (500..510).contains(&number));
+    }
+}
+
+/// Counts what is read of a file as an object store would be asked for it.
+struct Counting<'a> {
+    file: &'a [u8],
+    reads: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl Counting<'_> {
+    /// Returns the number of reads and of bytes since the last call.
+    fn taken(&self) -> (usize, usize) {
+        (
+            self.reads.swap(0, Ordering::Relaxed),
+            self.bytes.swap(0, Ordering::Relaxed),
+        )
+    }
+}
+
+impl Source for Counting<'_> {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.file.len() as u64)
+    }
+
+    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = BytesSource(self.file).read_at(pos, buffer)?;
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(read, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+#[test]
+fn a_count_and_a_place_take_the_index_and_nothing_else() {
+    let all: Vec<Vec<u8>> = (0..40_000_u32).map(|number| vec![number as u8; 99]).collect();
+    for (options, most_of_index, most_of_record) in [
+        ("group_size:1,uncompressed", 600_000, 8_192),
+        ("group_size:100,zstd", 12_000, 8_192),
+    ] {
+        let file = write(options.parse().expect("options"), &all);
+        let source = Arc::new(Counting {
+            file: &file,
+            reads: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+        });
+        let name = "numbers.array_record";
+        let index = ArrayRecordReader::from_source(Arc::clone(&source), name, &ReaderOptions::new());
+        let mut index = index.expect("sound");
+        assert_eq!(index.len(), 40_000);
+        let taken = source.taken();
+        println!("{options}: {taken:?} reads and bytes of {}", file.len());
+        let most = (3 + most_of_index / 50_000, most_of_index);
+        assert!(taken.0 <= most.0 && taken.1 <= most.1, "{options}: {taken:?}");
+
+        // Any record is as near for either reader.
+        assert_eq!(index.get(30_000).expect("sound"), Some(&all[30_000][..]));
+        let taken = source.taken();
+        assert!(taken.0 <= 2 && taken.1 <= most_of_record, "{options}: {taken:?}");
+        let mut reader = RecordReader::new(Arc::clone(&source), &ReaderOptions::new()).expect("a reader");
+        for number in [0, 30_000, 39_999] {
+            let position = index.position(number).expect("a record");
+            assert!(reader.seek(position).expect("sound"));
+            let record = reader.read_record().expect("sound");
+            assert!(record == Some(&all[number as usize][..]), "{options}: {number}");
+        }
+        assert_eq!(index.position(40_000), None);
+        let taken = source.taken();
+        assert!(taken.1 <= 6 * most_of_record, "{options}: {taken:?}");
     }
 }
 

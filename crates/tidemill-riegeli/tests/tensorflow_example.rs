@@ -391,7 +391,7 @@ fn messages_mean_what_protobuf_says() {
     ];
     let example = POOL.get_message_by_name("tensorflow.Example").expect("a message");
     for (record, expected) in rows {
-        let batch = decoded(&schema, &[record.clone()]).expect("fits");
+        let batch = decoded(&schema, std::slice::from_ref(&record)).expect("fits");
         assert_eq!(
             row(batch.column(0), 0),
             Some(Values::Int64(expected.clone())),

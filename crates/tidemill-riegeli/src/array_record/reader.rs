@@ -6,8 +6,8 @@ use std::{ops::Range, path::Path, sync::Arc};
 
 use super::footer::Index;
 use crate::{
-    BytesSource, ChunkReader, Error, FileName, FileSource, ReaderOptions, RecordReader, RecordsMetadata, Result,
-    Source,
+    BytesSource, ChunkReader, Error, FileName, FileSource, ReaderOptions, RecordPosition, RecordReader,
+    RecordsMetadata, Result, Source,
     chunk_decoder::ChunkDecoder,
     chunk_reader::open_file,
     error::{ArrayRecordProblem, Damage},
@@ -60,6 +60,35 @@ impl<S: Source> ArrayRecordReader<S> {
     /// As [`ArrayRecordReader::open`]; [`Error::Io`] for a stream.
     pub fn new(source: S, options: &ReaderOptions) -> Result<Self> {
         Self::named(source, FileName::default(), options)
+    }
+
+    /// Reads `source`, as [`Self::new`] does; errors call it `name`. For the number of records, and where each is, the postscript and the
+    /// footer are read and nothing else.
+    ///
+    /// ```
+    /// use tidemill_riegeli::{
+    ///     BytesSource, ReaderOptions,
+    ///     array_record::{ArrayRecordReader, ArrayRecordWriter},
+    /// };
+    ///
+    /// let mut writer = ArrayRecordWriter::new(Vec::new(), "group_size:10".parse()?)?;
+    /// for number in 0..25 {
+    ///     writer.write_record(&[number])?;
+    /// }
+    /// let source = BytesSource(writer.close()?);
+    /// let reader = ArrayRecordReader::from_source(source, "numbers.array_record", &ReaderOptions::new())?;
+    /// assert_eq!(reader.len(), 25);
+    /// // The fourth record of the third chunk.
+    /// let position = reader.position(23).expect("a record");
+    /// assert_eq!(Some(position.chunk_begin), reader.chunk(2).map(|(begin, _)| begin));
+    /// assert_eq!(position.record_index, 3);
+    /// # Ok::<(), tidemill_riegeli::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn from_source(source: S, name: &str, options: &ReaderOptions) -> Result<Self> {
+        Self::named(source, FileName::new(Path::new(name)), options)
     }
 
     fn named(source: S, file: FileName, options: &ReaderOptions) -> Result<Self> {
@@ -127,6 +156,12 @@ impl<S: Source> ArrayRecordReader<S> {
     pub fn chunk(&self, number: usize) -> Option<(u64, Range<u64>)> {
         let begin = *self.index.chunk_offsets.get(number)?;
         Some((begin, self.index.begin(number)?..*self.index.ends.get(number)?))
+    }
+
+    /// Returns where the record of this number is in the file, for a [`RecordReader`]; `None` behind the last.
+    pub fn position(&self, number: u64) -> Option<RecordPosition> {
+        let (chunk, index) = self.index.find(number)?;
+        Some(RecordPosition::new(*self.index.chunk_offsets.get(chunk)?, index))
     }
 
     /// Returns how many records a chunk has, `None` when chunks differ in that, apart from the last one.

@@ -15,7 +15,7 @@ use prost_types::{
 /// use tidemill_riegeli::{MessageSchema, tensorflow_example::descriptors};
 ///
 /// let schema = MessageSchema::new(&descriptors(), "tensorflow.Example")?;
-/// assert_eq!(schema.fields()[0].name(), "features");
+/// assert_eq!(schema.arrow_schema().field(0).name(), "features");
 /// # Ok::<(), tidemill_riegeli::Error>(())
 /// ```
 #[must_use]
