@@ -23,13 +23,49 @@ create_exception!(
      expected, found: the two numbers that disagree, or None."
 );
 
-const FACTS: [&str; 5] = ["kind", "file", "offset", "expected", "found"];
+/// Declares the classes below [`RiegeliError`], each with the number of its status, and [`declare`], which gives them their
+/// attributes.
+macro_rules! classes {
+    ($($class:ident = $code:literal, $doc:literal;)*) => {
+        $(create_exception!(tidemill_riegeli, $class, RiegeliError, $doc);)*
 
-/// Gives the exception class its attributes, so that they are there also when Python code raises it.
-pub(crate) fn declare_facts(py: Python<'_>) -> PyResult<()> {
-    let class = py.get_type::<RiegeliError>();
-    FACTS.iter().try_for_each(|fact| class.setattr(*fact, py.None()))
+        /// Gives the exception classes their attributes, so that they are there also when Python code raises them, and adds the
+        /// classes to the module.
+        pub(crate) fn declare(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            let py = module.py();
+            let class = py.get_type::<RiegeliError>();
+            FACTS.iter().try_for_each(|fact| class.setattr(*fact, py.None()))?;
+            $(
+                let class = py.get_type::<$class>();
+                class.setattr("code", $code)?;
+                module.add(stringify!($class), class)?;
+            )*
+            Ok(())
+        }
+    };
 }
+
+// Source of the names and numbers: google/riegeli, `python/riegeli/base/riegeli_error.py`.
+classes! {
+    CancelledError = 1, "The call was cancelled.";
+    UnknownError = 2, "An error that nothing is known of.";
+    InvalidArgumentError = 3, "A damaged or truncated file, metadata that are none, or options that do not parse.";
+    DeadlineExceededError = 4, "A time limit passed.";
+    NotFoundError = 5, "Something is not there.";
+    AlreadyExistsError = 6, "Something is there already.";
+    PermissionDeniedError = 7, "Something is not allowed.";
+    UnauthenticatedError = 16, "It is not known who asks.";
+    ResourceExhaustedError = 8, "A chunk or a record is larger than the limit.";
+    FailedPreconditionError = 9, "A call that needs another one before it, such as last_pos before a record.";
+    AbortedError = 10, "The call was given up.";
+    OutOfRangeError = 11, "Something behind the end.";
+    UnimplementedError = 12, "A sound file of a kind that cannot be read, or a call that the source does not support.";
+    InternalError = 13, "An error of this library.";
+    UnavailableError = 14, "A service does not answer.";
+    DataLossError = 15, "A file that is not any more what it was when it was opened.";
+}
+
+const FACTS: [&str; 5] = ["kind", "file", "offset", "expected", "found"];
 
 /// Turns an error into the exception to raise.
 pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
@@ -37,7 +73,12 @@ pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
         Error::Io { file, action, source } => raise_io(py, file.path(), action, source),
         Error::Position { .. } | Error::Field { .. } => PyValueError::new_err(error.to_string()),
         error => {
-            let exception = RiegeliError::new_err(error.to_string());
+            let text = error.to_string();
+            let exception = match error {
+                Error::Limit { .. } => ResourceExhaustedError::new_err(text),
+                Error::Unsupported { .. } => UnimplementedError::new_err(text),
+                _ => InvalidArgumentError::new_err(text),
+            };
             match Facts::of(&error).set(exception.value(py)) {
                 Ok(()) => exception,
                 Err(failure) => failure,
@@ -46,12 +87,19 @@ pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-/// Returns the exception for metadata of `file`, which may have no name.
+/// Returns the exception for metadata of `file`, which may have no name. It is a `DecodeError` of the protobuf package as well, if
+/// that is there.
 pub(crate) fn metadata_error(py: Python<'_>, file: &str, problem: &str) -> PyErr {
-    let exception = RiegeliError::new_err(match file {
+    let text = match file {
         "" => problem.to_owned(),
         file => format!("{file}: {problem}"),
-    });
+    };
+    let class = py.import("tidemill_riegeli._decode_error");
+    let exception = class.and_then(|module| module.getattr("MetadataDecodeError")?.call1((text,)));
+    let exception = match exception {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(failure) => return failure,
+    };
     let facts = Facts {
         kind: "metadata",
         file: (!file.is_empty()).then(|| file.into()),
@@ -61,6 +109,14 @@ pub(crate) fn metadata_error(py: Python<'_>, file: &str, problem: &str) -> PyErr
         Ok(()) => exception,
         Err(failure) => failure,
     }
+}
+
+/// Returns whether an exception is the one of the protobuf package for bytes that are no message.
+pub(crate) fn is_decode_error(py: Python<'_>, error: &PyErr) -> bool {
+    let class = py
+        .import("google.protobuf.message")
+        .and_then(|module| module.getattr("DecodeError"));
+    class.is_ok_and(|class| error.matches(py, class).unwrap_or(false))
 }
 
 /// Turns an answer of the operating system, or what a Python object raised, into the exception to raise.

@@ -46,7 +46,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::error::declare_facts(module.py())?;
+        crate::error::declare(module)?;
         module.add("EXISTENCE_ONLY", tidemill_riegeli::Field::EXISTENCE_ONLY)
     }
 }

@@ -26,7 +26,7 @@ use tidemill_riegeli::{
 
 use crate::{
     chunk_cache::ChunkCache,
-    error::{RiegeliError, raise},
+    error::{DataLossError, raise},
     record_reader::{field_paths, projection_of},
 };
 
@@ -319,14 +319,15 @@ fn open_all(paths: Vec<PathBuf>, options: &ReaderOptions) -> Result<Vec<Shard>, 
     Ok(shards.map(|(path, (_, index))| Shard { path, index }).collect())
 }
 
-/// Finds the records of a file: those of an ArrayRecord file by its own index, which is not among them.
+/// Finds the records of a file: those of an ArrayRecord file by its own index, which is not among them, and without which it is
+/// damaged.
 fn index(path: &Path, options: &ReaderOptions) -> Result<RecordIndex, Error> {
     match ArrayRecordReader::open(path, options) {
         Ok(reader) => Ok(RecordIndex::of_array_record(&reader)),
         Err(Error::ArrayRecord {
             problem: ArrayRecordProblem::Size { .. } | ArrayRecordProblem::NoPostscript { .. },
             ..
-        }) => ShardReader::open(path, options)?.index_records(),
+        }) => ShardReader::open(path, &options.clone().stop_at_footer(true))?.index_records(),
         Err(error) => Err(error),
     }
 }
@@ -383,7 +384,7 @@ fn out_of_range(len: u64) -> PyErr {
 
 #[cold]
 fn changed(path: &Path) -> PyErr {
-    RiegeliError::new_err(format!(
+    DataLossError::new_err(format!(
         "{}: a record is not where it was when the file was opened",
         path.display()
     ))

@@ -2,7 +2,7 @@
 
 use pyo3::{PyTraverseError, PyVisit, prelude::*};
 
-use crate::record_reader::{RecordReader, parse};
+use crate::record_reader::RecordReader;
 
 /// What read_records() and its kin return.
 #[pyclass(module = "tidemill_riegeli", frozen)]
@@ -30,20 +30,13 @@ impl RecordIter {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let reader = self.reader.get();
-        let Some(record) = reader.read_record(py)? else {
-            return Ok(None);
-        };
-        let position = match self.with_keys {
-            true => Some(reader.last_pos()?),
-            false => None,
-        };
         let item = match &self.message_type {
-            Some(message_type) => parse(message_type.bind(py), &record)?,
-            None => record.into_any(),
+            Some(message_type) => reader.next_message(py, message_type.bind(py))?,
+            None => reader.read_record(py)?.map(Bound::into_any),
         };
-        match position {
-            Some(position) => Ok(Some((position, item).into_pyobject(py)?.into_any())),
-            None => Ok(Some(item)),
+        match item {
+            Some(item) if self.with_keys => Ok(Some((reader.last_pos()?, item).into_pyobject(py)?.into_any())),
+            item => Ok(item),
         }
     }
 

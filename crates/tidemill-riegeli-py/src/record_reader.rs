@@ -5,11 +5,17 @@
 //! A call takes the reader out of its place, works with the interpreter released, and puts it back. Who comes meanwhile,
 //! another thread or the reader's own recovery function, gets a `RuntimeError` instead of waiting for what may never come.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    ops::Range,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use pyo3::{
     PyTraverseError, PyVisit,
-    exceptions::{PyRuntimeError, PyValueError},
+    exceptions::{PyRuntimeError, PyStopIteration, PyValueError},
     prelude::*,
     pybacked::PyBackedBytes,
     types::PyBytes,
@@ -17,14 +23,15 @@ use pyo3::{
 use tidemill_riegeli::{Error, Field, FieldProjection, ReaderOptions, SharedSource};
 
 use crate::{
-    error::{RiegeliError, raise},
+    error::{FailedPreconditionError, UnimplementedError, is_decode_error, raise},
     input::Input,
     record_batches::{Given, GivenType, RecordBatches, Selection},
     record_iter::RecordIter,
     record_position::RecordPosition,
     records_metadata::RecordsMetadata,
     recovery::Recovery,
-    search::search,
+    search::{Candidate, search},
+    skipped_region::SkippedRegion,
 };
 
 /// The reader of the Rust library.
@@ -46,6 +53,8 @@ pub(crate) struct RecordReader {
     recovery: Option<Arc<Recovery>>,
     input: Input,
     owns_src: bool,
+    /// Whether the last call failed.
+    failed: AtomicBool,
 }
 
 /// Where the reader is.
@@ -94,6 +103,7 @@ impl RecordReader {
             recovery,
             input,
             owns_src,
+            failed: AtomicBool::new(false),
         })
     }
 
@@ -119,7 +129,7 @@ impl RecordReader {
         match &*self.slot() {
             Slot::Ready(reader) if reader.last_record_is_valid() => Ok(RecordPosition(reader.last_pos())),
             Slot::InUse | Slot::Searching(_) => Err(in_use()),
-            _ => Err(RiegeliError::new_err("no record was read")),
+            _ => Err(FailedPreconditionError::new_err("no record was read")),
         }
     }
 
@@ -141,10 +151,21 @@ impl RecordReader {
 
     /// Returns the file metadata, None at the end of the file.
     fn read_metadata(&self, py: Python<'_>) -> PyResult<Option<RecordsMetadata>> {
-        let serialized = self.with(py, |reader| reader.metadata().map(|found| found.map(<[u8]>::to_vec)))?;
-        serialized
-            .map(|serialized| RecordsMetadata::of(py, &serialized, &self.input.name))
-            .transpose()
+        let read = self.with(py, |reader| {
+            let serialized = reader.metadata()?.map(<[u8]>::to_vec);
+            Ok(serialized.map(|serialized| (serialized, reader.metadata_place())))
+        })?;
+        let Some((serialized, place)) = read else {
+            return Ok(None);
+        };
+        match RecordsMetadata::of(py, &serialized, &self.input.name) {
+            Ok(metadata) => Ok(Some(metadata)),
+            Err(error) => {
+                let place = place.unwrap_or_default();
+                let goes_on = self.recover(py, error, || Ok(place))?;
+                Ok(goes_on.then(RecordsMetadata::default))
+            }
+        }
     }
 
     /// Returns the file metadata as a serialized RecordsMetadata message, None at the end of the file.
@@ -159,7 +180,7 @@ impl RecordReader {
             let mut slot = self.slot();
             match &mut *slot {
                 Slot::Ready(reader) if reader.records_at_hand() > 0 => {
-                    let record = reader.read_record().map_err(|error| raise(py, error))?;
+                    let record = reader.read_record().map_err(|error| self.fail(py, error))?;
                     return Ok(record.map(|record| PyBytes::new(py, record)));
                 }
                 Slot::Searching(record) => return Ok(record.take().map(|record| record.into_bound(py))),
@@ -168,7 +189,7 @@ impl RecordReader {
         };
         let record = match py.detach(|| reader.read_record()) {
             Ok(record) => Ok(record.map(|record| PyBytes::new(py, record))),
-            Err(error) => Err(raise(py, error)),
+            Err(error) => Err(self.fail(py, error)),
         };
         self.put_back(reader);
         self.check_recovery()?;
@@ -183,14 +204,14 @@ impl RecordReader {
         }
     }
 
-    /// Reads the next record as a message of this class, None at the end of the file.
+    /// Reads the next record as a message of this class, None at the end of the file. A record that is no such message is a region
+    /// for the recovery function, if there is one and the class raises DecodeError.
     fn read_message<'py>(
         &self,
         py: Python<'py>,
         message_type: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let record = self.read_record(py)?;
-        record.map(|record| parse(message_type, &record)).transpose()
+        self.next_message(py, message_type)
     }
 
     /// Reads the next record as a message of this class, and returns its position and the message. None at the end.
@@ -199,10 +220,10 @@ impl RecordReader {
         py: Python<'py>,
         message_type: &Bound<'py, PyAny>,
     ) -> PyResult<Option<(RecordPosition, Bound<'py, PyAny>)>> {
-        let record = self.read_record_with_key(py)?;
-        record
-            .map(|(position, record)| Ok((position, parse(message_type, &record)?)))
-            .transpose()
+        match self.next_message(py, message_type)? {
+            Some(message) => Ok(Some((self.last_pos()?, message))),
+            None => Ok(None),
+        }
     }
 
     /// Returns an iterator over the records that are left.
@@ -254,14 +275,14 @@ impl RecordReader {
     /// Returns the size of the file in bytes.
     fn size(&self, py: Python<'_>) -> PyResult<u64> {
         let size = self.with(py, |reader| Ok(reader.size()))?;
-        size.ok_or_else(|| RiegeliError::new_err("the size of a stream is not known before its end"))
+        size.ok_or_else(|| UnimplementedError::new_err("the size of a stream is not known before its end"))
     }
 
     /// Searches for a record, or for where it would be.
     ///
     /// test is called with this reader before some record, and returns a negative number if that is before the wanted
     /// position, 0 if it is a wanted record, a positive number if it is behind, and None if that cannot be told. Records
-    /// must be in this order. Afterwards the reader is at a wanted record; if there is none, at the first one behind; else
+    /// must be in this order. It may raise StopIteration to end the search: then the answer is None. Afterwards the reader is at a wanted record; if there is none, at the first one behind; else
     /// at the end of the file. Returns -1, 0, 1 or None, as test would of the whole file.
     fn search(this: &Bound<'_, Self>, test: &Bound<'_, PyAny>) -> PyResult<Option<i8>> {
         let (reader, test) = (this.clone().unbind(), test.clone().unbind());
@@ -271,18 +292,31 @@ impl RecordReader {
     /// Searches as search() does, with a test that is called with the record.
     fn search_for_record(this: &Bound<'_, Self>, test: &Bound<'_, PyAny>) -> PyResult<Option<i8>> {
         let test = test.clone().unbind();
-        search(this, move |py, record| test.bind(py).call1((record,)))
+        search(this, move |py, candidate| test.bind(py).call1((candidate.record,)))
     }
 
-    /// Searches as search() does, with a test that is called with the record as a message of this class.
+    /// Searches as search() does, with a test that is called with the record as a message of this class. A record that is no such
+    /// message is a region for the recovery function, and then judged as None.
     fn search_for_message(
         this: &Bound<'_, Self>,
         message_type: &Bound<'_, PyAny>,
         test: &Bound<'_, PyAny>,
     ) -> PyResult<Option<i8>> {
         let (message_type, test) = (message_type.clone().unbind(), test.clone().unbind());
-        search(this, move |py, record| {
-            test.bind(py).call1((parse(message_type.bind(py), record)?,))
+        let reader = this.clone().unbind();
+        search(this, move |py, candidate| {
+            let Candidate { record, positions } = candidate;
+            match parse(message_type.bind(py), record) {
+                Ok(message) => test.bind(py).call1((message,)),
+                Err(error) => {
+                    let place = positions.start.numeric()..positions.end.numeric();
+                    match reader.get().recover(py, error, || Ok(place))? {
+                        // Whether it is before or behind cannot be told.
+                        true => Ok(py.None().into_bound(py)),
+                        false => Err(PyStopIteration::new_err(())),
+                    }
+                }
+            }
         })
     }
 
@@ -339,7 +373,8 @@ impl RecordReader {
         )
     }
 
-    /// Ends reading. A file that ends inside a chunk is a RiegeliError, or a region for the recovery function.
+    /// Ends reading. A file that ends inside a chunk is a RiegeliError, or a region for the recovery function; damage that the last
+    /// call failed with is raised again.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let reader = {
             let mut slot = self.slot();
@@ -352,7 +387,14 @@ impl RecordReader {
                 }
             }
         };
-        let closed = py.detach(|| reader.close());
+        let closed = py.detach(|| {
+            let mut reader = reader;
+            if self.failed.load(Ordering::Relaxed) {
+                // Not passed meanwhile, it is there again.
+                reader.check_file_format()?;
+            }
+            reader.close()
+        });
         if let Some(object) = self.input.object.as_ref().filter(|_| self.owns_src)
             && let Some(object) = object.object(py)
             && object.hasattr("close")?
@@ -409,13 +451,60 @@ impl RecordReader {
 }
 
 impl RecordReader {
+    /// Reads the next record that is a message of this class.
+    pub(crate) fn next_message<'py>(
+        &self,
+        py: Python<'py>,
+        message_type: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        while let Some(record) = self.read_record(py)? {
+            let place = || {
+                let behind = self.pos()?;
+                Ok(self.last_pos()?.0.numeric()..behind.0.numeric())
+            };
+            match parse(message_type, &record) {
+                Ok(message) => return Ok(Some(message)),
+                Err(error) => {
+                    if !self.recover(py, error, place)? {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tells the recovery function of what lies at `place` and is no message, as `error` says, and returns whether to go on.
+    /// Raises the error if there is no such function, or the error is another one.
+    fn recover(&self, py: Python<'_>, error: PyErr, place: impl FnOnce() -> PyResult<Range<u64>>) -> PyResult<bool> {
+        match &self.recovery {
+            Some(recovery) if is_decode_error(py, &error) => {
+                let place = place()?;
+                let region = SkippedRegion {
+                    begin: place.start,
+                    end: place.end,
+                    message: error.value(py).str()?.extract()?,
+                };
+                recovery.ask(py, region)
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Notes that a call failed, and returns the exception of it.
+    pub(crate) fn fail(&self, py: Python<'_>, error: Error) -> PyErr {
+        self.failed.store(true, Ordering::Relaxed);
+        raise(py, error)
+    }
+
     /// Calls `work` with the reader while the interpreter is released.
     fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Reader) -> Result<T, Error> + Send) -> PyResult<T> {
         let mut reader = self.take_out(Slot::InUse)?;
         let result = py.detach(|| work(&mut reader));
         self.put_back(reader);
         self.check_recovery()?;
-        result.map_err(|error| raise(py, error))
+        self.failed.store(false, Ordering::Relaxed);
+        result.map_err(|error| self.fail(py, error))
     }
 
     /// Takes the reader out, and leaves `instead` in its place.

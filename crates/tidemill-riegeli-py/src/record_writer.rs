@@ -20,7 +20,7 @@ use pyo3::{
 use tidemill_riegeli::{Error, WriterOptions};
 
 use crate::{
-    error::{RiegeliError, raise, raise_io},
+    error::{FailedPreconditionError, raise, raise_io},
     flush_type::FlushType,
     fork::Birthplace,
     output::{ObjectOutput, Output},
@@ -54,6 +54,7 @@ enum Slot {
     InUse,
     Closed {
         pos: RecordPosition,
+        last_pos: Option<RecordPosition>,
     },
 }
 
@@ -136,16 +137,19 @@ impl RecordWriter {
     /// waits for the chunks in work.
     #[getter]
     fn pos(&self, py: Python<'_>) -> PyResult<RecordPosition> {
-        if let Slot::Closed { pos } = &*self.slot() {
+        if let Slot::Closed { pos, .. } = &*self.slot() {
             return Ok(*pos);
         }
         self.known(py, |writer| writer.pos())?.ok_or_else(no_record)
     }
 
-    /// The position of the record that was written last; there must be one. With parallelism, this waits for the chunks in
-    /// work.
+    /// The position of the record that was written last; there must be one. Does not change with close(). With parallelism, this
+    /// waits for the chunks in work.
     #[getter]
     fn last_pos(&self, py: Python<'_>) -> PyResult<RecordPosition> {
+        if let Slot::Closed { last_pos, .. } = &*self.slot() {
+            return last_pos.ok_or_else(no_record);
+        }
         self.known(py, |writer| writer.last_pos())?.ok_or_else(no_record)
     }
 
@@ -194,7 +198,7 @@ impl RecordWriter {
     fn estimated_size(&self) -> PyResult<u64> {
         match &*self.slot() {
             Slot::Ready(open) => Ok(open.writer.estimated_size()),
-            Slot::Closed { pos } => Ok(pos.0.chunk_begin),
+            Slot::Closed { pos, .. } => Ok(pos.0.chunk_begin),
             Slot::InUse => Err(in_use()),
         }
     }
@@ -209,7 +213,8 @@ impl RecordWriter {
         let flushed = py.detach(|| open.writer.flush(FlushType::Process.into()));
         // After a failure nobody knows.
         let pos = RecordPosition(open.writer.pos().unwrap_or_default());
-        *self.slot() = Slot::Closed { pos };
+        let last_pos = open.writer.last_pos().map(RecordPosition);
+        *self.slot() = Slot::Closed { pos, last_pos };
         py.detach(|| drop(open));
         if let Some(object) = self.dest(py).filter(|_| self.owns_dest) {
             object.call_method0("close")?;
@@ -390,5 +395,5 @@ fn in_use() -> PyErr {
 
 #[cold]
 fn no_record() -> PyErr {
-    RiegeliError::new_err("no record was written")
+    FailedPreconditionError::new_err("no record was written")
 }

@@ -47,19 +47,24 @@ impl Recovery {
         let _function = self.function.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    fn decide(&self, py: Python<'_>, region: &tidemill_riegeli::SkippedRegion) -> bool {
+    /// Tells the function of a region that is left out, and returns whether to go on behind it.
+    pub(crate) fn ask(&self, py: Python<'_>, region: SkippedRegion) -> PyResult<bool> {
         let function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         let function = function.as_ref().map(|function| function.clone_ref(py));
         let Some(function) = function else {
-            return false;
+            return Ok(false);
         };
-        match function.call1(py, (SkippedRegion::from(region),)) {
-            Ok(_) => true,
-            Err(error) if error.is_instance_of::<PyStopIteration>(py) => false,
-            Err(error) => {
-                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                false
-            }
+        match function.call1(py, (region,)) {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_instance_of::<PyStopIteration>(py) => Ok(false),
+            Err(error) => Err(error),
         }
+    }
+
+    fn decide(&self, py: Python<'_>, region: &tidemill_riegeli::SkippedRegion) -> bool {
+        self.ask(py, SkippedRegion::from(region)).unwrap_or_else(|error| {
+            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            false
+        })
     }
 }

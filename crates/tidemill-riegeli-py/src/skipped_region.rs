@@ -10,13 +10,13 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 pub(crate) struct SkippedRegion {
     /// File position of the first byte left out.
     #[pyo3(get)]
-    begin: u64,
+    pub(crate) begin: u64,
     /// File position of the first byte behind the region.
     #[pyo3(get)]
-    end: u64,
+    pub(crate) end: u64,
     /// What was wrong.
     #[pyo3(get)]
-    message: String,
+    pub(crate) message: String,
 }
 
 #[pymethods]

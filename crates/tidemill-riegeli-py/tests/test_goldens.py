@@ -10,6 +10,13 @@ import goldens
 import tidemill_riegeli as riegeli
 
 
+CLASSES = {
+    'INVALID_ARGUMENT': riegeli.InvalidArgumentError,
+    'UNIMPLEMENTED': riegeli.UnimplementedError,
+    'RESOURCE_EXHAUSTED': riegeli.ResourceExhaustedError,
+}
+
+
 def read(src, recovery):
     """Returns records, positions, the error that ended reading, and whether closing went well."""
     reader = riegeli.RecordReader(src, recovery=recovery)
@@ -23,9 +30,10 @@ def read(src, recovery):
     end = reader.pos
     try:
         reader.close()
-        closed = error is None
+        closed = True
     except riegeli.RiegeliError as raised:
-        assert raised.kind == 'truncated', raised
+        # What reading failed with is raised again.
+        assert str(raised) == str(error) if error else raised.kind == 'truncated', raised
         closed = False
     return records, positions.hexdigest(), error, closed, end
 
@@ -51,6 +59,8 @@ class Goldens(unittest.TestCase):
                             self.assertEqual([end.chunk_begin, end.record_index], expected['end_pos'])
                         else:
                             self.assertIn(error.kind, ('corrupt', 'unsupported'))
+                            status = expected['read_status'].split(':')[0]
+                            self.assertIsInstance(error, CLASSES[status])
                         regions = [(region['begin'], region['end']) for region in expected['skipped']]
                         self.assertEqual([(region.begin, region.end) for region in skipped], regions)
                         if mode == 'cpp_recover' and 'positions_sha256' in entry:
@@ -60,7 +70,8 @@ class Goldens(unittest.TestCase):
         seen = 0
         for entry in goldens.entries():
             expected = entry['cpp_plain']['metadata_hex']
-            with self.subTest(file=entry['file']), riegeli.RecordReader(goldens.path(entry['file'])) as reader:
+            with self.subTest(file=entry['file']):
+                reader = riegeli.RecordReader(goldens.path(entry['file']))
                 if expected == '<error>':
                     with self.assertRaises(riegeli.RiegeliError):
                         reader.read_serialized_metadata()

@@ -4,6 +4,7 @@ import gc
 import io
 import os
 import pathlib
+import pickle
 import tempfile
 import threading
 import unittest
@@ -309,6 +310,154 @@ class Recovery(unittest.TestCase):
             with riegeli.RecordReader(TEXT_FILE.read_bytes()[:-5]) as reader:
                 list(reader.read_records())
                 1 / 0
+
+
+    def test_what_reading_failed_with_is_raised_again_by_close(self):
+        reader = riegeli.RecordReader(DAMAGED)
+        for call in (reader.read_record, reader.read_record, reader.close):
+            with self.assertRaisesRegex(riegeli.InvalidArgumentError, 'chunk data hash'):
+                call()
+        reader.close()
+        # Not when the reader has left it.
+        reader = riegeli.RecordReader(DAMAGED)
+        with self.assertRaises(riegeli.RiegeliError):
+            reader.read_record()
+        reader.seek(riegeli.RecordPosition(0, 0))
+        reader.close()
+
+
+def invalid_messages(count=9, invalid=(3, 5)):
+    """A file of messages and of what is none, three to a chunk, with the positions of the records and of the end."""
+    file, positions = io.BytesIO(), []
+    with riegeli.RecordWriter(file, owns_dest=False, options='uncompressed,chunk_size:60') as writer:
+        for number in range(count):
+            writer.write_record(b'\xff' * 9 if number in invalid else b'number %02d' % number)
+            positions.append(writer.last_pos)
+        writer.close()
+        positions.append(writer.pos)
+    return file.getvalue(), positions
+
+
+class InvalidMessages(unittest.TestCase):
+    class Strict(Message):
+        @classmethod
+        def FromString(cls, serialized):
+            from google.protobuf.message import DecodeError
+
+            if serialized.startswith(b'\xff'):
+                raise DecodeError('no message')
+            return super().FromString(serialized)
+
+    def setUp(self):
+        try:
+            from google.protobuf.message import DecodeError
+        except ImportError:
+            self.skipTest('needs protobuf')
+        self.DecodeError = DecodeError
+        self.data, self.positions = invalid_messages()
+
+    def regions(self):
+        region = lambda number: (self.positions[number].numeric, self.positions[number + 1].numeric, 'no message')
+        return [region(3), region(5)]
+
+    def test_without_a_recovery_function_they_are_raised_and_passed(self):
+        reader = riegeli.RecordReader(self.data)
+        read = lambda: reader.read_message(self.Strict).text
+        self.assertEqual([read() for _ in range(3)], ['number 00', 'number 01', 'number 02'])
+        with self.assertRaises(self.DecodeError):
+            read()
+        self.assertEqual(read(), 'number 04')
+        reader.close()
+
+    def test_a_recovery_function_is_told_of_them(self):
+        sound = [f'number {number:02}' for number in (0, 1, 2, 4, 6, 7, 8)]
+        ways = (
+            lambda reader: [message.text for message in reader.read_messages(self.Strict)],
+            lambda reader: [message.text for _, message in reader.read_messages_with_keys(self.Strict)],
+            lambda reader: [message.text for message in iter(lambda: reader.read_message(self.Strict), None)],
+            lambda reader: [found[1].text for found in iter(lambda: reader.read_message_with_key(self.Strict), None)],
+        )
+        for way in ways:
+            skipped = []
+            with riegeli.RecordReader(self.data, recovery=skipped.append) as reader:
+                self.assertEqual(way(reader), sound)
+            self.assertEqual([(region.begin, region.end, region.message) for region in skipped], self.regions())
+
+    def test_a_recovery_function_can_end_reading_or_raise(self):
+        def stop(region):
+            raise StopIteration
+
+        def raising(region):
+            raise LookupError(region.message)
+
+        with riegeli.RecordReader(self.data, recovery=stop) as reader:
+            self.assertEqual(len(list(reader.read_messages(self.Strict))), 3)
+            self.assertEqual(reader.read_message(self.Strict).text, 'number 04')
+        with riegeli.RecordReader(self.data, recovery=raising) as reader:
+            with self.assertRaisesRegex(LookupError, 'no message'):
+                list(reader.read_messages(self.Strict))
+        # What is not a DecodeError is nobody's to pass.
+        reader = riegeli.RecordReader(self.data, recovery=print)
+        reader.seek(self.positions[3])
+        with self.assertRaises(UnicodeDecodeError):
+            reader.read_message(Message)
+
+    def test_a_search_passes_them(self):
+        def test_for(wanted):
+            return lambda message: (message.text > wanted) - (message.text < wanted)
+
+        for number in (0, 2, 4, 6, 8):
+            skipped = []
+            reader = riegeli.RecordReader(self.data, recovery=skipped.append)
+            self.assertEqual(reader.search_for_message(self.Strict, test_for(f'number {number:02}')), 0)
+            self.assertEqual(reader.pos, self.positions[number])
+            found = [(region.begin, region.end, region.message) for region in skipped]
+            self.assertLessEqual(set(found), set(self.regions()))
+        reader = riegeli.RecordReader(self.data)
+        with self.assertRaises(self.DecodeError):
+            reader.search_for_message(self.Strict, lambda message: -1)
+
+        def stop(region):
+            raise StopIteration
+
+        reader = riegeli.RecordReader(self.data, recovery=stop)
+        self.assertIsNone(reader.search_for_message(self.Strict, lambda message: -1))
+
+    def test_stop_iteration_ends_a_search(self):
+        def stop(_):
+            raise StopIteration
+
+        reader = riegeli.RecordReader(invalid_messages(9, ())[0])
+        self.assertIsNone(reader.search(stop))
+        self.assertIsNone(reader.search_for_record(stop))
+        self.assertIsNone(reader.search_for_message(Message, stop))
+        reader.seek_numeric(0)
+        self.assertEqual(reader.read_record(), b'number 00')
+
+    def test_metadata_that_are_none_are_a_decode_error_or_a_region(self):
+        file = io.BytesIO()
+        with riegeli.RecordWriter(file, owns_dest=False, serialized_metadata=b'\xff' * 20) as writer:
+            writer.write_record(b'a record')
+        for src in (file.getvalue(), Stream(file.getvalue())):
+            reader = riegeli.RecordReader(src)
+            with self.assertRaises(self.DecodeError) as raised:
+                reader.read_metadata()
+            self.assertIsInstance(raised.exception, riegeli.InvalidArgumentError)
+            self.assertEqual((raised.exception.kind, raised.exception.code), ('metadata', 3))
+            self.assertEqual(str(pickle.loads(pickle.dumps(raised.exception))), str(raised.exception))
+            self.assertEqual(reader.read_record(), b'a record')
+        skipped = []
+        for src in (file.getvalue(), Stream(file.getvalue())):
+            reader = riegeli.RecordReader(src, recovery=skipped.append)
+            self.assertEqual(reader.read_metadata(), riegeli.RecordsMetadata())
+            self.assertEqual(reader.read_record(), b'a record')
+        begin = reader.last_pos.chunk_begin
+        self.assertEqual([(region.begin, region.end) for region in skipped], [(64, begin)] * 2)
+
+        def stop(region):
+            raise StopIteration
+
+        self.assertIsNone(riegeli.RecordReader(file.getvalue(), recovery=stop).read_metadata())
 
 
 class Life(unittest.TestCase):

@@ -1,5 +1,6 @@
 """Positions, regions, metadata, errors: values that compare, print and travel between processes."""
 
+import io
 import pickle
 import unittest
 
@@ -68,6 +69,19 @@ class Values(unittest.TestCase):
             self.assertEqual(str(again), str(error))
             self.assertEqual((again.kind, again.offset), ('corrupt', error.offset))
         self.assertIsNone(riegeli.RiegeliError('of Python code').offset)
+
+    def test_there_is_a_class_for_each_status_of_the_cpp_library(self):
+        codes = {}
+        for name in dir(riegeli):
+            if name.endswith('Error') and name != 'RiegeliError':
+                self.assertTrue(issubclass(getattr(riegeli, name), riegeli.RiegeliError))
+                codes[getattr(riegeli, name).code] = name
+        self.assertEqual(sorted(codes), list(range(1, 17)))
+        self.assertEqual((codes[3], codes[15], codes[16]), ('InvalidArgumentError', 'DataLossError', 'UnauthenticatedError'))
+        with self.assertRaises(riegeli.FailedPreconditionError):
+            riegeli.RecordReader(b'').last_pos
+        with self.assertRaises(riegeli.InvalidArgumentError):
+            riegeli.RecordWriter(io.BytesIO(), options='level:11')
 
     def test_a_record_type_is_set_with_its_dependencies_first(self):
         class File:

@@ -33,6 +33,20 @@ def read(data):
 
 
 class Options(unittest.TestCase):
+    def test_positions_do_not_change_with_close(self):
+        for options in ('uncompressed', 'uncompressed,parallelism:2'):
+            writer = riegeli.RecordWriter(io.BytesIO(), owns_dest=False, options=options)
+            for record in (b'first', b'second'):
+                writer.write_record(record)
+            last = writer.last_pos
+            writer.close()
+            self.assertEqual(writer.last_pos, last)
+            self.assertGreater(writer.pos, last)
+            writer = riegeli.RecordWriter(io.BytesIO(), owns_dest=False, options=options)
+            writer.close()
+            with self.assertRaises(riegeli.FailedPreconditionError):
+                writer.last_pos
+
     def test_records_come_back_with_every_codec_and_layout(self):
         codecs = ('uncompressed', 'brotli:1', 'zstd:3', 'snappy', 'zstd:1,window_log:12')
         for dataset in ('text', 'kitchen', 'mixed_nonproto', 'empties', 'empty'):

@@ -14,7 +14,7 @@ mod read_ahead;
 mod search;
 mod seek;
 
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 pub use self::chunk_list::ChunkSummary;
 use self::read_ahead::{AheadChunk, ReadAhead};
@@ -49,7 +49,8 @@ pub struct RecordReader<S> {
     /// What is wrong with the chunk at `chunk_begin`, whose hashes are sound.
     undecodable: Option<Damage>,
     skipped: Vec<SkippedRegion>,
-    metadata: Option<Option<Vec<u8>>>,
+    /// The metadata and where their chunk is, once they were read.
+    metadata: Option<Option<(Vec<u8>, Range<u64>)>>,
     ahead: Option<Box<ReadAhead>>,
     /// The current chunk, when it was read ahead. Its decoder is `decoder`.
     from_ahead: Option<Box<AheadChunk>>,

@@ -356,6 +356,29 @@ fn searches_pass_damage_when_recovering() {
 }
 
 #[test]
+fn a_search_tells_where_records_are() {
+    let mut writer =
+        RecordWriter::new(Vec::new(), "uncompressed,chunk_size:60".parse().expect("options")).expect("memory");
+    let mut positions = Vec::new();
+    for number in 0..100_u8 {
+        writer.write_record(&[number; 10]).expect("memory");
+        positions.push(writer.last_pos().expect("a record"));
+    }
+    let file = writer.close().expect("memory");
+    positions.push(RecordPosition::new(file.len() as u64, 0));
+    let mut reader = RecordReader::from_bytes(&file).expect("memory");
+    for wanted in [0, 1, 50, 98, 99] {
+        let found = reader.search_with_positions(|place, record| {
+            let number = usize::from(record[0]);
+            assert_eq!(place, positions[number]..positions[number + 1]);
+            Ok(Some(record[0].cmp(&wanted)))
+        });
+        assert_eq!(found.expect("sound"), Some(Ordering::Equal));
+        assert_eq!(reader.pos(), positions[usize::from(wanted)]);
+    }
+}
+
+#[test]
 fn the_error_of_a_test_ends_the_search() {
     let file = file(100, 100, "uncompressed");
     let mut reader = RecordReader::from_bytes(&file).expect("memory");

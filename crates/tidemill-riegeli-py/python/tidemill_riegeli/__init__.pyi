@@ -55,6 +55,54 @@ class RiegeliError(Exception):
     """With found: the two numbers that disagree."""
     found: Optional[int]
 
+class CancelledError(RiegeliError):
+    code: int
+
+class UnknownError(RiegeliError):
+    code: int
+
+class InvalidArgumentError(RiegeliError):
+    code: int
+
+class DeadlineExceededError(RiegeliError):
+    code: int
+
+class NotFoundError(RiegeliError):
+    code: int
+
+class AlreadyExistsError(RiegeliError):
+    code: int
+
+class PermissionDeniedError(RiegeliError):
+    code: int
+
+class UnauthenticatedError(RiegeliError):
+    code: int
+
+class ResourceExhaustedError(RiegeliError):
+    code: int
+
+class FailedPreconditionError(RiegeliError):
+    code: int
+
+class AbortedError(RiegeliError):
+    code: int
+
+class OutOfRangeError(RiegeliError):
+    code: int
+
+class UnimplementedError(RiegeliError):
+    code: int
+
+class InternalError(RiegeliError):
+    code: int
+
+class UnavailableError(RiegeliError):
+    code: int
+
+class DataLossError(RiegeliError):
+    code: int
+
 @final
 class FlushType:
     """How far written records are to get."""

@@ -20,12 +20,21 @@ impl<S: Source> RecordReader<S> {
     pub fn metadata(&mut self) -> Result<Option<&[u8]>> {
         if self.metadata.is_none() {
             let metadata = match self.read_metadata() {
-                Err(Error::Corrupt(_)) if !self.options.recovery.is_fail() => Some(Vec::new()),
-                result => result?.map(|(metadata, _)| metadata),
+                Err(Error::Corrupt(_)) if !self.options.recovery.is_fail() => Some((Vec::new(), 0..0)),
+                result => result?,
             };
             self.metadata = Some(metadata);
         }
-        Ok(self.metadata.as_ref().and_then(Option::as_deref))
+        let metadata = self.metadata.as_ref().and_then(Option::as_ref);
+        Ok(metadata.map(|(metadata, _)| &metadata[..]))
+    }
+
+    /// Returns where the chunk of the metadata is, once these were read; `None` when there are none.
+    pub fn metadata_place(&self) -> Option<Range<u64>> {
+        let metadata = self.metadata.as_ref().and_then(Option::as_ref);
+        metadata
+            .map(|(_, place)| place.clone())
+            .filter(|place| !place.is_empty())
     }
 
     /// Reads the metadata, and returns where their chunk is: nowhere, if there are none.
@@ -64,7 +73,7 @@ impl<S: Source> RecordReader<S> {
             Err(Error::Truncated { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        self.metadata = Some(Some(bytes));
+        self.metadata = Some(Some((bytes, place.clone())));
         match self.record_type() {
             Err(Error::Metadata { problem, .. }) => Ok(Some(SkippedRegion {
                 begin: place.start,

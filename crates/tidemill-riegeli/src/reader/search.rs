@@ -52,6 +52,17 @@ impl<S: Source> RecordReader<S> {
     /// # Errors
     /// The error of `test`, which ends the search; as [`read_record`](Self::read_record); [`Error::Io`] for a stream.
     pub fn search(&mut self, mut test: impl FnMut(&[u8]) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
+        self.search_with_positions(|_, record| test(record))
+    }
+
+    /// As [`search`](Self::search), with a test that gets the position of the record, too, and that of the place behind it.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn search_with_positions(
+        &mut self,
+        mut test: impl FnMut(Range<RecordPosition>, &[u8]) -> Result<Option<Ordering>>,
+    ) -> Result<Option<Ordering>> {
         let size = self.size().filter(|_| self.supports_random_access());
         let size = size.ok_or_else(|| Error::Io {
             file: self.file().clone(),
@@ -106,14 +117,18 @@ impl<S: Source> RecordReader<S> {
             self.try_recovery(error)?;
         }
         self.set_index(index);
+        let behind = match index.saturating_add(1) {
+            next if next < self.decoder.num_records() => RecordPosition::new(self.chunk_begin, next),
+            _ => RecordPosition::new(self.next_chunk_begin(), 0),
+        };
         match self.records().try_get(self.index) {
-            Some(record) => test(record),
+            Some(record) => test(RecordPosition::new(self.chunk_begin, index)..behind, record),
             None => Ok(None),
         }
     }
 }
 
-type Test<'a> = &'a mut dyn FnMut(&[u8]) -> Result<Option<Ordering>>;
+type Test<'a> = &'a mut dyn FnMut(Range<RecordPosition>, &[u8]) -> Result<Option<Ordering>>;
 
 /// The chunks of a file, as positions in it.
 struct Chunks<'a, S> {
