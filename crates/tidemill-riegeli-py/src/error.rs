@@ -62,7 +62,7 @@ classes! {
     UnimplementedError = 12, "A sound file of a kind that cannot be read, or a call that the source does not support.";
     InternalError = 13, "An error of this library.";
     UnavailableError = 14, "A service does not answer.";
-    DataLossError = 15, "A file that is not any more what it was when it was opened.";
+    DataLossError = 15, "A damaged TFRecord file, or a file that is not any more what it was when it was opened.";
 }
 
 const FACTS: [&str; 5] = ["kind", "file", "offset", "expected", "found"];
@@ -77,6 +77,8 @@ pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
             let exception = match error {
                 Error::Limit { .. } => ResourceExhaustedError::new_err(text),
                 Error::Unsupported { .. } => UnimplementedError::new_err(text),
+                // As TensorFlow says it of TFRecord files.
+                Error::Frame(_) => DataLossError::new_err(text),
                 _ => InvalidArgumentError::new_err(text),
             };
             match Facts::of(&error).set(exception.value(py)) {
@@ -117,6 +119,14 @@ pub(crate) fn is_decode_error(py: Python<'_>, error: &PyErr) -> bool {
         .import("google.protobuf.message")
         .and_then(|module| module.getattr("DecodeError"));
     class.is_ok_and(|class| error.matches(py, class).unwrap_or(false))
+}
+
+/// Turns an error of a writer that writes to `path` into the exception to raise.
+pub(crate) fn raise_at(py: Python<'_>, path: Option<&Path>, error: Error) -> PyErr {
+    match error {
+        Error::Io { action, source, .. } => raise_io(py, path, action, source),
+        error => raise(py, error),
+    }
 }
 
 /// Turns an answer of the operating system, or what a Python object raised, into the exception to raise.

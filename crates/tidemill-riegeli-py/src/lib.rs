@@ -12,10 +12,14 @@
 //! Source of names and behaviours: google/riegeli, `python/riegeli/records/`. Not here: what needs the protobuf package,
 //! which is written in Python beside this (`python/tidemill_riegeli/`).
 
+mod array_record_reader;
+mod array_record_writer;
 mod chunk_cache;
+mod destination;
 mod error;
 mod flush_type;
 mod fork;
+mod handle;
 mod input;
 mod object_source;
 mod output;
@@ -29,6 +33,8 @@ mod records_metadata;
 mod recovery;
 mod search;
 mod skipped_region;
+mod tfrecord_reader;
+mod tfrecord_writer;
 
 use pyo3::prelude::*;
 
@@ -37,10 +43,11 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::{
-        error::RiegeliError, flush_type::FlushType, fork::forked, record_batches::RecordBatches,
-        record_data_source::RecordDataSource, record_iter::RecordIter, record_position::RecordPosition,
-        record_reader::RecordReader, record_writer::RecordWriter, records_metadata::RecordsMetadata,
-        skipped_region::SkippedRegion,
+        array_record_reader::ArrayRecordReader, array_record_writer::ArrayRecordWriter, error::RiegeliError,
+        flush_type::FlushType, fork::forked, record_batches::RecordBatches, record_data_source::RecordDataSource,
+        record_iter::RecordIter, record_position::RecordPosition, record_reader::RecordReader,
+        record_writer::RecordWriter, records_metadata::RecordsMetadata, skipped_region::SkippedRegion,
+        tfrecord_reader::PyTfRecordReader, tfrecord_writer::PyTfRecordWriter,
     };
     use pyo3::{prelude::*, types::PyModule};
 

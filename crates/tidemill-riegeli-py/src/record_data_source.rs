@@ -7,7 +7,8 @@
 //! of threads, which a forked process would not have; here nothing outlives a call, and who wants threads calls from several.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
+    ops::Range,
     path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -39,7 +40,13 @@ pub(crate) type ShardReader = tidemill_riegeli::RecordReader<FileSource>;
 /// It can be pickled, and used after a fork and from several threads. A pickle has the paths and options; who loads it opens
 /// the files again.
 ///
-/// paths: a path, a pattern such as 'data-*-of-00010', or a list of both. Files of a pattern are sorted by name.
+/// paths: one of these, or a list of them:
+///   a path;
+///   a pattern such as 'data-*-of-00010', whose files are sorted by name;
+///   'data.array_record@10' for the ten files data.array_record-00000-of-00010 and so on;
+///   'data.array_record[100:200]' for some of the records of a file;
+///   an object with filename, skip and take, as the FileInstruction of TFDS, for the same.
+///   A file that has such a name is that file.
 /// field_projection: as for RecordReader.
 /// cached_chunks: how many decoded chunks, with their open files, are kept for the next records.
 #[pyclass(module = "tidemill_riegeli", frozen, subclass, weakref)]
@@ -57,6 +64,33 @@ pub(crate) struct RecordDataSource {
 struct Shard {
     path: PathBuf,
     index: RecordIndex,
+    /// The records of the file that are records of the source.
+    range: Range<u64>,
+    /// Whether these were asked for, and not all that there are.
+    is_part: bool,
+}
+
+impl Shard {
+    fn len(&self) -> u64 {
+        self.range.end.saturating_sub(self.range.start)
+    }
+
+    /// Returns what the shard is opened by: its path, and the records if they are not all.
+    fn name(&self) -> OsString {
+        let mut name = self.path.as_os_str().to_owned();
+        if self.is_part {
+            name.push(format!("[{}:{}]", self.range.start, self.range.end));
+        }
+        name
+    }
+}
+
+/// What is asked for of a file.
+struct Part {
+    path: PathBuf,
+    /// The first record, and how many; all that are behind it if that is not said.
+    skip: u64,
+    take: Option<u64>,
 }
 
 /// Where a record of the source is.
@@ -81,12 +115,14 @@ impl RecordDataSource {
         if let Some(paths) = &field_projection {
             options = options.field_projection(projection_of(py, paths)?);
         }
-        let paths = expand(paths)?;
-        let shards = py
-            .detach(|| open_all(paths, &options))
-            .map_err(|error| raise(py, error))?;
+        let parts = expand(paths)?;
+        let shards = py.detach(|| open_all(parts, &options));
+        let shards = shards.map_err(|failure| match failure {
+            Failure::Library(error) => raise(py, error),
+            Failure::Part(problem) => PyValueError::new_err(problem),
+        })?;
         let ends = shards.iter().scan(0_u64, |end, shard| {
-            *end = end.saturating_add(shard.index.len());
+            *end = end.saturating_add(shard.len());
             Some(*end)
         });
         Ok(Self {
@@ -159,7 +195,7 @@ impl RecordDataSource {
     fn __repr__(&self) -> String {
         let mut paths = Vec::new();
         for shard in &self.shards {
-            paths.extend_from_slice(shard.path.as_os_str().as_encoded_bytes());
+            paths.extend_from_slice(shard.name().as_encoded_bytes());
             paths.push(0);
         }
         let hash = tidemill_riegeli::hash(&paths);
@@ -174,7 +210,8 @@ impl RecordDataSource {
         let options = PyDict::new(py);
         options.set_item("field_projection", &self.field_projection)?;
         options.set_item("cached_chunks", self.cached_chunks)?;
-        Ok(((self.paths(),).into_pyobject(py)?, options))
+        let names: Vec<OsString> = self.shards.iter().map(Shard::name).collect();
+        Ok(((names,).into_pyobject(py)?, options))
     }
 }
 
@@ -204,7 +241,7 @@ impl RecordDataSource {
         let position = self
             .shards
             .get(shard)
-            .and_then(|found| found.index.position(number - before));
+            .and_then(|found| found.index.position(found.range.start + (number - before)));
         let position = position.ok_or_else(|| out_of_range(self.len()))?;
         Ok(Place { shard, position })
     }
@@ -289,22 +326,29 @@ impl RecordDataSource {
     }
 }
 
+/// Why a source cannot be opened.
+enum Failure {
+    Library(Error),
+    /// There are not the records that were asked for.
+    Part(String),
+}
+
 /// Opens the files and finds their records, several at a time: on file systems far away each file takes a while.
-fn open_all(paths: Vec<PathBuf>, options: &ReaderOptions) -> Result<Vec<Shard>, Error> {
+fn open_all(parts: Vec<Part>, options: &ReaderOptions) -> Result<Vec<Shard>, Failure> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = paths.get(at) else {
+            let Some(part) = parts.get(at) else {
                 return Ok(done);
             };
-            done.push((at, index(path, options)?));
+            done.push((at, open_part(part, options)?));
         }
     };
-    let found: Result<Vec<Vec<(usize, RecordIndex)>>, Error> = std::thread::scope(|scope| {
+    let found: Result<Vec<Vec<(usize, Shard)>>, Failure> = std::thread::scope(|scope| {
         // This thread is one of them. Where no more can be started, those that are do the work.
-        let more = (1..paths.len().min(OPENING_THREADS))
+        let more = (1..parts.len().min(OPENING_THREADS))
             .map_while(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok());
         let threads: Vec<_> = more.collect();
         let mut found = vec![work()];
@@ -313,10 +357,32 @@ fn open_all(paths: Vec<PathBuf>, options: &ReaderOptions) -> Result<Vec<Shard>, 
         }
         found.into_iter().collect()
     });
-    let mut found: Vec<(usize, RecordIndex)> = found?.into_iter().flatten().collect();
+    let mut found: Vec<(usize, Shard)> = found?.into_iter().flatten().collect();
     found.sort_by_key(|(at, _)| *at);
-    let shards = paths.into_iter().zip(found);
-    Ok(shards.map(|(path, (_, index))| Shard { path, index }).collect())
+    Ok(found.into_iter().map(|(_, shard)| shard).collect())
+}
+
+fn open_part(part: &Part, options: &ReaderOptions) -> Result<Shard, Failure> {
+    let index = index(&part.path, options).map_err(Failure::Library)?;
+    let end = match part.take {
+        None => Some(index.len()),
+        Some(take) => part.skip.checked_add(take),
+    };
+    match end {
+        Some(end) if part.skip <= end && end <= index.len() => Ok(Shard {
+            path: part.path.clone(),
+            range: part.skip..end,
+            is_part: part.skip > 0 || end < index.len(),
+            index,
+        }),
+        _ => Err(Failure::Part(format!(
+            "{}: records from {} on, {} of them, are asked for, and there are {}",
+            part.path.display(),
+            part.skip,
+            part.take.unwrap_or_default(),
+            index.len()
+        ))),
+    }
 }
 
 /// Finds the records of a file: those of an ArrayRecord file by its own index, which is not among them, and without which it is
@@ -335,14 +401,14 @@ fn index(path: &Path, options: &ReaderOptions) -> Result<RecordIndex, Error> {
 /// How many files are opened at a time.
 const OPENING_THREADS: usize = 16;
 
-/// Reads what a data source is made of: paths and patterns, one or a sequence of them.
-fn expand(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+/// Reads what a data source is made of: one of what [`expand_one`] takes, or a sequence of them.
+fn expand(paths: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
     let mut expanded = Vec::new();
-    if let Ok(path) = paths.extract::<PathBuf>() {
-        expand_one(paths.py(), path, &mut expanded)?;
+    if paths.extract::<PathBuf>().is_ok() || is_file_instruction(paths)? {
+        expand_one(paths, &mut expanded)?;
     } else {
         for path in paths.try_iter()? {
-            expand_one(paths.py(), path?.extract()?, &mut expanded)?;
+            expand_one(&path?, &mut expanded)?;
         }
     }
     match expanded.is_empty() {
@@ -351,21 +417,51 @@ fn expand(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     }
 }
 
-/// Adds a path, or the files that it is a pattern of. A file may have the name of a pattern.
-fn expand_one(py: Python<'_>, path: PathBuf, expanded: &mut Vec<PathBuf>) -> PyResult<()> {
+fn is_file_instruction(item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(item.hasattr("filename")? && item.hasattr("skip")? && item.hasattr("take")?)
+}
+
+/// Adds the files that a path, a pattern, a number of shards, a part of a file or a file instruction stands for. A file may have the
+/// name of any of these.
+fn expand_one(item: &Bound<'_, PyAny>, expanded: &mut Vec<Part>) -> PyResult<()> {
+    if is_file_instruction(item)? {
+        expanded.push(Part {
+            path: item.getattr("filename")?.extract()?,
+            skip: item.getattr("skip")?.extract()?,
+            // A negative number takes all, as TFDS has it.
+            take: u64::try_from(item.getattr("take")?.extract::<i64>()?).ok(),
+        });
+        return Ok(());
+    }
+    let path: PathBuf = item.extract()?;
+    let whole = |path: PathBuf| Part {
+        path,
+        skip: 0,
+        take: None,
+    };
+    if path.exists() {
+        expanded.push(whole(path));
+        return Ok(());
+    }
+    if let Some(part) = path.to_str().and_then(part_of_file) {
+        expanded.push(part);
+        return Ok(());
+    }
+    if let Some(shards) = path.to_str().and_then(shards) {
+        expanded.extend(shards.map(whole));
+        return Ok(());
+    }
     let is_pattern = path
         .as_os_str()
         .as_encoded_bytes()
         .iter()
         .any(|byte| b"*?[".contains(byte));
-    if !is_pattern || path.exists() {
-        expanded.push(path);
+    if !is_pattern {
+        expanded.push(whole(path));
         return Ok(());
     }
-    let mut found: Vec<PathBuf> = py
-        .import("glob")?
-        .call_method1("glob", (path.as_os_str(),))?
-        .extract()?;
+    let glob = item.py().import("glob")?;
+    let mut found: Vec<PathBuf> = glob.call_method1("glob", (path.as_os_str(),))?.extract()?;
     if found.is_empty() {
         return Err(PyFileNotFoundError::new_err(format!(
             "no file is like {}",
@@ -373,9 +469,40 @@ fn expand_one(py: Python<'_>, path: PathBuf, expanded: &mut Vec<PathBuf>) -> PyR
         )));
     }
     found.sort();
-    expanded.append(&mut found);
+    expanded.extend(found.into_iter().map(whole));
     Ok(())
 }
+
+/// Reads `PATH[BEGIN:END]`.
+fn part_of_file(text: &str) -> Option<Part> {
+    let (path, range) = text.strip_suffix(']')?.rsplit_once('[')?;
+    let (begin, end) = range.split_once(':')?;
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<u64>().ok().filter(|_| is_number)
+    };
+    let (begin, end) = (number(begin)?, number(end)?);
+    Some(Part {
+        path: path.into(),
+        skip: begin,
+        take: Some(end.checked_sub(begin)?),
+    })
+}
+
+/// Reads `NAME@COUNT`, and returns the names of the shards.
+fn shards(text: &str) -> Option<impl Iterator<Item = PathBuf>> {
+    let (name, count) = text.rsplit_once('@')?;
+    let is_number = !name.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+    let count: u32 = count
+        .parse()
+        .ok()
+        .filter(|count| is_number && (1..=MOST_SHARDS).contains(count))?;
+    let name = name.to_owned();
+    Some((0..count).map(move |number| format!("{name}-{number:05}-of-{count:05}").into()))
+}
+
+/// Names of shards have five digits.
+const MOST_SHARDS: u32 = 99_999;
 
 #[cold]
 fn out_of_range(len: u64) -> PyErr {

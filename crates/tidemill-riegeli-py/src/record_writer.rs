@@ -6,7 +6,7 @@
 //! into it at once; the interpreter is released for records that may fill it.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -20,7 +20,8 @@ use pyo3::{
 use tidemill_riegeli::{Error, WriterOptions};
 
 use crate::{
-    error::{FailedPreconditionError, raise, raise_io},
+    destination::Destination,
+    error::{FailedPreconditionError, raise, raise_at},
     flush_type::FlushType,
     fork::Birthplace,
     output::{ObjectOutput, Output},
@@ -89,30 +90,13 @@ impl RecordWriter {
         }
         let chunk_size = options.effective_chunk_size();
 
-        let path = dest.extract::<PathBuf>().ok();
-        let object = match &path {
-            Some(_) => None,
-            None if dest.hasattr("write")? => Some(ObjectOutput::new(dest)),
-            None => {
-                return Err(PyTypeError::new_err(format!(
-                    "expected a path or a binary file object, not {}",
-                    dest.get_type().name()?
-                )));
-            }
+        // Before the file is created, so that a place that does not tell leaves no empty one.
+        let pos = match assumed_pos {
+            Some(pos) => pos,
+            None if dest.hasattr("write")? => position(dest)?,
+            None => 0,
         };
-        let pos = match (assumed_pos, &object) {
-            (Some(pos), _) => pos,
-            (None, Some(_)) => position(dest)?,
-            (None, None) => 0,
-        };
-        let output = match (&object, &path) {
-            (Some(object), _) => Output::object(object.clone()),
-            (None, path) => {
-                let path = path.as_deref().unwrap_or(Path::new(""));
-                let output = py.detach(|| Output::create(path));
-                output.map_err(|error| raise_io(py, Some(path), "create the file", error))?
-            }
-        };
+        let Destination { output, object, path } = Destination::open(dest)?;
         let writer = py.detach(|| Writer::new_durable(output, pos, options));
         Ok(Self {
             slot: Mutex::new(Slot::Ready(Open {
@@ -240,10 +224,7 @@ impl RecordWriter {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(match (self.dest(py), &self.path) {
-            (Some(dest), _) => format!("<RecordWriter dest={}>", dest.repr()?),
-            (None, path) => format!("<RecordWriter dest={:?}>", path.as_deref().unwrap_or(Path::new(""))),
-        })
+        Destination::describe(py, "RecordWriter", self.object.as_ref(), self.path.as_deref())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -362,7 +343,7 @@ fn position(dest: &Bound<'_, PyAny>) -> PyResult<u64> {
 }
 
 /// Returns the bytes of a bytes-like object, without a copy of `bytes`.
-fn bytes_of(record: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
+pub(crate) fn bytes_of(record: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
     if let Ok(bytes) = record.extract() {
         return Ok(bytes);
     }
@@ -378,14 +359,6 @@ fn bytes_of(record: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
         "expected bytes, bytearray or memoryview, not {}",
         record.get_type().name()?
     )))
-}
-
-/// Raises an error of the writer that writes to `path`.
-fn raise_at(py: Python<'_>, path: Option<&Path>, error: Error) -> PyErr {
-    match error {
-        Error::Io { action, source, .. } => raise_io(py, path, action, source),
-        error => raise(py, error),
-    }
 }
 
 #[cold]

@@ -83,6 +83,57 @@ class Numbers(unittest.TestCase):
         self.assertEqual(len(mixed), total + len(TEXT))
         self.assertEqual(mixed[-1], TEXT[-1])
 
+    def test_an_array_record_file_without_its_postscript_is_refused(self):
+        data = goldens.path('array_record/ar_text_g1_zstd3.array_record').read_bytes()
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(data[:-65536])
+            file.flush()
+            with self.assertRaisesRegex(riegeli.RiegeliError, 'without a sound postscript') as raised:
+                riegeli.RecordDataSource(file.name)
+            self.assertEqual((raised.exception.kind, raised.exception.file), ('corrupt', file.name))
+
+    def test_parts_of_files_shards_and_instructions(self):
+        class Instruction:
+            def __init__(self, filename, skip, take):
+                self.filename, self.skip, self.take = filename, skip, take
+
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, 'data.array_record')
+            records = []
+            for shard in range(3):
+                with riegeli.ArrayRecordWriter(f'{name}-0000{shard}-of-00003', 'group_size:2') as writer:
+                    for number in range(5):
+                        writer.write(b'%d/%d' % (shard, number))
+                        records.append(b'%d/%d' % (shard, number))
+            first, second = f'{name}-00000-of-00003', f'{name}-00001-of-00003'
+            for paths, expected in (
+                (f'{name}@3', records),
+                ([f'{name}@3', first], records + records[:5]),
+                (f'{first}[0:3]', records[:3]),
+                ([f'{first}[2:2]', f'{second}[1:5]'], records[6:10]),
+                (Instruction(first, 2, 1), records[2:3]),
+                ([Instruction(first, 3, -1), second, f'{name}-0000[02]-of-00003'], records[3:10] + records[:5] + records[10:]),
+            ):
+                source = riegeli.RecordDataSource(paths)
+                self.assertEqual(len(source), len(expected))
+                self.assertEqual(list(source), expected)
+                self.assertEqual([source[key] for key in range(-len(expected), 0)], expected)
+                again = pickle.loads(pickle.dumps(source))
+                self.assertEqual((list(again), repr(again)), (expected, repr(source)))
+            self.assertNotEqual(repr(riegeli.RecordDataSource(first)), repr(riegeli.RecordDataSource(f'{first}[0:4]')))
+            self.assertEqual(riegeli.RecordDataSource(f'{first}[0:4]').paths, [first])
+            for wrong in (f'{first}[0:6]', f'{first}[6:6]', Instruction(first, 0, 6), Instruction(first, 1 << 63, 1 << 62)):
+                with self.assertRaisesRegex(ValueError, 'there are 5'):
+                    riegeli.RecordDataSource(wrong)
+            for missing in (f'{name}@4', f'{name}@100000', f'{name}@0', f'{first}[2:1]', f'{first}[:3]'):
+                with self.assertRaises(FileNotFoundError):
+                    riegeli.RecordDataSource(missing)
+            # A file may have such a name.
+            for literal in ('x@2', 'x[0:1]'):
+                path = os.path.join(folder, literal)
+                os.link(first, path)
+                self.assertEqual(list(riegeli.RecordDataSource(path)), records[:5])
+
     def test_an_array_record_file_with_a_damaged_index_is_refused(self):
         data = bytearray(goldens.path('array_record/ar_text_g100_zstd3.array_record').read_bytes())
         for at in (1681, 1681 + 45):

@@ -382,6 +382,18 @@ impl<W: Write> TfRecordWriter<W> {
         Ok(())
     }
 
+    /// Takes what was written to the destination, and flushes that. Often done, it costs compression.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn flush(&mut self) -> Result<()> {
+        self.dest.flush().map_err(|source| Error::Io {
+            file: self.file.clone(),
+            action: "write the file",
+            source,
+        })
+    }
+
     /// Ends what is compressed, flushes, and returns what was written to.
     ///
     /// # Errors
@@ -662,6 +674,24 @@ mod tests {
             assert!(error.is_none() && found == [records(), records()].concat(), "{error:?}");
             let (found, error) = read(&[&first[..], &zeros, b"\x01"].concat());
             assert!(error.is_some() && found == records());
+        }
+    }
+
+    #[test]
+    fn what_was_flushed_is_in_the_destination() {
+        for compression in [TfRecordCompression::None, COMPRESSED[0], COMPRESSED[1]] {
+            let mut file = Vec::new();
+            let mut writer = TfRecordWriter::compressed(&mut file, compression);
+            writer.write_record(b"first").expect("written");
+            writer.flush().expect("flushed");
+            // The end of what is compressed is not there.
+            std::mem::forget(writer);
+            let mut reader = TfRecordReader::new(&file[..]);
+            assert_eq!(
+                reader.read_record().expect("there"),
+                Some(&b"first"[..]),
+                "{compression:?}"
+            );
         }
     }
 

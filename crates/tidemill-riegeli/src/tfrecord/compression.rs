@@ -369,6 +369,14 @@ impl<W: Write> Output<W> {
         }
     }
 
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(dest) => dest.flush(),
+            Self::Gzip(encoder) => encoder.flush(),
+            Self::Zlib(encoder) => encoder.flush(),
+        }
+    }
+
     /// Ends the stream, flushes, and returns what was written to.
     pub(super) fn finish(self) -> io::Result<W> {
         let mut dest = match self {
