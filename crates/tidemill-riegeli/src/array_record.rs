@@ -35,7 +35,7 @@ mod reader;
 mod writer;
 
 pub(crate) use self::{
-    ending::{Ending, LostPostscript, find_ending},
+    ending::{Ending, LostPostscript, find_ending, may_be_index},
     footer::{ChunkOfRecords, IndexChunk, disagreements},
 };
 pub use self::{options::ArrayRecordWriterOptions, reader::ArrayRecordReader, writer::ArrayRecordWriter};

@@ -393,7 +393,15 @@ impl<S: Source> RecordReader<S> {
         }
         self.leave_chunk();
         let size = self.chunks.size();
-        let Some(chunk) = self.chunks.next_chunk()? else {
+        loop {
+            if self.chunks.next_chunk()?.is_none() {
+                return Ok(None);
+            }
+            if !self.is_index() {
+                break;
+            }
+        }
+        let Some(chunk) = self.chunks.last_chunk() else {
             return Ok(None);
         };
         let limit = self.options.decoded_limit(size, chunk.data.len());

@@ -2,9 +2,11 @@
 
 use proptest::prelude::*;
 use tidemill_riegeli::{
-    BytesSource, ChunkReader, Damage, Error, FlushType, ReaderOptions, RecordReader, RecordWriter, Source,
-    StreamSource, Verification, WriterOptions,
+    BytesSource, ChunkReader, Damage, Error, FlushType, MessageSchema, ReaderOptions, RecordReader, RecordWriter,
+    Source, StreamSource, Verification, WriterOptions,
     array_record::{ArrayRecordReader, ArrayRecordWriter},
+    columns::ColumnReader,
+    tensorflow_example::ExampleKind,
     verify_source,
 };
 
@@ -186,12 +188,44 @@ fn an_array_record_file_without_its_postscript_is_damaged() {
     }
 }
 
+/// The number of rows of messages, or why not all are read.
+fn rows<S: Source>(source: S, schema: &MessageSchema) -> Result<usize, Error> {
+    let mut reader = ColumnReader::new(RecordReader::new(source, &options())?, schema);
+    let mut rows = 0;
+    while let Some(batch) = reader.next_batch()? {
+        rows += batch.num_rows();
+    }
+    Ok(rows)
+}
+
+#[test]
+fn columns_of_messages_end_where_the_records_do() {
+    let of_example = ExampleKind::Example.record_type();
+    let schema = MessageSchema::new(&of_example.descriptors, &of_example.name).expect("a schema");
+    // Empty messages, and one with a feature.
+    let records = [
+        vec![],
+        b"\n\x10\n\x0e\n\x05label\x12\x05\x1a\x03\n\x01\x07".to_vec(),
+        vec![],
+    ];
+    for options in ARRAY_RECORD {
+        let file = array_record(options, &records);
+        assert_eq!(rows(BytesSource(&file), &schema).expect(options), 3);
+        assert_eq!(rows(StreamSource::new(&file[..]), &schema).expect(options), 3);
+        let cut = &file[..file.len() - 65_536];
+        for found in [rows(BytesSource(cut), &schema), rows(StreamSource::new(cut), &schema)] {
+            let why = found.expect_err(options).to_string();
+            assert!(why.contains("without a sound postscript"), "{options}: {why}");
+        }
+    }
+}
+
 #[test]
 fn a_damaged_postscript_is_told_of() {
     let file = array_record("group_size:4,zstd", &records(50, 90));
     for at in (file.len() - 65_536..file.len())
         .step_by(2_003)
-        .chain(file.len() - 65_536..file.len() - 65_400)
+        .chain((file.len() - 65_536..file.len() - 65_400).step_by(3))
     {
         let mut damaged = file.clone();
         damaged[at] ^= 4;

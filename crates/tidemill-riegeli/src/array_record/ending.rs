@@ -164,7 +164,7 @@ fn last_chunks_of_records<S: Source>(
 }
 
 /// Returns whether a chunk may be a footer or a postscript by its header: their records are short.
-fn may_be_index(header: &ChunkHeader) -> bool {
+pub(crate) fn may_be_index(header: &ChunkHeader) -> bool {
     let limit = header
         .num_records
         .saturating_mul(LONGEST_ENTRY)

@@ -3,7 +3,8 @@
 use super::RecordReader;
 use crate::{
     Error, Result, SkippedRegion, Source,
-    array_record::{ChunkOfRecords, Ending, IndexChunk, LostPostscript, disagreements, find_ending},
+    array_record::{ChunkOfRecords, Ending, IndexChunk, LostPostscript, disagreements, find_ending, may_be_index},
+    chunk_decoder::ChunkDecoder,
 };
 
 impl<S: Source> RecordReader<S> {
@@ -21,28 +22,51 @@ impl<S: Source> RecordReader<S> {
 
     /// Returns whether the current chunk is to be passed over.
     pub(super) fn is_at_index(&mut self) -> bool {
-        if !self.passes_index {
-            return false;
+        self.passes_index && {
+            let index = IndexChunk::of(self.records(), self.chunk_begin);
+            self.note_index(index, self.chunk_begin, self.next_chunk_begin())
         }
-        let (begin, end) = (self.chunk_begin, self.next_chunk_begin());
-        match (IndexChunk::of(self.records(), begin), &mut self.ending) {
-            (Some(IndexChunk::Footer), ending) => {
-                *ending = Ending::NoPostscript(LostPostscript {
+    }
+
+    /// Returns whether a chunk that was read, but not decoded, is to be passed over.
+    pub(super) fn is_index(&mut self) -> bool {
+        let Some(chunk) = self
+            .chunks
+            .last_chunk()
+            .filter(|chunk| self.passes_index && may_be_index(&chunk.header))
+        else {
+            return false;
+        };
+        let limit = self.options.decoded_limit(self.chunks.size(), chunk.data.len());
+        let mut decoder = ChunkDecoder::default();
+        // What is wrong with it is found again.
+        let index = match decoder.decode(&chunk.header, chunk.data, limit) {
+            Ok(()) => IndexChunk::of(decoder.records(chunk.data), chunk.begin),
+            Err(_) => None,
+        };
+        let (begin, end) = (chunk.begin, chunk.end);
+        self.note_index(index, begin, end)
+    }
+
+    /// Notes what the chunk from `begin` to `end` is of an index, and returns whether it is anything.
+    fn note_index(&mut self, index: Option<IndexChunk>, begin: u64, end: u64) -> bool {
+        match index {
+            None => return false,
+            Some(IndexChunk::Footer) => {
+                self.ending = Ending::NoPostscript(LostPostscript {
                     footer: begin,
                     footer_end: end,
                     size: end,
                     postscript: None,
                 });
-                true
             }
-            (Some(IndexChunk::Postscript), ending) => {
-                if let Ending::NoPostscript(lost) = ending {
+            Some(IndexChunk::Postscript) => {
+                if let Ending::NoPostscript(lost) = &mut self.ending {
                     lost.postscript = Some(begin);
                 }
-                true
             }
-            (None, _) => false,
         }
+        true
     }
 
     /// Returns where the records end, whatever the options; with the file for streams.

@@ -327,7 +327,7 @@ fn an_array_record_file_is_described_and_salvaged_without_its_footer() {
     let mut damaged = file.clone();
     damaged[postscript + 70] ^= 1;
     for (name, bytes, code) in [
-        ("cut", &file[..postscript], 0),
+        ("cut", &file[..postscript], 1),
         ("torn", &file[..postscript + 30], 1),
         ("damaged", &damaged[..], 1),
     ] {
