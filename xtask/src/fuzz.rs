@@ -130,6 +130,12 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: Seeds::Files,
     },
     Target {
+        name: "riegeli_example",
+        engine: "tidemill-riegeli",
+        corpus: "riegeli/examples",
+        seeds: Seeds::Files,
+    },
+    Target {
         name: "riegeli_transposed",
         engine: "tidemill-riegeli",
         corpus: "riegeli/cpp",

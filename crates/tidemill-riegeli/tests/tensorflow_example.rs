@@ -2,6 +2,8 @@
 
 use std::{
     collections::BTreeMap,
+    fs,
+    path::Path,
     sync::{Arc, LazyLock},
 };
 
@@ -9,6 +11,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray, types};
 use arrow_schema::{DataType, Field};
 use proptest::prelude::*;
 use prost_reflect::{DescriptorPool, DynamicMessage, MapKey, ReflectMessage, Value, prost::Message};
+use serde_json::Value as Json;
 use tidemill_riegeli::{
     Error, MessageSchema,
     tensorflow_example::{
@@ -132,6 +135,80 @@ fn decoded(schema: &ExampleSchema, records: &[Vec<u8>]) -> Result<RecordBatch, E
     let batch = decoder.finish()?;
     assert!(decoder.is_empty() && decoder.finish().expect("no rows").num_rows() == 0);
     Ok(batch)
+}
+
+/// The values of an array as the golden files have them: bytes in hexadecimal.
+fn json(array: &dyn Array) -> Json {
+    match array.data_type() {
+        DataType::List(_) => array
+            .as_list::<i32>()
+            .iter()
+            .map(|list| list.map(|list| json(&list)))
+            .collect(),
+        _ => match flat(array) {
+            Values::Bytes(values) => values
+                .iter()
+                .map(|value| value.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+                .collect(),
+            Values::Float(values) => values.iter().map(|&value| f64::from(value)).collect(),
+            Values::Int64(values) => values.into_iter().collect(),
+            Values::Unset => Json::Null,
+        },
+    }
+}
+
+#[test]
+fn records_that_protobuf_wrote_have_their_values() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/riegeli/examples");
+    for (name, kind, columns) in [
+        (
+            "example",
+            ExampleKind::Example,
+            "boxes image/encoded image/label score tags",
+        ),
+        (
+            "sequence_example",
+            ExampleKind::SequenceExample,
+            "name user clicks words",
+        ),
+    ] {
+        let bytes = fs::read(folder.join(name).with_extension("recs")).expect("the records");
+        let (mut records, mut left) = (Vec::new(), &bytes[..]);
+        while let Some((length, behind)) = left.split_first_chunk() {
+            let (record, behind) = behind.split_at(u32::from_le_bytes(*length) as usize);
+            records.push(record.to_vec());
+            left = behind;
+        }
+        let expected = fs::read_to_string(folder.join(name).with_extension("json")).expect("the values");
+        let expected: Vec<Json> = serde_json::from_str(&expected).expect("JSON");
+        assert_eq!((records.len(), expected.len()), (40, 40));
+        let schema = ExampleSchema::from_records(kind, &records).expect("examples");
+        let batch = decoded(&schema, &records).expect("fits");
+        let names: Vec<&str> = columns.split(' ').collect();
+        let found = batch.schema();
+        assert_eq!(
+            found.fields().iter().map(|field| &**field.name()).collect::<Vec<_>>(),
+            names
+        );
+        for (number, expected) in expected.iter().enumerate() {
+            for (name, column) in names.iter().zip(batch.columns()) {
+                let expected = expected["features"]
+                    .get(name)
+                    .or_else(|| expected["feature_lists"].get(name));
+                let found = match (column.is_null(number), column.data_type()) {
+                    (true, _) => None,
+                    (false, DataType::List(_)) => Some(json(&column.as_list::<i32>().value(number))),
+                    (false, _) => Some(json(&column.slice(number, 1))),
+                };
+                // A list of lists of one value each is a list.
+                let found = found.map(|found| match (*name, found) {
+                    ("clicks", Json::Array(steps)) => steps.into_iter().map(|step| Json::Array(vec![step])).collect(),
+                    (_, found) => found,
+                });
+                assert_eq!(found.as_ref(), expected, "{name} of record {number}");
+            }
+        }
+    }
 }
 
 fn list_of(value: DataType) -> DataType {
