@@ -74,3 +74,8 @@ pub use transposed_chunk::{FieldSize, FieldSizes};
 pub use verify::{Verification, verify, verify_source, verify_source_within};
 pub use writer::{FutureRecordPosition, RecordWriter};
 pub use writer_options::WriterOptions;
+
+/// The examples of the README are run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
