@@ -1,4 +1,5 @@
-//! Records and metadata of a Riegeli file from bytes, strictly and with recovery: as the bytes are, and with right hashes.
+//! Records and metadata of a Riegeli file from bytes, strictly and with recovery: as the bytes are, and with right hashes. Records that
+//! are all read, up to the footer of an ArrayRecord file or with it, are counted by their headers too.
 
 #![no_main]
 
@@ -19,19 +20,26 @@ fuzz_target!(|input: &[u8]| {
 /// Returns the error that a reader without recovery ended with.
 fn read(file: &[u8]) -> Option<Error> {
     let mut strict = None;
-    for recover in [true, false] {
-        let options = riegeli_hashes::options().recover(recover);
+    for (recover, stop_at_footer) in [(true, false), (true, true), (false, true), (false, false)] {
+        let options = riegeli_hashes::options()
+            .recover(recover)
+            .stop_at_footer(stop_at_footer);
         let Ok(mut reader) = RecordReader::new(BytesSource(file), &options) else {
             continue;
         };
         let _ = reader.records_metadata();
+        let mut count = 0;
         strict = loop {
             match reader.read_record() {
-                Ok(Some(_)) => {}
+                Ok(Some(_)) => count += 1,
                 Ok(None) => break None,
                 Err(error) => break Some(error),
             }
         };
+        let counted = reader.count_records();
+        if strict.is_none() && !recover && reader.close().is_ok() {
+            assert_eq!(counted.ok(), Some(count));
+        }
     }
     strict
 }
