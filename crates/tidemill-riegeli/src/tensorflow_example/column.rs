@@ -42,7 +42,7 @@ pub(super) struct Column {
     values: Values,
     /// Where each list of a list of lists ends in the values.
     inner_ends: Ends,
-    /// Where each record ends in the values, or in the inner lists.
+    /// Where each record of lists ends in the values, or in the inner lists.
     ends: Ends,
     valid: Vec<bool>,
 }
@@ -146,13 +146,12 @@ impl Column {
     }
 
     fn end_record(&mut self, valid: bool) -> Result<(), ExampleProblem> {
-        let end = match self.shape {
-            Shape::Value => 0,
-            Shape::List => self.values.len(),
-            Shape::ListOfLists => self.inner_ends.len(),
-        };
         self.valid.push(valid);
-        self.ends.push(end)
+        match self.shape {
+            Shape::Value => Ok(()),
+            Shape::List => self.ends.push(self.values.len()),
+            Shape::ListOfLists => self.ends.push(self.inner_ends.len()),
+        }
     }
 
     pub(super) fn mark(&self) -> Mark {
@@ -163,7 +162,7 @@ impl Column {
                 Values::Float(_) | Values::Int64(_) => 0,
             },
             inner: self.inner_ends.len(),
-            records: self.ends.len(),
+            records: self.valid.len(),
         }
     }
 

@@ -22,6 +22,8 @@ pub struct ExampleDecoder {
     /// What the current record has for each column of the schema.
     parts: Vec<Part>,
     marks: Vec<Mark>,
+    /// The column of each entry of the record before: records of a program often have the same order.
+    order: Vec<usize>,
     rows: usize,
     bytes: usize,
 }
@@ -54,6 +56,7 @@ impl ExampleDecoder {
             parts: vec![Part::Absent; schema.columns().len()],
             schema: schema.clone(),
             marks: Vec::new(),
+            order: Vec::new(),
             rows: 0,
             bytes: 0,
         }
@@ -91,10 +94,13 @@ impl ExampleDecoder {
     pub fn append(&mut self, record: &[u8], place: impl fmt::Display) -> Result<()> {
         self.parts.fill(Part::Absent);
         let mut feature = None;
-        let (schema, parts) = (&self.schema, &mut self.parts);
+        let (schema, parts, order) = (&self.schema, &mut self.parts, &mut self.order);
+        let mut entry = 0;
         let found = visit_entries(schema.kind(), record, |section, name, part| {
             feature = Some(name);
-            match schema.find(section, name).and_then(|number| parts.get_mut(number)) {
+            let number = find(schema, order, entry, section, name);
+            entry += 1;
+            match number.and_then(|number| parts.get_mut(number)) {
                 Some(place) => *place = part,
                 // One that was never set has no column.
                 None if is_unset(section, part.bytes(record).unwrap_or_default())? => {}
@@ -147,6 +153,26 @@ impl ExampleDecoder {
         (self.rows, self.bytes) = (0, 0);
         RecordBatch::try_new_with_options(self.arrow_schema(), arrays, &options).map_err(Error::Arrow)
     }
+}
+
+/// Returns the column of the entry of this number: first of all the one that it was in the record before.
+#[inline]
+fn find(schema: &ExampleSchema, order: &mut Vec<usize>, entry: usize, section: Section, name: &str) -> Option<usize> {
+    let before = order.get(entry).copied();
+    let is_same = |number: &usize| {
+        let column = schema.columns().get(*number);
+        column.is_some_and(|column| column.section == section && column.name == name)
+    };
+    if let Some(number) = before.filter(is_same) {
+        return Some(number);
+    }
+    let found = schema.find(section, name)?;
+    if let Some(before) = order.get_mut(entry) {
+        *before = found;
+    } else if entry == order.len() && entry < schema.columns().len() {
+        order.push(found);
+    }
+    Some(found)
 }
 
 const FULL_ROWS: usize = 8_192;

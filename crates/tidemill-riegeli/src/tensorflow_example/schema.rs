@@ -123,16 +123,21 @@ impl ExampleSampler {
                 });
             }
         }
-        let mut by_name: HashMap<Section, HashMap<String, usize>> = HashMap::new();
-        for (number, column) in columns.iter().enumerate() {
-            let of_section = by_name.entry(column.section).or_default();
-            of_section.insert(column.name.clone(), number);
-        }
+        let by_name = |section: Section| {
+            let of_section = columns
+                .iter()
+                .enumerate()
+                .filter(|(_, column): &(_, &FeatureColumn)| column.section == section);
+            of_section
+                .map(|(number, column)| (column.name.clone(), number))
+                .collect()
+        };
         ExampleSchema(Arc::new(Inner {
             kind: self.kind,
             schema: Arc::new(Schema::new(fields)),
+            features: by_name(Section::Features),
+            feature_lists: by_name(Section::FeatureLists),
             columns,
-            by_name,
         }))
     }
 }
@@ -162,7 +167,8 @@ struct Inner {
     kind: ExampleKind,
     schema: SchemaRef,
     columns: Vec<FeatureColumn>,
-    by_name: HashMap<Section, HashMap<String, usize>>,
+    features: HashMap<String, usize>,
+    feature_lists: HashMap<String, usize>,
 }
 
 /// A column, and the feature that it has.
@@ -204,7 +210,11 @@ impl ExampleSchema {
     }
 
     pub(super) fn find(&self, section: Section, name: &str) -> Option<usize> {
-        self.0.by_name.get(&section)?.get(name).copied()
+        let by_name = match section {
+            Section::Features => &self.0.features,
+            Section::FeatureLists => &self.0.feature_lists,
+        };
+        by_name.get(name).copied()
     }
 }
 
