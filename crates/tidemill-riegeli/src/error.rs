@@ -174,6 +174,15 @@ pub enum ArrayRecordProblem {
         /// Where it should be.
         offset: u64,
     },
+    /// More than padding between the footer and the postscript.
+    #[error(
+        "its footer ends at byte {end}, far in front of its postscript: files of this kind that are put one behind another are not \
+         one; split them, or copy their records into a new one"
+    )]
+    BehindFooter {
+        /// Where the footer ends.
+        end: u64,
+    },
     /// A version that is not known.
     #[error("its footer is of version {}, expected 1", found.unwrap_or_default())]
     Version {
@@ -299,6 +308,17 @@ pub enum Damage {
         /// Where the footer begins: the end of the records.
         footer: u64,
         /// Where the file ends.
+        size: u64,
+    },
+    /// ArrayRecord files one behind another.
+    #[error(
+        "this is an ArrayRecord file with its footer at byte {footer}, and with others behind it, up to byte {size}: such files put one \
+         behind another are not one; read them as a stream, or the records before the footer with recovery"
+    )]
+    BehindFooter {
+        /// Where the footer of the first file begins.
+        footer: u64,
+        /// Where the last file ends.
         size: u64,
     },
     /// Compressed data that do not decompress.

@@ -36,6 +36,8 @@ pub(crate) struct LostPostscript {
     pub(crate) size: u64,
     /// Where a postscript of a stream begins, which is sound if the stream ends a block behind.
     pub(crate) postscript: Option<u64>,
+    /// Whether there is a sound postscript, but so far behind the footer that it is the one of another file.
+    pub(crate) is_elsewhere: bool,
 }
 
 impl Ending {
@@ -56,6 +58,12 @@ impl LostPostscript {
     }
 
     fn damage(&self) -> Damage {
+        if self.is_elsewhere {
+            return Damage::BehindFooter {
+                footer: self.footer,
+                size: self.size,
+            };
+        }
         Damage::NoPostscript {
             footer: self.footer,
             size: self.size,
@@ -83,12 +91,34 @@ impl LostPostscript {
 pub(crate) fn find_ending<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptions) -> Result<Ending> {
     let pos = chunks.pos();
     let ending = match read_postscript(chunks, options) {
-        Ok(footer) => Ok(Ending::Footer(footer)),
+        Ok(footer) => match far_end_of_footer(chunks, footer)? {
+            None => Ok(Ending::Footer(footer)),
+            Some(footer_end) => Ok(Ending::NoPostscript(LostPostscript {
+                footer,
+                footer_end,
+                size: chunks.size().unwrap_or_default(),
+                postscript: None,
+                is_elsewhere: true,
+            })),
+        },
         Err(Error::ArrayRecord { .. }) => look_for_footer(chunks, options),
         Err(error) => Err(error),
     };
     chunks.jump(pos);
     ending
+}
+
+/// Returns where the chunk of the footer ends, if that is farther from the postscript than padding takes: then files were put one
+/// behind another, and the postscript of the last one has the place of a footer in its own file. What is wrong with the footer itself is
+/// for others to find.
+pub(super) fn far_end_of_footer<S: Source>(chunks: &mut ChunkReader<S>, footer: u64) -> Result<Option<u64>> {
+    let postscript = chunks.size().unwrap_or_default().saturating_sub(BLOCK_SIZE);
+    let header = match chunks.seek(footer).and_then(|()| chunks.peek_header()) {
+        Err(error @ Error::Io { .. }) => return Err(error),
+        header => header.ok().flatten(),
+    };
+    let end = header.map(|header| header.chunk_end(footer));
+    Ok(end.filter(|end| postscript.saturating_sub(*end) >= BLOCKS_BEHIND_FOOTER * BLOCK_SIZE))
 }
 
 /// Looks for a footer among the last chunks of a file without a sound postscript.
@@ -114,6 +144,7 @@ fn look_for_footer<S: Source>(chunks: &mut ChunkReader<S>, options: &ReaderOptio
                     footer_end: header.chunk_end(begin),
                     size,
                     postscript: None,
+                    is_elsewhere: false,
                 }));
             }
             // The footer is before it.

@@ -4,6 +4,7 @@
 
 use prost::Message;
 
+use super::ending::far_end_of_footer;
 use crate::{
     ChunkReader, Error, ReaderOptions, Result, SkippedRegion, Source,
     block_header::BLOCK_SIZE,
@@ -82,6 +83,11 @@ impl Index {
         visit: impl FnMut(&ArrayRecordFooter),
     ) -> Result<Self> {
         let footer_offset = read_postscript(chunks, options)?;
+        if let Some(end) = far_end_of_footer(chunks, footer_offset)? {
+            let problem = ArrayRecordProblem::BehindFooter { end };
+            let file = chunks.file().clone();
+            return Err(Error::ArrayRecord { file, problem });
+        }
         Self::read_at(chunks, options, footer_offset, visit)
     }
 

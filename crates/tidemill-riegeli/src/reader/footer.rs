@@ -58,6 +58,7 @@ impl<S: Source> RecordReader<S> {
                     footer_end: end,
                     size: end,
                     postscript: None,
+                    is_elsewhere: false,
                 });
             }
             Some(IndexChunk::Postscript) => {
