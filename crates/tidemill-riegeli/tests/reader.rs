@@ -356,6 +356,46 @@ fn searches_pass_damage_when_recovering() {
 }
 
 #[test]
+fn every_way_to_seek_leaves_damage_behind() {
+    let mut writer =
+        RecordWriter::new(Vec::new(), "uncompressed,chunk_size:1000".parse().expect("options")).expect("memory");
+    let mut positions = Vec::new();
+    for number in 0..200_u8 {
+        writer.write_record(&[number; 900]).expect("memory");
+        positions.push(writer.last_pos().expect("a record"));
+    }
+    let file = writer.close().expect("memory");
+    // In the data of a chunk, and in its header.
+    for at in [50, 5] {
+        let mut damaged = file.clone();
+        damaged[usize::try_from(positions[3].chunk_begin).expect("memory") + at] ^= 1;
+        for wanted in [1, 4, 150] {
+            let mut reader = RecordReader::from_bytes(&damaged).expect("memory");
+            reader.seek(positions[3]).expect("a position");
+            reader.read_record().expect_err("damage");
+            assert!(reader.seek(positions[wanted]).expect("leaves it"));
+            assert_eq!(
+                reader.read_record().expect("sound").expect("a record")[0] as usize,
+                wanted
+            );
+
+            let mut reader = RecordReader::from_bytes(&damaged).expect("memory");
+            reader.seek(positions[3]).expect("a position");
+            reader.read_record().expect_err("damage");
+            let found = reader.seek_numeric(positions[wanted].numeric());
+            // A damaged header hides where the next chunk of its block begins.
+            assert!(found.is_ok() || (at == 5 && wanted == 4), "{at} {wanted}: {found:?}");
+            if found.is_ok() {
+                assert_eq!(
+                    reader.read_record().expect("sound").expect("a record")[0] as usize,
+                    wanted
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn a_search_tells_where_records_are() {
     let mut writer =
         RecordWriter::new(Vec::new(), "uncompressed,chunk_size:60".parse().expect("options")).expect("memory");

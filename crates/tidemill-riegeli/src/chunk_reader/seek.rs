@@ -67,13 +67,14 @@ impl<S: Source> ChunkReader<S> {
     }
 
     fn seek_to_chunk(&mut self, pos: u64, which: Which) -> Result<()> {
-        if self.pos == pos && !matches!(self.stopped, Some(Stop::Damage { .. })) {
+        let is_damaged = matches!(self.stopped, Some(Stop::Damage { .. }));
+        if self.pos == pos && !is_damaged {
             self.last = None;
             return Ok(());
         }
         let block = block_begin(pos);
         let mut next = None;
-        if self.pos < pos {
+        if self.pos < pos && !is_damaged {
             // The block header is not needed when the current chunk, or the one behind it, leads there.
             match self.try_current(pos, which)? {
                 Some(None) => return Ok(()),

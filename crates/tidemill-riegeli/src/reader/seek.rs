@@ -59,7 +59,9 @@ impl<S: Source> RecordReader<S> {
                 return Ok(true);
             }
             if let Err(error) = self.read_chunk_until(pos - self.chunk_begin) {
-                return self.try_recovery(error);
+                let goes_on = self.try_recovery(error)?;
+                self.chunk_begin = self.next_chunk_begin();
+                return Ok(goes_on);
             }
         }
         self.set_index(pos - self.chunk_begin);
