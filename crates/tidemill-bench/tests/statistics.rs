@@ -1,8 +1,13 @@
 //! What is reported of made-up servers is what theory says of them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tidemill_bench::stats::{Distribution, Sample, Summary};
+use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
+use serde_json::Value;
+use tidemill_bench::{
+    report::{Report, Run, RunConfig, compared},
+    stats::{Distribution, Estimate, FunctionId, Recorder, Results, Sample, Summary},
+};
 
 mod simulation;
 
@@ -178,4 +183,116 @@ fn more_than_two_to_the_31_cycles_overflow_nothing() {
     let p99 = latency.percentile(99.99).unwrap();
     assert!(p99.low.unwrap() <= p99.value && p99.value <= p99.high.unwrap());
     assert!(p99.high.unwrap() < 2.0 && results.cycles_per_s.value == 1_000.0 * f64::from(1 << 24));
+}
+
+/// A short run whose latencies resemble their neighbours, now and then with a burst, in one or several workers.
+fn correlated(random: &mut StdRng) -> Results {
+    let phi: f64 = [0.0, 0.5, 0.9, 0.99, 0.999][random.random_range(0..5)];
+    let spread: f64 = random.random_range(0.05..2.5);
+    let samples = random.random_range(1..14_u32);
+    let start = Instant::now();
+    let workers = random.random_range(1..3);
+    let mut workers: Vec<(Recorder, f64)> = (0..workers)
+        .map(|_| (Recorder::new(&["a".into(), "b".into()], start), 0.0))
+        .collect();
+    let mut summary = Summary::on_cores(2);
+    for sample in 1..=samples {
+        let begun = start + Duration::from_secs(1) * (sample - 1);
+        let burst = if random.random_bool(0.1) { 100.0 } else { 1.0 };
+        let chunks = workers.iter_mut().map(|(recorder, level)| {
+            let statement = recorder.statement("select");
+            for _ in 0..random.random_range(0..80) {
+                *level = phi * *level + (1.0 - phi * phi).sqrt() * (random.random::<f64>() * 3.4 - 1.7);
+                let started = begun + Duration::from_micros(random.random_range(0..900_000));
+                let ended = started + Duration::from_micros(300).mul_f64(burst * (spread * *level).exp());
+                let late = if random.random_bool(0.5) { 0 } else { 700 };
+                let scheduled = started - Duration::from_micros(late).min(started - start);
+                recorder.request_started(started);
+                recorder.request(statement, started, ended, 1, 0, Ok(()));
+                recorder.cycle(FunctionId(random.random_range(0..2)), scheduled, started, ended, Ok(()));
+                recorder.metric("below", -random.random::<f64>());
+            }
+            let length = if sample == samples {
+                random.random_range(0.01..1.0)
+            } else {
+                1.0
+            };
+            recorder.take(begun + Duration::from_secs_f64(length))
+        });
+        let chunks: Vec<_> = chunks.collect();
+        summary.add(&Sample::merge(chunks, Some(Duration::from_millis(20))));
+    }
+    summary.results()
+}
+
+fn holds(what: &str, value: f64, low: Option<f64>, high: Option<f64>, least: f64) {
+    assert!(value.is_finite(), "{what}: {value}");
+    assert!(
+        low.is_none_or(|low| least <= low && low <= value),
+        "{what}: {low:?} … {value}"
+    );
+    assert!(high.is_none_or(|high| value <= high), "{what}: {value} … {high:?}");
+}
+
+/// Every number with an interval, wherever it stands.
+fn numbers_hold(path: &str, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(number) = fields.get("value") {
+                let end = |name: &str| fields.get(name).and_then(Value::as_f64);
+                let least = if path.contains("below") { f64::MIN } else { 0.0 };
+                holds(
+                    path,
+                    number.as_f64().unwrap_or(f64::NAN),
+                    end("low"),
+                    end("high"),
+                    least,
+                );
+            }
+            fields
+                .iter()
+                .for_each(|(name, field)| numbers_hold(&format!("{path}/{name}"), field));
+        }
+        Value::Array(parts) => parts.iter().for_each(|part| numbers_hold(path, part)),
+        _ => {}
+    }
+}
+
+/// Whatever was measured: an interval holds its value, and nothing that is counted or timed is below 0.
+#[test]
+fn intervals_hold_their_values_and_nothing_below_zero() {
+    for seed in 0..27 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut report = |runs: usize| {
+            let runs = (0..runs).map(|_| {
+                let results = correlated(&mut random);
+                numbers_hold(&format!("seed {seed}: "), &serde_json::to_value(&results).unwrap());
+                Run {
+                    results,
+                    complete: true,
+                }
+            });
+            Report {
+                path: "made-up.json".into(),
+                config: RunConfig::default(),
+                runs: runs.collect(),
+            }
+        };
+        let (own, baseline) = (report(1 + seed as usize % 3), report(1 + seed as usize / 3 % 3));
+        for one in compared(&own, Some(&baseline)) {
+            let what = format!(
+                "seed {seed}: {:?} {} {}",
+                one.quantity.scope, one.quantity.name, one.quantity.statistic
+            );
+            let least = if one.quantity.name == "metric" { f64::MIN } else { 0.0 };
+            let check = |Estimate { value, low, high, .. }: Estimate| holds(&what, value, low, high, least);
+            check(one.quantity.estimate);
+            one.baseline.into_iter().for_each(check);
+            if let Some(comparison) = one.comparison
+                && let Some(change) = comparison.change
+            {
+                holds(&what, change, comparison.low, comparison.high, -1.0);
+            }
+        }
+    }
 }

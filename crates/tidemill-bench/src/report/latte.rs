@@ -314,7 +314,7 @@ impl Mean {
     fn estimate(self) -> Estimate {
         let value = self.value.unwrap_or(0.0);
         match self.std_err {
-            Some(std_err) => Estimate::mean(value, std_err, self.n as f64 - 1.0),
+            Some(std_err) => Estimate::mean(value, std_err, self.n as f64 - 1.0).cut_at_zero(),
             None => Estimate::bare(value),
         }
     }

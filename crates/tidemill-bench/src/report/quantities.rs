@@ -68,6 +68,20 @@ impl Quantity {
     pub fn matches(&self, other: &Self) -> bool {
         self.name == other.name && self.statistic == other.statistic && self.scope == other.scope
     }
+
+    /// An estimate of it, whose interval holds its value and nothing that cannot be: only metrics of scripts may be below 0.
+    pub fn bounded(&self, estimate: Estimate) -> Estimate {
+        let estimate = match self.may_be_negative() {
+            true => estimate,
+            false => estimate.cut_at_zero(),
+        };
+        estimate.with_ends_that_hold()
+    }
+
+    /// Whether it is a value that the script itself measures.
+    pub(super) fn may_be_negative(&self) -> bool {
+        matches!(self.scope, Scope::Metric(_))
+    }
 }
 
 /// All numbers of a run's results.
@@ -173,13 +187,17 @@ impl List {
         better: Better,
         estimate: Estimate,
     ) {
-        self.quantities.push(Quantity {
+        let quantity = Quantity {
             scope: self.scope.clone(),
             name,
             statistic: statistic.into(),
             unit,
             better,
             estimate,
+        };
+        self.quantities.push(Quantity {
+            estimate: quantity.bounded(estimate),
+            ..quantity
         });
     }
 

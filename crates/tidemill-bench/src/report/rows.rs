@@ -62,15 +62,20 @@ pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
     let compared = list.into_iter().map(|(mut quantity, present)| {
         let (own, other) = (values(&runs, &quantity), values(&before, &quantity));
         if let Some(value) = combine(&own) {
-            quantity.estimate = value;
+            quantity.estimate = quantity.bounded(value);
+        }
+        let mut comparison = match quantity.better {
+            Better::Neither => None,
+            _ => compare(&other, &own),
+        };
+        if let (Some(comparison), false) = (&mut comparison, quantity.may_be_negative()) {
+            // It cannot become less than nothing.
+            comparison.low = comparison.low.map(|low| low.max(-1.0));
         }
         Compared {
-            comparison: match quantity.better {
-                Better::Neither => None,
-                _ => compare(&other, &own),
-            },
+            comparison,
             present,
-            baseline: combine(&other),
+            baseline: combine(&other).map(|value| quantity.bounded(value)),
             quantity,
         }
     });

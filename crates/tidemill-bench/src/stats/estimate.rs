@@ -53,6 +53,27 @@ impl Estimate {
         }
     }
 
+    /// The same of what cannot be below 0: neither is an end of its interval.
+    #[must_use]
+    pub fn cut_at_zero(self) -> Self {
+        let cut = |end: f64| end.max(0.0);
+        Self {
+            low: self.low.map(cut),
+            high: self.high.map(cut),
+            ..self
+        }
+    }
+
+    /// The same without ends that do not hold the value, as reports of others or of earlier versions have them.
+    #[must_use]
+    pub fn with_ends_that_hold(self) -> Self {
+        Self {
+            low: self.low.filter(|low| *low <= self.value),
+            high: self.high.filter(|high| *high >= self.value),
+            ..self
+        }
+    }
+
     /// The same in a unit that is so many times as large.
     pub fn in_units_of(self, unit: f64) -> Self {
         let scale = |value: f64| value / unit;
@@ -124,6 +145,23 @@ mod tests {
         }
         assert_eq!(student_quantile(0.975, 0.0), None);
         assert_eq!(student_two_sided(f64::NAN, 3.0), None);
+    }
+
+    #[test]
+    fn ends_hold_the_value_and_are_not_below_zero() {
+        let mean = Estimate::mean(3.0, 10.0, 5.0);
+        assert!(mean.low.is_some_and(|low| low < 0.0));
+        assert_eq!(
+            (mean.cut_at_zero().low, mean.cut_at_zero().high),
+            (Some(0.0), mean.high)
+        );
+        let beside = Estimate {
+            low: Some(98.96),
+            high: Some(101.0),
+            ..Estimate::bare(81.59)
+        };
+        let held = beside.with_ends_that_hold();
+        assert_eq!((held.low, held.high), (None, Some(101.0)));
     }
 
     #[test]

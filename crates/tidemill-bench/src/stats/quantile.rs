@@ -3,8 +3,8 @@
 //! A percentile is an order statistic. How many of m independent latencies are below the true one is binomial, whatever
 //! their distribution is, so the ends of the interval are order statistics too: those whose ranks are the quantiles of
 //! that binomial (Thompson 1936; David and Nagaraja 2003, section 7.1). With m the effective sample size the same holds for
-//! latencies that resemble each other. Its standard error is the width of the interval over that of a normal one
-//! (Woodruff 1952).
+//! latencies that resemble each other. The latency of rank k among m lies, on average, where a share k / (m + 1) of all is below it: there
+//! the n latencies that were measured are read. Its standard error is the width of the interval over that of a normal one (Woodruff 1952).
 
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +53,10 @@ pub(crate) fn percentile(latencies: &Latencies, percent: f64, effective: f64, fr
     let trials = (effective * (z / t) * (z / t)).floor().max(1.0);
     let lower = binomial_quantile(tail, trials as u64, share);
     let upper = binomial_quantile(1.0 - tail, trials as u64, share) as f64 + 1.0;
-    let low = (lower > 0).then(|| latencies.quantile(lower as f64 / trials) as f64);
-    let high = (upper <= trials).then(|| latencies.quantile(upper / trials) as f64);
+    // Of few trials the last one may be below the percentile, and is far from the longest latency then: its share says where it lies.
+    let at = |rank: f64| latencies.quantile(rank / (trials + 1.0)) as f64;
+    let low = (lower > 0).then(|| at(lower as f64).min(value));
+    let high = (upper <= trials).then(|| at(upper).max(value));
     Percentile {
         percent,
         estimate: Estimate {
@@ -193,6 +195,35 @@ mod tests {
             let share = *covered as f64 / RUNS as f64;
             assert!((0.92..=0.985).contains(&share), "{percent}: {share}");
         }
+    }
+
+    /// A burst makes ten thousand latencies worth a handful, and the interval still holds its value.
+    #[test]
+    fn intervals_of_few_trials_hold_their_value() {
+        let mut latencies = Latencies::default();
+        (1..=2_499_u64).for_each(|value| latencies.record(value * 40_000));
+        for percent in PERCENTS {
+            for effective in [2.0, 3.0, 4.0, 8.0, 20.0, 100.0, 2_499.0] {
+                for freedom in [1.0, 3.0, 7.0, 300.0] {
+                    let found = percentile(&latencies, percent, effective, freedom).estimate;
+                    let at = format!("p{percent} of {effective} with freedom {freedom}: {found:?}");
+                    assert!(found.low.is_none_or(|low| low <= found.value), "{at}");
+                    assert!(found.high.is_none_or(|high| high >= found.value), "{at}");
+                    // The last of a few trials is not the longest of all.
+                    assert!(
+                        effective > 100.0 || percent > 99.9 || found.low.is_none_or(|low| low < 99e6),
+                        "{at}"
+                    );
+                }
+            }
+        }
+        let four = percentile(&latencies, 99.9, 8.0, 7.0).estimate;
+        // Four trials of 80 percent each: the last is below p99.9 in 99.6 of 100.
+        assert!(
+            four.low.is_some_and(|low| (0.7..0.95).contains(&(low / 1e8))),
+            "{four:?}"
+        );
+        assert_eq!(four.high, None);
     }
 
     #[test]

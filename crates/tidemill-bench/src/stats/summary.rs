@@ -321,7 +321,7 @@ impl Rate {
             return Estimate::bare(0.0);
         }
         let (std_err, freedom) = mean_error(self.series.levels());
-        Estimate::mean(self.count / seconds, std_err / 1e3, freedom)
+        Estimate::mean(self.count / seconds, std_err / 1e3, freedom).cut_at_zero()
     }
 }
 
@@ -370,7 +370,9 @@ impl Times {
         Some(Distribution {
             count: latencies.count(),
             effective_count: (count / time).max(1.0),
-            mean: Estimate::mean(latencies.mean(), std_err, freedom).in_units_of(NANOSECONDS_IN_MS),
+            mean: Estimate::mean(latencies.mean(), std_err, freedom)
+                .cut_at_zero()
+                .in_units_of(NANOSECONDS_IN_MS),
             deviation: latencies.deviation() / NANOSECONDS_IN_MS,
             percentiles: percentiles.collect(),
             histogram: self.sum.histogram,
