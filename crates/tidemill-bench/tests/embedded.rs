@@ -288,6 +288,73 @@ fn a_rate_is_kept_and_late_cycles_count_their_wait() {
     assert!(percentile("service_time_ms", "99") < 20.0);
 }
 
+/// Throughput is over the time that the run was to take, not until its last cycle ended.
+#[test]
+fn low_rates_are_measured_as_they_are() {
+    let bench = Bench::new("mem:");
+    bench.write(
+        "w.rn",
+        "pub async fn run(ctx, i) {}\npub async fn slow(ctx, i) { if i < 0 {} }",
+    );
+    for function in ["run", "slow"] {
+        for extent in ["1500ms", "6"] {
+            for threads in ["1", "4"] {
+                let line = [
+                    "run", "w.rn", "-r", "4", "-d", extent, "-t", threads, "-w", "0", "-s", "400ms",
+                ];
+                bench
+                    .run(&[&line[..], &["-f", function, "-q", "-o", "r.json"]].concat())
+                    .good();
+                let results = &bench.results("r.json")[0];
+                let what = format!("{function} {extent} {threads}: {results}");
+                assert_eq!(results["cycles"], 6, "{what}");
+                let rate = results["cycles_per_s"]["value"].as_f64().unwrap();
+                assert!((3.9..=4.001).contains(&rate), "{what}");
+                assert!(results["elapsed_s"].as_f64().unwrap() > 1.499, "{what}");
+                // Three of 0.4 s, and what is left.
+                assert_eq!(results["samples"], 4, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cycles_that_could_not_begin_are_counted() {
+    let bench = Bench::new("mem:");
+    bench.write(
+        "w.rn",
+        "pub async fn run(ctx, i) { let start = ctx.elapsed_secs(); while ctx.elapsed_secs() < start + 0.02 {} }
+         pub async fn empty(ctx, i) {}",
+    );
+    for (function, rate, due) in [("run", "200", 100), ("empty", "100000000", 50_000_000)] {
+        let line = [
+            "run", "w.rn", "-d", "500ms", "-p", "3", "-t", "2", "-w", "0", "-o", "r.json",
+        ];
+        let ran = bench.run(&[&line[..], &["-f", function, "-r", rate]].concat()).good();
+        let results = &bench.results("r.json")[0];
+        let unstarted = results["unstarted_cycles"].as_u64().unwrap();
+        assert_eq!(results["cycles"].as_u64().unwrap() + unstarted, due, "{results}");
+        let warning = format!("warning: {unstarted} cycles were due that could not begin");
+        assert!(ran.out.contains(&warning), "{}", ran.out);
+        let page = bench.file("page.html").display().to_string();
+        let mut export = std::process::Command::new(env!("CARGO_BIN_EXE_tidemill-bench"));
+        let report = bench.file("r.json").display().to_string();
+        let export = export
+            .args(["export", "--html", &report, "-o", &page])
+            .output()
+            .unwrap();
+        Ran::from(export).good();
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(&warning["warning: ".len()..]), "{page}");
+        let ran = bench.run(&[&line[..], &["-f", function, "-r", rate, "--format", "csv"]].concat());
+        assert!(
+            ran.err.contains("could not begin") && ran.out.contains(",unstarted_cycles,"),
+            "{}",
+            ran.err
+        );
+    }
+}
+
 #[test]
 fn an_interrupted_run_prints_and_saves_what_it_measured() {
     let bench = Bench::new("mem:");

@@ -71,12 +71,15 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
             eprintln!("info: Run {repetition} of {}...", args.repeat);
         }
         let (summary, ended) = outputs.watch("Running", &mut crew, phase(args, pace)?, false)?;
-        if ended.unstarted > 0 {
-            eprintln!(
-                "warning: Cycles were due at the end that could not begin: the store, or the concurrency, did not keep up with the rate"
-            );
+        let mut results = summary.results();
+        results.unstarted_cycles = ended.unstarted;
+        if args.format.is_some() {
+            // The text for people has them.
+            results
+                .warnings()
+                .iter()
+                .for_each(|warning| eprintln!("warning: {warning}"));
         }
-        let results = summary.results();
         outputs.finish(&results)?;
         has_errors |= !results.cycle_errors.is_empty() || !results.request_errors.is_empty();
         failed = ended.error;

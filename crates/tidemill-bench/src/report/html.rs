@@ -102,8 +102,8 @@ fn warnings(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
     for (name, report, _) in sides {
         for run in &report.runs {
             let cut = (!run.complete).then(|| "the run was cut off".to_owned());
-            for warning in run.results.client.warning.iter().chain(&cut) {
-                let _ = writeln!(page, "<p class=\"worse\">{name} {}</p>", escaped(warning));
+            for warning in run.results.warnings().into_iter().chain(cut) {
+                let _ = writeln!(page, "<p class=\"worse\">{name} {}</p>", escaped(&warning));
             }
         }
     }

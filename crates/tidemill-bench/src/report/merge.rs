@@ -93,7 +93,10 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
                 writer.sample(&sample)?;
                 summary.add(&sample);
             }
-            writer.finish(summary)?;
+            let mut results = summary.results();
+            let unstarted = reports.iter().map(|report| report.runs[run].results.unstarted_cycles);
+            results.unstarted_cycles = unstarted.fold(0, u64::saturating_add);
+            writer.results(&results)?;
         }
         Ok(())
     })

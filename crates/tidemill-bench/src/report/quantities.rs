@@ -109,6 +109,10 @@ pub fn quantities(results: &Results) -> Vec<Quantity> {
     list.add("requests", "total", "", Better::Neither, known(results.requests as f64));
     list.add("rows", "total", "", Better::Neither, known(results.rows as f64));
     list.add("retries", "total", "", Better::Lower, known(results.retries as f64));
+    if results.unstarted_cycles > 0 {
+        let unstarted = known(results.unstarted_cycles as f64);
+        list.add("unstarted_cycles", "total", "", Better::Neither, unstarted);
+    }
     list.errors("cycle_errors", &results.cycle_errors);
     list.errors("request_errors", &results.request_errors);
     list.add_some("concurrency", "mean", "", Better::Neither, results.concurrency);

@@ -39,7 +39,7 @@ pub fn write_text(
             for (kind, text) in &run.results.error_texts {
                 writeln!(out, "{kind:>27}  {}", printable(&text.replace(['\r', '\n', '\t'], " ")))?;
             }
-            if let Some(warning) = &run.results.client.warning {
+            for warning in run.results.warnings() {
                 writeln!(out, "\nwarning: {name}{warning}")?;
             }
             if !run.complete {

@@ -39,7 +39,7 @@ struct Order {
 enum Event {
     Ready,
     Chunk(usize, Box<Chunk>),
-    Done(usize, Ending),
+    Done(usize, Ending, Box<Chunk>),
     Broken(Error),
 }
 
@@ -98,12 +98,14 @@ impl Crew {
         }
         let mut ended = Ended::default();
         let mut chunks: Vec<VecDeque<Chunk>> = self.orders.iter().map(|_| VecDeque::new()).collect();
+        let mut time = PhaseTime::new(self.orders.len());
         let mut working = vec![true; self.orders.len()];
         while working.contains(&true) {
             match self.next_event()? {
                 Some(Event::Chunk(number, chunk)) => chunks[number].push_back(*chunk),
-                Some(Event::Done(number, ending)) => {
+                Some(Event::Done(number, ending, chunk)) => {
                     working[number] = false;
+                    chunks[number].push_back(*chunk);
                     ended.unstarted += ending.unstarted;
                     if let Some(error) = ending.error {
                         ended.error.get_or_insert(error);
@@ -117,7 +119,8 @@ impl Crew {
                 stop.send_replace(true);
             }
             while let Some(parts) = complete(&mut chunks, &working) {
-                on_sample(Sample::merge(parts, Some(self.clock.lap())))?;
+                let is_last = !working.contains(&true) && chunks.iter().all(VecDeque::is_empty);
+                on_sample(time.sample(parts, is_last, self.clock.lap()))?;
             }
             on_wait(&phase);
         }
@@ -139,8 +142,48 @@ fn broken() -> Error {
     Error::Misuse("a worker thread died".to_owned())
 }
 
+/// How much of a phase the samples have covered. They follow one another without gaps, and the last one ends when the last worker does: all
+/// of them together are as long as the phase was.
+struct PhaseTime {
+    /// How long each worker has worked.
+    worked: Vec<Duration>,
+    start: Option<Duration>,
+    covered: Duration,
+}
+
+impl PhaseTime {
+    fn new(workers: usize) -> Self {
+        Self {
+            worked: vec![Duration::ZERO; workers],
+            start: None,
+            covered: Duration::ZERO,
+        }
+    }
+
+    /// The sample of chunks that belong together, each with its worker. It ends where its workers were on average.
+    fn sample(&mut self, parts: Vec<(usize, Chunk)>, is_last: bool, cpu: Duration) -> Sample {
+        let mut sum = Duration::ZERO;
+        for (number, chunk) in &parts {
+            self.worked[*number] += chunk.duration;
+            sum += self.worked[*number];
+        }
+        let mean = sum / u32::try_from(parts.len()).unwrap_or(u32::MAX).max(1);
+        let end = match is_last {
+            true => self.worked.iter().copied().max().unwrap_or_default(),
+            false => mean,
+        };
+        let first = parts.iter().map(|(_, chunk)| chunk.start).min().unwrap_or_default();
+        let start = *self.start.get_or_insert(first) + self.covered;
+        let duration = end.saturating_sub(self.covered);
+        self.covered += duration;
+        let mut sample = Sample::merge(parts.into_iter().map(|(_, chunk)| chunk), Some(cpu));
+        sample.set_span(start, duration);
+        sample
+    }
+}
+
 /// One chunk of each worker that still works or has one left, when there are.
-fn complete(chunks: &mut [VecDeque<Chunk>], working: &[bool]) -> Option<Vec<Chunk>> {
+fn complete(chunks: &mut [VecDeque<Chunk>], working: &[bool]) -> Option<Vec<(usize, Chunk)>> {
     let is_waiting = chunks
         .iter()
         .zip(working)
@@ -148,7 +191,9 @@ fn complete(chunks: &mut [VecDeque<Chunk>], working: &[bool]) -> Option<Vec<Chun
     if is_waiting || chunks.iter().all(VecDeque::is_empty) {
         return None;
     }
-    Some(chunks.iter_mut().filter_map(VecDeque::pop_front).collect())
+    let parts = chunks.iter_mut().enumerate();
+    let parts = parts.filter_map(|(number, chunks)| Some((number, chunks.pop_front()?)));
+    Some(parts.collect())
 }
 
 /// A thread's life: it connects, says so, and works until there are no more orders.
@@ -174,8 +219,8 @@ fn live(
         tell(Event::Ready);
         while let Some(Order { phase, stop }) = orders.recv().await {
             let send = |chunk| tell(Event::Chunk(number, Box::new(chunk)));
-            let ending = worker.work(&phase, stop, &send).await;
-            tell(Event::Done(number, ending));
+            let (ending, rest) = worker.work(&phase, stop, &send).await;
+            tell(Event::Done(number, ending, Box::new(rest)));
         }
     });
 }
@@ -187,5 +232,36 @@ impl Drop for Crew {
             // A thread that panicked has said so.
             drop(thread.join());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::stats::Recorder;
+
+    /// The chunks of a worker that took them at these times, in milliseconds.
+    fn chunks(times: &[u64]) -> Vec<Chunk> {
+        let start = Instant::now();
+        let mut recorder = Recorder::new(&["run".into()], start);
+        let times = times.iter().map(|time| start + Duration::from_millis(*time));
+        times.map(|time| recorder.take(time)).collect()
+    }
+
+    #[test]
+    fn samples_are_as_long_together_as_the_phase() {
+        // The first worker's last cycle ended long before the second's; samples came a little early and late.
+        let workers = [chunks(&[990, 2_010, 2_500]), chunks(&[1_010, 1_990, 3_000, 4_000])];
+        let mut queues = workers.map(VecDeque::from);
+        let mut time = PhaseTime::new(2);
+        let mut samples = Vec::new();
+        while let Some(parts) = complete(&mut queues, &[false, false]) {
+            let is_last = queues.iter().all(VecDeque::is_empty);
+            samples.push(time.sample(parts, is_last, Duration::ZERO));
+        }
+        let spans: Vec<(f64, f64)> = samples.iter().map(|one| (one.start_s, one.duration_s)).collect();
+        assert_eq!(spans, [(0.0, 1.0), (1.0, 1.0), (2.0, 0.75), (2.75, 1.25)]);
     }
 }

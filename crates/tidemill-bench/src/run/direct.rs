@@ -180,7 +180,8 @@ impl<'a> Direct<'a> {
             Some(due) => Some(due),
             None => phase.start.checked_add(schedule.next_due()),
         };
-        let Some(due) = due.filter(|due| !is_late(*due)) else {
+        let is_outside = |due: Instant| self.going.due_before.is_some_and(|end| due >= end);
+        let Some(due) = due.filter(|due| !is_outside(*due)) else {
             self.is_over = true;
             return None;
         };
@@ -195,8 +196,8 @@ impl<'a> Direct<'a> {
                 }
             }
         } else if is_late(now) {
-            // As many as there were places for.
-            self.going.ending.borrow_mut().unstarted += self.free.len() as u64;
+            let more = self.going.unstarted(schedule);
+            self.going.ending.borrow_mut().unstarted += 1 + more;
             self.is_over = true;
             return None;
         }

@@ -68,6 +68,14 @@ impl Pace {
         })
     }
 
+    /// When so many cycles have had their time: the next one would be due. `None` where that is left to chance.
+    pub fn time_of_all(self, cycles: u64) -> Option<Duration> {
+        match self.arrivals {
+            Arrivals::Even => Duration::try_from_secs_f64(self.curve.time_of(cycles as f64)).ok(),
+            Arrivals::Poisson => None,
+        }
+    }
+
     /// The same with another rate.
     #[must_use]
     pub fn at_rate(self, rate: f64) -> Self {
@@ -160,6 +168,19 @@ impl Schedule {
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 
+    /// Leaves out what is due before `end`, and says how many cycles that are; of random ones how many are to be expected.
+    pub fn skip_before(&mut self, end: Duration) -> u64 {
+        let left = (self.pace.curve.due(end.as_secs_f64()) - self.place) / self.step;
+        let left = match self.pace.arrivals {
+            // A billionth for what rounding makes of a cycle that is due at the very end.
+            Arrivals::Even => (left - 1e-9).ceil(),
+            Arrivals::Poisson => left.round(),
+        };
+        let left = left.max(0.0);
+        self.place += left * self.step;
+        left as u64
+    }
+
     /// The gaps of a Poisson process are exponential; processes of all workers add up to one of the whole rate.
     fn gap(&mut self) -> f64 {
         let uniform: f64 = self.random.random();
@@ -193,6 +214,48 @@ mod tests {
         for (index, time) in times.iter().enumerate() {
             assert!((time - index as f64 / 1000.0).abs() < 2e-9, "{index}: {time}");
         }
+    }
+
+    #[test]
+    fn what_is_left_is_counted_as_it_would_have_come() {
+        let ramp = Curve::Ramp {
+            from: 100.0,
+            to: 300.0,
+            seconds: 10.0,
+        };
+        for curve in [Curve::Constant { rate: 7.0 }, Curve::Constant { rate: 1000.0 }, ramp] {
+            for begun in [0, 1, 5] {
+                for worker in 0..3 {
+                    let new = || {
+                        let mut schedule = Schedule::new(pace(curve, Arrivals::Even), worker, 3, 7);
+                        (0..begun).for_each(|_| _ = schedule.next_due());
+                        schedule
+                    };
+                    let end = Duration::from_secs(4);
+                    let mut one_by_one = new();
+                    let dues = std::iter::from_fn(|| Some(one_by_one.next_due())).take_while(|due| *due < end);
+                    let mut at_once = new();
+                    assert_eq!(
+                        at_once.skip_before(end),
+                        dues.count() as u64,
+                        "{curve:?} {worker} {begun}"
+                    );
+                    assert_eq!(at_once.skip_before(end), 0);
+                }
+            }
+        }
+        let mut random = Schedule::new(pace(Curve::Constant { rate: 1000.0 }, Arrivals::Poisson), 0, 2, 7);
+        assert!(random.skip_before(Duration::from_secs(10)).abs_diff(5_000) < 5);
+    }
+
+    #[test]
+    fn all_cycles_have_had_their_time_when_the_next_is_due() {
+        assert_eq!(Pace::constant(2.0).time_of_all(8), Some(Duration::from_secs(4)));
+        assert_eq!(
+            pace(Curve::Constant { rate: 2.0 }, Arrivals::Poisson).time_of_all(8),
+            None
+        );
+        assert_eq!(Pace::constant(1e-300).time_of_all(u64::MAX), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
 use std::task::{self, Poll};
 use std::time::{Duration, Instant};
@@ -67,7 +68,11 @@ pub(super) struct Ending {
 /// What the slots of a worker share while a phase goes.
 pub(super) struct Going<'a> {
     pub(super) phase: &'a Phase,
+    /// No cycle begins from here on.
     pub(super) end: Option<Instant>,
+    /// No cycle that is due from here on belongs to the phase.
+    pub(super) due_before: Option<Instant>,
+    next_sample: Cell<Option<Instant>>,
     schedule: Option<Mutex<(Schedule, Timer)>>,
     pub(super) is_stopping: Cell<bool>,
     pub(super) running: Cell<usize>,
@@ -110,8 +115,8 @@ impl Worker {
         })
     }
 
-    /// Works through a phase. `send` gets a chunk for each sample, and the rest at the end.
-    pub(super) async fn work(&self, phase: &Phase, mut interrupt: Interrupt, send: &dyn Fn(Chunk)) -> Ending {
+    /// Works through a phase. `send` gets a chunk for each sample but the last, which is given with the end.
+    pub(super) async fn work(&self, phase: &Phase, mut interrupt: Interrupt, send: &dyn Fn(Chunk)) -> (Ending, Chunk) {
         let seed = 0x7469_6465;
         let schedule = phase.pace.map(|pace| {
             let schedule = Schedule::new(pace, self.number, self.workers, seed);
@@ -120,15 +125,23 @@ impl Worker {
         let schedule = match schedule.transpose() {
             Ok(schedule) => schedule.map(Mutex::new),
             Err(error) => {
-                return Ending {
+                let ending = Ending {
                     error: Some(Error::Output(error)),
                     unstarted: 0,
                 };
+                return (ending, self.recorder.borrow_mut().take(phase.start));
             }
         };
+        let end = phase.duration.and_then(|duration| phase.start.checked_add(duration));
+        let due_before = end.or_else(|| {
+            let all = phase.pace?.time_of_all(phase.cycles.limit())?;
+            phase.start.checked_add(all)
+        });
         let going = Going {
             phase,
-            end: phase.duration.and_then(|duration| phase.start.checked_add(duration)),
+            end,
+            due_before,
+            next_sample: Cell::new(phase.sample_after(phase.start, end)),
             schedule,
             is_stopping: Cell::new(false),
             running: Cell::new(0),
@@ -143,8 +156,16 @@ impl Worker {
             context.restart(phase.start);
         }
         unconstrained(self.drive(&going, &mut interrupt)).await;
-        send(self.recorder.borrow_mut().take(Instant::now()));
-        going.ending.into_inner()
+        let mut ended = Instant::now();
+        if let Some(until) = going.lasts_until() {
+            let mut rest = pin!(sleep_until(until.into()));
+            let rest = |task: &mut task::Context<'_>| rest.as_mut().poll(task).map(|()| false);
+            self.watch(&going, &mut interrupt, rest).await;
+            // The clock of the runtime is behind by up to a millisecond, which is none of the phase.
+            ended = going.lasts_until().map_or_else(Instant::now, |until| until.max(ended));
+        }
+        let rest = self.recorder.borrow_mut().take(ended);
+        (going.ending.into_inner(), rest)
     }
 
     async fn drive(&self, going: &Going<'_>, interrupt: &mut Interrupt) {
@@ -179,14 +200,9 @@ impl Worker {
         interrupt: &mut Interrupt,
         mut work: impl FnMut(&mut task::Context<'_>) -> Poll<bool>,
     ) {
-        let every = match going.phase.sampling {
-            Some(Extent::Time(every)) if !every.is_zero() => Some(every),
-            _ => None,
-        };
-        let mut next_sample = every.map(|every| going.phase.start + every);
         loop {
             let sample = async {
-                match next_sample {
+                match going.next_sample.get() {
                     Some(at) => sleep_until(at.into()).await,
                     None => std::future::pending().await,
                 }
@@ -198,8 +214,8 @@ impl Worker {
                     going.sample(&self.recorder);
                     // A sample that took too long to come is followed by the next that is to come.
                     let now = Instant::now();
-                    while let (Some(at), Some(every)) = (next_sample, every) && at <= now {
-                        next_sample = Some(at + every);
+                    while let Some(at) = going.next_sample.get() && at <= now {
+                        going.next_sample.set(going.phase.sample_after(at, going.end));
                     }
                 }
                 is_more = poll_fn(&mut work) => if !is_more { return },
@@ -312,7 +328,27 @@ fn outcome(called: &Called) -> &str {
     }
 }
 
+impl Phase {
+    /// When the sample after the one at `at` is taken, in a phase that ends at `end`. What comes at the end is a part of the last one.
+    fn sample_after(&self, at: Instant, end: Option<Instant>) -> Option<Instant> {
+        match self.sampling {
+            Some(Extent::Time(every)) if !every.is_zero() => {
+                let next = at.checked_add(every)?;
+                end.is_none_or(|end| next < end).then_some(next)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Going<'_> {
+    /// Until when a phase that is measured goes on, though its last cycle may have ended: by its schedule that cycle has its time too. A
+    /// phase without a schedule ends with its cycles, and one that is stopped ends at once.
+    fn lasts_until(&self) -> Option<Instant> {
+        let is_measured = self.phase.sampling.is_some() && self.schedule.is_some();
+        self.due_before.filter(|_| is_measured && !self.is_stopping.get())
+    }
+
     /// The next cycle's number, when it was due, and now.
     async fn next(&self) -> Option<(i64, Instant, Instant)> {
         if self.is_stopping.get() {
@@ -332,7 +368,7 @@ impl Going<'_> {
             return None;
         }
         let due = self.phase.start.checked_add(schedule.next_due())?;
-        if self.end.is_some_and(|end| due >= end) {
+        if self.due_before.is_some_and(|end| due >= end) {
             return None;
         }
         let now = Instant::now();
@@ -344,10 +380,15 @@ impl Going<'_> {
             return Some((self.phase.cycles.next()?, due, Instant::now()));
         }
         if self.end.is_some_and(|end| now >= end) {
-            self.ending.borrow_mut().unstarted += 1;
+            self.ending.borrow_mut().unstarted += 1 + self.unstarted(schedule);
             return None;
         }
         Some((self.phase.cycles.next()?, due, now))
+    }
+
+    /// How many cycles are still due in the phase. Whoever asks takes them out of the schedule.
+    pub(super) fn unstarted(&self, schedule: &mut Schedule) -> u64 {
+        self.phase.duration.map_or(0, |duration| schedule.skip_before(duration))
     }
 
     fn count(&self, recorder: &RefCell<Recorder>) {

@@ -21,6 +21,9 @@ pub struct Results {
     pub rows: u64,
     /// How often requests were sent again.
     pub retries: u64,
+    /// Cycles that were due before the end and could not begin.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unstarted_cycles: u64,
     /// Errors of cycles, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cycle_errors: Counts,
@@ -58,6 +61,24 @@ pub struct Results {
     /// By metric that the script defines.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, MetricResults>,
+}
+
+impl Results {
+    /// What makes the numbers say less than they seem to.
+    pub fn warnings(&self) -> Vec<String> {
+        let unstarted = (self.unstarted_cycles > 0).then(|| {
+            format!(
+                "{} cycles were due that could not begin: the store, or the concurrency (-p), did not keep up with the rate; \
+                 the latencies do not count them",
+                self.unstarted_cycles
+            )
+        });
+        self.client.warning.iter().cloned().chain(unstarted).collect()
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The client's own work.

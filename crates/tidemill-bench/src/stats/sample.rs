@@ -136,6 +136,18 @@ impl Sample {
         sample
     }
 
+    /// Gives it another interval, which its parts were measured in as well.
+    pub(crate) fn set_span(&mut self, start: Duration, duration: Duration) {
+        let seconds = duration.as_secs_f64();
+        // Requests were in flight for a sum of time, whatever their mean is taken over.
+        self.concurrency = match seconds > 0.0 {
+            true => self.concurrency.map(|mean| mean * self.duration_s / seconds),
+            false => None,
+        };
+        self.start_s = start.as_secs_f64();
+        self.duration_s = seconds;
+    }
+
     /// Adds a sample of the same interval that another client took: counts, histograms and series exactly, and what they had
     /// in flight.
     pub fn add(&mut self, other: &Self) {

@@ -173,6 +173,7 @@ impl Summary {
             requests: requests.requests,
             rows: requests.rows,
             retries: requests.retries,
+            unstarted_cycles: 0,
             cycle_errors: cycles.errors,
             request_errors: requests.errors,
             error_texts: self.error_texts,
