@@ -65,6 +65,8 @@ pub enum Command {
     Hdr(HdrArgs),
     /// Write reports as pages, rows or one merged report.
     Export(ExportArgs),
+    /// Print the version.
+    Version(VersionArgs),
 }
 
 /// Which workload.
@@ -174,7 +176,7 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub speculate_after: Option<Duration>,
     /// How long an attempt may take.
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration_or_seconds)]
     pub request_timeout: Duration,
     /// How often a request is tried again after a timeout, or when the store has too much to do. 0: nothing is sent again, by the
     /// driver neither.
@@ -263,6 +265,7 @@ pub struct RunArgs {
     #[arg(
         short = 'f',
         long = "function",
+        alias = "functions",
         value_name = "NAME[:WEIGHT]",
         default_value = "run",
         value_delimiter = ','
@@ -293,7 +296,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub drop_sampling_log: bool,
     /// Where a log of histograms for HdrHistogram goes, as the run goes.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", aliases = ["hdr-file", "hdr-histogram", "hdr-histogram-file"])]
     pub hdrfile: Option<PathBuf>,
     /// Serve what is measured to Prometheus at this address while the run goes, as in 127.0.0.1:9464.
     #[arg(long, value_name = "ADDRESS")]
@@ -325,12 +328,23 @@ pub struct RunArgs {
     /// Accepted for its forks, which write a report only then. Here there always is one.
     #[arg(long, hide = true)]
     pub generate_report: bool,
+    /// The time of the report, in seconds since 1970. Default: when it is started.
+    #[arg(long, value_name = "SECONDS", hide = true)]
+    pub timestamp: Option<i64>,
     /// Run so often, so that the comparison knows how much runs differ.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub repeat: NonZeroUsize,
     /// Show no progress.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `version`
+#[derive(Debug, Clone, Copy, Args)]
+pub struct VersionArgs {
+    /// As an object of JSON.
+    #[arg(short, long)]
+    pub json: bool,
 }
 
 /// When calls are made.
@@ -349,10 +363,16 @@ pub struct PaceArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "ramp_to")]
     pub ramp_time: Option<Duration>,
     /// How far the rate goes up and down, in proportion to --rate: from 0 to 1.
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "rate")]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        value_parser = parse_share,
+        requires = "rate",
+        aliases = ["rate-amplitude", "rate-sine-variation", "rate-variation"]
+    )]
     pub rate_sine_amplitude: Option<f64>,
     /// How long it takes to go up, down and back.
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = parse_duration_or_seconds, alias = "sine-period")]
     pub rate_sine_period: Duration,
 }
 
@@ -411,7 +431,7 @@ impl FromStr for Extent {
     fn from_str(text: &str) -> Result<Self, String> {
         text.parse()
             .map(Self::Count)
-            .or_else(|_| parse_duration(text).map(Self::Time))
+            .or_else(|_| parse_duration_or_seconds(text).map(Self::Time))
             .map_err(|_| format!("expected a count, or a time with its unit as in 60s, found {text:?}"))
     }
 }
@@ -438,6 +458,21 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         rest = behind.trim_start();
     }
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+/// As [`parse_duration`], and a number without a unit is one of seconds, as it is to Latte and its fork.
+///
+/// # Errors
+/// What is no time.
+pub fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> {
+    // Words that are numbers to a float, such as "inf", are none here.
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit());
+    match text.parse().ok().filter(|_| is_number) {
+        Some(seconds) => {
+            Duration::try_from_secs_f64(seconds).map_err(|_| format!("expected a time as 10s, found {text:?}"))
+        }
+        None => parse_duration(text),
+    }
 }
 
 fn unit_seconds(unit: &str) -> Option<f64> {
@@ -509,6 +544,22 @@ mod tests {
             "1..5s",
         ] {
             assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_alone_is_one_of_seconds_where_latte_takes_it() {
+        for (text, millis) in [
+            ("30", 30_000),
+            ("2.5", 2_500),
+            ("1e2", 100_000),
+            ("30s", 30_000),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_duration_or_seconds(text).unwrap().as_millis(), millis, "{text}");
+        }
+        for text in ["", "-5", "inf", "nan", "1e300", "5.", "1e9s", "soon"] {
+            assert!(parse_duration_or_seconds(text).is_err(), "{text}");
         }
     }
 

@@ -9,6 +9,7 @@ pub mod plot;
 pub mod run;
 pub mod schema;
 pub mod show;
+mod version;
 
 use std::error::Error as _;
 use std::io::stdout;
@@ -48,6 +49,7 @@ fn dispatch(command: &Command) -> Result<ExitCode> {
         Command::Plot(args) => plot::plot(args, &mut stdout().lock())?,
         Command::Hdr(args) => hdr::hdr(args, &mut stdout().lock())?,
         Command::Export(args) => export::export(args, &mut stdout().lock())?,
+        Command::Version(args) => version::version(*args, &mut stdout().lock())?,
     }
     Ok(ExitCode::SUCCESS)
 }

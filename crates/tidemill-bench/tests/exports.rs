@@ -36,6 +36,14 @@ fn write(path: &Path, seed: u64, started_ms: i64, workload: &str) -> Vec<Sample>
     let mut summary = Summary::default();
     let mut samples = Vec::new();
     let service = |_, random: &mut rand::rngs::StdRng| exponential(random, Duration::from_micros(500 + 100 * seed));
+    let mut warm_up = Sample {
+        warm_up: true,
+        // As long as it took on this machine.
+        duration_s: 0.002 * seed as f64,
+        ..Sample::default()
+    };
+    warm_up.functions.insert("read".into(), Default::default());
+    writer.sample(&warm_up).expect("a sample that can be written");
     queue(seed, 6, 200, service, |sample| {
         writer.sample(&sample).expect("a sample that can be written");
         summary.add(&sample);
@@ -229,7 +237,7 @@ fn what_does_not_fit_is_not_merged() {
     assert!(failed(&[&one, &two], &merged).contains("merge reports of the same sampling"));
     // Damage in a sample that only the merge reads.
     fs::write(&two, lines.replacen("\"histogram\":\"HIST", "\"histogram\":\"????", 1)).unwrap();
-    assert!(failed(&[&one, &two], &merged).contains("two.json:2: expected a sample"));
+    assert!(failed(&[&one, &two], &merged).contains("two.json:3: expected a sample"));
 }
 
 #[test]

@@ -17,7 +17,6 @@ use crate::{
 
 /// Export reports: a page of HTML, rows of a format, or several reports merged into one
 #[derive(Args, Clone, Debug)]
-#[group(id = "what", required = true, multiple = false, args = ["html", "merge", "format"])]
 pub struct ExportArgs {
     /// The report; with --merge, all reports to merge
     #[arg(value_name = "PATH", required = true)]
@@ -26,10 +25,10 @@ pub struct ExportArgs {
     #[arg(short, long, value_name = "PATH", conflicts_with = "merge")]
     pub baseline: Option<PathBuf>,
     /// One page with pictures that needs nothing else
-    #[arg(long)]
+    #[arg(long, required_unless_present_any = ["merge", "format"], conflicts_with_all = ["merge", "format"])]
     pub html: bool,
     /// Add the reports of several machines that ran at the same time
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub merge: bool,
     /// The numbers as rows of this format
     #[arg(long, value_enum)]

@@ -175,7 +175,10 @@ fn config(args: &RunArgs, prepared: &Prepared, name: &str, version: &str) -> Run
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     RunConfig {
         client: concat!("tidemill-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
-        started_ms: chrono::Utc::now().timestamp_millis(),
+        started_ms: match args.timestamp {
+            Some(seconds) => seconds.saturating_mul(1_000),
+            None => chrono::Utc::now().timestamp_millis(),
+        },
         command: "run".to_owned(),
         workload: args.workload.workload.display().to_string(),
         functions: args

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use crate::args::parse_duration;
+use crate::args::parse_duration_or_seconds;
 
 /// What is done about requests that fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,7 +54,7 @@ impl FromStr for RetryDelay {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (min, max) = text.split_once(',').unwrap_or((text, text));
-        let (min, max) = (parse_duration(min)?, parse_duration(max)?);
+        let (min, max) = (parse_duration_or_seconds(min)?, parse_duration_or_seconds(max)?);
         if min > max {
             return Err(format!("the first wait, {min:?}, is longer than the longest, {max:?}"));
         }

@@ -70,6 +70,10 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
             let path = &report.path;
             scope.spawn(move || {
                 let read = Report::read(path, &mut |run, mut sample| {
+                    if sample.warm_up {
+                        // Nothing counts it, and each machine warms up as long as it takes.
+                        return Ok(());
+                    }
                     sample.start_s += behind_s;
                     let sent = sender.send(Ok((run, sample)));
                     sent.map_err(|_| Error::Misuse("the merge ended".into()))
@@ -147,14 +151,14 @@ fn next(streams: &mut [Stream<'_>], run: usize) -> Result<Option<Sample>> {
     else {
         return Ok(None);
     };
-    let (start, warm_up) = (first.start_s, first.warm_up);
+    let start = first.start_s;
     // The last sample of a run may be a short one.
     let longest = heads.map(|sample| sample.duration_s).fold(0.0, f64::max);
     let mut sum: Option<Sample> = None;
     for stream in streams {
-        let due = stream.head.take_if(|(of, sample)| {
-            *of == run && sample.warm_up == warm_up && sample.start_s - start < SAME_INTERVAL * longest
-        });
+        let due = stream
+            .head
+            .take_if(|(of, sample)| *of == run && sample.start_s - start < SAME_INTERVAL * longest);
         let Some((_, sample)) = due else { continue };
         match &mut sum {
             Some(sum) => sum.add(&sample),
