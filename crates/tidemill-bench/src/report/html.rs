@@ -187,10 +187,7 @@ fn numbers(page: &mut String, compared: &[Compared], with_baseline: bool) {
             if let Some(comparison) = one.comparison {
                 unsure |= comparison.basis == Basis::WithinRuns;
                 let change = comparison.change.map(|change| format!("{:+.1} %", change * 100.0));
-                let p = comparison.p_value.map(|p| match comparison.basis {
-                    Basis::Runs => format!("{p:.5} {}", comparison.stars()),
-                    Basis::WithinRuns => format!("({p:.5})"),
-                });
+                let p = one.probability().map(|p| format!("{p} {}", comparison.stars()));
                 let effect = comparison.effect.map(|effect| format!("{effect:+.1}"));
                 let class = one.verdict();
                 for text in [change, p, effect] {

@@ -9,7 +9,7 @@ use crate::{
     Result,
     stats::{
         Estimate, Sample,
-        comparison::{Basis, Comparison, combine, compare},
+        comparison::{Basis, Comparison, Test, adjust, combine, compare},
     },
 };
 
@@ -27,6 +27,15 @@ pub struct Compared {
 }
 
 impl Compared {
+    /// Its probability as it is shown: adjusted for the number of numbers, or in brackets where no verdict follows from it.
+    pub fn probability(&self) -> Option<String> {
+        let comparison = self.comparison?;
+        match comparison.basis {
+            Basis::Runs => comparison.p_adjusted.map(|p| format!("{p:.5}")),
+            Basis::WithinRuns => comparison.p_value.map(|p| format!("({p:.5})")),
+        }
+    }
+
     /// `better` or `worse` where the difference is significant, otherwise nothing.
     pub fn verdict(&self) -> &'static str {
         let significant = self.comparison.filter(Comparison::is_significant);
@@ -59,6 +68,7 @@ pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
             list.insert(at, (quantity.clone(), present));
         }
     }
+    let mut all_values = Vec::new();
     let compared = list.into_iter().map(|(mut quantity, present)| {
         let (own, other) = (values(&runs, &quantity), values(&before, &quantity));
         if let Some(value) = combine(&own) {
@@ -72,6 +82,7 @@ pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
             // It cannot become less than nothing.
             comparison.low = comparison.low.map(|low| low.max(-1.0));
         }
+        all_values.push(other.iter().chain(&own).map(|one| one.value).collect::<Vec<f64>>());
         Compared {
             comparison,
             present,
@@ -79,7 +90,13 @@ pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
             quantity,
         }
     });
-    compared.collect()
+    let mut compared: Vec<Compared> = compared.collect();
+    let tests = compared.iter_mut().zip(all_values).filter_map(|(one, runs)| {
+        let comparison = one.comparison.as_mut()?;
+        Some(Test { comparison, runs })
+    });
+    adjust(&mut tests.collect::<Vec<_>>());
+    compared
 }
 
 /// The values of a quantity, one a run. A kind of error that a run did not have is none, not missing.
@@ -94,7 +111,7 @@ fn values(runs: &[Vec<Quantity>], quantity: &Quantity) -> Vec<Estimate> {
 }
 
 /// The numbers as rows: `scope`, `scope_name`, `quantity`, `statistic`, `unit`, `value`, `std_err`, `low`, `high`, and with a
-/// baseline `baseline`, `change_percent` with its interval, `p_value`, `effect_size`, `significant` and `basis`.
+/// baseline `baseline`, `change_percent` with its interval, `p_value`, `p_adjusted`, `effect_size`, `significant` and `basis`.
 ///
 /// # Errors
 /// None that numbers can cause.
@@ -143,6 +160,7 @@ pub fn rows(compared: &[Compared], with_baseline: bool) -> Result<RecordBatch> {
                 compared(|one| one.high.map(|change| change * 100.0)),
             ),
             ("p_value", compared(|one| one.p_value)),
+            ("p_adjusted", compared(|one| one.p_adjusted)),
             ("effect_size", compared(|one| one.effect)),
             (
                 "significant",

@@ -51,8 +51,17 @@ pub fn write_text(
             }
         }
     }
-    let unsure = compared.iter().filter_map(|one| one.comparison);
-    if unsure.clone().any(|comparison| comparison.basis == Basis::WithinRuns) {
+    let mut bases = compared
+        .iter()
+        .filter_map(|one| one.comparison)
+        .map(|comparison| comparison.basis);
+    if bases.clone().any(|basis| basis == Basis::Runs) {
+        writeln!(
+            out,
+            "\nP-values are adjusted for the number of different numbers that are compared (Holm)."
+        )?;
+    }
+    if bases.any(|basis| basis == Basis::WithinRuns) {
         writeln!(
             out,
             "\nP-values in brackets come from one run each and know nothing of how runs differ, so they give no verdict:\n\
@@ -134,7 +143,7 @@ fn write_numbers(report: &Report, with_baseline: bool, compared: &[Compared], ou
         .iter()
         .flat_map(|run| run.results.statements.keys())
         .collect::<BTreeSet<_>>();
-    let mut section: Option<(&Scope, bool, &str)> = None;
+    let mut sections: Vec<Section<'_>> = Vec::new();
     for one in compared {
         let quantity = &one.quantity;
         let said = match quantity.scope {
@@ -147,44 +156,73 @@ fn write_numbers(report: &Report, with_baseline: bool, compared: &[Compared], ou
             continue;
         }
         let name = if is_times { quantity.name } else { "" };
-        if section != Some((&quantity.scope, is_times, name)) {
-            section = Some((&quantity.scope, is_times, name));
-            heading(&title(quantity, is_times), with_baseline, out)?;
+        let key = (&quantity.scope, name);
+        if sections.last().is_none_or(|section| section.key != key) {
+            sections.push(Section {
+                key,
+                title: title(quantity, is_times),
+                lines: Vec::new(),
+            });
         }
-        let label = match is_times {
-            true => quantity.statistic.clone(),
-            false => label(quantity),
-        };
-        let own = Some(&quantity.estimate)
-            .filter(|_| one.present)
-            .map(estimate)
-            .unwrap_or_default();
-        let mut line = format!("{label:>27}  {own:<33}");
-        if with_baseline {
-            let before = one.baseline.as_ref().map(estimate).unwrap_or_default();
-            let _ = write!(line, "{before:<33}");
-            if let Some(comparison) = one.comparison {
-                let change = comparison.change.map(|change| format!("{:+.1} %", change * 100.0));
-                let p = comparison.p_value.map(|p| match comparison.basis {
-                    Basis::Runs => format!("{p:.5}"),
-                    Basis::WithinRuns => format!("({p:.5})"),
-                });
-                let effect = comparison.effect.map(|effect| format!("{effect:+.1}"));
-                let texts = [change, p, effect].map(Option::unwrap_or_default);
-                let stars = comparison.stars();
-                let _ = write!(
-                    line,
-                    "{:>9}  {:>9}  {:>6}  {stars} {}",
-                    texts[0],
-                    texts[1],
-                    texts[2],
-                    one.verdict()
-                );
+        if let Some(section) = sections.last_mut() {
+            section.lines.push(number_line(one, is_times, with_baseline));
+        }
+    }
+    for (index, section) in sections.iter().enumerate() {
+        let is_times = !section.key.1.is_empty();
+        let same = sections[..index]
+            .iter()
+            .find(|before| is_times && before.lines == section.lines);
+        match same {
+            Some(same) => writeln!(out, "\n{} is the same as {}", section.title, same.title)?,
+            None => {
+                heading(&section.title, with_baseline, out)?;
+                section.lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
             }
         }
-        writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// Numbers under one heading.
+struct Section<'a> {
+    /// Of what, and which times; nothing where they are none.
+    key: (&'a Scope, &'a str),
+    title: String,
+    lines: Vec<String>,
+}
+
+fn number_line(one: &Compared, is_times: bool, with_baseline: bool) -> String {
+    let quantity = &one.quantity;
+    let label = match is_times {
+        true => quantity.statistic.clone(),
+        false => label(quantity),
+    };
+    let own = Some(&quantity.estimate)
+        .filter(|_| one.present)
+        .map(estimate)
+        .unwrap_or_default();
+    let mut line = format!("{label:>27}  {own:<33}");
+    if with_baseline {
+        let before = one.baseline.as_ref().map(estimate).unwrap_or_default();
+        let _ = write!(line, "{before:<33}");
+        if let Some(comparison) = one.comparison {
+            let change = comparison.change.map(|change| format!("{:+.1} %", change * 100.0));
+            let effect = comparison.effect.map(|effect| format!("{effect:+.1}"));
+            let texts = [change, one.probability(), effect].map(Option::unwrap_or_default);
+            let stars = comparison.stars();
+            let _ = write!(
+                line,
+                "{:>9}  {:>9}  {:>6}  {stars} {}",
+                texts[0],
+                texts[1],
+                texts[2],
+                one.verdict()
+            );
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
 }
 
 fn heading(title: &str, with_baseline: bool, out: &mut dyn Write) -> io::Result<()> {

@@ -3,6 +3,9 @@
 //! Welch's t-test (1947) on the very quantities that are printed. What decides is how much the runs of one side differ among
 //! themselves: on a shared machine that is far more than what one run knows of its own error, so a verdict needs
 //! `--repeat` on one side at least. From one run each there is a probability for orientation, and no verdict.
+//!
+//! A report compares dozens of numbers, so that one of them would differ by chance as often as not. The probabilities are adjusted for their
+//! number, as Holm (1979) does, which holds whatever the numbers have to do with each other.
 
 use super::estimate::{CONFIDENCE, Estimate, student_quantile, student_two_sided};
 
@@ -23,6 +26,8 @@ pub struct Comparison {
     pub high: Option<f64>,
     /// The probability of such a difference if there is none.
     pub p_value: Option<f64>,
+    /// The same, adjusted for all the numbers that were compared with it, once they were: see [`adjust`]. None from one run each.
+    pub p_adjusted: Option<f64>,
     /// The difference in standard deviations between runs (Hedges 1981).
     pub effect: Option<f64>,
     /// What the probability rests on.
@@ -41,12 +46,12 @@ pub enum Basis {
 impl Comparison {
     /// Whether the difference is more than chance, as far as runs were repeated.
     pub fn is_significant(&self) -> bool {
-        self.basis == Basis::Runs && self.p_value.is_some_and(|p| p < SIGNIFICANT)
+        self.p_adjusted.is_some_and(|p| p < SIGNIFICANT)
     }
 
     /// A star for each power of ten below a tenth, at most five; none where there is no verdict.
     pub fn stars(&self) -> &'static str {
-        let Some(p) = self.p_value.filter(|_| self.is_significant()) else {
+        let Some(p) = self.p_adjusted.filter(|_| self.is_significant()) else {
             return "";
         };
         match p {
@@ -118,11 +123,63 @@ pub fn compare(baseline: &[Estimate], runs: &[Estimate]) -> Option<Comparison> {
         low: ends.map(|(scale, margin)| (difference - margin) * scale),
         high: ends.map(|(scale, margin)| (difference + margin) * scale),
         p_value,
+        p_adjusted: p_value.filter(|_| basis == Basis::Runs),
         effect: (basis == Basis::Runs)
             .then(|| effect(baseline, runs, difference))
             .flatten(),
         basis,
     })
+}
+
+/// A comparison that is to be adjusted, and the values of the runs that it is of: the baseline's, and the others.
+pub struct Test<'a> {
+    /// What was found.
+    pub comparison: &'a mut Comparison,
+    /// The values of all runs.
+    pub runs: Vec<f64>,
+}
+
+/// Adjusts the probabilities of comparisons that are made together for their number (Holm 1979): that any of them is significant where
+/// nothing differs is as rare as it is for a single one. What has the same value in each run is the same number under another name, as the
+/// latency of requests that are all there is to a cycle, and counts once. Returns how many numbers there were.
+pub fn adjust(tests: &mut [Test<'_>]) -> usize {
+    let mut order: Vec<(usize, f64)> = tests
+        .iter()
+        .enumerate()
+        .filter_map(|(index, test)| Some((index, test.comparison.p_adjusted.and(test.comparison.p_value)?)))
+        .collect();
+    order.sort_by(|left, right| left.1.total_cmp(&right.1));
+    // Each number's first test in this order, and all of its tests.
+    let mut numbers: Vec<Vec<usize>> = Vec::new();
+    for (index, _) in &order {
+        let same = numbers
+            .iter_mut()
+            .find(|known| is_same(&tests[known[0]].runs, &tests[*index].runs));
+        match same {
+            Some(known) => known.push(*index),
+            None => numbers.push(vec![*index]),
+        }
+    }
+    let count = numbers.len();
+    let mut least = 0.0_f64;
+    for (place, number) in numbers.iter().enumerate() {
+        let p = tests[number[0]].comparison.p_value.unwrap_or(1.0);
+        least = least.max((p * (count - place) as f64).min(1.0));
+        for index in number {
+            tests[*index].comparison.p_adjusted = Some(least);
+        }
+    }
+    count
+}
+
+/// Whether two numbers are the same in all runs, as far as histograms tell.
+fn is_same(left: &[f64], right: &[f64]) -> bool {
+    const DIGITS: f64 = 1e-3;
+    let pairs = left.iter().zip(right);
+    left.len() == right.len()
+        && pairs
+            .into_iter()
+            .all(|(left, right)| (left - right).abs() <= DIGITS * left.abs().max(right.abs()))
 }
 
 /// The error of a side's value.
@@ -213,6 +270,44 @@ mod tests {
         let found = compare(&bare(&[0.597; 3]), &bare(&[0.5971; 3])).unwrap();
         assert!(!found.is_significant(), "{found:?}");
         assert!(compare(&bare(&[0.597; 3]), &bare(&[0.7; 3])).unwrap().is_significant());
+    }
+
+    #[test]
+    fn probabilities_are_adjusted_for_their_number_as_holm_does() {
+        let mut found: Vec<Comparison> = [0.01, 0.04, 0.03, 0.005, 0.04]
+            .into_iter()
+            .map(|p| {
+                let compared = compare(&bare(&[1.0, 2.0]), &bare(&[1.0, 2.0])).unwrap();
+                Comparison {
+                    p_value: Some(p),
+                    p_adjusted: Some(p),
+                    ..compared
+                }
+            })
+            .collect();
+        let mut tests: Vec<Test<'_>> = found
+            .iter_mut()
+            .enumerate()
+            // The last is the second under another name, as far as three digits tell.
+            .map(|(number, comparison)| Test {
+                comparison,
+                runs: vec![if number == 4 { 1.0005 } else { number as f64 }, 5.0],
+            })
+            .collect();
+        assert_eq!(adjust(&mut tests), 4);
+        let adjusted: Vec<f64> = found.iter().map(|one| one.p_adjusted.unwrap()).collect();
+        // Holm's own example: 0.005 · 4, 0.01 · 3, 0.03 · 2, and 0.04, which cannot be less than the one before.
+        for (found, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02, 0.06]) {
+            assert!((found - expected).abs() < 1e-12, "{adjusted:?}");
+        }
+        // From one run each there is nothing to adjust.
+        let mut one = compare(&[Estimate::mean(1.0, 0.1, 9.0)], &[Estimate::mean(2.0, 0.1, 9.0)]).unwrap();
+        assert_eq!(one.p_adjusted, None);
+        let mut tests = [Test {
+            comparison: &mut one,
+            runs: vec![1.0, 2.0],
+        }];
+        assert_eq!((adjust(&mut tests), one.p_adjusted), (0, None));
     }
 
     /// A noisy machine: runs of the same thing differ by a tenth, each thinking that it knows itself to a hundredth.
