@@ -15,15 +15,25 @@ use crate::{
 pub struct HdrLog<W> {
     out: W,
     prefix: String,
+    of: Of,
+}
+
+/// Whose times a log holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Of {
+    /// All cycles together, as `cycles`, and all requests, as `requests`: what Latte's `hdr` writes.
+    All,
+    /// The cycles of each function by itself, as `fn--NAME`: what the `--hdrfile` of Latte's fork writes, and its automation reads.
+    Functions,
 }
 
 impl<W: Write> HdrLog<W> {
     /// Writes the head of a log. `started_ms` is the start of the run, in milliseconds since 1970; `tag` stands before the tags
-    /// of all histograms, with a point.
+    /// of all histograms, with a point. `of` says whose times they are.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a tag that the format can't hold, [`Error::Output`] when `out` refuses.
-    pub fn create(mut out: W, started_ms: i64, tag: Option<&str>) -> Result<Self> {
+    pub fn create(mut out: W, started_ms: i64, tag: Option<&str>, of: Of) -> Result<Self> {
         if let Some(tag) = tag
             && (tag.is_empty() || tag.chars().any(|one| one == ',' || one.is_whitespace()))
         {
@@ -40,10 +50,11 @@ impl<W: Write> HdrLog<W> {
         Ok(Self {
             out,
             prefix: tag.map(|tag| format!("{tag}.")).unwrap_or_default(),
+            of,
         })
     }
 
-    /// Writes the cycles and the requests of an interval; those of the warm-up are left out.
+    /// Writes the histograms of an interval; those of the warm-up are left out, and functions that no cycle of it called.
     ///
     /// # Errors
     /// [`Error::Output`] when `out` refuses.
@@ -51,8 +62,19 @@ impl<W: Write> HdrLog<W> {
         if sample.warm_up {
             return Ok(());
         }
-        self.line(sample, "cycles", &sample.cycle_latencies())?;
-        self.line(sample, "requests", &sample.request_latencies())?;
+        match self.of {
+            Of::All => {
+                self.line(sample, "cycles", &sample.cycle_latencies())?;
+                self.line(sample, "requests", &sample.request_latencies())?;
+            }
+            Of::Functions => {
+                for (name, function) in &sample.functions {
+                    if let Some(times) = function.latency.as_ref().filter(|times| times.histogram.count() > 0) {
+                        self.line(sample, &format!("fn--{name}"), &times.histogram)?;
+                    }
+                }
+            }
+        }
         // A log may be followed while it grows.
         Ok(self.out.flush()?)
     }
@@ -95,7 +117,7 @@ mod tests {
     #[test]
     fn logs_are_read_by_another_reader() {
         let mut out = Vec::new();
-        let mut log = HdrLog::create(&mut out, 1_764_000_000_250, Some("node1")).unwrap();
+        let mut log = HdrLog::create(&mut out, 1_764_000_000_250, Some("node1"), Of::All).unwrap();
         log.sample(&sample()).unwrap();
         let mut warm_up = sample();
         warm_up.warm_up = true;
@@ -120,9 +142,45 @@ mod tests {
     }
 
     #[test]
+    fn functions_have_histograms_of_their_own() {
+        let start = Instant::now();
+        let mut recorder = Recorder::new(&["read".into(), "write".into(), "idle".into()], start);
+        for (function, micros) in [(0, 100), (0, 200), (1, 5_000)] {
+            recorder.cycle(
+                FunctionId(function),
+                start,
+                start,
+                start + Duration::from_micros(micros),
+                Ok(()),
+            );
+        }
+        let sample = Sample::merge([recorder.take(start + Duration::from_secs(1))], None);
+        let mut out = Vec::new();
+        HdrLog::create(&mut out, 0, None, Of::Functions)
+            .unwrap()
+            .sample(&sample)
+            .unwrap();
+        let found = IntervalLogIterator::new(&out).filter_map(|entry| match entry.unwrap() {
+            LogEntry::Interval(histogram) => {
+                let times = Latencies::from_text(histogram.encoded_histogram()).unwrap();
+                Some((
+                    histogram.tag().unwrap().as_str().to_owned(),
+                    times.count(),
+                    times.max() / 100_000,
+                ))
+            }
+            _ => None,
+        });
+        let expected = [("fn--read".to_owned(), 2, 2), ("fn--write".to_owned(), 1, 50)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
     fn tags_that_break_the_format_are_refused() {
         for tag in ["", "a,b", "a b", "a\n"] {
-            let error = HdrLog::create(Vec::new(), 0, Some(tag)).unwrap_err().to_string();
+            let error = HdrLog::create(Vec::new(), 0, Some(tag), Of::All)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains("a tag of a histogram is a word"), "{error}");
         }
     }

@@ -537,7 +537,7 @@ fn histograms_are_logged_and_served_while_the_run_goes() {
     Ran::from(running.wait_with_output().unwrap()).good();
     let log = std::fs::read_to_string(bench.file("r.hdr")).unwrap();
     assert!(
-        log.lines().filter(|line| line.starts_with("Tag=cycles,")).count() >= 20,
+        log.lines().filter(|line| line.starts_with("Tag=fn--run,")).count() >= 20,
         "{log}"
     );
     bench

@@ -8,7 +8,11 @@ use std::{
 
 use clap::Args;
 
-use crate::{Error, Result, hdr::HdrLog, report::Report};
+use crate::{
+    Error, Result,
+    hdr::{HdrLog, Of},
+    report::Report,
+};
 
 /// Export the histograms of a report as an HdrHistogram interval log
 #[derive(Args, Clone, Debug)]
@@ -39,7 +43,7 @@ pub fn hdr(args: &HdrArgs, out: &mut dyn Write) -> Result<()> {
         }
         None => out,
     };
-    let mut log = HdrLog::create(out, started_ms, args.tag.as_deref())?;
+    let mut log = HdrLog::create(out, started_ms, args.tag.as_deref(), Of::All)?;
     Report::read(&args.report, &mut |_, sample| log.sample(&sample))?;
     Ok(())
 }

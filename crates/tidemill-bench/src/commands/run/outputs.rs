@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::RunArgs;
 use crate::error::{Error, Result};
-use crate::hdr::HdrLog;
+use crate::hdr::{HdrLog, Of};
 use crate::progress::Progress;
 use crate::prometheus::Endpoint;
 use crate::report::{ReportWriter, RunConfig};
@@ -30,7 +30,7 @@ impl Outputs {
         let path = report_path(args.output.as_deref(), config.started_ms);
         let log = args.hdrfile.as_deref().map(|path| {
             let file = File::create(path).map_err(Error::io("create", path))?;
-            HdrLog::create(BufWriter::new(file), config.started_ms, None)
+            HdrLog::create(BufWriter::new(file), config.started_ms, None, Of::Functions)
         });
         let outputs = Self {
             writer: ReportWriter::create(&path, config)?,
