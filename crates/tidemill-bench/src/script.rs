@@ -3,6 +3,7 @@
 //! A script is compiled once ([`Program::load`]) and copied for each worker ([`Program::unshare`]), so that no two threads
 //! count references to the same memory. [`Limits`] stop a script that never ends.
 
+mod binary;
 mod call;
 mod compiled;
 mod data;
@@ -164,7 +165,7 @@ fn rune_context(
     context.install(&latte)?;
     context.install(uuid::module()?)?;
     context.install(fs::module(files)?)?;
-    context.install(fs::lines_module()?)?;
+    context.install(fs::types_module()?)?;
     context.install(context::module()?)?;
     Ok(context)
 }

@@ -113,11 +113,34 @@ fn texts_come_from_files_and_resources() {
         "#,
     );
     bench.run(&["run", "w.rn", "-d", "1", "-w", "0", "-o", "r.json"]).good();
+    bench.write("lines.tsv", "a\tbc\r\nd\te f \n\ng\th");
+    bench.write(
+        "w.rn",
+        r#"
+        pub async fn run(ctx, i) {
+            // Untrimmed pieces and separators are all the bytes there are.
+            let sizes = [];
+            let lines = fs::read_split_lines_iter("lines.tsv", ["\t", 1, false, false])?;
+            while let Some(line) = lines.next() {
+                let line = line?;
+                let size = line.len() - 1;
+                for piece in line { size += piece.len(); }
+                sizes.push(size);
+            }
+            assert_eq!(sizes, [6, 7, 1, 3]);
+            let lines = fs::read_split_lines_iter("lines.tsv", ["\t", 1])?;
+            assert_eq!(lines.next().unwrap()?, ["a", "bc"]);
+            assert_eq!(lines.next().unwrap()?, ["d", "e f"]);
+        }
+        "#,
+    );
+    bench.run(&["run", "w.rn", "-d", "1", "-w", "0", "-o", "r.json"]).good();
     for call in [
         "read_to_string(\"no.txt\")",
         "read_lines(\"no.txt\")",
         "read_words(\"no.txt\")",
         "read_split_lines_iter(\"no.txt\", [])",
+        "open_binary(\"no.txt\")",
     ] {
         let (_, ran) = run(&format!("pub async fn run(ctx, i) {{ fs::{call}?; }}"), &[]);
         ran.fails(2, "no.txt: No such file");
@@ -127,6 +150,87 @@ fn texts_come_from_files_and_resources() {
         &[],
     );
     ran.fails(2, "there is no resource no.txt");
+}
+
+#[test]
+fn files_of_bytes_are_read_from_where_they_stand() {
+    let bench = Bench::new("mem:");
+    let mut bytes = Vec::new();
+    bytes.extend(2_u32.to_le_bytes());
+    bytes.extend(u32::MAX.to_be_bytes());
+    for number in [1.5_f32, -2.0] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend((-7_i64).to_be_bytes());
+    bytes.extend((-3_i32).to_le_bytes());
+    bytes.extend(513_u16.to_le_bytes());
+    bytes.extend(0.1_f64.to_be_bytes());
+    bytes.push(200);
+    bytes.extend(b"end");
+    std::fs::write(bench.file("data.bin"), &bytes).unwrap();
+    bench.write(
+        "w.rn",
+        r#"
+        pub async fn run(ctx, i) {
+            let file = fs::open_binary("data.bin")?;
+            assert_eq!(file.len(), 42);
+            assert_eq!(file.read_u32(fs::LE)?, 2);
+            assert_eq!(file.read_u32("be")?, 4294967295);
+            assert_eq!(file.read_f32_vec(fs::LE, 2)?, [1.5, -2.0]);
+            assert_eq!(file.read_i64(fs::BE)?, -7);
+            assert_eq!(file.read_i32(fs::LE)?, -3);
+            assert_eq!(file.read_u16(fs::LE)?, 513);
+            assert_eq!(file.read_f64(fs::BE)?, 0.1);
+            assert_eq!(file.read_u8()?, 200);
+            assert_eq!(String::from_utf8(file.read_bytes(3)?)?, "end");
+            assert_eq!(file.position(), 42);
+            file.seek(8)?;
+            assert_eq!(file.read_f32(fs::LE)?, 1.5);
+            file.skip(-12)?;
+            assert_eq!(file.read_u32_vec(fs::LE, 1)?, [2]);
+            file.seek(42)?;
+            file.seek(0)?;
+            for wrong in [file.seek(43), file.seek(-1), file.skip(-1), file.skip(43), file.read_u32("middle"),
+                          file.read_bytes(43), file.read_bytes(-1), file.read_f64_vec(fs::LE, 6),
+                          file.read_i32_vec(fs::LE, 9223372036854775807), file.read_f32_vec(fs::LE, -1)] {
+                let why = match wrong { Err(why) => `${why}`, Ok(_) => return Err("it was taken") };
+                if !why.contains("data.bin: ") { return Err(why); }
+            }
+            assert_eq!(file.position(), 0);
+            file.seek(40)?;
+            return file.read_u32(fs::LE);
+        }
+        "#,
+    );
+    let line = ["run", "w.rn", "-d", "1", "-w", "0", "-o", "r.json"];
+    bench
+        .run(&line)
+        .fails(2, "data.bin: expected 1 values of 4 bytes at byte 40, found 2 bytes");
+    // What is read counts as the script's memory.
+    std::fs::write(bench.file("data.bin"), vec![0; 3 << 20]).unwrap();
+    bench.write(
+        "w.rn",
+        "pub async fn run(ctx, i) { fs::open_binary(\"data.bin\")?.read_bytes(3145728)?; }",
+    );
+    bench.run(&line).good();
+    bench
+        .run(&[&line[..], &["--memory-limit", "2"]].concat())
+        .fails(2, "one call may hold");
+}
+
+#[test]
+fn a_missing_field_is_called_by_its_name() {
+    for (expression, why) in [
+        ("row.nothing", "function run: there is no field nothing in row"),
+        ("[row][0] . nothing", "there is no field nothing in [row][0]"),
+        ("ctx.data.queries", "there is no field queries in ctx.data"),
+    ] {
+        let (_, ran) = run(
+            &format!("pub async fn run(ctx, i) {{ let row = #{{ a: 1 }}; {expression} }}"),
+            &[],
+        );
+        ran.fails(2, why);
+    }
 }
 
 #[test]
@@ -431,6 +535,7 @@ fn a_workload_reads_its_own_folder_and_what_was_named() {
         ("read_lines", ""),
         ("read_words", ""),
         ("read_split_lines_iter", ", []"),
+        ("open_binary", ""),
     ] {
         let script = format!(
             "const FILE = latte::param!(\"file\", \"none\");

@@ -1,12 +1,13 @@
 //! Calls of a script's functions.
 
 use std::fmt;
+use std::path::Path;
 
 use rune::alloc::limit;
 use rune::runtime::{Args, VmError, budget};
 use rune::{Value, Vm};
 
-use super::{Function, Program};
+use super::{Function, Program, search_path};
 use crate::context::Failure;
 
 /// What came of a call that gave no value.
@@ -66,10 +67,28 @@ impl Program {
             )
         } else if message.contains("emory") {
             format!("{message}; one call may hold {} bytes", self.limits.memory)
+        } else if message.starts_with(MISSING_FIELD) {
+            match place.and_then(|ip| self.expression(ip)) {
+                Some(text) => missing_field(&text),
+                None => "there is no such field".to_owned(),
+            }
         } else {
             message
         };
         Called::Stopped(format!("{at}function {}: {why}", function.name))
+    }
+
+    /// The text of the expression that an instruction is of. A source keeps its text to itself, so it is read again.
+    fn expression(&self, ip: usize) -> Option<String> {
+        let instruction = self.unit.debug_info()?.instruction_at(ip)?;
+        let source = self.sources.get(instruction.source_id)?;
+        let text = match source.path() {
+            Some(path) => std::fs::read_to_string(path).ok()?,
+            None => search_path::bundled(Path::new(source.name()))?.to_owned(),
+        };
+        let span = instruction.span;
+        text.get(span.start.into_usize()..span.end.into_usize())
+            .map(str::to_owned)
     }
 
     fn position(&self, ip: usize) -> Option<String> {
@@ -80,6 +99,18 @@ impl Program {
             .path()
             .map_or_else(|| source.name().to_owned(), |path| path.display().to_string());
         Some(format!("{name}:{}:{}: ", line + 1, column + 1))
+    }
+}
+
+/// The machine's own words for a field that an object does not have name the number of a constant, and not the field.
+const MISSING_FIELD: &str = "Missing index by static string slot";
+
+/// Says which field of what there is not, from the expression that asks for it.
+fn missing_field(expression: &str) -> String {
+    let text = expression.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.rsplit_once('.') {
+        Some((object, field)) => format!("there is no field {} in {}", field.trim(), object.trim()),
+        None => format!("there is no such field: {text}"),
     }
 }
 

@@ -24,9 +24,11 @@ impl Files {
             .canonicalize()
             .ok()
             .and_then(|path| Some(path.parent()?.to_owned()));
-        let named = parameters
-            .iter()
-            .filter_map(|(_, value)| Path::new(value).canonicalize().ok());
+        // A text may be written as one of Rune, in quotes.
+        let named = parameters.iter().filter_map(|(_, value)| {
+            let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+            Path::new(quoted.unwrap_or(value)).canonicalize().ok()
+        });
         Self::Within(folder.into_iter().chain(named).collect())
     }
 
@@ -86,10 +88,17 @@ mod tests {
     fn a_script_reads_its_folder_and_what_was_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        for name in ["own", "own/data", "named"] {
+        for name in ["own", "own/data", "named", "quoted"] {
             fs::create_dir(path(name)).unwrap();
         }
-        for name in ["own/a.rn", "own/a.txt", "own/data/b.txt", "named/c.txt", "secret.txt"] {
+        for name in [
+            "own/a.rn",
+            "own/a.txt",
+            "own/data/b.txt",
+            "named/c.txt",
+            "quoted/d.txt",
+            "secret.txt",
+        ] {
             fs::write(path(name), name).unwrap();
         }
         std::os::unix::fs::symlink(path("secret.txt"), path("own/link.txt")).unwrap();
@@ -97,6 +106,7 @@ mod tests {
         let given = [
             ("place".to_owned(), path("named/c.txt")),
             ("rows".to_owned(), "7".to_owned()),
+            ("folder".to_owned(), format!("\"{}/\"", path("quoted"))),
         ];
         let files = Files::of(Path::new(&path("own/a.rn")), &given, false);
         for name in [
@@ -105,6 +115,7 @@ mod tests {
             "own/inside/b.txt",
             "own/data/../a.txt",
             "named/c.txt",
+            "quoted/d.txt",
         ] {
             assert!(files.text(&path(name)).is_ok(), "{name}");
         }

@@ -1,4 +1,4 @@
-//! The module `fs` of scripts: text from files and from the program's resources.
+//! The module `fs` of scripts: text and bytes from files, and text from the program's resources.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rune::runtime::Mut;
 use rune::{Any, ContextError, Module, Value};
 
+use super::binary::{self, BIG_ENDIAN, BinaryFile, LITTLE_ENDIAN};
 use super::files::Files;
 use super::resources::resource;
 
@@ -33,17 +34,24 @@ pub(super) fn module(files: &Arc<Files>) -> Result<Module, ContextError> {
             read_split_lines_iter(&files, file, &options)
         })
         .build()?;
+    let files = of();
+    module
+        .function("open_binary", move |file: &str| BinaryFile::open(&files, file))
+        .build()?;
+    module.constant("LE", LITTLE_ENDIAN).build()?;
+    module.constant("BE", BIG_ENDIAN).build()?;
     module.function_meta(read_resource_to_string)?;
     module.function_meta(read_resource_lines)?;
     module.function_meta(read_resource_words)?;
     Ok(module)
 }
 
-/// The type behind `read_split_lines_iter`.
-pub(super) fn lines_module() -> Result<Module, ContextError> {
+/// The types behind `read_split_lines_iter` and `open_binary`.
+pub(super) fn types_module() -> Result<Module, ContextError> {
     let mut module = Module::with_item(["fs"])?;
     module.ty::<SplitLines>()?;
     module.function_meta(SplitLines::next)?;
+    binary::install(&mut module)?;
     Ok(module)
 }
 
@@ -86,7 +94,7 @@ fn read_resource_words(name: &str) -> io::Result<Vec<String>> {
 #[rune(item = ::fs)]
 struct SplitLines {
     file: String,
-    lines: io::Lines<BufReader<File>>,
+    lines: BufReader<File>,
     separator: String,
     pieces: usize,
     trims: bool,
@@ -96,23 +104,28 @@ struct SplitLines {
 impl SplitLines {
     #[rune::function(instance, path = Self::next)]
     fn next(mut this: Mut<Self>) -> Option<io::Result<Vec<String>>> {
-        let line = this.lines.next()?.map_err(about(&this.file));
-        Some(line.map(|line| {
-            line.splitn(this.pieces, this.separator.as_str())
-                .map(|piece| if this.trims { piece.trim() } else { piece })
-                .filter(|piece| !(this.skips_empty && piece.is_empty()))
-                .map(str::to_owned)
-                .collect()
-        }))
+        let mut line = String::new();
+        match this.lines.read_line(&mut line).map_err(about(&this.file)) {
+            Ok(0) => return None,
+            Ok(_) => {}
+            Err(error) => return Some(Err(error)),
+        }
+        let pieces = line
+            .splitn(this.pieces, this.separator.as_str())
+            .map(|piece| if this.trims { piece.trim() } else { piece })
+            .filter(|piece| !(this.skips_empty && piece.is_empty()))
+            .map(str::to_owned);
+        Some(Ok(pieces.collect()))
     }
 }
 
 /// `options` are, as far as they are given: the separator (a text), how often to split at most (a number, below 0 without end), whether
-/// pieces are trimmed, and whether empty ones are left out (both true unless said otherwise).
+/// pieces are trimmed, and whether empty ones are left out (both true unless said otherwise). Pieces that are not trimmed are all that is in
+/// the file: the last one ends with the line's end.
 fn read_split_lines_iter(files: &Files, file: &str, options: &[Value]) -> io::Result<SplitLines> {
     let mut split = SplitLines {
         file: file.to_owned(),
-        lines: BufReader::new(files.open(file)?).lines(),
+        lines: BufReader::new(files.open(file)?),
         separator: " ".to_owned(),
         pieces: usize::MAX,
         trims: true,
