@@ -130,7 +130,12 @@ fn pages_need_nothing_else() {
     write(&baseline, 2, 2_000, "read.rn");
     let page = exported(&[&own], |args| args.html = true).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
-    assert_eq!(page.matches("<svg").count(), 3);
+    // Three pictures, each for a wide window and for a narrow one.
+    assert_eq!(page.matches("<svg role=\"img\" aria-label=").count(), 6);
+    assert_eq!(page.matches("<figure class=\"narrow\"").count(), 3);
+    assert!(page.contains("prefers-color-scheme:dark") && !page.contains("#FFFFFF") && !page.contains("\"#000000\""));
+    let heads = page.matches("<th").count() - page.matches("<thead").count();
+    assert_eq!(heads, page.matches("<th scope=").count());
     assert_eq!(
         (page.contains("<script"), page.contains("&lt;script&gt;")),
         (false, true)

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::{
     Result,
-    plot::{Chart, Timeline, write},
+    plot::{Chart, Timeline, lines_of_runs, write},
 };
 
 const WIDTH: u32 = 1_600;
@@ -51,22 +51,16 @@ pub fn plot(args: &PlotArgs, out: &mut dyn Write) -> Result<()> {
     let mut throughput = Vec::new();
     let mut latencies = Vec::new();
     let mut started_ms = None;
-    for path in &args.reports {
+    for (side, path) in args.reports.iter().enumerate() {
         let (report, timelines) = Timeline::of_report(path, &percents)?;
         started_ms.get_or_insert(report.config.started_ms);
         let name = match args.reports.len() {
             1 => String::new(),
             _ => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         };
-        for (run, timeline) in timelines.iter().enumerate() {
-            let label = match timelines.len() {
-                1 => name.clone(),
-                _ => format!("{name} run {}", run + 1).trim_start().to_owned(),
-            };
-            let label_or_cycles = if label.is_empty() { "cycles" } else { &label };
-            throughput.push(timeline.throughput(label_or_cycles));
-            latencies.extend(timeline.latencies(&label));
-        }
+        let (rates, times) = lines_of_runs(&timelines, &name, side);
+        throughput.extend(rates);
+        latencies.extend(times);
     }
     let mut charts = Vec::new();
     if args.throughput || neither {

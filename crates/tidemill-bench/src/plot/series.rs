@@ -19,7 +19,13 @@ pub struct Timeline {
     throughput: Vec<(f64, f64)>,
     /// By percentile; powers of ten, in milliseconds.
     latencies: Vec<Vec<(f64, f64)>>,
+    /// The longest sample and the last one, in seconds.
+    longest_s: f64,
+    last_s: f64,
 }
+
+/// A last sample that is shorter than this share of the others says little of a rate.
+const WHOLE: f64 = 0.9;
 
 impl Timeline {
     /// An empty one, of these percentiles of the cycles' latency.
@@ -28,6 +34,8 @@ impl Timeline {
             percents: percents.to_vec(),
             throughput: Vec::new(),
             latencies: vec![Vec::new(); percents.len()],
+            longest_s: 0.0,
+            last_s: 0.0,
         }
     }
 
@@ -52,6 +60,8 @@ impl Timeline {
         if sample.warm_up || sample.duration_s <= 0.0 {
             return;
         }
+        self.last_s = sample.duration_s;
+        self.longest_s = self.longest_s.max(sample.duration_s);
         let time = sample.start_s + sample.duration_s;
         self.throughput.push((time, sample.cycles() as f64 / sample.duration_s));
         let latencies = sample.cycle_latencies();
@@ -62,27 +72,53 @@ impl Timeline {
         }
     }
 
-    /// Cycles a second.
-    pub fn throughput(&self, label: &str) -> Line {
+    /// Cycles a second, of the report with the number `side`. A last sample of some milliseconds is no point of it.
+    pub fn throughput(&self, label: &str, side: usize) -> Line {
+        let points = match &self.throughput[..] {
+            [points @ .., _] if !points.is_empty() && self.last_s < WHOLE * self.longest_s => points,
+            points => points,
+        };
+        let points = thinned(points, |values| values.iter().sum::<f64>() / values.len() as f64);
         Line {
             label: label.into(),
-            points: thinned(&self.throughput, |values| {
-                values.iter().sum::<f64>() / values.len() as f64
-            }),
+            points,
+            kind: 0,
+            side,
         }
     }
 
-    /// Latencies, a line a percentile.
-    pub fn latencies(&self, label: &str) -> Vec<Line> {
-        let lines = self.percents.iter().zip(&self.latencies);
+    /// Latencies, a line a percentile, of the report with the number `side`. Without a label the lines are more of those before them.
+    pub fn latencies(&self, label: Option<&str>, side: usize) -> Vec<Line> {
+        let lines = self.percents.iter().zip(&self.latencies).enumerate();
         lines
-            .map(|(&percent, points)| Line {
-                label: format!("{} {label}", percentile_name(percent)).trim_end().into(),
+            .map(|(kind, (&percent, points))| Line {
+                label: label.map_or_else(String::new, |label| {
+                    format!("{} {label}", percentile_name(percent)).trim_end().into()
+                }),
                 // What a picture leaves out must not be the slow ones.
                 points: thinned(points, |values| values.iter().copied().fold(f64::MIN, f64::max)),
+                kind,
+                side,
             })
             .collect()
     }
+}
+
+/// Throughput and latencies of all runs of a report, whose lines have one name.
+pub fn lines_of_runs(timelines: &[Timeline], name: &str, side: usize) -> (Vec<Line>, Vec<Line>) {
+    let runs = match timelines.len() {
+        1 => String::new(),
+        runs => format!(" ({runs} runs)"),
+    };
+    let name = format!("{name}{runs}").trim_start().to_owned();
+    let (mut throughput, mut latencies) = (Vec::new(), Vec::new());
+    for (run, timeline) in timelines.iter().enumerate() {
+        let label = (run == 0).then_some(name.as_str());
+        let rate = label.map_or("", |name| if name.is_empty() { "cycles" } else { name });
+        throughput.push(timeline.throughput(rate, side));
+        latencies.extend(timeline.latencies(label, side));
+    }
+    (throughput, latencies)
 }
 
 /// The latency below which each share of all lies, up to the last share that more than one latency exceeds.
@@ -97,6 +133,8 @@ pub fn percentile_curve(label: &str, latencies: &Latencies) -> Line {
     Line {
         label: label.into(),
         points: points.collect(),
+        kind: 0,
+        side: 0,
     }
 }
 
@@ -129,6 +167,41 @@ mod tests {
         assert!(thin.len() <= MOST_POINTS);
         assert_eq!(thin.iter().map(|point| point.1).fold(0.0, f64::max), 976.0);
         assert_eq!(thin.last().unwrap().0, 99_999.0);
+    }
+
+    #[test]
+    fn a_short_last_sample_is_no_rate() {
+        let sample = |start_s: f64, duration_s: f64, cycles: u64| {
+            let function = crate::stats::FunctionSample {
+                cycles,
+                ..Default::default()
+            };
+            Sample {
+                start_s,
+                duration_s,
+                functions: [("run".to_owned(), function)].into(),
+                ..Sample::default()
+            }
+        };
+        let rates = |samples: &[(f64, f64, u64)]| {
+            let mut timeline = Timeline::new(&[]);
+            samples
+                .iter()
+                .for_each(|&(start, duration, cycles)| timeline.push(&sample(start, duration, cycles)));
+            timeline
+                .throughput("", 0)
+                .points
+                .iter()
+                .map(|point| point.1)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            rates(&[(0.0, 1.0, 400), (1.0, 1.0, 401), (2.0, 0.005, 7)]),
+            [400.0, 401.0]
+        );
+        assert_eq!(rates(&[(0.0, 1.0, 400), (1.0, 0.95, 380)]), [400.0, 400.0]);
+        // A run of one short sample is all there is.
+        assert_eq!(rates(&[(0.0, 0.5, 200)]), [400.0]);
     }
 
     #[test]

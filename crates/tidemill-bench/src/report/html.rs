@@ -1,25 +1,37 @@
 //! A report as one page that needs nothing else: numbers, throughput and latencies over time, percentile curves.
 
-use std::{fmt::Write as _, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
 use super::{
-    Compared, Report, compared,
+    Compared, Report, Scope, compared,
     text::{estimate, local_time},
 };
 use crate::{
     Error, Result,
-    plot::{Chart, Line, Timeline, percentile_curve, svg},
+    plot::{Chart, Line, Timeline, escaped, lines_of_runs, percentile_curve, svg},
     stats::{Latencies, comparison::Basis},
 };
 
-const SIZE: (u32, u32) = (1_100, 460);
+/// Pictures for a wide window, and for that of a telephone.
+const WIDE: (u32, u32) = (1_100, 460);
+const NARROW: (u32, u32) = (370, 330);
 const PERCENTS: [f64; 3] = [50.0, 99.0, 99.9];
 
-const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;max-width:1140px;margin:2em auto;padding:0 1em;color:#222}\
-table{border-collapse:collapse;margin:1em 0;font-variant-numeric:tabular-nums}\
-th,td{padding:.15em .8em;text-align:left;border-bottom:1px solid #ddd;vertical-align:top}\
-td.n{text-align:right}caption{text-align:left;font-weight:600;padding:.4em 0}\
-.better{color:#00694a}.worse{color:#a33c00}.note{color:#666}svg{max-width:100%;height:auto}";
+const STYLE: &str = "\
+:root{color-scheme:light dark;--ink:#222;--paper:#fff;--line:#ccc;--better:#00694a;--worse:#a33c00;--note:#555}\
+@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#16181b;--line:#4a4d52;--better:#5fd3a8;--worse:#ff9d6b;--note:#b0b3b8}}\
+body{font:15px/1.45 system-ui,sans-serif;max-width:1140px;margin:2em auto;padding:0 1em;color:var(--ink);background:var(--paper)}\
+h1{font-size:1.5em;overflow-wrap:anywhere}\
+.scroll{overflow-x:auto;margin:1em 0}\
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
+th,td{padding:.15em .8em;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}\
+tbody th{font-weight:400}caption{text-align:left;font-weight:600;padding:.4em 0;overflow-wrap:anywhere}\
+.n{text-align:right;white-space:nowrap}.text{overflow-wrap:anywhere;min-width:10em}\
+.better{color:var(--better)}.worse{color:var(--worse)}.note{color:var(--note)}\
+figure{margin:1em 0}svg{display:block;max-width:100%;height:auto}figure.narrow{display:none}\
+.ink{fill:var(--ink)}.paper{fill:var(--paper)}.ink-line{stroke:var(--ink)}.paper-line{stroke:var(--paper)}\
+@media(max-width:700px){figure.wide{display:none}figure.narrow{display:block}\
+body{margin:1em auto;padding:0 .6em;font-size:14px}th,td{padding:.15em .4em}}";
 
 /// The page of a report, beside a baseline when there is one.
 ///
@@ -45,33 +57,75 @@ pub fn html(report: &Path, baseline: Option<&Path>) -> Result<String> {
     let _ = write!(
         page,
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title><style>{STYLE}</style></head>\
-         <body>\n<h1>{title}</h1>\n"
+         <meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\">\
+         <title>{title}</title><style>{STYLE}</style></head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     );
     configs(&mut page, &sides);
     warnings(&mut page, &sides);
     for chart in charts(&sides) {
         // A report that dropped its samples has no lines over time.
         if chart.lines.iter().any(|line| !line.points.is_empty()) {
-            page += &svg(&[chart], SIZE)?;
-            page.push('\n');
+            for (class, size) in [("wide", WIDE), ("narrow", NARROW)] {
+                let picture = in_colours_of_the_page(&svg(std::slice::from_ref(&chart), size)?);
+                let _ = writeln!(page, "<figure class=\"{class}\">{picture}</figure>");
+            }
         }
     }
+    errors(&mut page, &sides);
     numbers(&mut page, &compared(&own, baseline), baseline.is_some());
-    page += "</body></html>\n";
+    page += "</main>\n</body></html>\n";
     Ok(page)
 }
 
+/// A picture whose black and white are those of the page, in the light and in the dark.
+fn in_colours_of_the_page(picture: &str) -> String {
+    picture
+        .replace("fill=\"#FFFFFF\"", "class=\"paper\"")
+        .replace("fill=\"#000000\"", "class=\"ink\"")
+        .replace("stroke=\"#FFFFFF\"", "class=\"paper-line\"")
+        .replace("stroke=\"#000000\"", "class=\"ink-line\"")
+}
+
+/// Opens a table that is moved sideways by itself where the window is narrow.
+fn open_table(page: &mut String, caption: &str, columns: &[&str]) {
+    let caption = escaped(caption);
+    let _ = writeln!(
+        page,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>"
+    );
+    if !columns.is_empty() {
+        let heads = columns
+            .iter()
+            .map(|column| format!("<th scope=\"col\">{}</th>", escaped(column)));
+        let _ = writeln!(page, "<thead><tr>{}</tr></thead>", heads.collect::<String>());
+    }
+    *page += "<tbody>\n";
+}
+
+fn close_table(page: &mut String) {
+    *page += "</tbody></table></div>\n";
+}
+
 fn configs(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
-    *page += "<table>\n";
+    let names: Vec<&str> = match sides {
+        [_] => Vec::new(),
+        sides => std::iter::once("")
+            .chain(sides.iter().map(|(name, ..)| *name))
+            .collect(),
+    };
+    open_table(page, "What was run", &names);
     let mut row = |label: &str, of: &dyn Fn(&Report) -> String| {
         let values: Vec<String> = sides.iter().map(|(_, report, _)| escaped(&of(report))).collect();
         if values.iter().any(|value| !value.is_empty()) {
-            let _ = writeln!(page, "<tr><th>{label}</th><td>{}</td></tr>", values.join("</td><td>"));
+            let values = values.join("</td><td class=\"text\">");
+            let _ = writeln!(
+                page,
+                "<tr><th scope=\"row\">{label}</th><td class=\"text\">{values}</td></tr>"
+            );
         }
     };
     if sides.len() > 1 {
-        row("", &|report| report.path.display().to_string());
+        row("Report", &|report| report.path.display().to_string());
     }
     row("Time", &|report| {
         local_time(report.config.started_ms, "%Y-%m-%d %H:%M:%S %z")
@@ -95,7 +149,7 @@ fn configs(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
         report.config.rate.map(|rate| rate.to_string()).unwrap_or_default()
     });
     row("Runs", &|report| report.runs.len().to_string());
-    *page += "</table>\n";
+    close_table(page);
 }
 
 fn warnings(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
@@ -103,23 +157,61 @@ fn warnings(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
         for run in &report.runs {
             let cut = (!run.complete).then(|| "the run was cut off".to_owned());
             for warning in run.results.warnings().into_iter().chain(cut) {
-                let _ = writeln!(page, "<p class=\"worse\">{name} {}</p>", escaped(&warning));
+                let warning = escaped(&warning);
+                let _ = writeln!(page, "<p class=\"worse\">Warning: {name} {warning}</p>");
             }
         }
     }
 }
 
+/// How many errors there were of each kind, and the first text of each.
+fn errors(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
+    let mut kinds: BTreeMap<(usize, &str), [u64; 2]> = BTreeMap::new();
+    let mut texts: BTreeMap<(usize, &str), &str> = BTreeMap::new();
+    for (side, (_, report, _)) in sides.iter().enumerate() {
+        for run in &report.runs {
+            let counted = [&run.results.cycle_errors, &run.results.request_errors];
+            for (which, counts) in counted.into_iter().enumerate() {
+                for (kind, count) in counts {
+                    let sum = &mut kinds.entry((side, kind)).or_default()[which];
+                    *sum = sum.saturating_add(*count);
+                }
+            }
+            for (kind, text) in &run.results.error_texts {
+                texts.entry((side, kind)).or_insert(text);
+            }
+        }
+    }
+    if kinds.is_empty() {
+        return;
+    }
+    open_table(
+        page,
+        "Errors",
+        &["report", "kind", "cycles", "requests", "the first one"][usize::from(sides.len() == 1)..],
+    );
+    for ((side, kind), [cycles, requests]) in kinds {
+        *page += "<tr>";
+        if sides.len() > 1 {
+            let _ = write!(page, "<td>{}</td>", sides[side].0);
+        }
+        let text = texts.get(&(side, kind)).copied().unwrap_or_default();
+        let _ = writeln!(
+            page,
+            "<th scope=\"row\">{}</th><td class=\"n\">{cycles}</td><td class=\"n\">{requests}</td><td class=\"text\">{}</td></tr>",
+            escaped(kind),
+            escaped(text)
+        );
+    }
+    close_table(page);
+}
+
 fn charts(sides: &[(&str, &Report, &[Timeline])]) -> [Chart; 3] {
     let (mut throughput, mut latencies, mut curves): (Vec<Line>, Vec<Line>, Vec<Line>) = Default::default();
-    for (name, report, timelines) in sides {
-        for (run, timeline) in timelines.iter().enumerate() {
-            let label = match timelines.len() {
-                1 => (*name).to_owned(),
-                _ => format!("{name} run {}", run + 1).trim_start().to_owned(),
-            };
-            throughput.push(timeline.throughput(if label.is_empty() { "cycles" } else { &label }));
-            latencies.extend(timeline.latencies(&label));
-        }
+    for (side, (name, report, timelines)) in sides.iter().enumerate() {
+        let (rates, times) = lines_of_runs(timelines, name, side);
+        throughput.extend(rates);
+        latencies.extend(times);
         let mut from_schedule = Latencies::default();
         let mut from_send = Latencies::default();
         for run in &report.runs {
@@ -132,9 +224,10 @@ fn charts(sides: &[(&str, &Report, &[Timeline])]) -> [Chart; 3] {
                 }
             }
         }
-        for (kind, sum) in [("from the schedule", from_schedule), ("from the send", from_send)] {
+        let sums = [("from the schedule", from_schedule), ("from the send", from_send)];
+        for (kind, (label, sum)) in sums.into_iter().enumerate() {
             if sum.count() > 0 {
-                curves.push(percentile_curve(format!("{name} {kind}").trim_start(), &sum));
+                curves.push(percentile_curve(format!("{name} {label}").trim_start(), &sum).of(kind, side));
             }
         }
     }
@@ -145,70 +238,123 @@ fn charts(sides: &[(&str, &Report, &[Timeline])]) -> [Chart; 3] {
     ]
 }
 
+/// Numbers of one kind of one scope: they stand together.
+struct Section<'a> {
+    scope: &'a Scope,
+    name: &'static str,
+    unit: &'static str,
+    /// The rows without what they are called, which may be those of another section.
+    rows: Vec<String>,
+}
+
 fn numbers(page: &mut String, compared: &[Compared], with_baseline: bool) {
-    let mut section = None;
-    let mut unsure = false;
+    let mut sections: Vec<Section<'_>> = Vec::new();
+    let (mut is_unsure, mut is_adjusted) = (false, false);
     for one in compared {
-        let quantity = &one.quantity;
-        if section != Some(&quantity.scope) {
-            if section.is_some() {
-                *page += "</table>\n";
+        let basis = one.comparison.map(|comparison| comparison.basis);
+        is_unsure |= basis == Some(Basis::WithinRuns);
+        is_adjusted |= basis == Some(Basis::Runs);
+        let (scope, name) = (&one.quantity.scope, one.quantity.name);
+        if sections
+            .last()
+            .is_none_or(|last| last.scope != scope || last.name != name)
+        {
+            sections.push(Section {
+                scope,
+                name,
+                unit: one.quantity.unit,
+                rows: Vec::new(),
+            });
+        }
+        if let Some(section) = sections.last_mut() {
+            section.rows.push(cells(one, with_baseline));
+        }
+    }
+    let columns: &[&str] = match with_baseline {
+        true => &["number", "", "A", "B (baseline)", "change", "p-value", "effect"],
+        false => &["number", "", "value (95 % interval)"],
+    };
+    for (index, section) in sections.iter().enumerate() {
+        let is_first = index == 0 || sections[index - 1].scope != section.scope;
+        if is_first {
+            if index > 0 {
+                close_table(page);
             }
-            section = Some(&quantity.scope);
-            let name = quantity.scope.name().unwrap_or_default();
+            let name = section.scope.name().unwrap_or_default();
+            open_table(page, format!("{} {name}", section.scope.kind()).trim_end(), columns);
+        }
+        let name = section.name.replace("_per_s", "").replace('_', " ");
+        let before = sections[..index]
+            .iter()
+            .find(|before| before.rows.len() > 1 && before.rows == section.rows);
+        if let Some(before) = before {
+            let whose = before
+                .scope
+                .name()
+                .map(|name| format!(" of {}", escaped(name)))
+                .unwrap_or_default();
+            let same = format!("the same as {}{whose}", before.name.replace('_', " "));
             let _ = writeln!(
                 page,
-                "<table><caption>{} {}</caption>",
-                quantity.scope.kind(),
-                escaped(name)
+                "<tr><th scope=\"row\">{name}</th><td class=\"note\" colspan=\"{}\">{same}</td></tr>",
+                columns.len() - 1
             );
-            *page += match with_baseline {
-                true => {
-                    "<tr><th></th><th></th><th>A</th><th>B (baseline)</th><th>change</th><th>p-value</th><th>effect</th></tr>\n"
-                }
-                false => "<tr><th></th><th></th><th>value (95 % interval)</th></tr>\n",
-            };
+            continue;
         }
-        let own = one.present.then(|| estimate(&quantity.estimate));
-        let unit = match quantity.unit {
-            "" => String::new(),
-            unit => format!(" [{unit}]"),
-        };
-        let _ = write!(
-            page,
-            "<tr><td>{}{unit}</td><td>{}</td><td class=\"n\">{}</td>",
-            quantity.name.replace("_per_s", "").replace('_', " "),
-            escaped(&quantity.statistic),
-            own.unwrap_or_default()
-        );
-        if with_baseline {
-            let before = one.baseline.as_ref().map(estimate).unwrap_or_default();
-            let _ = write!(page, "<td class=\"n\">{before}</td>");
-            if let Some(comparison) = one.comparison {
-                unsure |= comparison.basis == Basis::WithinRuns;
-                let change = comparison.change.map(|change| format!("{:+.1} %", change * 100.0));
-                let p = one.probability().map(|p| format!("{p} {}", comparison.stars()));
-                let effect = comparison.effect.map(|effect| format!("{effect:+.1}"));
-                let class = one.verdict();
-                for text in [change, p, effect] {
-                    let _ = write!(page, "<td class=\"n {class}\">{}</td>", text.unwrap_or_default());
-                }
+        for (index, row) in section.rows.iter().enumerate() {
+            *page += "<tr>";
+            if index == 0 {
+                let unit = match section.unit {
+                    "" => String::new(),
+                    unit => format!(" [{unit}]"),
+                };
+                let rows = section.rows.len();
+                let _ = write!(page, "<th scope=\"rowgroup\" rowspan=\"{rows}\">{name}{unit}</th>");
             }
+            let _ = writeln!(page, "{row}</tr>");
         }
-        *page += "</tr>\n";
     }
-    if section.is_some() {
-        *page += "</table>\n";
+    if !sections.is_empty() {
+        close_table(page);
     }
-    if unsure {
+    if is_adjusted {
+        *page += "<p class=\"note\">P-values are adjusted for the number of different numbers that are compared (Holm).</p>\n";
+    }
+    if is_unsure {
         *page += "<p class=\"note\">P-values in brackets come from one run each and know nothing of how runs differ, so they \
                   give no verdict: run both with --repeat 5, or one of them.</p>\n";
     }
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+/// What stands in a row behind the name of its number.
+fn cells(one: &Compared, with_baseline: bool) -> String {
+    let quantity = &one.quantity;
+    let own = match one.present {
+        true => estimate(&quantity.estimate),
+        false => String::new(),
+    };
+    let mut cells = format!(
+        "<th scope=\"row\">{}</th><td class=\"n\">{own}</td>",
+        escaped(&quantity.statistic)
+    );
+    if with_baseline {
+        let before = one.baseline.as_ref().map(estimate).unwrap_or_default();
+        let _ = write!(cells, "<td class=\"n\">{before}</td>");
+        let comparison = one.comparison;
+        let change = comparison
+            .and_then(|one| one.change)
+            .map(|change| format!("{:+.1} %", change * 100.0));
+        let stars = comparison.map(|one| one.stars()).unwrap_or_default();
+        let p = one.probability().map(|p| format!("{p} {stars}").trim_end().to_owned());
+        let effect = comparison
+            .and_then(|one| one.effect)
+            .map(|effect| format!("{effect:+.1}"));
+        let verdict = one.verdict();
+        // Not by colour alone.
+        let change = change.map(|change| format!("{change} {verdict}").trim_end().to_owned());
+        for text in [change, p, effect] {
+            let _ = write!(cells, "<td class=\"n {verdict}\">{}</td>", text.unwrap_or_default());
+        }
+    }
+    cells
 }
