@@ -1,14 +1,15 @@
 //! `--find-max`: the highest rate that keeps a latency.
 //!
 //! A run without a rate shows what the store can do at most; the interval below it is halved, a run each, until its ends are 5 percent apart. The
-//! last rate that kept the latency is run three times more: it must keep it each time, or the next lower one is tried. The next rate above is
-//! run as often, and all of these runs together say how sure the result is ([`Threshold`]).
+//! last rate that kept the latency is run three times more: it must keep it each time, or a lower one is tried, by 5 percent, then by 10,
+//! 22, … The next rate above is run as often, and all of these runs together say how sure the result is ([`Threshold`]). So a search has
+//! no more than [`MOST_RUNS`] runs, whatever the store does.
 
 use std::time::Duration;
 
 use super::outputs::Outputs;
 use super::phase;
-use crate::args::RunArgs;
+use crate::args::{Extent, RunArgs};
 use crate::error::{Error, Result};
 use crate::run::{Crew, Interrupt, Pace};
 use crate::stats::{Estimate, Results, Threshold};
@@ -34,6 +35,12 @@ const PRECISION: f64 = 1.05;
 const CONFIRMATIONS: u32 = 3;
 /// Below this no rate is tried.
 const LEAST: f64 = 1.0;
+/// How often the interval is halved at most: a millionth of what the store does at most is the least that is found.
+const HALVINGS: u32 = 24;
+/// How often a rate that was not kept again is followed by a lower one. The last is a twentieth of the first.
+const STEPS_DOWN: u32 = 5;
+/// The runs of a search, at most: as fast as possible, the halvings, the confirmations of each rate, and those of the rate above.
+const MOST_RUNS: u32 = 1 + HALVINGS + CONFIRMATIONS * (STEPS_DOWN + 1) + CONFIRMATIONS;
 
 /// What a search came to.
 #[derive(Debug, Default)]
@@ -54,7 +61,10 @@ pub(super) fn find_max(
     interrupt: &Interrupt,
 ) -> Result<Option<Pace>> {
     let goal = Goal::of(args)?;
-    eprintln!("info: Searching the highest rate that keeps {goal}...");
+    eprintln!(
+        "info: Searching the highest rate that keeps {goal}, in {MOST_RUNS} runs at most{}...",
+        at_most(args)
+    );
     let base = Pace::constant(LEAST);
     let found = search(|rate| {
         if interrupt.came() {
@@ -79,7 +89,14 @@ pub(super) fn find_max(
         return Ok(None);
     }
     let Some(rate) = found.rate else {
-        eprintln!("warning: No rate from {LEAST}/s on keeps {goal}");
+        match found.trials.iter().any(|(_, is_kept)| *is_kept) {
+            false => eprintln!("warning: No rate from {LEAST}/s on keeps {goal}"),
+            true => eprintln!(
+                "warning: No rate kept {goal} in {CONFIRMATIONS} more runs, down to {:.0}/s: the store is not the same from run to run. \
+                 Make --duration longer",
+                found.above
+            ),
+        }
         return Ok(None);
     };
     eprintln!(
@@ -99,6 +116,14 @@ pub(super) fn find_max(
     Ok(Some(base.at_rate(rate)))
 }
 
+/// How long the search takes at most, when that is known in advance.
+fn at_most(args: &RunArgs) -> String {
+    match args.duration {
+        Extent::Time(each) => format!(" of {each:?} each: {:?}", each.saturating_mul(MOST_RUNS)),
+        Extent::Count(each) => format!(" of {each} cycles each"),
+    }
+}
+
 /// Looks for the highest rate that is kept. `attempt` runs at a rate, or as fast as possible; `None` ends the search.
 fn search(mut attempt: impl FnMut(Option<f64>) -> Result<Option<Attempt>>) -> Result<Found> {
     let mut found = Found::default();
@@ -106,7 +131,9 @@ fn search(mut attempt: impl FnMut(Option<f64>) -> Result<Option<Attempt>>) -> Re
     let mut low = 0.0;
     // As fast as possible the latency is that of full slots: even when it is kept, a schedule is the fairer judge.
     found.above = most.achieved;
-    while found.above > LEAST && (low == 0.0 || found.above / low > PRECISION) {
+    let mut halvings = 0;
+    while halvings < HALVINGS && found.above > LEAST && (low == 0.0 || found.above / low > PRECISION) {
+        halvings += 1;
         let middle = if low == 0.0 {
             found.above / 2.0
         } else {
@@ -122,7 +149,10 @@ fn search(mut attempt: impl FnMut(Option<f64>) -> Result<Option<Attempt>>) -> Re
             found.above = middle;
         }
     }
-    while low >= LEAST {
+    let mut step = PRECISION;
+    let mut tried_rates = 0;
+    while low >= LEAST && tried_rates <= STEPS_DOWN {
+        tried_rates += 1;
         let mut kept = 0;
         for _ in 0..CONFIRMATIONS {
             let Some(tried) = attempt(Some(low))? else {
@@ -143,7 +173,9 @@ fn search(mut attempt: impl FnMut(Option<f64>) -> Result<Option<Attempt>>) -> Re
         }
         eprintln!("info: {low:.0}/s kept it in {kept} of {CONFIRMATIONS} more runs: too few");
         found.above = low;
-        low /= PRECISION;
+        low /= step;
+        // In a store that is not the same from run to run small steps would have no end.
+        step *= step;
     }
     Ok(found)
 }
@@ -211,6 +243,30 @@ mod tests {
             }))
         });
         search.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Whatever a store does, a search ends when it was said to.
+    #[test]
+    fn a_search_is_bounded() {
+        let mut random = SmallRng::seed_from_u64(12);
+        for chance in [0.0, 0.3, 0.5, 0.8, 0.95, 1.0] {
+            for most in [0.5, 3.0, 1e4, 1e9] {
+                for _ in 0..50 {
+                    let mut runs = 0;
+                    let found = search(|rate| {
+                        runs += 1;
+                        Ok(Some(Attempt {
+                            is_kept: random.random_bool(chance),
+                            latency: Estimate::bare(1.0),
+                            achieved: rate.unwrap_or(most),
+                        }))
+                    });
+                    let found = found.unwrap();
+                    assert!(runs <= MOST_RUNS, "{runs} runs");
+                    assert!(found.rate.is_none_or(|rate| rate >= LEAST && rate < most), "{found:?}");
+                }
+            }
+        }
     }
 
     #[test]
