@@ -7,6 +7,7 @@ mod failure;
 mod options;
 mod presets;
 mod requests;
+mod unawaited;
 mod validation;
 
 use std::cell::{Cell, RefCell};
@@ -15,15 +16,16 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use rune::runtime::{Object, Ref, VmResult};
-use rune::{Any, ContextError, Module, Value};
+use rune::{Any, ContextError, Module, TypeHash as _, Value};
 
 pub use failure::{Failure, FailureKind};
 pub use options::{Policy, RetryDelay, Validation};
 
 use crate::script::Data;
-use crate::stats::{Recorder, StatementId};
+use crate::stats::{Counts, Recorder, StatementId};
 use crate::target::{AnySession, Session as _, StatementOptions};
 use presets::Preset;
+use unawaited::Unawaited;
 
 /// What a script sees of the store and of the run.
 #[derive(Debug, Any)]
@@ -38,13 +40,25 @@ pub struct Context {
     unprepared: StatementId,
     presets: RefCell<HashMap<String, Preset>>,
     started: Cell<Instant>,
-    is_worker: bool,
+    role: Cell<Role>,
+    unawaited: Rc<Unawaited>,
     metrics: RefCell<BTreeMap<String, Direction>>,
     fields: RefCell<BTreeMap<String, String>>,
     #[rune(get, set, add_assign, copy)]
     load_cycle_count: i64,
     #[rune(get, set)]
     data: Value,
+}
+
+/// Which functions have the context at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// `schema`, `prepare`, `erase`: what they leave is for all workers.
+    Setup,
+    /// `prepare_worker`: what it leaves is for this worker.
+    PrepareWorker,
+    /// Those that are measured.
+    Measured,
 }
 
 /// A prepared statement: the session's number for it, and the recorder's.
@@ -113,7 +127,8 @@ impl Context {
             unprepared,
             presets: RefCell::default(),
             started: Cell::new(Instant::now()),
-            is_worker: false,
+            role: Cell::new(Role::Setup),
+            unawaited: Rc::default(),
             metrics: RefCell::default(),
             fields: RefCell::default(),
             load_cycle_count: 0,
@@ -139,8 +154,36 @@ impl Context {
         context.presets = RefCell::new(setup.presets.clone());
         context.load_cycle_count = setup.load_cycle_count;
         context.data = setup.data.clone().into_value().map_err(Failure::memory)?;
-        context.is_worker = true;
+        context.role.set(Role::PrepareWorker);
         Ok(context)
+    }
+
+    fn is_setup(&self) -> bool {
+        self.role.get() == Role::Setup
+    }
+
+    /// From now on the functions that are measured have it.
+    pub fn begin_measuring(&self) {
+        self.role.set(Role::Measured);
+    }
+
+    /// The calls since the last time that nobody awaited, by the names of the methods.
+    pub fn take_unawaited(&self) -> Counts {
+        self.unawaited.take()
+    }
+
+    /// Drops what a function of the script returned. When that is a future, nobody has awaited it.
+    pub(crate) fn drop_returned(&self, value: Value) {
+        if value.type_hash() != rune::runtime::Future::HASH {
+            return;
+        }
+        let before = self.unawaited.total();
+        // The machine may hold the value too, and not what was in it.
+        drop(value.downcast::<rune::runtime::Future>());
+        if self.unawaited.total() == before {
+            // A function of the script's own, whose calls have not been made either.
+            self.unawaited.count("a function of the script");
+        }
     }
 
     /// What workers need of this context.
@@ -223,7 +266,7 @@ impl Context {
 
     #[rune::function(instance)]
     fn set_report_field(&self, key: Ref<str>, value: Ref<str>) -> VmResult<()> {
-        if self.is_worker {
+        if !self.is_setup() {
             return VmResult::panic("set_report_field is for schema, erase and prepare: a worker's fields go nowhere");
         }
         self.fields.borrow_mut().insert(key.to_owned(), value.to_owned());
@@ -232,6 +275,9 @@ impl Context {
 
     #[rune::function(instance)]
     fn declare_metric(&self, name: Ref<str>, direction: Ref<str>) -> VmResult<()> {
+        if !self.is_setup() {
+            return VmResult::panic("declare_metric is for schema, erase and prepare: a worker's metrics go nowhere");
+        }
         let direction = match &*direction {
             "higher" => Direction::Higher,
             "lower" => Direction::Lower,
@@ -247,7 +293,7 @@ impl Context {
 
     #[rune::function(instance)]
     fn record_metric(&self, name: Ref<str>, value: Value) -> VmResult<()> {
-        if !self.is_worker {
+        if self.role.get() != Role::Measured {
             return VmResult::panic("record_metric is for the functions that are measured");
         }
         let number = match (value.as_float(), value.as_signed()) {

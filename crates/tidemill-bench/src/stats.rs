@@ -25,6 +25,7 @@ pub use histogram::Latencies;
 pub use quantile::{PERCENTS, Percentile};
 pub use recorder::{Chunk, FunctionId, Recorder, StatementId};
 pub use results::{ClientLoad, Distribution, FunctionResults, MetricResults, Results, StatementResults};
+pub(crate) use sample::add_counts;
 pub use sample::{Counts, FunctionSample, MetricSample, Sample, StatementSample, Timings};
 pub use series::{Correlation, Levels, Series};
 pub use summary::Summary;

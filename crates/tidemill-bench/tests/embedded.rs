@@ -356,6 +356,133 @@ fn cycles_that_could_not_begin_are_counted() {
 }
 
 #[test]
+fn calls_that_nobody_awaits_are_warned_of() {
+    let bench = Bench::new("mem:");
+    bench.write(
+        "w.rn",
+        r#"
+        pub async fn schema(ctx) { ctx.execute("CREATE TABLE t (id Integer)").await?; }
+        pub async fn prepare(ctx) { ctx.prepare("q", "SELECT id FROM t WHERE id = ?").await?; }
+        pub async fn returned(ctx, i) { ctx.execute_prepared("q", [i]) }
+        pub async fn dropped(ctx, i) { ctx.execute_prepared("q", [i]); ctx.execute_with_result("SELECT id FROM t"); }
+        async fn own(ctx, i) { ctx.execute_prepared("q", [i]).await }
+        pub async fn owned(ctx, i) { own(ctx, i) }
+        pub async fn good(ctx, i) { let a = ctx.execute_prepared("q", [i]); ctx.execute_prepared("q", [i]).await?; a.await }
+        "#,
+    );
+    for (function, expected) in [
+        ("returned", serde_json::json!({"execute_prepared": 20})),
+        (
+            "dropped",
+            serde_json::json!({"execute_prepared": 20, "execute_with_result": 20}),
+        ),
+        ("owned", serde_json::json!({"a function of the script": 20})),
+        ("good", serde_json::Value::Null),
+    ] {
+        let ran = bench
+            .run(&["run", "w.rn", "-d", "20", "-t", "2", "-f", function, "-o", "r.json"])
+            .good();
+        let found = &bench.results("r.json")[0]["unawaited_calls"];
+        assert_eq!(found, &expected, "{function}");
+        assert_eq!(
+            ran.out.contains("is an .await missing?"),
+            !expected.is_null(),
+            "{}",
+            ran.out
+        );
+    }
+    bench.write(
+        "w.rn",
+        "pub async fn prepare(ctx) { ctx.execute(\"SELECT 1\"); }\npub async fn run(ctx, i) {}",
+    );
+    let ran = bench.run(&["run", "w.rn", "-d", "1", "-o", "r.json"]).good();
+    assert!(
+        ran.err.contains("1 calls of execute in prepare were not awaited"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn a_warm_up_keeps_the_rate() {
+    let bench = Bench::new("mem:");
+    bench.write("w.rn", "pub async fn run(ctx, i) {}");
+    let line = ["run", "w.rn", "-r", "50", "-w", "1s", "-d", "5", "-o", "r.json"];
+    bench.run(&line).good();
+    let text = std::fs::read_to_string(bench.file("r.json")).unwrap();
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let warm_up: Vec<_> = lines.filter(|line| line["sample"]["warm_up"] == true).collect();
+    assert_eq!(warm_up.len(), 1);
+    assert_eq!(warm_up[0]["sample"]["functions"]["run"]["cycles"], 50);
+}
+
+#[test]
+fn workers_prepare_what_cannot_be_copied() {
+    let bench = Bench::new("mem:");
+    bench.write("rows.bin", "0123456789");
+    bench.write(
+        "w.rn",
+        r#"
+        pub async fn schema(ctx) { ctx.execute("CREATE TABLE t (id Integer)").await?; }
+        pub async fn prepare(ctx) {
+            ctx.data.file = "rows.bin";
+            ctx.load_cycle_count = 10;
+            ctx.init_partition_row_distribution_preset("main", 100, 5, "50:1,50:3").await?;
+            ctx.set_partition_batch_size("main", 4).await?;
+        }
+        pub async fn prepare_worker(ctx) {
+            ctx.data.open = fs::open_binary(ctx.data.file)?;
+            ctx.prepare("insert", "INSERT INTO t (id) VALUES (?)").await?;
+        }
+        pub async fn load(ctx, i) { run(ctx, i).await; }
+        pub async fn run(ctx, i) {
+            ctx.data.open.seek(i % 10)?;
+            assert_eq!(ctx.data.open.read_u8()?, 48 + i % 10);
+            let batch = ctx.get_partition_batch("main", i).await?;
+            assert!(batch.rows.len() >= 1 && batch.rows.len() <= 4);
+            for row in batch.rows {
+                assert_eq!(ctx.get_partition_info("main", row).await.idx, batch.idx);
+                ctx.execute_prepared("insert", [row]).await?;
+            }
+        }
+        "#,
+    );
+    let ran = bench
+        .run(&["run", "w.rn", "-d", "30", "-t", "3", "-o", "r.json"])
+        .good();
+    assert!(
+        ran.err.contains("batches of at most 4 rows have every row once"),
+        "{}",
+        ran.err
+    );
+    bench.run(&["load", "w.rn", "-t", "2"]).good();
+    for (hook, why) in [
+        (
+            "ctx.record_metric(\"m\", 1)",
+            "record_metric is for the functions that are measured",
+        ),
+        ("ctx.set_report_field(\"a\", \"b\")", "set_report_field is for schema"),
+        ("ctx.declare_metric(\"m\", \"lower\")", "declare_metric is for schema"),
+        ("return Err(\"no\")", "function prepare_worker failed: no"),
+    ] {
+        bench.write(
+            "w.rn",
+            &format!("pub async fn prepare_worker(ctx) {{ {hook}; }}\npub async fn run(ctx, i) {{}}"),
+        );
+        bench.run(&["run", "w.rn", "-d", "1"]).fails(2, why);
+    }
+    bench.write(
+        "w.rn",
+        "pub async fn run(ctx, i) { ctx.get_partition_batch(\"none\", i).await?; }",
+    );
+    bench
+        .run(&["run", "w.rn", "-d", "1"])
+        .fails(2, "there is no preset \"none\"");
+}
+
+#[test]
 fn an_interrupted_run_prints_and_saves_what_it_measured() {
     let bench = Bench::new("mem:");
     bench.write("w.rn", "pub async fn run(ctx, i) {}");
@@ -458,6 +585,11 @@ fn the_highest_rate_that_keeps_a_latency_is_found() {
     let rate = results["cycles_per_s"]["value"].as_f64().unwrap();
     assert!((50.0..=1000.0).contains(&rate), "{rate}: {}", ran.err);
     assert!(ran.err.contains("in 3 of 3 more runs"), "{}", ran.err);
+    assert!(
+        ran.err.contains("in 46 runs at most of 300ms each: 13.8s..."),
+        "{}",
+        ran.err
+    );
     assert!(
         ran.err.contains("The rate that one run in two keeps lies between "),
         "{}",

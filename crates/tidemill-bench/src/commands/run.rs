@@ -73,6 +73,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         let (summary, ended) = outputs.watch("Running", &mut crew, phase(args, pace)?, false)?;
         let mut results = summary.results();
         results.unstarted_cycles = ended.unstarted;
+        results.unawaited_calls = ended.unawaited;
         if args.format.is_some() {
             // The text for people has them.
             results
@@ -149,7 +150,8 @@ fn warm_up(args: &RunArgs) -> Result<Option<Phase>> {
     Ok(Some(Phase {
         cycles: Cycles::new(args.start_cycle, args.end_cycle, limit)?,
         duration,
-        pace: None,
+        // What is not to be loaded more is not before either.
+        pace: args.pace.rate.map(Pace::constant),
         sampling: None,
         concurrency: args.concurrency.get(),
         start: Instant::now(),

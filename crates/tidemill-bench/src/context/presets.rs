@@ -3,9 +3,12 @@
 //! A preset deals out `rows` rows to partitions of a few sizes, and says for each row's number which partition it is in. Numbers that follow
 //! each other lie in partitions that have nothing to do with each other, and in each round of `rows` numbers every partition comes up
 //! exactly as often as it has rows.
+//!
+//! With a size of batches it also says for each batch's number which rows of one partition are in it: first some rows of every partition, the
+//! partitions in an order that mixes their sizes, then the next ones of those that have more.
 
 use rune::runtime::{Ref, VmResult};
-use rune::{Any, ContextError, Module};
+use rune::{Any, ContextError, Module, Value};
 
 use super::{Context, Failure, FailureKind};
 
@@ -16,13 +19,49 @@ pub(super) struct Preset {
     /// Has no divisor in common with `rows`: its multiples visit every row once.
     stride: u64,
     groups: Vec<Group>,
+    batches: Option<Batches>,
 }
+
+/// How rows of a preset are dealt out to batches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Batches {
+    /// The most rows of a batch.
+    size: u64,
+    /// How many there are until every row was in one.
+    total: u64,
+    /// By how many batches a partition has, in ascending order.
+    stretches: Vec<Stretch>,
+}
+
+/// Rounds in which the same partitions have a batch each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stretch {
+    /// The numbers of the rounds: the first, and that behind the last.
+    rounds: (u64, u64),
+    /// How many partitions have a batch in each of them.
+    partitions: u64,
+    /// Has no divisor in common with `partitions`.
+    stride: u64,
+}
+
+/// More statements than this no batch of CQL has: they are counted in 16 bits.
+const MOST_IN_BATCH: i64 = 65_535;
 
 /// Partitions of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Group {
     partitions: u64,
     size: u64,
+}
+
+/// A batch of rows of one partition, as scripts get it.
+#[derive(Debug, Any)]
+#[rune(item = ::latte)]
+pub(super) struct PartitionBatch {
+    #[rune(get, set, copy, add_assign, sub_assign)]
+    idx: i64,
+    #[rune(get)]
+    rows: Value,
 }
 
 /// A partition, as scripts get it.
@@ -88,14 +127,75 @@ impl Preset {
             rows,
             stride: stride(rows),
             groups,
+            batches: None,
         })
+    }
+
+    /// Deals rows out to batches of so many rows at most. Says how many batches there are.
+    fn set_batch_size(&mut self, size: i64) -> Result<u64, String> {
+        let size = Some(size).filter(|size| (1..=MOST_IN_BATCH).contains(size));
+        let size = size
+            .ok_or_else(|| format!("a batch has from 1 to {MOST_IN_BATCH} rows"))?
+            .unsigned_abs();
+        let rounds = |group: &Group| group.size.div_ceil(size);
+        let mut ends: Vec<u64> = self.groups.iter().map(rounds).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let mut stretches = Vec::new();
+        let (mut begin, mut total) = (0, 0_u64);
+        for end in ends {
+            let has_more = self.groups.iter().filter(|group| rounds(group) >= end);
+            // There are no more batches than rows.
+            let partitions: u64 = has_more.map(|group| group.partitions).sum();
+            total += (end - begin) * partitions;
+            stretches.push(Stretch {
+                rounds: (begin, end),
+                partitions,
+                stride: stride(partitions),
+            });
+            begin = end;
+        }
+        self.batches = Some(Batches { size, total, stretches });
+        Ok(total)
+    }
+
+    /// The partition of a batch, and the numbers of its rows.
+    fn batch(&self, index: i64) -> Option<(u64, Vec<i64>)> {
+        let batches = self.batches.as_ref()?;
+        let mut left = index.cast_unsigned() % batches.total.max(1);
+        let stretch = batches.stretches.iter().find(|stretch| {
+            let count = (stretch.rounds.1 - stretch.rounds.0) * stretch.partitions;
+            let is_here = left < count;
+            if !is_here {
+                left -= count;
+            }
+            is_here
+        })?;
+        let round = stretch.rounds.0 + left / stretch.partitions;
+        let mut place = times(left % stretch.partitions, stretch.stride, stretch.partitions);
+        // The first row and the first partition of the group.
+        let (mut row, mut first) = (0, 0);
+        for group in &self.groups {
+            if group.size.div_ceil(batches.size) >= stretch.rounds.1 {
+                if place < group.partitions {
+                    let from = round * batches.size;
+                    let rows = from..(from + batches.size).min(group.size);
+                    let inverse = inverse(self.stride, self.rows);
+                    let number =
+                        |nth: u64| times(row + place + nth * group.partitions, inverse, self.rows).cast_signed();
+                    return Some((first + place, rows.map(number).collect()));
+                }
+                place -= group.partitions;
+            }
+            row += group.partitions * group.size;
+            first += group.partitions;
+        }
+        None
     }
 
     fn partition(&self, index: i64) -> Partition {
         let index = index.cast_unsigned() % self.rows;
-        let product = u128::from(index) * u128::from(self.stride) % u128::from(self.rows);
-        // Less than `rows`, so it fits.
-        let mut place = u64::try_from(product).unwrap_or_default();
+        let mut place = times(index, self.stride, self.rows);
         let mut first = 0;
         for group in &self.groups {
             let rows = group.partitions * group.size;
@@ -126,6 +226,25 @@ fn stride(rows: u64) -> u64 {
         .flat_map(|distance| [golden.saturating_sub(distance), golden.saturating_add(distance)])
         .find(|candidate| (1..rows.max(2)).contains(candidate) && greatest_common_divisor(*candidate, rows) == 1)
         .unwrap_or(1)
+}
+
+/// The remainder of a product.
+fn times(left: u64, right: u64, divisor: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right) % u128::from(divisor.max(1));
+    // Less than the divisor, so it fits.
+    u64::try_from(product).unwrap_or_default()
+}
+
+/// What a number is multiplied with to leave a remainder of 1: the two have no divisor in common (Euclid, extended).
+fn inverse(number: u64, divisor: u64) -> u64 {
+    let (mut old, mut new) = (i128::from(number), i128::from(divisor));
+    let (mut old_factor, mut factor) = (1_i128, 0_i128);
+    while new != 0 {
+        let quotient = old / new;
+        (old, new) = (new, old - quotient * new);
+        (old_factor, factor) = (factor, old_factor - quotient * factor);
+    }
+    u64::try_from(old_factor.rem_euclid(i128::from(divisor.max(1)))).unwrap_or_default()
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
@@ -166,8 +285,63 @@ async fn get_partition_idx(ctx: Ref<Context>, name: Ref<str>, index: i64) -> VmR
     }
 }
 
+/// Deals the rows of a preset out to batches of one partition each, and says how many there are.
+#[rune::function(instance)]
+async fn set_partition_batch_size(ctx: Ref<Context>, name: Ref<str>, size: i64) -> Result<(), Failure> {
+    let misuse = |why: String| Failure::new(FailureKind::Misuse, why);
+    let mut presets = ctx.presets.borrow_mut();
+    let preset = presets.get_mut(&*name);
+    let preset = preset.ok_or_else(|| misuse(format!("there is no preset {:?}", &*name)))?;
+    let total = preset
+        .set_batch_size(size)
+        .map_err(|why| misuse(format!("preset {}: {why}", &*name)))?;
+    if ctx.is_setup() {
+        eprintln!(
+            "info: Preset {}: {total} batches of at most {size} rows have every row once",
+            &*name
+        );
+    }
+    Ok(())
+}
+
+#[rune::function(instance)]
+async fn get_partition_batch(
+    ctx: Ref<Context>,
+    name: Ref<str>,
+    index: i64,
+) -> VmResult<Result<PartitionBatch, Failure>> {
+    let presets = ctx.presets.borrow();
+    let misuse = |why: String| VmResult::Ok(Err(Failure::new(FailureKind::Misuse, why)));
+    let Some(preset) = presets.get(&*name) else {
+        return misuse(format!("there is no preset {:?}", &*name));
+    };
+    let Some((partition, rows)) = preset.batch(index) else {
+        return misuse(format!(
+            "preset {}: set_partition_batch_size comes before get_partition_batch",
+            &*name
+        ));
+    };
+    let list = || {
+        let mut list = rune::alloc::Vec::try_with_capacity(rows.len())?;
+        for row in rows {
+            list.try_push(Value::from(row))?;
+        }
+        Value::vec(list)
+    };
+    match list() {
+        Ok(rows) => VmResult::Ok(Ok(PartitionBatch {
+            idx: partition.cast_signed(),
+            rows,
+        })),
+        Err(error) => VmResult::err(error),
+    }
+}
+
 pub(super) fn install(module: &mut Module) -> Result<(), ContextError> {
     module.ty::<Partition>()?;
+    module.ty::<PartitionBatch>()?;
+    module.function_meta(set_partition_batch_size)?;
+    module.function_meta(get_partition_batch)?;
     module.function_meta(init_partition_row_distribution_preset)?;
     module.function_meta(get_partition_info)?;
     module.function_meta(get_partition_idx)?;
@@ -214,6 +388,56 @@ mod tests {
             let partitions: u64 = preset.groups.iter().map(|group| group.partitions).sum();
             assert_eq!(seen.len() as u64, partitions);
             assert_eq!(preset.partition(3), preset.partition(3 + rows));
+        }
+    }
+
+    #[test]
+    fn batches_have_every_row_once_and_rows_of_one_partition() {
+        for (rows, base, text, size) in [
+            (10_000, 1, "50:4,50:6", 2),
+            (1000, 25, "100:1", 10),
+            (9973, 10, "70:1, 20:2.5, 10:3.5", 7),
+            (1000, 6, "50:1,30:2,20:4", 1),
+            (100, 30, "100:1", 65_535),
+            (1, 1, "", 3),
+        ] {
+            let mut preset = Preset::new(rows, base, text).unwrap();
+            assert_eq!(preset.batch(0), None);
+            let total = preset.set_batch_size(size).unwrap();
+            let mut seen = vec![false; rows as usize];
+            let mut begun = HashMap::new();
+            for index in 0..total.cast_signed() {
+                let (partition, batch) = preset.batch(index).unwrap();
+                assert!((1..=size as usize).contains(&batch.len()));
+                for row in batch {
+                    assert_eq!(preset.partition(row).idx, partition.cast_signed(), "{text} {index}");
+                    assert!(
+                        !std::mem::replace(&mut seen[row as usize], true),
+                        "{text}: row {row} again"
+                    );
+                }
+                *begun.entry(partition).or_insert(0) += 1;
+                // All partitions come up before one comes up again.
+                let partitions: u64 = preset.groups.iter().map(|group| group.partitions).sum();
+                assert!(
+                    index.unsigned_abs() >= partitions || begun[&partition] == 1,
+                    "{text} {index}"
+                );
+            }
+            assert!(seen.into_iter().all(|seen| seen), "{text}");
+            assert_eq!(preset.batch(0), preset.batch(total.cast_signed()));
+        }
+        // Of the page of the fork: 1000 partitions in three batches and 1000 in two.
+        let mut preset = Preset::new(10_000, 1, "50:4,50:6").unwrap();
+        assert_eq!(preset.set_batch_size(2), Ok(5_000));
+        // The first batches are a sample of both sizes.
+        let large = (0..200).filter(|index| {
+            let (_, rows) = preset.batch(*index).unwrap();
+            preset.partition(rows[0]).rows_num == 6
+        });
+        assert!((80..=120).contains(&large.count()));
+        for wrong in [0, -1, 65_536] {
+            assert!(preset.set_batch_size(wrong).is_err());
         }
     }
 

@@ -1,11 +1,13 @@
 //! The methods of a context that ask the store.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use rune::runtime::{Ref, TypeValue};
 use rune::{ContextError, Module, Value};
 use tokio::time::sleep;
 
+use super::unawaited::call;
 use super::validation::Expected;
 use super::{Context, Failure, FailureKind, Validation};
 use crate::args::parse_duration;
@@ -127,86 +129,136 @@ fn list(answer: Answer) -> Result<Value, Failure> {
 }
 
 #[rune::function(instance)]
-async fn prepare(ctx: Ref<Context>, key: Ref<str>, text: Ref<str>) -> Result<(), Failure> {
-    ctx.prepare(&key, &text, StatementOptions::default()).await
+fn prepare(ctx: Ref<Context>, key: Ref<str>, text: Ref<str>) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "prepare", async move {
+        ctx.prepare(&key, &text, StatementOptions::default()).await
+    })
 }
 
 /// `prepare` with what the statement has of its own: `#{consistency: "ONE", serial_consistency: "SERIAL", page_size: 100,
 /// timeout: "2s", idempotent: true}`.
 #[rune::function(instance)]
-async fn prepare_with(ctx: Ref<Context>, key: Ref<str>, text: Ref<str>, options: Value) -> Result<(), Failure> {
-    let options = statement_options(&options)?;
-    ctx.prepare(&key, &text, options).await
+fn prepare_with(
+    ctx: Ref<Context>,
+    key: Ref<str>,
+    text: Ref<str>,
+    options: Value,
+) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "prepare_with", async move {
+        let options = statement_options(&options)?;
+        ctx.prepare(&key, &text, options).await
+    })
 }
 
 #[rune::function(instance)]
-async fn execute(ctx: Ref<Context>, text: Ref<str>) -> Result<(), Failure> {
-    ctx.execute_any(&text, Wanted::Count, None).await.map(drop)
+fn execute(ctx: Ref<Context>, text: Ref<str>) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "execute", async move {
+        ctx.execute_any(&text, Wanted::Count, None).await.map(drop)
+    })
 }
 
 #[rune::function(instance)]
-async fn execute_with_result(ctx: Ref<Context>, text: Ref<str>) -> Result<Value, Failure> {
-    list(ctx.execute_any(&text, Wanted::Rows, None).await?)
+fn execute_with_result(ctx: Ref<Context>, text: Ref<str>) -> impl Future<Output = Result<Value, Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "execute_with_result", async move {
+        list(ctx.execute_any(&text, Wanted::Rows, None).await?)
+    })
 }
 
 #[rune::function(instance)]
-async fn execute_with_validation(ctx: Ref<Context>, text: Ref<str>, expected: Vec<Value>) -> Result<(), Failure> {
-    let expected = Expected::of(&expected, &text)?;
-    ctx.execute_any(&text, Wanted::Count, Some(&expected)).await.map(drop)
+fn execute_with_validation(
+    ctx: Ref<Context>,
+    text: Ref<str>,
+    expected: Vec<Value>,
+) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "execute_with_validation", async move {
+        let expected = Expected::of(&expected, &text)?;
+        ctx.execute_any(&text, Wanted::Count, Some(&expected)).await.map(drop)
+    })
 }
 
 #[rune::function(instance)]
-async fn execute_prepared(ctx: Ref<Context>, key: Ref<str>, parameters: Value) -> Result<(), Failure> {
-    ctx.execute_statement(&key, &parameters, Wanted::Count, None)
-        .await
-        .map(drop)
+fn execute_prepared(ctx: Ref<Context>, key: Ref<str>, parameters: Value) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "execute_prepared", async move {
+        ctx.execute_statement(&key, &parameters, Wanted::Count, None)
+            .await
+            .map(drop)
+    })
 }
 
 #[rune::function(instance)]
-async fn execute_prepared_with_result(ctx: Ref<Context>, key: Ref<str>, parameters: Value) -> Result<Value, Failure> {
-    list(ctx.execute_statement(&key, &parameters, Wanted::Rows, None).await?)
+fn execute_prepared_with_result(
+    ctx: Ref<Context>,
+    key: Ref<str>,
+    parameters: Value,
+) -> impl Future<Output = Result<Value, Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "execute_prepared_with_result", async move {
+        list(ctx.execute_statement(&key, &parameters, Wanted::Rows, None).await?)
+    })
 }
 
 #[rune::function(instance)]
-async fn execute_prepared_with_validation(
+fn execute_prepared_with_validation(
     ctx: Ref<Context>,
     key: Ref<str>,
     parameters: Value,
     expected: Vec<Value>,
-) -> Result<(), Failure> {
-    let expected = Expected::of(&expected, &ctx.text_of(&key))?;
-    ctx.execute_statement(&key, &parameters, Wanted::Count, Some(&expected))
-        .await
-        .map(drop)
+) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "execute_prepared_with_validation", async move {
+        let expected = Expected::of(&expected, &ctx.text_of(&key))?;
+        ctx.execute_statement(&key, &parameters, Wanted::Count, Some(&expected))
+            .await
+            .map(drop)
+    })
 }
 
 #[rune::function(instance)]
-async fn batch_prepared(ctx: Ref<Context>, keys: Vec<Ref<str>>, parameters: Vec<Value>) -> Result<(), Failure> {
-    ctx.run_batch(BatchKind::Logged, &keys, parameters).await
+fn batch_prepared(
+    ctx: Ref<Context>,
+    keys: Vec<Ref<str>>,
+    parameters: Vec<Value>,
+) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "batch_prepared", async move {
+        ctx.run_batch(BatchKind::Logged, &keys, parameters).await
+    })
 }
 
 #[rune::function(instance)]
-async fn batch_prepared_with(
+fn batch_prepared_with(
     ctx: Ref<Context>,
     keys: Vec<Ref<str>>,
     parameters: Vec<Value>,
     kind: Ref<str>,
-) -> Result<(), Failure> {
-    let kind = match &*kind {
-        "logged" => BatchKind::Logged,
-        "unlogged" => BatchKind::Unlogged,
-        "counter" => BatchKind::Counter,
-        other => {
-            let why = format!("a batch is \"logged\", \"unlogged\" or \"counter\", found {other:?}");
-            return Err(Failure::new(FailureKind::Misuse, why));
-        }
-    };
-    ctx.run_batch(kind, &keys, parameters).await
+) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "batch_prepared_with", async move {
+        let kind = match &*kind {
+            "logged" => BatchKind::Logged,
+            "unlogged" => BatchKind::Unlogged,
+            "counter" => BatchKind::Counter,
+            other => {
+                let why = format!("a batch is \"logged\", \"unlogged\" or \"counter\", found {other:?}");
+                return Err(Failure::new(FailureKind::Misuse, why));
+            }
+        };
+        ctx.run_batch(kind, &keys, parameters).await
+    })
 }
 
 #[rune::function(instance)]
-async fn signal_failure(_ctx: Ref<Context>, message: Ref<str>) -> Result<(), Failure> {
-    Err(Failure::new(FailureKind::Signalled, &*message))
+fn signal_failure(ctx: Ref<Context>, message: Ref<str>) -> impl Future<Output = Result<(), Failure>> {
+    let unawaited = Rc::clone(&ctx.unawaited);
+    call(unawaited, "signal_failure", async move {
+        Err(Failure::new(FailureKind::Signalled, &*message))
+    })
 }
 
 fn statement_options(options: &Value) -> Result<StatementOptions, Failure> {
@@ -264,7 +316,6 @@ pub(super) fn install(module: &mut Module) -> Result<(), ContextError> {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
-    use std::rc::Rc;
 
     use clap::Parser as _;
 

@@ -12,7 +12,7 @@ use std::{
 use super::{Report, ReportWriter};
 use crate::{
     Error, Result,
-    stats::{Sample, Summary},
+    stats::{Sample, Summary, add_counts},
 };
 
 /// Clocks and starts may differ by this share of an interval before samples are of other intervals.
@@ -100,6 +100,9 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
             let mut results = summary.results();
             let unstarted = reports.iter().map(|report| report.runs[run].results.unstarted_cycles);
             results.unstarted_cycles = unstarted.fold(0, u64::saturating_add);
+            for report in &reports {
+                add_counts(&mut results.unawaited_calls, &report.runs[run].results.unawaited_calls);
+            }
             writer.results(&results)?;
         }
         Ok(())

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::worker::{Ending, Worker};
 use super::{Chooser, Interrupt, Phase, Prepared};
 use crate::error::{Error, Result};
-use crate::stats::{Chunk, ProcessClock, Sample};
+use crate::stats::{Chunk, Counts, ProcessClock, Sample, add_counts};
 
 /// Threads that are connected, and work off one phase after another.
 pub struct Crew {
@@ -29,6 +29,8 @@ pub struct Ended {
     pub error: Option<Error>,
     /// How many cycles were due before its end and could not begin. Above 0, the store did not keep up with the rate.
     pub unstarted: u64,
+    /// Calls that nobody awaited, by the names of the methods.
+    pub unawaited: Counts,
 }
 
 struct Order {
@@ -107,6 +109,7 @@ impl Crew {
                     working[number] = false;
                     chunks[number].push_back(*chunk);
                     ended.unstarted += ending.unstarted;
+                    add_counts(&mut ended.unawaited, &ending.unawaited);
                     if let Some(error) = ending.error {
                         ended.error.get_or_insert(error);
                         stop.send_replace(true);

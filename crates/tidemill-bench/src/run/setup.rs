@@ -93,10 +93,17 @@ impl Stage {
         };
         let mut machine = self.program.machine();
         let call = self.program.call(&mut machine, &function, (self.context.clone(),));
-        match self.runtime.block_on(call) {
-            Ok(_) => Ok(true),
-            Err(called) => Err(function_error(name, called)),
+        let called = self.runtime.block_on(call);
+        let value = called.map_err(|called| function_error(name, called))?;
+        if let Ok(context) = self.context.borrow_ref::<Context>() {
+            context.drop_returned(value);
+            for (method, count) in context.take_unawaited() {
+                eprintln!(
+                    "warning: {count} calls of {method} in {name} were not awaited, so that they asked nothing: is an .await missing?"
+                );
+            }
         }
+        Ok(true)
     }
 
     /// What the workers need of what the script did here.

@@ -22,7 +22,7 @@ use crate::args::Extent;
 use crate::context::{Context, Failure, FailureKind, Validation};
 use crate::error::{Error, Result};
 use crate::script::{Called, Function, Program};
-use crate::stats::{Chunk, FunctionId, Recorder};
+use crate::stats::{Chunk, Counts, FunctionId, Recorder};
 use crate::target::{AnySession, Session as _};
 
 /// What all workers do for a while.
@@ -63,6 +63,8 @@ pub(super) struct Ending {
     pub(super) error: Option<Error>,
     /// How many cycles were due and could not begin.
     pub(super) unstarted: u64,
+    /// Calls that nobody awaited.
+    pub(super) unawaited: Counts,
 }
 
 /// What the slots of a worker share while a phase goes.
@@ -96,22 +98,32 @@ impl Worker {
                 function: "prepare".to_owned(),
                 what: failure.to_string(),
             })?;
-        session.attend().await;
         // One worker shares with nobody: the main thread waits.
         let program = match workers {
             1 => prepared.program.clone(),
             _ => prepared.program.unshare()?,
         };
+        let context = Value::new(context).map_err(memory)?;
+        // Its requests are made by the driver: what goes past it is answered only where somebody polls the session.
+        prepare_worker(&program, &context).await?;
+        session.attend().await;
+        let direct = match context.borrow_ref::<Context>() {
+            Ok(context) => {
+                context.begin_measuring();
+                direct_functions(&program, &chooser, &context)
+            }
+            Err(_) => None,
+        };
         Ok(Self {
             number,
             workers,
-            direct: Cell::new(direct_functions(&program, &chooser, &context)),
+            direct: Cell::new(direct),
             program,
             chooser,
             policy: prepared.setup.policy(),
             recorder,
             session,
-            context: Value::new(context).map_err(memory)?,
+            context,
         })
     }
 
@@ -127,7 +139,7 @@ impl Worker {
             Err(error) => {
                 let ending = Ending {
                     error: Some(Error::Output(error)),
-                    unstarted: 0,
+                    ..Ending::default()
                 };
                 return (ending, self.recorder.borrow_mut().take(phase.start));
             }
@@ -154,6 +166,7 @@ impl Worker {
         drop(self.recorder.borrow_mut().take(phase.start));
         if let Ok(context) = self.context.borrow_ref::<Context>() {
             context.restart(phase.start);
+            drop(context.take_unawaited());
         }
         unconstrained(self.drive(&going, &mut interrupt)).await;
         let mut ended = Instant::now();
@@ -165,7 +178,11 @@ impl Worker {
             ended = going.lasts_until().map_or_else(Instant::now, |until| until.max(ended));
         }
         let rest = self.recorder.borrow_mut().take(ended);
-        (going.ending.into_inner(), rest)
+        let mut ending = going.ending.into_inner();
+        if let Ok(context) = self.context.borrow_ref::<Context>() {
+            ending.unawaited = context.take_unawaited();
+        }
+        (ending, rest)
     }
 
     async fn drive(&self, going: &Going<'_>, interrupt: &mut Interrupt) {
@@ -280,7 +297,12 @@ impl Worker {
                 .call(machine, function, (self.context.clone(), cycle))
                 .await;
             match called {
-                Ok(_) => return Ok(()),
+                Ok(value) => {
+                    if let Ok(context) = self.context.borrow_ref::<Context>() {
+                        context.drop_returned(value);
+                    }
+                    return Ok(());
+                }
                 Err(Called::Failed(Failure {
                     kind: FailureKind::Signalled,
                     ..
@@ -304,6 +326,18 @@ impl Worker {
             Called::Returned(_) | Called::Stopped(_) => false,
         }
     }
+}
+
+/// Calls the script's function `prepare_worker`, when it has it, with the worker's own context: what cannot be copied from `prepare`, as files
+/// that are open, is made there.
+async fn prepare_worker(program: &Program, context: &Value) -> Result<()> {
+    const NAME: &str = "prepare_worker";
+    let Some(function) = program.function(NAME) else {
+        return Ok(());
+    };
+    let mut machine = program.machine();
+    let called = program.call(&mut machine, &function, (context.clone(),)).await;
+    called.map(drop).map_err(|called| function_error(NAME, called))
 }
 
 /// The functions without a machine, when that is possible for all, and their statements were prepared.

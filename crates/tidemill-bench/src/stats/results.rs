@@ -24,6 +24,9 @@ pub struct Results {
     /// Cycles that were due before the end and could not begin.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unstarted_cycles: u64,
+    /// Calls of the script that nobody awaited, by the names of the methods: they asked nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unawaited_calls: Counts,
     /// Errors of cycles, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cycle_errors: Counts,
@@ -73,7 +76,11 @@ impl Results {
                 self.unstarted_cycles
             )
         });
-        self.client.warning.iter().cloned().chain(unstarted).collect()
+        let unawaited = self.unawaited_calls.iter().map(|(method, count)| {
+            format!("{count} calls of {method} were not awaited, so that they asked nothing: is an .await missing?")
+        });
+        let client = self.client.warning.iter().cloned();
+        client.chain(unstarted).chain(unawaited).collect()
     }
 }
 

@@ -312,7 +312,7 @@ pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-pub(super) fn add_counts(counts: &mut Counts, other: &Counts) {
+pub(crate) fn add_counts(counts: &mut Counts, other: &Counts) {
     for (kind, count) in other {
         let sum = counts.entry(kind.clone()).or_default();
         *sum = sum.saturating_add(*count);
