@@ -313,6 +313,12 @@ pub struct RunArgs {
     /// The 99.9th percentile of cycle latency that --find-max keeps.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, group = "goal", requires = "find_max")]
     pub p999: Option<Duration>,
+    /// End the run, with exit code 1, when it makes fewer calls a second than this.
+    #[arg(long, value_name = "COUNT", value_parser = parse_rate)]
+    pub abort_below: Option<f64>,
+    /// Over how long --abort-below looks at the calls.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    pub abort_after: Duration,
     /// A label for the report.
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     pub tags: Vec<String>,
@@ -356,6 +362,9 @@ pub struct PaceArgs {
     /// Whether calls come at even intervals or at random ones.
     #[arg(long, value_enum, default_value_t, requires = "rate")]
     pub arrivals: Arrivals,
+    /// Leave calls out that would begin too late, and count them, instead of making up for them in a burst.
+    #[arg(long, requires = "rate")]
+    pub no_catch_up: bool,
     /// The rate at the end of the ramp that begins with --rate.
     #[arg(long, value_name = "COUNT", value_parser = parse_rate, requires = "rate", conflicts_with = "rate_sine_amplitude")]
     pub ramp_to: Option<f64>,
@@ -604,6 +613,8 @@ mod tests {
             "run a.rn -P rows",
             "run a.rn --rate-sine-amplitude 2 -r 1",
             "run a.rn --ramp-to 5",
+            "run a.rn --no-catch-up",
+            "run a.rn --abort-below 0",
             "run a.rn --rack r1",
             "run a.rn -t 0",
             "run",

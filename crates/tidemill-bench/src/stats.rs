@@ -24,7 +24,7 @@ pub use estimate::{CONFIDENCE, Estimate};
 pub use histogram::Latencies;
 pub use quantile::{PERCENTS, Percentile};
 pub use recorder::{Chunk, FunctionId, Recorder, StatementId};
-pub use results::{ClientLoad, Distribution, FunctionResults, MetricResults, Results, StatementResults};
+pub use results::{Aborted, ClientLoad, Distribution, FunctionResults, MetricResults, Results, StatementResults};
 pub(crate) use sample::add_counts;
 pub use sample::{Counts, FunctionSample, MetricSample, Sample, StatementSample, Timings};
 pub use series::{Correlation, Levels, Series};

@@ -483,6 +483,75 @@ fn workers_prepare_what_cannot_be_copied() {
 }
 
 #[test]
+fn a_run_that_is_too_slow_is_ended() {
+    let bench = Bench::new("mem:");
+    bench.write("w.rn", "pub async fn run(ctx, i) {}");
+    let start = Instant::now();
+    let line = [
+        "run", "w.rn", "-r", "50", "-d", "60s", "-s", "100ms", "-o", "r.json", "--repeat", "3",
+    ];
+    let ran = bench.run(&[&line[..], &["--abort-below", "60", "--abort-after", "500ms"]].concat());
+    let ran = ran.fails(
+        1,
+        "error: The run was ended, since its throughput was below --abort-below",
+    );
+    assert!(start.elapsed() < Duration::from_secs(30));
+    assert!(ran.out.contains("warning: the run was ended: 5"), "{}", ran.out);
+    let results = bench.results("r.json");
+    assert_eq!(
+        (results.len(), &results[0]["aborted"]["below_per_s"]),
+        (1, &60.0.into())
+    );
+    // What is fast enough goes on.
+    let line = [
+        "run",
+        "w.rn",
+        "-r",
+        "50",
+        "-d",
+        "1s",
+        "-s",
+        "100ms",
+        "-o",
+        "r.json",
+        "--abort-below",
+        "40",
+    ];
+    bench.run(&[&line[..], &["--abort-after", "300ms"]].concat()).good();
+}
+
+/// The script stalls once for 400 ms: 200 cycles were due meanwhile, and are left out but for those of the last 10 ms.
+#[test]
+fn a_stall_is_not_made_up_for_where_that_is_not_wanted() {
+    let bench = Bench::new("mem:");
+    bench.write(
+        "w.rn",
+        "pub async fn run(ctx, i) { if i == 50 { let start = ctx.elapsed_secs(); while ctx.elapsed_secs() < start + 0.4 {} } }",
+    );
+    let line = [
+        "run",
+        "w.rn",
+        "-r",
+        "500",
+        "-d",
+        "1s",
+        "-w",
+        "0",
+        "-s",
+        "100ms",
+        "-o",
+        "r.json",
+        "--no-catch-up",
+    ];
+    let ran = bench.run(&line).good();
+    let results = &bench.results("r.json")[0];
+    let cycles = results["cycles"].as_u64().unwrap();
+    assert_eq!(cycles + results["unstarted_cycles"].as_u64().unwrap(), 500, "{results}");
+    assert!(cycles <= 320, "{cycles}");
+    assert!(ran.out.contains("cycles were due that could not begin"), "{}", ran.out);
+}
+
+#[test]
 fn an_interrupted_run_prints_and_saves_what_it_measured() {
     let bench = Bench::new("mem:");
     bench.write("w.rn", "pub async fn run(ctx, i) {}");

@@ -1,5 +1,6 @@
 //! `load`: the data of a workload.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -84,7 +85,7 @@ impl Loading {
             phase,
             |sample| {
                 failed += sample.cycle_errors();
-                Ok(())
+                Ok(ControlFlow::Continue(()))
             },
             |phase| progress.show(phase),
         )?;

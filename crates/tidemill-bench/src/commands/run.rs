@@ -1,6 +1,7 @@
 //! `run`: functions of a workload, measured.
 
 mod find_max;
+mod floor;
 mod outputs;
 
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut outputs = Outputs::create(args, &config)?;
     if let Some(phase) = warm_up(args)? {
         eprintln!("info: Warming up...");
-        let ended = outputs.watch("Warming up", &mut crew, phase, true)?.1;
+        let ended = outputs.watch("Warming up", &mut crew, phase, true)?.ended;
         if let Some(error) = ended.error {
             return Err(error);
         }
@@ -62,6 +63,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     };
     eprintln!("info: Running benchmark...");
     let mut has_errors = false;
+    let mut is_too_slow = false;
     let mut failed = None;
     for repetition in 1..=args.repeat.get() {
         if interrupt.came() {
@@ -70,8 +72,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         if args.repeat.get() > 1 {
             eprintln!("info: Run {repetition} of {}...", args.repeat);
         }
-        let (summary, ended) = outputs.watch("Running", &mut crew, phase(args, pace)?, false)?;
-        let mut results = summary.results();
+        let watched = outputs.watch("Running", &mut crew, phase(args, pace)?, false)?;
+        let ended = watched.ended;
+        let mut results = watched.summary.results();
+        results.aborted = watched.aborted;
         results.unstarted_cycles = ended.unstarted;
         results.unawaited_calls = ended.unawaited;
         if args.format.is_some() {
@@ -84,7 +88,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         outputs.finish(&results)?;
         has_errors |= !results.cycle_errors.is_empty() || !results.request_errors.is_empty();
         failed = ended.error;
-        if failed.is_some() {
+        is_too_slow |= watched.aborted.is_some();
+        if failed.is_some() || is_too_slow {
             break;
         }
     }
@@ -104,7 +109,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     if let Some(error) = failed {
         return Err(error);
     }
-    Ok(match (interrupt.came(), has_errors) {
+    if is_too_slow {
+        eprintln!(
+            "error: The run was ended, since its throughput was below --abort-below; what was measured until then is in the report"
+        );
+    }
+    Ok(match (interrupt.came(), has_errors || is_too_slow) {
         (true, _) => ExitCode::from(130),
         (false, true) => ExitCode::from(1),
         (false, false) => ExitCode::SUCCESS,
@@ -216,6 +226,9 @@ fn settings(args: &RunArgs, fields: &BTreeMap<String, String>) -> BTreeMap<Strin
     set("request_timeout", format!("{:?}", connection.request_timeout));
     set("retries", connection.retries.to_string());
     set("arrivals", format!("{:?}", args.pace.arrivals).to_lowercase());
+    if args.pace.no_catch_up {
+        set("no_catch_up", "true".to_owned());
+    }
     if let Some(to) = args.pace.ramp_to {
         set("ramp_to", to.to_string());
     }

@@ -1,6 +1,7 @@
 //! The threads of a run.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
@@ -80,15 +81,15 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Lets all work through a phase. `on_sample` gets each sample when all workers have given their part of it; `on_wait` is called several
-    /// times a second.
+    /// Lets all work through a phase. `on_sample` gets each sample when all workers have given their part of it, and may end the phase;
+    /// `on_wait` is called several times a second.
     ///
     /// # Errors
     /// What `on_sample` says, and a thread that died. What the script or the store did wrong is in [`Ended`], beside what was measured.
     pub fn work(
         &mut self,
         phase: Phase,
-        mut on_sample: impl FnMut(Sample) -> Result<()>,
+        mut on_sample: impl FnMut(Sample) -> Result<ControlFlow<()>>,
         mut on_wait: impl FnMut(&Phase),
     ) -> Result<Ended> {
         self.clock.lap();
@@ -123,7 +124,9 @@ impl Crew {
             }
             while let Some(parts) = complete(&mut chunks, &working) {
                 let is_last = !working.contains(&true) && chunks.iter().all(VecDeque::is_empty);
-                on_sample(time.sample(parts, is_last, self.clock.lap()))?;
+                if on_sample(time.sample(parts, is_last, self.clock.lap()))?.is_break() {
+                    stop.send_replace(true);
+                }
             }
             on_wait(&phase);
         }

@@ -178,7 +178,7 @@ impl<'a> Direct<'a> {
         let (schedule, timer) = &mut **schedule;
         let due = match self.due {
             Some(due) => Some(due),
-            None => phase.start.checked_add(schedule.next_due()),
+            None => self.going.next_due(schedule, now),
         };
         let is_outside = |due: Instant| self.going.due_before.is_some_and(|end| due >= end);
         let Some(due) = due.filter(|due| !is_outside(*due)) else {

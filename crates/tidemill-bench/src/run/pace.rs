@@ -15,7 +15,13 @@ use crate::args::{Arrivals, PaceArgs};
 pub struct Pace {
     curve: Curve,
     arrivals: Arrivals,
+    /// Cycles that are later than this are left out. Default: none are.
+    patience: Option<Duration>,
 }
+
+/// As late as this may begin a cycle that is not made up for: timers are, and the burst after them is short. Or by the time between two
+/// cycles, where that is longer.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 /// The rate, in cycles a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,6 +48,7 @@ impl Pace {
         Self {
             curve: Curve::Constant { rate },
             arrivals: Arrivals::Even,
+            patience: None,
         }
     }
 
@@ -62,9 +69,11 @@ impl Pace {
             },
             (None, None) => Curve::Constant { rate },
         };
+        let between = Duration::try_from_secs_f64(1.0 / curve.highest()).unwrap_or(Duration::MAX);
         Some(Self {
             curve,
             arrivals: args.arrivals,
+            patience: args.no_catch_up.then(|| PATIENCE.max(between)),
         })
     }
 
@@ -87,6 +96,14 @@ impl Pace {
 }
 
 impl Curve {
+    fn highest(self) -> f64 {
+        match self {
+            Self::Constant { rate } => rate,
+            Self::Ramp { from, to, .. } => from.max(to),
+            Self::Sine { rate, amplitude, .. } => rate * (1.0 + amplitude),
+        }
+    }
+
     /// How many cycles are due until a time, when it is known how to count.
     fn due(self, seconds: f64) -> f64 {
         match self {
@@ -168,6 +185,19 @@ impl Schedule {
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 
+    /// When the next cycle is due, since the start, and how many were left out before it that would have begun too late. `now` is no later than
+    /// the end of the phase.
+    pub fn next_in_time(&mut self, now: Duration) -> (Duration, u64) {
+        let due = self.next_due();
+        match self.pace.patience.and_then(|patience| now.checked_sub(patience)) {
+            Some(from) if due < from => {
+                let left_out = self.skip_before(from);
+                (self.next_due(), left_out + 1)
+            }
+            _ => (due, 0),
+        }
+    }
+
     /// Leaves out what is due before `end`, and says how many cycles that are; of random ones how many are to be expected.
     pub fn skip_before(&mut self, end: Duration) -> u64 {
         let left = (self.pace.curve.due(end.as_secs_f64()) - self.place) / self.step;
@@ -193,7 +223,11 @@ mod tests {
     use super::*;
 
     fn pace(curve: Curve, arrivals: Arrivals) -> Pace {
-        Pace { curve, arrivals }
+        Pace {
+            curve,
+            arrivals,
+            patience: None,
+        }
     }
 
     /// The times of all workers up to an end, in order.
@@ -246,6 +280,25 @@ mod tests {
         }
         let mut random = Schedule::new(pace(Curve::Constant { rate: 1000.0 }, Arrivals::Poisson), 0, 2, 7);
         assert!(random.skip_before(Duration::from_secs(10)).abs_diff(5_000) < 5);
+    }
+
+    #[test]
+    fn what_is_too_late_is_left_out_where_nothing_is_made_up_for() {
+        let pace = Pace {
+            patience: Some(Duration::from_millis(10)),
+            ..Pace::constant(1000.0)
+        };
+        let ms = Duration::from_millis;
+        let mut schedule = Schedule::new(pace, 0, 1, 7);
+        assert_eq!(schedule.next_in_time(ms(0)), (ms(0), 0));
+        // In time, and a little late.
+        assert_eq!(schedule.next_in_time(ms(0)), (ms(1), 0));
+        assert_eq!(schedule.next_in_time(ms(9)), (ms(2), 0));
+        // A stall of half a second: from 3 to 489 ms.
+        assert_eq!(schedule.next_in_time(ms(500)), (ms(490), 487));
+        assert_eq!(schedule.next_in_time(ms(500)), (ms(491), 0));
+        let mut catches_up = Schedule::new(Pace::constant(1000.0), 0, 1, 7);
+        assert_eq!(catches_up.next_in_time(ms(500)), (ms(0), 0));
     }
 
     #[test]

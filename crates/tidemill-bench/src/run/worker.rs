@@ -401,7 +401,7 @@ impl Going<'_> {
         if self.is_stopping.get() {
             return None;
         }
-        let due = self.phase.start.checked_add(schedule.next_due())?;
+        let due = self.next_due(schedule, Instant::now())?;
         if self.due_before.is_some_and(|end| due >= end) {
             return None;
         }
@@ -418,6 +418,14 @@ impl Going<'_> {
             return None;
         }
         Some((self.phase.cycles.next()?, due, now))
+    }
+
+    /// When the next cycle is due. Those that are left out before it are counted.
+    pub(super) fn next_due(&self, schedule: &mut Schedule, now: Instant) -> Option<Instant> {
+        let now = self.end.map_or(now, |end| now.min(end));
+        let (due, left_out) = schedule.next_in_time(now.saturating_duration_since(self.phase.start));
+        self.ending.borrow_mut().unstarted += left_out;
+        self.phase.start.checked_add(due)
     }
 
     /// How many cycles are still due in the phase. Whoever asks takes them out of the schedule.

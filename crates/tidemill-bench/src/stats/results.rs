@@ -24,6 +24,9 @@ pub struct Results {
     /// Cycles that were due before the end and could not begin.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unstarted_cycles: u64,
+    /// Why the run was ended before its time, when its throughput was what ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aborted: Option<Aborted>,
     /// Calls of the script that nobody awaited, by the names of the methods: they asked nothing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unawaited_calls: Counts,
@@ -79,13 +82,30 @@ impl Results {
         let unawaited = self.unawaited_calls.iter().map(|(method, count)| {
             format!("{count} calls of {method} were not awaited, so that they asked nothing: is an .await missing?")
         });
+        let aborted = self.aborted.map(|aborted| {
+            format!(
+                "the run was ended: {:.1} cycles a second in the last {:.1} s are fewer than {}",
+                aborted.found_per_s, aborted.within_s, aborted.below_per_s
+            )
+        });
         let client = self.client.warning.iter().cloned();
-        client.chain(unstarted).chain(unawaited).collect()
+        client.chain(aborted).chain(unstarted).chain(unawaited).collect()
     }
 }
 
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// The throughput that ended a run, in cycles a second.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Aborted {
+    /// It was to be this at least.
+    pub below_per_s: f64,
+    /// It was this.
+    pub found_per_s: f64,
+    /// In so many seconds.
+    pub within_s: f64,
 }
 
 /// The client's own work.

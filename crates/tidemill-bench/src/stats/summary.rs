@@ -174,6 +174,7 @@ impl Summary {
             rows: requests.rows,
             retries: requests.retries,
             unstarted_cycles: 0,
+            aborted: None,
             unawaited_calls: Counts::new(),
             cycle_errors: cycles.errors,
             request_errors: requests.errors,

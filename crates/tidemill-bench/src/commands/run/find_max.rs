@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::outputs::Outputs;
+use super::outputs::{Outputs, Watched};
 use super::phase;
 use crate::args::{Extent, RunArgs};
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ pub(super) fn find_max(
             return Ok(None);
         }
         let pace = rate.map(|rate| base.at_rate(rate));
-        let (summary, ended) = outputs.watch("Searching", crew, phase(args, pace)?, true)?;
+        let Watched { summary, ended, .. } = outputs.watch("Searching", crew, phase(args, pace)?, true)?;
         if let Some(error) = ended.error {
             return Err(error);
         }

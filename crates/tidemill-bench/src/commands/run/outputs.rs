@@ -2,8 +2,11 @@
 
 use std::fs::File;
 use std::io::BufWriter;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::floor::Floor;
 use crate::args::RunArgs;
 use crate::error::{Error, Result};
 use crate::hdr::{HdrLog, Of};
@@ -11,7 +14,7 @@ use crate::progress::Progress;
 use crate::prometheus::Endpoint;
 use crate::report::{ReportWriter, RunConfig};
 use crate::run::{Crew, Ended, Phase};
-use crate::stats::{Results, Sample, Summary};
+use crate::stats::{Aborted, Results, Sample, Summary};
 
 /// All places that get each sample.
 pub(super) struct Outputs {
@@ -22,6 +25,16 @@ pub(super) struct Outputs {
     is_quiet: bool,
     prints_samples: bool,
     keeps_samples: bool,
+    abort_below: Option<f64>,
+    abort_after: Duration,
+}
+
+/// What a phase came to.
+pub(super) struct Watched {
+    pub(super) summary: Summary,
+    pub(super) ended: Ended,
+    /// The throughput that ended it.
+    pub(super) aborted: Option<Aborted>,
 }
 
 impl Outputs {
@@ -40,6 +53,8 @@ impl Outputs {
             is_quiet: args.quiet,
             prints_samples: args.format.is_none(),
             keeps_samples: !args.drop_sampling_log,
+            abort_below: args.abort_below,
+            abort_after: args.abort_after,
         };
         if outputs.prints_samples {
             println!("{HEADER}");
@@ -48,15 +63,12 @@ impl Outputs {
     }
 
     /// Lets the crew work through a phase, and keeps what it measures.
-    pub(super) fn watch(
-        &mut self,
-        title: &str,
-        crew: &mut Crew,
-        phase: Phase,
-        is_warm_up: bool,
-    ) -> Result<(Summary, Ended)> {
+    pub(super) fn watch(&mut self, title: &str, crew: &mut Crew, phase: Phase, is_warm_up: bool) -> Result<Watched> {
         let progress = Progress::new(title, &phase, self.is_quiet);
         let mut summary = Summary::default();
+        let mut aborted = None;
+        let below = self.abort_below.filter(|_| !is_warm_up);
+        let mut floor = below.map(|below| Floor::new(below, self.abort_after));
         let keep = |mut sample: Sample| {
             summary.add(&sample);
             progress.note(&sample);
@@ -74,11 +86,21 @@ impl Outputs {
             if self.prints_samples && !is_warm_up {
                 progress.line(|| print(&sample));
             }
-            Ok(())
+            if aborted.is_none() {
+                aborted = floor.as_mut().and_then(|floor| floor.add(&sample));
+            }
+            Ok(match aborted {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            })
         };
         let ended = crew.work(phase, keep, |phase| progress.show(phase))?;
         progress.finish();
-        Ok((summary, ended))
+        Ok(Watched {
+            summary,
+            ended,
+            aborted,
+        })
     }
 
     /// Writes what a run amounts to.
