@@ -89,6 +89,18 @@ pub struct WorkloadArgs {
     pub allow_files: bool,
 }
 
+impl RunArgs {
+    /// How many calls are under way at once in each thread: at most, where there are steps.
+    pub fn highest_concurrency(&self) -> usize {
+        self.concurrency.iter().map(|step| step.get()).max().unwrap_or(1)
+    }
+
+    /// Whether there is a run for each of several.
+    pub fn has_steps(&self) -> bool {
+        self.concurrency.len() > 1
+    }
+}
+
 impl WorkloadArgs {
     /// The limits of a call.
     pub fn limits(&self) -> Limits {
@@ -286,9 +298,15 @@ pub struct RunArgs {
     /// Threads.
     #[arg(short = 't', long, value_name = "COUNT", default_value = "1")]
     pub threads: NonZeroUsize,
-    /// Calls under way at once in each thread.
-    #[arg(short = 'p', long, value_name = "COUNT", default_value = "128")]
-    pub concurrency: NonZeroUsize,
+    /// Calls under way at once in each thread. Several are steps: a run of --duration for each, in one report.
+    #[arg(
+        short = 'p',
+        long,
+        value_name = "COUNT[,COUNT…]",
+        default_value = "128",
+        value_delimiter = ','
+    )]
+    pub concurrency: Vec<NonZeroUsize>,
     /// How long a sample is, or how many calls of a thread.
     #[arg(short = 's', long = "sampling", value_name = "TIME | COUNT", default_value = "1s")]
     pub sampling: Extent,
@@ -585,7 +603,7 @@ mod tests {
         let Command::Run(run) = Cli::parse_from(line.split(' ')).command else {
             panic!("run");
         };
-        assert_eq!(run.concurrency.get(), 256);
+        assert_eq!(run.concurrency, [NonZeroUsize::new(256).unwrap()]);
         assert_eq!(run.duration, Extent::Count(10_000_000));
         assert_eq!(run.connection.addresses, ["127.0.0.1"]);
         assert_eq!(run.functions, ["run".parse().unwrap()]);
@@ -615,6 +633,8 @@ mod tests {
             "run a.rn --ramp-to 5",
             "run a.rn --no-catch-up",
             "run a.rn --abort-below 0",
+            "run a.rn -p 1,0",
+            "run a.rn -p 1,",
             "run a.rn --rack r1",
             "run a.rn -t 0",
             "run",

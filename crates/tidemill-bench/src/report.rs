@@ -11,6 +11,7 @@ mod merge;
 mod quantities;
 mod reader;
 mod rows;
+mod steps;
 mod text;
 mod writer;
 

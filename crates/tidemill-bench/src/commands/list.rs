@@ -13,7 +13,7 @@ use clap::Args;
 use crate::{
     Error, Result,
     output::{Format, write_rows},
-    report::{Report, local_time, quantities},
+    report::{Report, Run, local_time, quantities},
     stats::comparison::combine,
 };
 
@@ -99,6 +99,18 @@ fn matches(report: &Report, args: &ListArgs) -> bool {
     workload && args.function.as_ref().is_none_or(named) && args.tags.iter().all(|tag| config.tags.contains(tag))
 }
 
+/// The runs of a report; where they are steps of concurrency, those of the last.
+fn last_step(report: &Report) -> impl Iterator<Item = &Run> {
+    let last = report
+        .runs
+        .iter()
+        .map(|run| run.results.concurrency_limit)
+        .max()
+        .flatten();
+    let runs = report.runs.iter();
+    runs.filter(move |run| run.results.concurrency_limit == last)
+}
+
 fn rows(reports: &[Report]) -> Result<RecordBatch> {
     let text = |of: &dyn Fn(&Report) -> String| -> ArrayRef {
         let texts = reports
@@ -114,7 +126,7 @@ fn rows(reports: &[Report]) -> Result<RecordBatch> {
         number(&move |report| {
             let names = ["cycle_latency", "service_time"];
             names.iter().find_map(|name| {
-                let runs = report.runs.iter().map(|run| quantities(&run.results));
+                let runs = last_step(report).map(|run| quantities(&run.results));
                 let found = runs.filter_map(|run| {
                     run.into_iter()
                         .find(|one| one.name == *name && one.statistic == statistic)
@@ -132,7 +144,7 @@ fn rows(reports: &[Report]) -> Result<RecordBatch> {
             .join(" ")
     };
     let throughput = |report: &Report| {
-        let values: Vec<_> = report.runs.iter().map(|run| run.results.cycles_per_s).collect();
+        let values: Vec<_> = last_step(report).map(|run| run.results.cycles_per_s).collect();
         combine(&values).map(|estimate| estimate.value)
     };
     let columns = [

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use self::outputs::Outputs;
 use crate::args::{Extent, RunArgs};
 use crate::commands::show::ShowArgs;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::{Report, RunConfig, WeightedFunction};
 use crate::run::{Chooser, Crew, Cycles, Interrupt, Pace, Phase, Prepared};
 
@@ -22,6 +22,10 @@ use crate::run::{Chooser, Crew, Cycles, Interrupt, Pace, Phase, Prepared};
 /// # Errors
 /// What the script or the store says. What was measured until then is printed and in the report.
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
+    if args.find_max && args.has_steps() {
+        let why = "--find-max searches with one concurrency (-p); run it for each by itself";
+        return Err(Error::Misuse(why.to_owned()));
+    }
     // Before anything takes time: a baseline that cannot be read.
     if let Some(path) = &args.baseline {
         Report::load(path)?;
@@ -65,17 +69,27 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut has_errors = false;
     let mut is_too_slow = false;
     let mut failed = None;
-    for repetition in 1..=args.repeat.get() {
+    let runs = (1..=args.repeat.get())
+        .flat_map(|repetition| args.concurrency.iter().map(move |step| (repetition, step.get())));
+    for (repetition, concurrency) in runs {
         if interrupt.came() {
             break;
         }
         if args.repeat.get() > 1 {
             eprintln!("info: Run {repetition} of {}...", args.repeat);
         }
-        let watched = outputs.watch("Running", &mut crew, phase(args, pace)?, false)?;
+        if args.has_steps() {
+            eprintln!("info: With {concurrency} at once in each thread...");
+        }
+        let phase = Phase {
+            concurrency,
+            ..phase(args, pace)?
+        };
+        let watched = outputs.watch("Running", &mut crew, phase, false)?;
         let ended = watched.ended;
         let mut results = watched.summary.results();
         results.aborted = watched.aborted;
+        results.concurrency_limit = args.has_steps().then_some(concurrency as u64);
         results.unstarted_cycles = ended.unstarted;
         results.unawaited_calls = ended.unawaited;
         if args.format.is_some() {
@@ -129,7 +143,7 @@ fn phase(args: &RunArgs, pace: Option<Pace>) -> Result<Phase> {
         duration,
         pace,
         sampling: Some(args.sampling),
-        concurrency: args.concurrency.get(),
+        concurrency: args.highest_concurrency(),
         start: Instant::now(),
     })
 }
@@ -163,7 +177,7 @@ fn warm_up(args: &RunArgs) -> Result<Option<Phase>> {
         // What is not to be loaded more is not before either.
         pace: args.pace.rate.map(Pace::constant),
         sampling: None,
-        concurrency: args.concurrency.get(),
+        concurrency: args.highest_concurrency(),
         start: Instant::now(),
     }))
 }
@@ -171,7 +185,7 @@ fn warm_up(args: &RunArgs) -> Result<Option<Phase>> {
 fn load_in_memory(args: &RunArgs, prepared: &Prepared, interrupt: &Interrupt) -> Result<()> {
     let loading = super::load::Loading {
         threads: args.threads.get(),
-        concurrency: args.concurrency.get(),
+        concurrency: args.highest_concurrency(),
         rate: None,
         is_quiet: args.quiet,
     };
@@ -208,7 +222,7 @@ fn config(args: &RunArgs, prepared: &Prepared, name: &str, version: &str) -> Run
         params: args.workload.params.iter().cloned().collect(),
         threads: args.threads.get() as u64,
         connections: Some(connection.connections.get() as u64),
-        concurrency: args.concurrency.get() as u64,
+        concurrency: args.highest_concurrency() as u64,
         rate: args.pace.rate,
         warm_up: shown(args.warmup),
         duration: shown(args.duration),
@@ -226,6 +240,10 @@ fn settings(args: &RunArgs, fields: &BTreeMap<String, String>) -> BTreeMap<Strin
     set("request_timeout", format!("{:?}", connection.request_timeout));
     set("retries", connection.retries.to_string());
     set("arrivals", format!("{:?}", args.pace.arrivals).to_lowercase());
+    if args.has_steps() {
+        let steps = args.concurrency.iter().map(ToString::to_string);
+        set("concurrency_steps", steps.collect::<Vec<_>>().join(","));
+    }
     if args.pace.no_catch_up {
         set("no_catch_up", "true".to_owned());
     }

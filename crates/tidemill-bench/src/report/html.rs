@@ -143,7 +143,9 @@ fn configs(page: &mut String, sides: &[(&str, &Report, &[Timeline])]) {
             .join(" ")
     });
     row("Threads × concurrency", &|report| {
-        format!("{} × {}", report.config.threads, report.config.concurrency)
+        let steps = report.config.settings.get("concurrency_steps");
+        let concurrency = steps.cloned().unwrap_or_else(|| report.config.concurrency.to_string());
+        format!("{} × {concurrency}", report.config.threads)
     });
     row("Rate [1/s]", &|report| {
         report.config.rate.map(|rate| rate.to_string()).unwrap_or_default()
@@ -240,6 +242,7 @@ fn charts(sides: &[(&str, &Report, &[Timeline])]) -> [Chart; 3] {
 
 /// Numbers of one kind of one scope: they stand together.
 struct Section<'a> {
+    step: Option<u64>,
     scope: &'a Scope,
     name: &'static str,
     unit: &'static str,
@@ -254,12 +257,13 @@ fn numbers(page: &mut String, compared: &[Compared], with_baseline: bool) {
         let basis = one.comparison.map(|comparison| comparison.basis);
         is_unsure |= basis == Some(Basis::WithinRuns);
         is_adjusted |= basis == Some(Basis::Runs);
-        let (scope, name) = (&one.quantity.scope, one.quantity.name);
+        let (step, scope, name) = (one.quantity.step, &one.quantity.scope, one.quantity.name);
         if sections
             .last()
-            .is_none_or(|last| last.scope != scope || last.name != name)
+            .is_none_or(|last| last.step != step || last.scope != scope || last.name != name)
         {
             sections.push(Section {
+                step,
                 scope,
                 name,
                 unit: one.quantity.unit,
@@ -275,18 +279,21 @@ fn numbers(page: &mut String, compared: &[Compared], with_baseline: bool) {
         false => &["number", "", "value (95 % interval)"],
     };
     for (index, section) in sections.iter().enumerate() {
-        let is_first = index == 0 || sections[index - 1].scope != section.scope;
+        let before = index.checked_sub(1).map(|before| &sections[before]);
+        let is_first = before.is_none_or(|before| before.step != section.step || before.scope != section.scope);
         if is_first {
             if index > 0 {
                 close_table(page);
             }
             let name = section.scope.name().unwrap_or_default();
-            open_table(page, format!("{} {name}", section.scope.kind()).trim_end(), columns);
+            let step = section.step.map(|step| format!(", {step} at once")).unwrap_or_default();
+            let caption = format!("{} {name}", section.scope.kind());
+            open_table(page, &format!("{}{step}", caption.trim_end()), columns);
         }
         let name = section.name.replace("_per_s", "").replace('_', " ");
         let before = sections[..index]
             .iter()
-            .find(|before| before.rows.len() > 1 && before.rows == section.rows);
+            .find(|before| before.step == section.step && before.rows.len() > 1 && before.rows == section.rows);
         if let Some(before) = before {
             let whose = before
                 .scope

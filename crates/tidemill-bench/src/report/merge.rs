@@ -36,7 +36,21 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
         .map(|path| Report::load(path))
         .collect::<Result<Vec<_>>>()?;
     let first = &reports[0];
+    let steps = |report: &Report| {
+        report
+            .runs
+            .iter()
+            .map(|run| run.results.concurrency_limit)
+            .collect::<Vec<_>>()
+    };
     for other in &reports[1..] {
+        if other.runs.len() == first.runs.len() && steps(other) != steps(first) {
+            return Err(Error::Misuse(format!(
+                "{} and {} have other steps of concurrency: merge reports of the same runs",
+                first.path.display(),
+                other.path.display()
+            )));
+        }
         if other.runs.len() != first.runs.len() {
             return Err(Error::Misuse(format!(
                 "{} has {} runs, {} has {}: merge reports of the same runs",
@@ -92,7 +106,11 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
         for run in 0..first.runs.len() {
             let mut summary = Summary::on_cores(config.cores);
             read_heads(&mut streams)?;
-            check_sampling(&streams, run)?;
+            // Where all say that they were sampled alike, a sample that is shorter is all that there was.
+            let sampling = &first.config.sampling;
+            if sampling.is_empty() || reports.iter().any(|report| report.config.sampling != *sampling) {
+                check_sampling(&streams, run)?;
+            }
             while let Some(sample) = next(&mut streams, run)? {
                 writer.sample(&sample)?;
                 summary.add(&sample);
@@ -100,6 +118,7 @@ pub fn merge(paths: &[PathBuf], output: &Path) -> Result<()> {
             let mut results = summary.results();
             let unstarted = reports.iter().map(|report| report.runs[run].results.unstarted_cycles);
             results.unstarted_cycles = unstarted.fold(0, u64::saturating_add);
+            results.concurrency_limit = first.runs[run].results.concurrency_limit;
             for report in &reports {
                 add_counts(&mut results.unawaited_calls, &report.runs[run].results.unawaited_calls);
             }

@@ -5,6 +5,8 @@ use crate::stats::{Counts, Distribution, Estimate, Results};
 /// One number of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
+    /// With how many cycles under way at once in each thread, where the runs of a report are steps of that.
+    pub step: Option<u64>,
     /// Of what.
     pub scope: Scope,
     /// Which, as the report names it.
@@ -66,7 +68,10 @@ impl Scope {
 impl Quantity {
     /// Whether the other one is the same number of another run.
     pub fn matches(&self, other: &Self) -> bool {
-        self.name == other.name && self.statistic == other.statistic && self.scope == other.scope
+        self.name == other.name
+            && self.statistic == other.statistic
+            && self.scope == other.scope
+            && self.step == other.step
     }
 
     /// An estimate of it, whose interval holds its value and nothing that cannot be: only metrics of scripts may be below 0.
@@ -86,7 +91,11 @@ impl Quantity {
 
 /// All numbers of a run's results.
 pub fn quantities(results: &Results) -> Vec<Quantity> {
-    let mut list = List::new(Scope::Run);
+    let mut list = List {
+        step: results.concurrency_limit,
+        scope: Scope::Run,
+        quantities: Vec::new(),
+    };
     let known = |value: f64| Estimate::bare(value);
     list.add("elapsed", "total", "s", Better::Neither, known(results.elapsed_s));
     list.add_some("cpu", "total", "s", Better::Lower, results.client.cpu_s.map(known));
@@ -171,18 +180,12 @@ pub(crate) fn percentile_name(percent: f64) -> String {
 }
 
 struct List {
+    step: Option<u64>,
     scope: Scope,
     quantities: Vec<Quantity>,
 }
 
 impl List {
-    fn new(scope: Scope) -> Self {
-        Self {
-            scope,
-            quantities: Vec::new(),
-        }
-    }
-
     fn add(
         &mut self,
         name: &'static str,
@@ -192,6 +195,7 @@ impl List {
         estimate: Estimate,
     ) {
         let quantity = Quantity {
+            step: self.step,
             scope: self.scope.clone(),
             name,
             statistic: statistic.into(),

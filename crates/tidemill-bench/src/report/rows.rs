@@ -63,7 +63,9 @@ pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
     {
         if !list.iter().any(|(known, _)| known.matches(quantity)) {
             // Kinds of errors, functions and statements of later runs stand beside their like.
-            let like = |(known, _): &(Quantity, bool)| known.scope == quantity.scope && known.name == quantity.name;
+            let like = |(known, _): &(Quantity, bool)| {
+                known.step == quantity.step && known.scope == quantity.scope && known.name == quantity.name
+            };
             let at = list.iter().rposition(like).map_or(list.len(), |index| index + 1);
             list.insert(at, (quantity.clone(), present));
         }
@@ -99,9 +101,12 @@ pub fn compared(report: &Report, baseline: Option<&Report>) -> Vec<Compared> {
     compared
 }
 
-/// The values of a quantity, one a run. A kind of error that a run did not have is none, not missing.
+/// The values of a quantity, one a run of its step. A kind of error that a run did not have is none, not missing.
 fn values(runs: &[Vec<Quantity>], quantity: &Quantity) -> Vec<Estimate> {
-    let found = runs.iter().map(|run| run.iter().find(|one| one.matches(quantity)));
+    let runs = runs
+        .iter()
+        .filter(|run| run.first().is_some_and(|one| one.step == quantity.step));
+    let found = runs.map(|run| run.iter().find(|one| one.matches(quantity)));
     let is_count = quantity.name.ends_with("_errors");
     let values = found.filter_map(|found| match found {
         Some(one) => Some(one.estimate),
@@ -110,7 +115,7 @@ fn values(runs: &[Vec<Quantity>], quantity: &Quantity) -> Vec<Estimate> {
     values.collect()
 }
 
-/// The numbers as rows: `scope`, `scope_name`, `quantity`, `statistic`, `unit`, `value`, `std_err`, `low`, `high`, and with a
+/// The numbers as rows: `concurrency_limit` where the runs are steps of it, `scope`, `scope_name`, `quantity`, `statistic`, `unit`, `value`, `std_err`, `low`, `high`, and with a
 /// baseline `baseline`, `change_percent` with its interval, `p_value`, `p_adjusted`, `effect_size`, `significant` and `basis`.
 ///
 /// # Errors
@@ -122,6 +127,8 @@ pub fn rows(compared: &[Compared], with_baseline: bool) -> Result<RecordBatch> {
     let number = |of: &dyn Fn(&Compared) -> Option<f64>| -> ArrayRef {
         Arc::new(compared.iter().map(of).collect::<Float64Array>())
     };
+    let steps: ArrayRef = Arc::new(compared.iter().map(|one| one.quantity.step).collect::<UInt64Array>());
+    let has_steps = compared.iter().any(|one| one.quantity.step.is_some());
     let own = |of: fn(&Estimate) -> Option<f64>| {
         number(&move |one| one.present.then_some(&one.quantity.estimate).and_then(of))
     };
@@ -143,6 +150,9 @@ pub fn rows(compared: &[Compared], with_baseline: bool) -> Result<RecordBatch> {
         ("low", own(|estimate| estimate.low)),
         ("high", own(|estimate| estimate.high)),
     ];
+    if has_steps {
+        columns.insert(0, ("concurrency_limit", steps));
+    }
     if with_baseline {
         let compared = |of: fn(&Comparison) -> Option<f64>| number(&move |one| one.comparison.as_ref().and_then(of));
         columns.extend([

@@ -1,14 +1,14 @@
 //! A report for a person, beside a baseline when there is one.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     io::{self, Write},
 };
 
 use chrono::{DateTime, Local};
 
-use super::{Quantity, Report, RunConfig, Scope, rows::Compared};
+use super::{Quantity, Report, RunConfig, Scope, rows::Compared, steps};
 use tidemill_trust::printable;
 
 use crate::stats::{Estimate, comparison::Basis};
@@ -29,16 +29,23 @@ pub fn write_text(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_config(report, baseline, out)?;
-    write_numbers(report, baseline.is_some(), compared, out)?;
+    match compared.iter().any(|one| one.quantity.step.is_some()) {
+        true => steps::write_steps(compared, baseline.is_some(), out)?,
+        false => write_numbers(report, baseline.is_some(), compared, out)?,
+    }
     for (name, report) in [("", Some(report)), ("the baseline: ", baseline)] {
         let Some(report) = report else { continue };
+        let mut texts: BTreeMap<&str, &str> = BTreeMap::new();
+        for (kind, text) in report.runs.iter().flat_map(|run| &run.results.error_texts) {
+            texts.entry(kind).or_insert(text);
+        }
+        if !texts.is_empty() {
+            writeln!(out, "\n{name}the first error of each kind:")?;
+        }
+        for (kind, text) in texts {
+            writeln!(out, "{kind:>27}  {}", printable(&text.replace(['\r', '\n', '\t'], " ")))?;
+        }
         for run in &report.runs {
-            if !run.results.error_texts.is_empty() {
-                writeln!(out, "\n{name}the first error of each kind:")?;
-            }
-            for (kind, text) in &run.results.error_texts {
-                writeln!(out, "{kind:>27}  {}", printable(&text.replace(['\r', '\n', '\t'], " ")))?;
-            }
             for warning in run.results.warnings() {
                 writeln!(out, "\nwarning: {name}{warning}")?;
             }

@@ -13,6 +13,9 @@ pub struct Results {
     pub elapsed_s: f64,
     /// In how many samples.
     pub samples: u64,
+    /// How many cycles each thread had under way at most, where the runs of a report are steps of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency_limit: Option<u64>,
     /// Cycles that ended, those with errors too.
     pub cycles: u64,
     /// Requests that ended, those with errors too.

@@ -169,6 +169,7 @@ impl Summary {
         Results {
             elapsed_s: seconds,
             samples: self.samples,
+            concurrency_limit: None,
             cycles: cycles.cycles,
             requests: requests.requests,
             rows: requests.rows,
