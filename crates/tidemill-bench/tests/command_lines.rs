@@ -155,6 +155,26 @@ fn written(
     }
 }
 
+/// Those of the front page need what its tour makes.
+#[test]
+fn command_lines_of_the_front_page_are_parsed() {
+    let page = include_str!("../../../README.md");
+    let lines = page
+        .lines()
+        .filter_map(|line| line.trim_start_matches("$ ").strip_prefix("tidemill bench "));
+    let mut count = 0;
+    for line in lines {
+        let words: Vec<String> = line
+            .split_whitespace()
+            .take_while(|word| *word != "#")
+            .map(str::to_owned)
+            .collect();
+        parsed(&words).unwrap_or_else(|error| panic!("{line}: {error}"));
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
 /// Every option that a page or a help text names is one.
 #[test]
 fn options_that_are_named_exist() {

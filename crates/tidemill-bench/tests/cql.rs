@@ -155,10 +155,13 @@ fn every_type_binds_and_comes_back(address: &str) {
 
             // Numbers for what also has a text, and numbers in place of floats.
             ctx.execute_prepared("named", #{ k: 2, d: 2147483648, tm: 1, ts: 5, vi: 300, de: 7, f64: 3, f32: 2, tup: [1, None],
-                m: [("x", 9)], b: [1, 2, 255], dur: #{ days: 2 } }).await?;
+                m: [("x", 9)], b: [1, 2, 255], dur: #{ days: 2 },
+                v: b"\x00\x00\x80\x3f\x00\x00\x20\x40\x00\x00\x40\xc0" }).await?;
             let row = ctx.execute_prepared_with_result("read", [2]).await?[0];
             assert_eq!((row.d, row.tm, row.ts, row.vi, row.de, row.f64, row.f32), (2147483648, 1, 5, 300, "7", 3.0, 2.0));
             assert_eq!(row.b, b"\x01\x02\xff");
+            // The floats of a file, four bytes each.
+            assert_eq!(row.v, [1.0, 2.5, -3.0]);
             assert!(is_none(row.tup.1) && is_none(row.i32));
 
             // What an object does not have stays as it is; NULL takes it away.
@@ -208,6 +211,7 @@ fn values_that_do_not_fit_are_named(address: &str) {
         ("pt", "5", "is no point"),
         ("v", "[1.0]", "vector<float, 3> wants 3 items, found 1"),
         ("v", "[1.0, None, 2.0]", "a vector holds no NULL"),
+        ("v", "b\"1234567890123\"", "vector<float, 3> wants 12 bytes, found 13"),
         ("b", "[256]", "is no blob"),
         ("n", "|x| x", "is no int"),
     ] {
@@ -228,7 +232,7 @@ fn values_that_do_not_fit_are_named(address: &str) {
     );
     let results = &bench.results("r.json")[0];
     assert!(results.get("cycle_errors").is_none(), "{results}");
-    assert_eq!(results["request_errors"]["parameters"], 26);
+    assert_eq!(results["request_errors"]["parameters"], 27);
     bench.write("w.rn", &script.replace("@COLUMN", "n").replace("[1, @VALUE]", "[1]"));
     bench
         .run(&["run", "w.rn", "-d", "1"])

@@ -153,7 +153,12 @@ fn write(value: &Value, typ: &ColumnType<'_>, cell: CellWriter<'_>) -> Result<()
             dimensions,
         } => {
             let mut builder = cell.into_value_builder();
-            vector(value, element, usize::from(*dimensions), typ, &mut builder)?;
+            match (&**element, value.borrow_ref::<Bytes>()) {
+                (ColumnType::Native(NativeType::Float), Ok(packed)) => {
+                    packed_floats(&packed, usize::from(*dimensions), typ, &mut builder)?;
+                }
+                _ => vector(value, element, usize::from(*dimensions), typ, &mut builder)?,
+            }
             finish(builder)
         }
         ColumnType::Tuple(types) => {
@@ -317,6 +322,24 @@ fn vector(
         }
         Ok(())
     })
+}
+
+/// Floats as files of vectors have them, four bytes each with the least first, which the protocol has last.
+fn packed_floats(
+    packed: &[u8],
+    dimensions: usize,
+    typ: &ColumnType<'_>,
+    builder: &mut CellValueBuilder<'_>,
+) -> Result<(), Failure> {
+    let (floats, rest) = packed.as_chunks::<4>();
+    if floats.len() != dimensions || !rest.is_empty() {
+        let why = format!("{} wants {} bytes, found {}", name(typ), 4 * dimensions, packed.len());
+        return Err(Failure::new(FailureKind::Parameters, why));
+    }
+    for float in floats {
+        builder.append_bytes(&f32::from_le_bytes(*float).to_be_bytes());
+    }
+    Ok(())
 }
 
 fn fixed_width(typ: &ColumnType<'_>) -> bool {
