@@ -301,11 +301,22 @@ fn two_reports_are_compared_by_their_runs() {
     assert_eq!(row.get("significant"), None);
 }
 
-/// The results of a run of a machine on which runs differ by a tenth: two hundred latencies, whose tail differs by more.
-fn noisy_run(random: &mut StdRng, level: f64) -> Results {
+/// The results of a run of a machine on which runs differ by `noise`: two hundred latencies, whose tail differs by more.
+fn noisy_run(random: &mut StdRng, level: f64, noise: f64) -> Results {
     let mut normal = || ((0..4).map(|_| random.random::<f64>()).sum::<f64>() - 2.0) * 3.0_f64.sqrt();
-    let own = level * (0.1 * normal()).exp();
-    let mut times: Vec<f64> = (0..200).map(|_| own * (0.6 * normal()).exp()).collect();
+    let own = level * (noise * normal()).exp();
+    let mut times: Vec<f64> = (0..200)
+        .map(|nth| {
+            // On a quiet machine the latencies of all runs are the same, but for a little.
+            let even = (f64::from(nth) / 100.0 - 1.0) * 1.7;
+            let drawn = if noise < 0.05 {
+                even + 5.0 * noise * normal()
+            } else {
+                normal()
+            };
+            own * (0.6 * drawn).exp()
+        })
+        .collect();
     times.sort_by(f64::total_cmp);
     let distribution = |times: &[f64]| {
         let mean = times.iter().sum::<f64>() / times.len() as f64;
@@ -349,9 +360,12 @@ fn noisy_run(random: &mut StdRng, level: f64) -> Results {
     }
 }
 
-fn noisy_report(random: &mut StdRng, runs: usize, level: f64) -> Report {
+/// The runs of one process, which has a hundredth that is its own.
+fn noisy_report(random: &mut StdRng, runs: usize, level: f64, noise: f64) -> Report {
+    let process = (0..4).map(|_| random.random::<f64>()).sum::<f64>() - 2.0;
+    let level = level * (0.01 * process * 3.0_f64.sqrt()).exp();
     let runs = (0..runs).map(|_| Run {
-        results: noisy_run(random, level),
+        results: noisy_run(random, level, noise),
         complete: true,
     });
     Report {
@@ -368,15 +382,17 @@ fn pairs_of_the_same_thing_do_not_differ() {
     let mut random = StdRng::seed_from_u64(17);
     let (mut significant, mut unadjusted, mut found) = (0, 0, 0);
     for pair in 0..PAIRS {
-        let (before, after) = [(5, 5), (3, 3), (5, 1), (10, 10)][pair % 4];
-        let baseline = noisy_report(&mut random, before, 1.0);
-        let numbers = compared(&noisy_report(&mut random, after, 1.0), Some(&baseline));
+        let (before, after) = [(5, 5), (3, 3), (5, 1), (10, 10)][pair / 2 % 4];
+        // Machines on which runs differ by a tenth, and by a five-hundredth.
+        let noise = if pair % 2 == 0 { 0.1 } else { 0.002 };
+        let baseline = noisy_report(&mut random, before, 1.0, noise);
+        let numbers = compared(&noisy_report(&mut random, after, 1.0, noise), Some(&baseline));
         let comparisons = numbers.iter().filter_map(|one| one.comparison);
         significant += usize::from(comparisons.clone().any(|one| one.is_significant()));
         unadjusted += usize::from(comparisons.clone().any(|one| one.p_value.is_some_and(|p| p < 0.01)));
         // What does differ is found all the same.
         if pair % 5 == 0 {
-            let slower = noisy_report(&mut random, before, 2.0);
+            let slower = noisy_report(&mut random, before, 2.0, noise);
             let numbers = compared(&slower, Some(&baseline));
             found += usize::from(numbers.iter().any(|one| one.verdict() == "worse"));
         }
@@ -396,7 +412,10 @@ fn pairs_of_the_same_thing_do_not_differ() {
 #[test]
 fn equal_numbers_are_compared_once() {
     let mut random = StdRng::seed_from_u64(5);
-    let (own, baseline) = (noisy_report(&mut random, 5, 1.3), noisy_report(&mut random, 5, 1.0));
+    let (own, baseline) = (
+        noisy_report(&mut random, 5, 1.3, 0.1),
+        noisy_report(&mut random, 5, 1.0, 0.1),
+    );
     let numbers = compared(&own, Some(&baseline));
     let p = |name: &str, statistic: &str| {
         let found = numbers
