@@ -13,7 +13,7 @@ use plotters::{
     chart::ChartBuilder,
     coord::Shift,
     drawing::{DrawingArea, IntoDrawingArea as _},
-    element::{PathElement, Text},
+    element::{Circle, PathElement, Text},
     series::{DashedLineSeries, LineSeries},
     style::{
         Color as _, IntoFont as _, IntoTextStyle as _, RGBColor, ShapeStyle, WHITE,
@@ -297,6 +297,11 @@ fn draw_chart<B: DrawingBackend>(chart: &Chart, layout: Layout, area: &DrawingAr
             Some((dash, gap)) => context.draw_series(DashedLineSeries::new(points, dash, gap, style)),
         };
         drawn.map_err(drawing)?;
+        // A line of one point cannot be seen: a short run has one sample.
+        if let [point] = line.points[..] {
+            let mark = std::iter::once(Circle::new(point, 4, style.filled()));
+            context.draw_series(mark).map_err(drawing)?;
+        }
     }
     Ok(())
 }
@@ -366,6 +371,14 @@ mod tests {
                 false => assert!(drawn.unwrap().contains("Throughput")),
             }
         }
+    }
+
+    #[test]
+    fn one_point_is_a_mark() {
+        let drawn =
+            |points: &[(f64, f64)]| svg(&[Chart::throughput(vec![line("cycles", points)])], (800, 500)).unwrap();
+        assert_eq!(drawn(&[(1.0, 5.0)]).matches("<circle").count(), 1);
+        assert_eq!(drawn(&[(1.0, 5.0), (2.0, 5.0)]).matches("<circle").count(), 0);
     }
 
     #[test]

@@ -68,15 +68,7 @@ impl Scale {
     pub(super) fn text(self, value: f64) -> String {
         match self {
             Self::Linear => significant(value),
-            Self::Logarithm => {
-                let value = 10_f64.powf(value);
-                // 0.1 and not 0.100: marks are round.
-                let text = significant(value);
-                match text.contains('.') {
-                    true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-                    false => text,
-                }
-            }
+            Self::Logarithm => significant(10_f64.powf(value)),
             Self::Nines => {
                 let percent = 100.0 * (1.0 - 10_f64.powf(-value));
                 let decimals = (value.ceil() as usize)
@@ -88,16 +80,17 @@ impl Scale {
     }
 }
 
-/// Three digits or more, whole numbers whole.
+/// Three digits or more, whole numbers whole: marks are round, 0.1 and not 0.100.
 fn significant(value: f64) -> String {
-    match value.abs() {
-        size if size >= 100.0 || (value - value.round()).abs() < 1e-9 => format!("{value:.0}"),
+    let text = match value.abs() {
+        size if size >= 100.0 || (value - value.round()).abs() < 1e-9 => return format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
         size if size >= 1.0 => format!("{value:.2}"),
         size if size >= 0.1 => format!("{value:.3}"),
         size if size >= 1e-4 => format!("{value:.4}"),
         _ => format!("{value:.7}"),
-    }
+    };
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// An axis from one coordinate to another, with its marks where the scale has round values.
@@ -174,7 +167,8 @@ mod tests {
     fn labels() {
         let check = |scale: Scale, value: f64, expected: &str| assert_eq!(scale.text(value), expected);
         check(Scale::Linear, 1500.0, "1500");
-        check(Scale::Linear, 0.25, "0.250");
+        check(Scale::Linear, 0.25, "0.25");
+        check(Scale::Linear, 1.5, "1.5");
         check(Scale::Logarithm, -1.0, "0.1");
         check(Scale::Logarithm, 2_f64.log10(), "2");
         check(Scale::Logarithm, -3.0 + 5_f64.log10(), "0.005");

@@ -110,12 +110,12 @@ pub fn lines_of_runs(timelines: &[Timeline], name: &str, side: usize) -> (Vec<Li
         1 => String::new(),
         runs => format!(" ({runs} runs)"),
     };
+    let rate = format!("{}{runs}", if name.is_empty() { "cycles" } else { name });
     let name = format!("{name}{runs}").trim_start().to_owned();
     let (mut throughput, mut latencies) = (Vec::new(), Vec::new());
     for (run, timeline) in timelines.iter().enumerate() {
         let label = (run == 0).then_some(name.as_str());
-        let rate = label.map_or("", |name| if name.is_empty() { "cycles" } else { name });
-        throughput.push(timeline.throughput(rate, side));
+        throughput.push(timeline.throughput(if run == 0 { &rate } else { "" }, side));
         latencies.extend(timeline.latencies(label, side));
     }
     (throughput, latencies)

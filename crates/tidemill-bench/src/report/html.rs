@@ -214,30 +214,48 @@ fn charts(sides: &[(&str, &Report, &[Timeline])]) -> [Chart; 3] {
         let (rates, times) = lines_of_runs(timelines, name, side);
         throughput.extend(rates);
         latencies.extend(times);
-        let mut from_schedule = Latencies::default();
-        let mut from_send = Latencies::default();
-        for run in &report.runs {
-            for (times, sum) in [
-                (&run.results.cycle_latency_ms, &mut from_schedule),
-                (&run.results.service_time_ms, &mut from_send),
-            ] {
-                if let Some(times) = times {
-                    sum.add(&times.histogram);
-                }
-            }
-        }
-        let sums = [("from the schedule", from_schedule), ("from the send", from_send)];
-        for (kind, (label, sum)) in sums.into_iter().enumerate() {
-            if sum.count() > 0 {
-                curves.push(percentile_curve(format!("{name} {label}").trim_start(), &sum).of(kind, side));
-            }
-        }
+        curves.extend(percentile_curves(name, report, side));
     }
     [
         Chart::throughput(throughput),
         Chart::latency(latencies),
         Chart::percentiles(curves),
     ]
+}
+
+/// The latencies of all runs together, from the schedule and from the send where these differ; of each step of concurrency by itself.
+fn percentile_curves(name: &str, report: &Report, side: usize) -> Vec<Line> {
+    let mut steps: Vec<Option<u64>> = report.runs.iter().map(|run| run.results.concurrency_limit).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    let mut curves: Vec<Line> = Vec::new();
+    for (kind, step) in steps.iter().enumerate() {
+        let (mut from_schedule, mut from_send) = (Latencies::default(), Latencies::default());
+        for run in report.runs.iter().filter(|run| run.results.concurrency_limit == *step) {
+            let times = [
+                (&run.results.cycle_latency_ms, &mut from_schedule),
+                (&run.results.service_time_ms, &mut from_send),
+            ];
+            for (times, sum) in times {
+                times.iter().for_each(|times| sum.add(&times.histogram));
+            }
+        }
+        let step = step.map(|step| format!("{step} at once, ")).unwrap_or_default();
+        let mut curve = |label: &str, sum: &Latencies, kind: usize| {
+            if sum.count() > 0 {
+                curves.push(percentile_curve(format!("{name} {step}{label}").trim_start(), sum).of(kind, side));
+            }
+        };
+        match from_schedule == from_send {
+            true => curve("from the schedule and from the send", &from_schedule, kind),
+            false if steps.len() > 1 => curve("from the schedule", &from_schedule, kind),
+            false => {
+                curve("from the schedule", &from_schedule, kind);
+                curve("from the send", &from_send, kind + 1);
+            }
+        }
+    }
+    curves
 }
 
 /// Numbers of one kind of one scope: they stand together.
