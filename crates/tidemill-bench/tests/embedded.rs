@@ -746,6 +746,22 @@ fn histograms_are_logged_and_served_while_the_run_goes() {
         .fails(2, "nonsense");
 }
 
+/// Whoever reads the output of a run may stop reading; the report is written all the same.
+#[test]
+fn a_closed_pipe_ends_no_run() {
+    let bench = Bench::new("mem:");
+    bench.write("w.rn", "pub async fn run(ctx, i) {}");
+    let mut command = bench.command(&["run", "w.rn", "-r", "100", "-d", "600ms", "-s", "50ms", "-o", "r.json"]);
+    command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    assert_eq!(bench.results("r.json")[0]["cycles"], 60);
+}
+
 #[test]
 fn runs_start_at_an_agreed_time() {
     let bench = Bench::new("mem:");

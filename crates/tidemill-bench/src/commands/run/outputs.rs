@@ -1,7 +1,7 @@
 //! Where the measurements of a run go: the report, the log of histograms, Prometheus, the terminal.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write as _, stdout};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -57,7 +57,7 @@ impl Outputs {
             abort_after: args.abort_after,
         };
         if outputs.prints_samples {
-            println!("{HEADER}");
+            print_line(HEADER);
         }
         Ok(outputs)
     }
@@ -130,7 +130,7 @@ const HEADER: &str = "  Time [s]      Cycles      Errors  Cycles/s    p50 [ms]  
 fn print(sample: &Sample) {
     let latencies = sample.cycle_latencies();
     let ms = |quantile: f64| latencies.quantile(quantile) as f64 / 1e6;
-    println!(
+    print_line(&format!(
         "{:10.3} {:11} {:11} {:9.0} {:11.3} {:11.3} {:11.3} {:11.3}",
         sample.start_s + sample.duration_s,
         sample.cycles(),
@@ -140,5 +140,10 @@ fn print(sample: &Sample) {
         ms(0.9),
         ms(0.99),
         ms(1.0),
-    );
+    ));
+}
+
+/// Prints a line while the run goes. Whoever has seen enough and closed the pipe ends no run by that.
+fn print_line(line: &str) {
+    let _ = writeln!(stdout().lock(), "{line}");
 }
