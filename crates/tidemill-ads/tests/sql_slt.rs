@@ -10,7 +10,7 @@
 //! a|1|NULL
 //! ```
 //!
-//! A line `parameters 5|abc|NULL` before a statement gives values: whole numbers, `TRUE`, `NULL`, else text. `TIDEMILL_SLT=update` writes the
+//! A line `tables cdx` before the first statement has tables of FoxPro 2 made, not those of Visual FoxPro. A line `parameters 5|abc|NULL` before a statement gives values: whole numbers, `TRUE`, `NULL`, else text. `TIDEMILL_SLT=update` writes the
 //! answers anew; who does so reads them.
 
 mod sql_rows;
@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sql_rows::{lines_of, with_the_clock};
-use tidemill_ads::Connection;
 use tidemill_ads::sql::{Answer, ConnectionTables, Error, Prepared, Rows, Statements, Streamed, Value};
+use tidemill_ads::{Connection, TableType};
 
 #[test]
 fn statements_answer_as_their_files_say() {
@@ -49,7 +49,10 @@ fn run(file: &Path) -> String {
     let updates = std::env::var("TIDEMILL_SLT").is_ok_and(|mode| mode == "update");
     let folder = tempfile::tempdir().expect("a folder");
     let mut connection = Connection::open(folder.path()).expect("a connection");
-    let (settings, options) = with_the_clock();
+    let (settings, mut options) = with_the_clock();
+    if text.lines().any(|line| line == "tables cdx") {
+        options.table.table_type = TableType::Cdx;
+    }
     let mut tables = connection.tables(&settings, &options);
     let statements = Statements::default();
     let (mut wrong, mut written) = (String::new(), String::new());

@@ -667,7 +667,7 @@ fn column_of(place: usize, field: &Field) -> Result<ScalarColumn> {
     Ok(ScalarColumn {
         name: format!("c{place}"),
         type_of,
-        blank_is_null: metadata(BLANK_IS_NULL).is_some(),
+        blank_is_null: metadata(BLANK_IS_NULL) == Some("1"),
     })
 }
 

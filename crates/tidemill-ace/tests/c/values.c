@@ -112,6 +112,13 @@ static void nulls(void)
     OK(AdsSetField(table, TEXT("NAME"), TEXT("x"), 1));
     IS(blank(table, "NAME"), 0);
 
+    /* A field that was made without NULL is never NULL. */
+    old = create("plain", ADS_VFP, "DAY,Date,8;N,Numeric,6,0");
+    OK(AdsAppendRecord(old));
+    IS(blank(old, "DAY"), 10);
+    IS(blank(old, "N"), 10);
+    OK(AdsCloseTable(old));
+
     /* Tables without NULL have blanks in its place. */
     old = create("old", ADS_CDX, "NAME,Character,6;N,Numeric,6,0");
     OK(AdsAppendRecord(old));

@@ -20,7 +20,7 @@ use super::answer::{ColumnDescription, Rows};
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
 use super::evaluate::Session;
-use super::expression::{Column, Expr};
+use super::expression::{Blank, Column, Expr};
 use super::frames;
 use super::parser::{parse, parse_expression};
 use super::prepared::{Facts, Prepared};
@@ -64,7 +64,8 @@ pub trait TableSource: Send + Sync {
 
 /// The key of a schema's metadata under which the number of records stands, in digits.
 pub const RECORD_COUNT: &str = "ads.records";
-/// The key of a field's metadata that says that a blank stands for NULL.
+/// The key of the metadata of a field that cannot hold NULL: `1` where `IS NULL` takes its blank for NULL, `0` in tables of Visual
+/// FoxPro, where a blank is a value like others.
 pub const BLANK_IS_NULL: &str = "ads.blank";
 
 /// The column of the records' numbers, behind the others, where a query asks for it.
@@ -399,8 +400,13 @@ pub fn columns_with_blanks(table: &Table) -> Schema {
     let (schema, fields) = (table.schema(), table.fields());
     let columns = schema.fields().iter().zip(fields).map(|(column, field)| {
         let mut column = column.as_ref().clone();
-        if !field.nullable {
-            column.metadata_mut().insert(BLANK_IS_NULL.to_owned(), "1".to_owned());
+        let blank = match Blank::of(field, table) {
+            Blank::Apart => None,
+            Blank::Null => Some("1"),
+            Blank::Value => Some("0"),
+        };
+        if let Some(blank) = blank {
+            column.metadata_mut().insert(BLANK_IS_NULL.to_owned(), blank.to_owned());
         }
         column
     });

@@ -8,7 +8,7 @@ use sqlparser::tokenizer::Location;
 
 use super::arithmetic::Operator;
 use super::error::{Error, Kind, Result};
-use super::expression::{Column, Comparison, Expr};
+use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions;
 use super::group::{Aggregate, AggregateKind};
 use super::value::{Type, Value, parse_date, parse_time, parse_timestamp};
@@ -582,7 +582,7 @@ impl<'s> Scope<'s> {
                 let equal = Expr::Compare(Comparison::Equal, Box::new(a.clone()), Box::new(b.clone()));
                 Expr::Case(vec![(equal, Expr::Value(Value::Null))], Box::new(a.clone()))
             }
-            ("EMPTY", [operand]) => Expr::IsNull(Box::new(operand.clone())),
+            ("EMPTY", [operand]) => Expr::IsEmpty(Box::new(operand.clone())),
             ("INLIST", [value, list @ ..]) => Expr::In(Box::new(value.clone()), list.to_vec()),
             ("DELETED", []) => Expr::IsDeleted,
             ("RECNO" | "ROWID", []) => Expr::RecordNumber,
@@ -694,23 +694,28 @@ impl<'s> Scope<'s> {
 impl Grouping {
     /// The columns of a group: its keys, then its aggregates.
     pub(super) fn columns(&self, columns: &[Column], parameters: &[Value]) -> Vec<Column> {
-        let column = |type_of: Type, blank_is_null: bool| Column {
+        let column = |type_of: Type, blank: Blank| Column {
             name: String::new(),
             type_of,
-            blank_is_null,
+            blank,
         };
-        let blank_is_null = |key: &Expr| match key {
-            Expr::Column(index) => columns.get(*index).is_some_and(|column| column.blank_is_null),
-            _ => false,
+        let blank = |key: &Expr| match key {
+            Expr::Column(index) => columns.get(*index).map_or(Blank::Apart, |column| column.blank),
+            _ => Blank::Apart,
         };
         let keys = self
             .keys
             .iter()
-            .map(|key| column(key.type_of(columns, parameters), blank_is_null(key)));
-        let aggregates = self
-            .aggregates
-            .iter()
-            .map(|aggregate| column(aggregate.type_of(columns, parameters), false));
+            .map(|key| column(key.type_of(columns, parameters), blank(key)));
+        let aggregates = self.aggregates.iter().map(|aggregate| {
+            let type_of = aggregate.type_of(columns, parameters);
+            let day = matches!(type_of, Type::Date | Type::Timestamp).then_some(aggregate.argument.as_ref());
+            match day.flatten().map(blank) {
+                // The least of blank days is a blank.
+                Some(Blank::Null) => column(type_of, Blank::Null),
+                _ => column(type_of, Blank::Apart),
+            }
+        });
         keys.chain(aggregates).collect()
     }
 }

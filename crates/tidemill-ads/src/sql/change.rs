@@ -21,7 +21,7 @@ use super::answer::Rows;
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
 use super::evaluate::{Evaluation, Session, evaluate_alone};
-use super::expression::{Column, Expr};
+use super::expression::{Blank, Column, Expr};
 use super::frames::{self, Reader};
 use super::select::{Compiled, Query};
 use super::statement::{Delete, Insert, InsertSource, Merge, Select, TableName, Update};
@@ -597,7 +597,10 @@ fn condition(selection: Option<&ast::Expr>, scope: &mut Scope<'_>) -> Result<Opt
 pub(super) fn rows_of(rows: &Rows) -> Result<Vec<Vec<Value>>> {
     let mut values = Vec::with_capacity(rows.count());
     for batch in &rows.batches {
-        let vectors = batch.columns().iter().map(|array| Vector::of_column(array, 0, false));
+        let vectors = batch
+            .columns()
+            .iter()
+            .map(|array| Vector::of_column(array, 0, Blank::Apart));
         let vectors = vectors.collect::<Result<Vec<_>>>()?;
         values.extend((0..batch.num_rows()).map(|row| vectors.iter().map(|vector| vector.value(row)).collect()));
     }

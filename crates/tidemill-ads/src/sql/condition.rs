@@ -10,12 +10,12 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::{Array, BooleanArray};
 use tidemill_xbase::aof::{Filter, OptimizationLevel};
 use tidemill_xbase::expression::{BinaryOperator, Literal, Syntax, SyntaxKind, UnaryOperator};
-use tidemill_xbase::{Bitmap, Field, FieldKind};
+use tidemill_xbase::{Bitmap, Field, FieldKind, Table};
 
 use super::bind::balanced;
 use super::error::Result;
 use super::evaluate::{Evaluation, Session, evaluate_alone};
-use super::expression::{Comparison, Expr};
+use super::expression::{Blank, Comparison, Expr};
 use super::frames::{Reader, Selection};
 use super::like::Pattern;
 use super::tables::Snapshot;
@@ -44,7 +44,7 @@ impl Condition {
     /// As [`Filter::from_syntax`].
     pub(super) fn new(selection: Option<&Expr>, snapshot: &Snapshot, session: &Session<'_>) -> Result<Self> {
         let lowering = Lowering {
-            fields: snapshot.table().fields(),
+            table: snapshot.table(),
             session,
         };
         let (mut lowered, mut rest) = (Vec::new(), Vec::new());
@@ -212,7 +212,7 @@ fn constant(value: bool) -> Syntax {
 }
 
 struct Lowering<'l> {
-    fields: &'l [Field],
+    table: &'l Table,
     session: &'l Session<'l>,
 }
 
@@ -255,8 +255,16 @@ impl Lowering<'_> {
                 if field.kind.uses_memo() || field.kind == FieldKind::Time {
                     return None;
                 }
-                let function = if field.nullable { "ISNULL" } else { "EMPTY" };
-                Some(call(function, vec![name]))
+                Some(match Blank::of(field, self.table) {
+                    Blank::Apart => call("ISNULL", vec![name]),
+                    Blank::Null => call("EMPTY", vec![name]),
+                    Blank::Value => constant(false),
+                })
+            }
+            Expr::IsEmpty(operand) => {
+                let (field, name) = self.field(operand)?;
+                let is_plain = !field.nullable && !field.kind.uses_memo() && field.kind != FieldKind::Time;
+                is_plain.then(|| call("EMPTY", vec![name]))
             }
             Expr::Column(_) => {
                 let (field, name) = self.field(expr)?;
@@ -291,7 +299,7 @@ impl Lowering<'_> {
         let Expr::Column(index) = expr else {
             return None;
         };
-        let field = self.fields.get(*index)?;
+        let field = self.table.fields().get(*index)?;
         let name = field.name.to_uppercase();
         Some((field, node(SyntaxKind::Field { alias: None, name })))
     }

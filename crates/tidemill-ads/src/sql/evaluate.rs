@@ -11,12 +11,21 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 
 use super::arithmetic::{self, Numbers, Operator, truth};
 use super::error::{Error, Kind, Result};
-use super::expression::{Column, Comparison, Expr};
+use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions::Call;
 use super::like::Pattern;
 use super::value::{DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, f64_to_i64, midnight, trimmed};
 use super::vector::{Texts, Vector};
 use super::watch::Watch;
+
+/// Which blanks count as NULL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BlankIsNull {
+    Always,
+    /// Those of dates and timestamps.
+    OfDays,
+    Never,
+}
 
 /// What a statement knows while it runs, whatever the row.
 #[derive(Debug)]
@@ -196,7 +205,11 @@ impl<'e> Evaluation<'e> {
                 Ok(Vector::Logical(and(&above, &below)))
             }
             Expr::In(value, list) => self.is_in(value, list),
-            Expr::IsNull(operand) => self.is_null(operand).map(Vector::Logical),
+            Expr::IsNull(operand) => {
+                let blank_is_null = self.blank_is_null(operand);
+                self.is_null(operand, blank_is_null).map(Vector::Logical)
+            }
+            Expr::IsEmpty(operand) => self.is_null(operand, BlankIsNull::Always).map(Vector::Logical),
             Expr::Like { value, pattern, escape } => self.like(value, pattern, *escape),
             Expr::Case(branches, otherwise) => self.case(branches, otherwise),
             Expr::Coalesce(values) => self.coalesce(values),
@@ -315,39 +328,56 @@ impl<'e> Evaluation<'e> {
         Ok(Vector::Logical(found.unwrap_or_else(none)))
     }
 
-    /// Whether values are NULL; a blank of a field that cannot hold NULL is, too.
-    fn is_null(&self, operand: &Expr) -> Result<BooleanArray> {
-        let vector = self.vector(operand)?;
+    /// Which blanks of an expression `IS NULL` takes for NULL.
+    fn blank_is_null(&self, operand: &Expr) -> BlankIsNull {
+        let blank = |index: usize| self.frame.columns().get(index).map(|column| column.blank);
+        if let Expr::Column(index) = operand {
+            return match blank(*index) {
+                Some(Blank::Null) => BlankIsNull::Always,
+                _ => BlankIsNull::Never,
+            };
+        }
+        let (mut has_columns, mut has_null) = (false, false);
+        operand.visit(&mut |part| {
+            if let Expr::Column(index) = part {
+                has_columns = true;
+                has_null |= blank(*index) == Some(Blank::Null);
+            }
+        });
+        match has_columns && !has_null {
+            true => BlankIsNull::Never,
+            false => BlankIsNull::OfDays,
+        }
+    }
+
+    /// Whether values are NULL, or are blanks that count as NULL.
+    fn is_null(&self, operand: &Expr, blank_is_null: BlankIsNull) -> Result<BooleanArray> {
+        let (always, of_days) = (
+            blank_is_null == BlankIsNull::Always,
+            blank_is_null != BlankIsNull::Never,
+        );
+        let mut vector = self.vector(operand)?;
         let rows = self.rows();
         if let Vector::Constant(value) = &vector {
-            return Ok(BooleanArray::from(vec![value.is_null(); rows]));
+            if value.is_null() || !always {
+                return Ok(BooleanArray::from(vec![value.is_null(); rows]));
+            }
+            vector = vector.into_rows(rows);
         }
-        let blank_is_null = match operand {
-            Expr::Column(index) => self
-                .frame
-                .columns()
-                .get(*index)
-                .is_some_and(|column| column.blank_is_null),
-            _ => false,
-        };
         let is_null = |row: usize| vector.nulls().is_some_and(|nulls| nulls.is_null(row));
-        let test = |is_blank: &dyn Fn(usize) -> bool| {
-            BooleanBuffer::collect_bool(rows, |row| is_null(row) || (blank_is_null && is_blank(row)))
+        let test = |counts: bool, is_blank: &dyn Fn(usize) -> bool| {
+            BooleanBuffer::collect_bool(rows, |row| is_null(row) || (counts && is_blank(row)))
         };
         let values = match &vector {
-            Vector::Text(array, _) => test(&|row| array.value(row).chars().all(char::is_whitespace)),
-            Vector::Integer(array) => test(&|row| array.value(row) == 0),
-            Vector::Decimal(array, _) => test(&|row| array.value(row) == 0),
-            Vector::Double(array) => test(&|row| array.value(row) == 0.0),
-            Vector::Logical(array) => test(&|row| !array.value(row)),
-            Vector::Date(array) => {
-                BooleanBuffer::collect_bool(rows, |row| is_null(row) || array.value(row) == EMPTY_DATE)
-            }
-            Vector::Timestamp(array) => {
-                BooleanBuffer::collect_bool(rows, |row| is_null(row) || array.value(row) == EMPTY_TIMESTAMP)
-            }
-            Vector::Bytes(array) => test(&|row| array.value(row).is_empty()),
-            Vector::Time(_) | Vector::Constant(_) => test(&|_| false),
+            Vector::Text(array, _) => test(always, &|row| array.value(row).chars().all(char::is_whitespace)),
+            Vector::Integer(array) => test(always, &|row| array.value(row) == 0),
+            Vector::Decimal(array, _) => test(always, &|row| array.value(row) == 0),
+            Vector::Double(array) => test(always, &|row| array.value(row) == 0.0),
+            Vector::Logical(array) => test(always, &|row| !array.value(row)),
+            Vector::Date(array) => test(of_days, &|row| array.value(row) == EMPTY_DATE),
+            Vector::Timestamp(array) => test(of_days, &|row| array.value(row) == EMPTY_TIMESTAMP),
+            Vector::Bytes(array) => test(always, &|row| array.value(row).is_empty()),
+            Vector::Time(_) | Vector::Constant(_) => test(false, &|_| false),
         };
         Ok(BooleanArray::new(values, None))
     }
@@ -398,7 +428,7 @@ impl<'e> Evaluation<'e> {
         };
         let mut chosen = self.vector(last)?;
         for value in others.iter().rev() {
-            let is_null = self.is_null(value)?;
+            let is_null = self.is_null(value, self.blank_is_null(value))?;
             chosen = match is_null.true_count() {
                 0 => self.vector(value)?,
                 count if count == is_null.len() => chosen,

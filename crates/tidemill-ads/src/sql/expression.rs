@@ -1,5 +1,7 @@
 //! Expressions whose names are bound: columns of a frame, parameters, functions.
 
+use tidemill_xbase::{Dialect, Field, Table};
+
 use super::arithmetic::Operator;
 use super::functions::Function;
 use super::value::{Type, Value};
@@ -23,6 +25,8 @@ pub(super) enum Expr {
     Between(Box<[Expr; 3]>),
     In(Box<Expr>, Vec<Expr>),
     IsNull(Box<Expr>),
+    /// Whether it is blank, or NULL.
+    IsEmpty(Box<Expr>),
     Like {
         value: Box<Expr>,
         pattern: Box<Expr>,
@@ -77,8 +81,29 @@ impl Comparison {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) type_of: Type,
-    /// Whether a blank stands for NULL, since the field cannot hold NULL.
-    pub(super) blank_is_null: bool,
+    pub(super) blank: Blank,
+}
+
+/// What the blank of a column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blank {
+    /// The column can hold NULL, and a blank is none.
+    Apart,
+    /// The field cannot hold NULL, and `IS NULL` takes its blank for it: in tables of xBase.
+    Null,
+    /// The field was made without NULL and is never NULL: in tables of Visual FoxPro.
+    Value,
+}
+
+impl Blank {
+    /// That of a field ("NULL Values" in the help of ADS).
+    pub(super) fn of(field: &Field, table: &Table) -> Self {
+        match (field.nullable, table.header().dialect) {
+            (true, _) => Self::Apart,
+            (false, Dialect::VisualFoxPro) => Self::Value,
+            (false, _) => Self::Null,
+        }
+    }
 }
 
 impl Expr {
@@ -99,6 +124,7 @@ impl Expr {
             | Self::Between(_)
             | Self::In(..)
             | Self::IsNull(_)
+            | Self::IsEmpty(_)
             | Self::Like { .. } => Type::Logical,
             Self::Arithmetic(operator, left, right) => computed(*operator, of(left), of(right)),
             Self::Case(branches, otherwise) => branches
@@ -123,7 +149,9 @@ impl Expr {
         visit(self);
         match self {
             Self::Value(_) | Self::Parameter(_) | Self::Column(_) | Self::RecordNumber | Self::IsDeleted => {}
-            Self::Negate(a) | Self::Not(a) | Self::IsNull(a) | Self::Cast(a, ..) => a.visit(visit),
+            Self::Negate(a) | Self::Not(a) | Self::IsNull(a) | Self::IsEmpty(a) | Self::Cast(a, ..) => {
+                a.visit(visit);
+            }
             Self::Arithmetic(_, a, b) | Self::Compare(_, a, b) | Self::And(a, b) | Self::Or(a, b) => {
                 a.visit(visit);
                 b.visit(visit);

@@ -14,7 +14,7 @@ use tidemill_xbase::{Bitmap, Deleted, FieldKind, RowFilter, Scan};
 
 use super::error::{Error, Kind, Result};
 use super::evaluate::Frame;
-use super::expression::Column;
+use super::expression::{Blank, Column};
 use super::tables::Snapshot;
 use super::value::Type;
 use super::vector::Vector;
@@ -44,7 +44,7 @@ pub(super) fn columns(snapshot: &Snapshot) -> Vec<Column> {
                     _ => Type::Bytes,
                 },
             },
-            blank_is_null: !field.nullable,
+            blank: Blank::of(field, snapshot.table()),
         })
         .collect()
 }
@@ -109,7 +109,7 @@ impl<'s> Reader<'s> {
             FieldKind::Character => described.width,
             _ => 0,
         };
-        Vector::of_column(array, width, !described.nullable)
+        Vector::of_column(array, width, Blank::of(described, self.snapshot.table()))
     }
 
     fn uses_memo(&self, field: usize) -> bool {

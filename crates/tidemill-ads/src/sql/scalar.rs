@@ -9,7 +9,7 @@ use tidemill_xbase::expression::Environment;
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
 use super::evaluate::{self, Evaluation};
-use super::expression::{Column, Expr};
+use super::expression::{Blank, Column, Expr};
 use super::prepared::Facts;
 use super::tables::Clock;
 use super::value::Type;
@@ -22,7 +22,7 @@ pub struct ScalarColumn {
     pub name: String,
     /// Its type.
     pub type_of: Type,
-    /// Whether `IS NULL` holds for a blank, as of a field that cannot hold NULL.
+    /// Whether `IS NULL` holds for a blank, as of a field of an xBase table.
     pub blank_is_null: bool,
 }
 
@@ -47,7 +47,10 @@ impl Scalar {
         let columns = columns.iter().map(|column| Column {
             name: column.name.clone(),
             type_of: column.type_of,
-            blank_is_null: column.blank_is_null,
+            blank: match column.blank_is_null {
+                true => Blank::Null,
+                false => Blank::Apart,
+            },
         });
         let columns: Vec<Column> = columns.collect();
         let mut parameters = Parameters::default();
@@ -91,7 +94,7 @@ impl Scalar {
                 Type::Text(width) => width as usize,
                 _ => 0,
             };
-            Vector::of_column(array, width, false)
+            Vector::of_column(array, width, Blank::Apart)
         });
         let frame = evaluate::Rows {
             rows,

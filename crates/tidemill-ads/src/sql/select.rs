@@ -22,7 +22,7 @@ use super::answer::{Answer, ColumnDescription, Live, Rows};
 use super::condition::Condition;
 use super::error::{Error, Kind, Result};
 use super::evaluate::{self, Evaluation, Frame, Session, evaluate_alone};
-use super::expression::{Column, Expr};
+use super::expression::{Blank, Column, Expr};
 use super::frames::{Reader, Selection};
 use super::group::Groups;
 use super::interner::Keys;
@@ -292,10 +292,11 @@ impl Plan {
     pub(super) fn over_rows(&self, rows: &Rows, session: &Session<'_>) -> Result<Rows> {
         let mut vectors = Vec::with_capacity(self.columns.len());
         let count = rows.count();
-        for index in 0..self.columns.len() {
+        for (index, Column { blank, .. }) in self.columns.iter().enumerate() {
+            let blank = *blank;
             let parts = rows.batches.iter().filter_map(|batch| {
                 let array = batch.columns().get(index)?;
-                Some(Vector::of_column(array, 0, false).map(|vector| (vector, array.len())))
+                Some(Vector::of_column(array, 0, blank).map(|vector| (vector, array.len())))
             });
             vectors.push(Vector::concatenated(parts.collect::<Result<Vec<_>>>()?)?);
         }
@@ -552,12 +553,12 @@ pub(super) fn columns_of(rows: &Rows) -> Vec<Column> {
             name: column.name.clone(),
             type_of: batch
                 .and_then(|batch| batch.columns().get(index))
-                .and_then(|array| Vector::of_column(array, 0, false).ok())
+                .and_then(|array| Vector::of_column(array, 0, Blank::Apart).ok())
                 .map_or(Type::Unknown, |vector| match vector.type_of() {
                     Type::Text(_) => Type::Text(column.length),
                     other => other,
                 }),
-            blank_is_null: false,
+            blank: Blank::Apart,
         })
         .collect()
 }

@@ -21,6 +21,7 @@ use arrow_select::take::take;
 use arrow_select::zip::zip;
 
 use super::error::{Error, Kind, Result};
+use super::expression::Blank;
 use super::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, midnight, rescale, trimmed};
 
 /// The digits of decimals in answers.
@@ -43,9 +44,22 @@ pub(super) enum Vector {
 }
 
 impl Vector {
-    /// A column of a table; `width` of a character field, and whether a blank is a value.
-    pub(super) fn of_column(array: &ArrayRef, width: usize, blank_is_value: bool) -> Result<Self> {
+    /// A column of a table; `width` of a character field, and what its blank is.
+    pub(super) fn of_column(array: &ArrayRef, width: usize, blank: Blank) -> Result<Self> {
+        let blank_is_value = blank != Blank::Apart;
+        // No memo is an empty one, where there is no NULL.
+        let is_filled = blank == Blank::Value && array.null_count() > 0;
         Ok(match array.data_type() {
+            DataType::Utf8 if is_filled => {
+                let texts = array.as_string::<i32>().iter();
+                let texts = texts.map(Option::unwrap_or_default);
+                Self::Text(StringArray::from_iter_values(texts), width)
+            }
+            DataType::Binary if is_filled => {
+                let bytes = array.as_binary::<i32>().iter();
+                let bytes = bytes.map(Option::unwrap_or_default);
+                Self::Bytes(BinaryArray::from_iter_values(bytes))
+            }
             DataType::Utf8 => Self::Text(array.as_string::<i32>().clone(), width),
             DataType::Int64 => Self::Integer(array.as_primitive::<Int64Type>().clone()),
             DataType::Int32 => {
@@ -317,7 +331,7 @@ impl Vector {
         match (self, self.array()) {
             (_, None) => Ok(self.clone()),
             (Self::Decimal(_, scale), Some(array)) => Ok(Self::Decimal(change(array)?.as_primitive().clone(), *scale)),
-            (_, Some(array)) => Self::of_column(&change(array)?, width, false),
+            (_, Some(array)) => Self::of_column(&change(array)?, width, Blank::Apart),
         }
     }
 
@@ -344,7 +358,7 @@ impl Vector {
         let arrays: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
         match arrays.is_empty() {
             true => Ok(Self::Constant(Value::Null)),
-            false => Self::of_column(&concat(&arrays)?, width, false),
+            false => Self::of_column(&concat(&arrays)?, width, Blank::Apart),
         }
     }
 
@@ -364,7 +378,7 @@ impl Vector {
             vector.cast(type_of, rows)?.into_rows(rows).into_plain(rows)
         };
         let (then, otherwise) = (part(then)?, part(otherwise)?);
-        Self::of_column(&zip(mask, &then, &otherwise)?, width, false)
+        Self::of_column(&zip(mask, &then, &otherwise)?, width, Blank::Apart)
     }
 
     /// The array as it is.

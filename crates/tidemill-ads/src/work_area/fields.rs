@@ -304,7 +304,7 @@ impl WorkArea {
     fn holds_null(&mut self, field: usize) -> Result<bool> {
         self.current()?;
         let known = self.field(field)?;
-        if known.kind.uses_memo() || known.kind == FieldKind::Variant {
+        if !known.nullable || known.kind.uses_memo() || known.kind == FieldKind::Variant {
             return Ok(false);
         }
         Ok(self.value(field)? == Value::Null)

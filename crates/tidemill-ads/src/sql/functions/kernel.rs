@@ -10,6 +10,7 @@ use tidemill_xbase::{OpenOptions, Table};
 
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::evaluate::Session;
+use crate::sql::expression::Blank;
 use crate::sql::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type};
 use crate::sql::vector::Vector;
 
@@ -75,7 +76,7 @@ pub(in crate::sql) fn run(text: &str, arguments: &[Vector], rows: usize, session
     }
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(schema)), columns, &options)?;
-    let made = Vector::of_column(&program.evaluate(&batch)?, 0, true)?;
+    let made = Vector::of_column(&program.evaluate(&batch)?, 0, Blank::Null)?;
     let nulls = super::nulls(arguments);
     with_nulls(made.into_rows(rows), nulls, rows)
 }

@@ -13,7 +13,7 @@ use crate::sql::answer::{Answer, Rows};
 use crate::sql::bind::Parameters;
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::evaluate::Session;
-use crate::sql::expression::Column;
+use crate::sql::expression::{Blank, Column};
 use crate::sql::interner::Keys;
 use crate::sql::sort;
 use crate::sql::statement::Select;
@@ -166,7 +166,10 @@ impl Query {
                     .map(|item| Column {
                         name: item.name.clone(),
                         type_of: item.expr.type_of(&columns, &[]),
-                        blank_is_null: false,
+                        blank: item
+                            .field
+                            .and_then(|field| plan.columns.get(field))
+                            .map_or(Blank::Apart, |column| column.blank),
                     })
                     .collect()
             }
@@ -175,6 +178,10 @@ impl Query {
                 columns
                     .map(|(left, right)| Column {
                         type_of: left.type_of.with(right.type_of).unwrap_or(left.type_of),
+                        blank: match left.blank == right.blank {
+                            true => left.blank,
+                            false => Blank::Apart,
+                        },
                         ..left
                     })
                     .collect()
@@ -218,7 +225,7 @@ impl Query {
         for index in 0..left.columns.len() {
             let parts = left.batches.iter().chain(&right.batches).filter_map(|batch| {
                 let array = batch.columns().get(index)?;
-                Some(Vector::of_column(array, 0, false).map(|vector| (vector, batch.num_rows())))
+                Some(Vector::of_column(array, 0, Blank::Apart).map(|vector| (vector, batch.num_rows())))
             });
             let parts = parts.collect::<Result<Vec<_>>>()?;
             let mut type_of = Type::Unknown;
