@@ -257,8 +257,9 @@ pub extern "C" fn AdsGetRecordCount(object: Handle, option: u16, answer: Out<u32
         }
         with_any(object, |session, area, order| {
             let counted = counted(option)?;
-            if order.is_none() && counted != Counted::Shown {
-                return answer.set(session.connection.area(area)?.record_count()?);
+            let known = session.connection.area(area)?;
+            if order.is_none() && counted != Counted::Shown && !known.is_cursor() {
+                return answer.set(known.record_count()?);
             }
             let count = session.connection.count(area, order, counted, session.settings.now())?;
             answer.set(u32::try_from(count).unwrap_or(u32::MAX))

@@ -31,6 +31,39 @@ static UNSIGNED32 rows(ADSHANDLE cursor)
     return count;
 }
 
+static UNSIGNED32 counted(ADSHANDLE cursor, UNSIGNED16 option)
+{
+    UNSIGNED32 count = 77;
+    OK(AdsGetRecordCount(cursor, option, &count));
+    return count;
+}
+
+/* A cursor is counted by the rows of its statement, a table by its records. */
+static void counts(void)
+{
+    static const UNSIGNED16 options[] = {ADS_DEFAULT, ADS_RESPECTFILTERS, ADS_IGNOREFILTERS, ADS_RESPECTSCOPES};
+    static const char *const texts[] = {"SELECT * FROM people WHERE id > 2", "SELECT {static} * FROM people WHERE id > 2",
+                                        "SELECT id + 1 FROM people WHERE id > 2", "SELECT id FROM people WHERE id > 2 ORDER BY id"};
+    ADSHANDLE cursor;
+    unsigned at, option;
+
+    for (at = 0; at < sizeof texts / sizeof *texts; at++) {
+        cursor = run(texts[at]);
+        for (option = 0; option < sizeof options / sizeof *options; option++)
+            IS(counted(cursor, options[option]), 3);
+        OK(AdsCloseTable(cursor));
+    }
+    cursor = run(texts[0]);
+    OK(AdsSetFilter(cursor, TEXT("ID = 3")));
+    IS(counted(cursor, ADS_RESPECTFILTERS), 1);
+    IS(counted(cursor, ADS_IGNOREFILTERS), 3);
+    OK(AdsClearFilter(cursor));
+    OK(AdsSetAOF(cursor, TEXT("ID = 3"), ADS_RESOLVE_IMMEDIATE));
+    IS(counted(cursor, ADS_RESPECTFILTERS), 1);
+    IS(counted(cursor, ADS_IGNOREFILTERS), 3);
+    OK(AdsCloseTable(cursor));
+}
+
 static const char *first_text(const char *sql)
 {
     static char buffer[256];
@@ -228,6 +261,7 @@ int main(int argc, char **argv)
     OK(AdsCreateSQLStatement(connection, &statement));
     making();
     parameters();
+    counts();
     cursors();
     errors();
     transactions();

@@ -266,6 +266,10 @@ impl WorkArea {
         self.look_for_records()?;
         let set = match counted {
             Counted::Shown => Some(Arc::new(self.shown(settings)?)),
+            // A cursor has the rows of its statement, whatever filters a program sets.
+            Counted::All | Counted::InScope if order.is_none() && self.is_cursor() => {
+                Some(Arc::new(self.of_statement(settings)?))
+            }
             Counted::All | Counted::InScope => None,
         };
         self.moving_among_known(order, |area, cursor, is_reversed| {
@@ -282,19 +286,39 @@ impl WorkArea {
 
     /// The records that filters let through.
     fn shown(&mut self, settings: &Settings) -> Result<Bitmap> {
-        let records = self.records();
-        let mut set = match &self.aof {
+        let set = match &self.aof {
             Some(filter) => filter.aof.records().clone(),
             None => Bitmap::full(self.table.record_count()),
         };
+        let mut set = self.not_deleted(set, settings)?;
+        let records = self.records();
+        if let Some((_, filter)) = &self.filter {
+            set.intersect(&filter.bitmap(&records)?);
+        }
+        Ok(set)
+    }
+
+    /// The records that the statement asked for.
+    fn of_statement(&mut self, settings: &Settings) -> Result<Bitmap> {
+        let records = self.records();
+        let set = match (&self.aof, self.statement_condition()) {
+            (Some(filter), Some(_)) if filter.text.is_none() => filter.aof.records().clone(),
+            (_, Some(condition)) => {
+                let condition = Filter::from_syntax(condition, &self.table, &self.environment(settings))?;
+                condition.bitmap(&records)?
+            }
+            (_, None) => Bitmap::full(self.table.record_count()),
+        };
+        self.not_deleted(set, settings)
+    }
+
+    fn not_deleted(&mut self, mut set: Bitmap, settings: &Settings) -> Result<Bitmap> {
         set.resize(self.table.record_count());
         if !settings.show_deleted {
             let environment = self.environment(settings);
             let there = Filter::new("!DELETED()", &self.table, &environment)?;
+            let records = self.records();
             set.intersect(&there.bitmap(&records)?);
-        }
-        if let Some((_, filter)) = &self.filter {
-            set.intersect(&filter.bitmap(&records)?);
         }
         Ok(set)
     }
