@@ -130,14 +130,14 @@ pub enum Script {
         /// Its new value.
         value: Expr,
     },
-    /// `IF … THEN … ELSEIF … ELSE … END IF`.
+    /// `IF … THEN … ELSEIF … ELSE … END [IF]`.
     If {
         /// Conditions and what is done where the first of them holds.
         branches: Vec<(Condition, Vec<Statement>)>,
         /// What is done where none does.
         otherwise: Vec<Statement>,
     },
-    /// `WHILE … DO … END WHILE`.
+    /// `WHILE … DO … END [WHILE]`.
     While {
         /// As long as this holds.
         condition: Condition,
@@ -155,7 +155,7 @@ pub enum Script {
     Close(Ident),
     /// `FETCH cursor`.
     Fetch(Ident),
-    /// `TRY … CATCH … FINALLY … END TRY`.
+    /// `TRY … CATCH … FINALLY … END [TRY]`.
     Try {
         /// What is tried.
         body: Vec<Statement>,

@@ -97,8 +97,8 @@ impl Parser {
         loop {
             let condition = self.condition()?;
             self.expect("THEN")?;
-            branches.push((condition, self.statements(&["ELSEIF", "ELSE", "END", "ENDIF"])?));
-            if self.take("ELSEIF") {
+            branches.push((condition, self.statements(&["ELSEIF", "ELIF", "ELSE", "END", "ENDIF"])?));
+            if self.take_any(&["ELSEIF", "ELIF"]).is_some() {
                 continue;
             }
             let otherwise = match self.take("ELSE") {
@@ -164,12 +164,16 @@ impl Parser {
         }
     }
 
-    /// `END IF` or `ENDIF`.
+    /// `END IF`, `ENDIF` or `END`.
     fn end(&mut self, what: &str) -> Result<()> {
         if self.take(&format!("END{what}")) {
             return Ok(());
         }
         self.expect("END")?;
-        self.expect(what)
+        match ["IF", "WHILE", "TRY"].iter().any(|word| self.is_next(word)) {
+            // That of another statement is a fault.
+            true => self.expect(what),
+            false => Ok(()),
+        }
     }
 }
