@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use tidemill_ads::{Connection, ErrorCode, Result};
+use tidemill_ads::{Connection, ErrorCode, Result, host_name};
 
 use crate::call::{call, refuse};
 use crate::constants::*;
@@ -224,12 +224,6 @@ pub extern "C" fn AdsGetServerName(connection: Handle, name: Bytes, len: Out<u16
         session(connection)?;
         name.put(host_name().as_bytes(), len)
     })
-}
-
-/// The name of this machine.
-pub(crate) fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
-    name.trim().to_owned()
 }
 
 /// Day and time of the server.

@@ -7,15 +7,14 @@
 //! that it is told is that of the whole structure.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tidemill_ads::{ErrorCode, Result, TableType, WorkArea};
+use tidemill_ads::{ErrorCode, Result, TableType, WorkArea, host_name, login_name};
 use tidemill_xbase::OpenMode;
 
 use crate::call::{call, refuse};
-use crate::connection::{AdsConnect, AdsDisconnect, VERSION, disconnect, host_name};
+use crate::connection::{AdsConnect, AdsDisconnect, VERSION, disconnect};
 use crate::constants::*;
 use crate::handle::{self, Handle, Object, Session, Usage, lock, session};
 use crate::pointers::{Bytes, Name, Out};
@@ -486,18 +485,6 @@ fn user(number: u16) -> Record {
         .u32(0_u32)
         .u16(0_u16);
     record
-}
-
-/// The name that the user of this process has in the system.
-fn login_name() -> String {
-    let own = std::fs::metadata("/proc/self").map_or_else(|_| String::new(), |about| about.uid().to_string());
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = users.lines().find_map(|line| {
-        let mut parts = line.split(':');
-        let name = parts.next()?;
-        (parts.nth(1)? == own).then(|| name.to_owned())
-    });
-    name.unwrap_or(own)
 }
 
 /// The file that a program names, if it names one.

@@ -6,7 +6,7 @@ use crate::handle::{Handle, with_connection};
 use crate::pointers::{Name, Out};
 use crate::settings::settings;
 
-/// Begins a transaction over the tables of a connection.
+/// Begins a transaction over the tables of a connection, or one within that which is under way.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsBeginTransaction(connection: Handle) -> u32 {
     call(|| with_connection(connection, |session| session.connection.begin_transaction(&settings())))
@@ -57,12 +57,12 @@ pub extern "C" fn AdsInTransaction(connection: Handle, answer: Out<u16>) -> u32 
     })
 }
 
-/// How deep a connection is in transactions: they do not nest here.
+/// How many transactions of a connection are within each other.
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetTransactionCount(connection: Handle, answer: Out<u32>) -> u32 {
     call(|| {
         with_connection(connection, |session| {
-            answer.set(session.connection.is_in_transaction().into())
+            answer.set(u32::try_from(session.connection.transaction_count()).unwrap_or(u32::MAX))
         })
     })
 }

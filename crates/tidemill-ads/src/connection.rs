@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tidemill_xbase::{Alteration, OpenMode, TableEditor, TableWriter};
 
@@ -21,6 +22,8 @@ pub struct AreaId(u32);
 /// A connection to the tables of a folder.
 #[derive(Debug)]
 pub struct Connection {
+    /// Among those of the process, from 1.
+    pub(crate) number: u64,
     folder: PathBuf,
     /// Before the log, which they give back first.
     pub(crate) areas: Vec<(AreaId, Box<WorkArea>)>,
@@ -59,7 +62,9 @@ impl Connection {
             let what = format!("{} is no folder", folder.display());
             return Err(Error::new(ErrorCode::InvalidPath, what));
         }
+        static OPENED: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
+            number: OPENED.fetch_add(1, Ordering::Relaxed) + 1,
             folder: folder.to_owned(),
             areas: Vec::new(),
             next_area: 1,

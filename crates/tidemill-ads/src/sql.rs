@@ -89,6 +89,7 @@ pub use comments::without_comments;
 pub(crate) use connection_tables::StatementTables;
 pub use connection_tables::{ConnectionTables, StatementOptions};
 pub use error::{Error, Kind, Result};
+pub use evaluate::ConnectionFacts;
 pub use functions::{changes_between_statements, function_names, is_volatile};
 pub use nesting::{balance_conditions, limit_nesting};
 pub use parser::parse;

@@ -12,11 +12,48 @@ use crate::connection::Connection;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Settings;
 
+/// How deep transactions nest.
+const MAX_DEPTH: usize = 1000;
+
 /// The log of a connection, and the transaction that is under way in it.
 #[derive(Debug, Default)]
 pub(crate) struct Transactions {
     log: Option<TransactionLog>,
-    current: Option<(Transaction, Vec<(String, Savepoint)>)>,
+    current: Option<Current>,
+}
+
+/// A transaction under way, with those that are nested in it: they only count how deep it is ("Nesting Transactions" in the help of ADS).
+#[derive(Debug)]
+struct Current {
+    transaction: Transaction,
+    savepoints: Vec<(String, Savepoint)>,
+    /// How many savepoints there were when each nested transaction began. Only those of the innermost can be named.
+    nested: Vec<usize>,
+}
+
+impl Current {
+    /// The place of the newest savepoint of a name in the innermost transaction.
+    fn savepoint_named(&self, name: &str) -> Result<usize> {
+        let outer = self.nested.last().copied().unwrap_or(0);
+        let own = self.savepoints.get(outer..).unwrap_or_default();
+        match own.iter().rposition(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            Some(at) => Ok(outer + at),
+            None => Err(Error::new(
+                ErrorCode::NotFound,
+                format!("no savepoint is called {name:?}"),
+            )),
+        }
+    }
+
+    /// Forgets savepoints from a place on; what was changed since stays.
+    fn forget(&mut self, from: usize) -> Result<()> {
+        let first = self.savepoints.get(from).map(|(_, savepoint)| *savepoint);
+        self.savepoints.truncate(from);
+        match first {
+            Some(savepoint) => Ok(self.transaction.release(savepoint)?),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Transactions {
@@ -31,7 +68,12 @@ impl Transactions {
 
     /// The transaction of the program that is under way.
     pub(crate) fn current(&mut self) -> Option<&mut Transaction> {
-        self.current.as_mut().map(|(transaction, _)| transaction)
+        self.current.as_mut().map(|current| &mut current.transaction)
+    }
+
+    /// How many transactions are nested, the outermost counted; 0 without one.
+    pub(crate) fn depth(&self) -> usize {
+        self.current.as_ref().map_or(0, |current| current.nested.len() + 1)
     }
 
     /// The log, which is made where there is none yet; it has no file before the first commit.
@@ -62,14 +104,20 @@ impl Connection {
         Ok(())
     }
 
-    /// Begins a transaction: what the tables of this connection are changed by from now on belongs to it.
+    /// Begins a transaction: what the tables of this connection are changed by from now on belongs to it. Within another it only
+    /// counts: the commit of the outermost is the one that keeps what was done, and a rollback takes back all of it.
     ///
     /// # Errors
-    /// [`ErrorCode::TransactionOutOfSequence`] when one is under way; when a record that waits cannot be written, or a
-    /// table that is open cannot be in one.
+    /// When a record that waits cannot be written, or a table that is open cannot be in a transaction;
+    /// [`ErrorCode::TransactionOutOfSequence`] for more than 1000 within each other.
     pub fn begin_transaction(&mut self, settings: &Settings) -> Result<()> {
-        if self.transactions.is_under_way() {
-            return Err(out_of_sequence("a transaction is under way already"));
+        if let Some(current) = &mut self.transactions.current {
+            if current.nested.len() >= MAX_DEPTH {
+                let why = format!("transactions nest more than {MAX_DEPTH} deep");
+                return Err(Error::new(ErrorCode::TransactionOutOfSequence, why));
+            }
+            current.nested.push(current.savepoints.len());
+            return Ok(());
         }
         let log = self.transactions.opened(settings, Durability::Commit);
         for (_, area) in &mut self.areas {
@@ -78,27 +126,35 @@ impl Connection {
         let taken = self.areas.iter_mut().try_for_each(|(_, area)| area.use_log(Some(&log)));
         match taken.and_then(|()| Ok(log.begin()?)) {
             Ok(transaction) => {
-                self.transactions.current = Some((transaction, Vec::new()));
+                self.transactions.current = Some(Current {
+                    transaction,
+                    savepoints: Vec::new(),
+                    nested: Vec::new(),
+                });
                 Ok(())
             }
             Err(error) => self.lay_log_down().and(Err(error)),
         }
     }
 
-    /// Brings what the transaction changed to the disk, and into the tables.
+    /// Brings what the transaction changed to the disk, and into the tables. The end of one within another forgets its savepoints, and
+    /// nothing is written yet.
     ///
     /// # Errors
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction; when it cannot be written, and nothing of it is in the
     /// tables then.
     pub fn commit_transaction(&mut self) -> Result<()> {
-        if !self.transactions.is_under_way() {
+        let Some(current) = &mut self.transactions.current else {
             return Err(out_of_sequence("no transaction is under way"));
+        };
+        if let Some(first) = current.nested.pop() {
+            return current.forget(first);
         }
         for (_, area) in &mut self.areas {
             area.write_record()?;
         }
         let committed = match self.transactions.current.take() {
-            Some((transaction, _)) => transaction.commit(),
+            Some(current) => current.transaction.commit(),
             None => Ok(()),
         };
         if committed.is_err() {
@@ -110,12 +166,12 @@ impl Connection {
         laid_down
     }
 
-    /// Takes back what the transaction changed, also what waits to be written.
+    /// Takes back what the transaction changed, also what waits to be written, and those around it with it.
     ///
     /// # Errors
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction.
     pub fn rollback_transaction(&mut self) -> Result<()> {
-        let Some((transaction, _)) = self.transactions.current.take() else {
+        let Some(Current { transaction, .. }) = self.transactions.current.take() else {
             return Err(out_of_sequence("no transaction is under way"));
         };
         for (_, area) in &mut self.areas {
@@ -137,28 +193,30 @@ impl Connection {
         for (_, area) in &mut self.areas {
             area.write_record()?;
         }
-        let Some((transaction, savepoints)) = &mut self.transactions.current else {
+        let Some(current) = &mut self.transactions.current else {
             return Err(out_of_sequence("no transaction is under way"));
         };
-        savepoints.push((name.to_owned(), transaction.savepoint()?));
+        let savepoint = current.transaction.savepoint()?;
+        current.savepoints.push((name.to_owned(), savepoint));
         Ok(())
     }
 
     /// Takes back what was changed since a savepoint, which stays.
     ///
     /// # Errors
-    /// [`ErrorCode::TransactionOutOfSequence`] without a transaction; [`ErrorCode::NotFound`] for a name that no savepoint has.
+    /// [`ErrorCode::TransactionOutOfSequence`] without a transaction; [`ErrorCode::NotFound`] for a name that no savepoint of the
+    /// innermost transaction has.
     pub fn rollback_to_savepoint(&mut self, name: &str) -> Result<()> {
-        let at = self.savepoint_named(name)?;
-        let Some((transaction, savepoints)) = &mut self.transactions.current else {
+        let Some(current) = &mut self.transactions.current else {
             return Err(out_of_sequence("no transaction is under way"));
         };
-        savepoints.truncate(at + 1);
+        let at = current.savepoint_named(name)?;
+        current.savepoints.truncate(at + 1);
         for (_, area) in &mut self.areas {
             area.cancel_changes()?;
         }
-        if let Some((_, savepoint)) = savepoints.last() {
-            transaction.rollback_to(*savepoint)?;
+        if let Some((_, savepoint)) = current.savepoints.last() {
+            current.transaction.rollback_to(*savepoint)?;
         }
         self.read_anew()
     }
@@ -168,27 +226,11 @@ impl Connection {
     /// # Errors
     /// As [`Connection::rollback_to_savepoint`].
     pub fn release_savepoint(&mut self, name: &str) -> Result<()> {
-        let at = self.savepoint_named(name)?;
-        let Some((transaction, savepoints)) = &mut self.transactions.current else {
+        let Some(current) = &mut self.transactions.current else {
             return Err(out_of_sequence("no transaction is under way"));
         };
-        let released = savepoints.get(at).map(|(_, savepoint)| *savepoint);
-        savepoints.truncate(at);
-        match released {
-            Some(savepoint) => Ok(transaction.release(savepoint)?),
-            None => Ok(()),
-        }
-    }
-
-    /// The place of the newest savepoint of a name.
-    fn savepoint_named(&self, name: &str) -> Result<usize> {
-        let Some((_, savepoints)) = &self.transactions.current else {
-            return Err(out_of_sequence("no transaction is under way"));
-        };
-        let found = savepoints
-            .iter()
-            .rposition(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no savepoint is called {name:?}")))
+        let at = current.savepoint_named(name)?;
+        current.forget(at)
     }
 
     /// Takes back the transaction that is under way, if there is one, and removes the log: for who disconnects.
@@ -208,6 +250,11 @@ impl Connection {
     /// Whether a transaction is under way.
     pub fn is_in_transaction(&self) -> bool {
         self.transactions.is_under_way()
+    }
+
+    /// How many transactions are within each other: 0 when none is under way, 1 where it has none within it.
+    pub fn transaction_count(&self) -> usize {
+        self.transactions.depth()
     }
 
     fn lay_log_down(&mut self) -> Result<()> {

@@ -186,6 +186,14 @@ fn variables_of_scripts_are_values_but_do_not_hide_columns() {
 }
 
 #[test]
+fn system_variables_are_values() {
+    let mut shop = Shop::new();
+    shop.run("BEGIN TRANSACTION; BEGIN TRANSACTION;", &[]);
+    let text = shop.asked(&format!("SELECT o.id {JOIN} WHERE o.id = ::conn.TransactionCount"), &[]);
+    assert!(text.text().ends_with("WHERE o.id = 2"), "{}", text.text());
+}
+
+#[test]
 fn schemas_say_what_scans_give() {
     let mut shop = Shop::new();
     let query = shop.asked(&format!("SELECT o.id {JOIN}"), &[]);

@@ -147,10 +147,11 @@ impl Session {
             let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(connection) = &mut *kept else { return Ok(()) };
             let (settings, statements) = settings(&options, &[])?;
-            match connection.tables(&settings, &statements).in_transaction() {
-                true => Ok(how(connection)?),
-                false => Ok(()),
+            // A text may have begun others within it.
+            while connection.tables(&settings, &statements).in_transaction() {
+                how(connection)?;
             }
+            Ok(())
         })
         .await
     }

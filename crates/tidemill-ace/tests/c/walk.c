@@ -583,6 +583,7 @@ static void memos(ADSHANDLE table)
 static void transactions(ADSHANDLE connection, ADSHANDLE table)
 {
     UNSIGNED16 answer = 77;
+    UNSIGNED32 depth = 77;
 
     OK(AdsBeginTransaction(connection));
     OK(AdsInTransaction(connection, &answer));
@@ -604,6 +605,28 @@ static void transactions(ADSHANDLE connection, ADSHANDLE table)
     OK(AdsWriteRecord(table));
     OK(AdsCommitTransaction(connection));
     SAME(text(table, "NAME", ADS_RTRIM), "Kept");
+    IS(AdsCommitTransaction(connection), AE_TRANS_OUT_OF_SEQUENCE);
+
+    /* One within another only counts: the end of the outermost keeps what was done. */
+    OK(AdsBeginTransaction(connection));
+    OK(AdsBeginTransaction(connection));
+    set(table, "NAME", "Deep");
+    OK(AdsWriteRecord(table));
+    OK(AdsGetTransactionCount(connection, &depth));
+    IS(depth, 2);
+    OK(AdsCommitTransaction(connection));
+    OK(AdsGetTransactionCount(connection, &depth));
+    IS(depth, 1);
+    OK(AdsRollbackTransaction(connection));
+    SAME(text(table, "NAME", ADS_RTRIM), "Kept");
+    OK(AdsGetTransactionCount(connection, &depth));
+    IS(depth, 0);
+    OK(AdsBeginTransaction(connection));
+    OK(AdsBeginTransaction(connection));
+    set(table, "NAME", "Deep");
+    OK(AdsCommitTransaction(connection));
+    OK(AdsCommitTransaction(connection));
+    SAME(text(table, "NAME", ADS_RTRIM), "Deep");
     IS(AdsCommitTransaction(connection), AE_TRANS_OUT_OF_SEQUENCE);
 
     OK(AdsBeginTransaction(connection));

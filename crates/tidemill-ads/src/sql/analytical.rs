@@ -19,9 +19,10 @@ use tidemill_xbase::Table;
 use super::answer::{ColumnDescription, Rows};
 use super::bind::{Parameters, Scope};
 use super::error::{Error, Kind, Result};
-use super::evaluate::Session;
+use super::evaluate::{Session, evaluate_alone};
 use super::expression::{Blank, Column, Expr};
 use super::frames;
+use super::functions::find_variable;
 use super::parser::{parse, parse_expression};
 use super::prepared::{Facts, Prepared};
 use super::select::{Compiled, Item, Plan, Query, Source, Top, columns_of, system_rows, table_name};
@@ -199,7 +200,7 @@ impl Template {
     /// [`Kind::Value`] for a number that has no digits; as [`Tables::snapshot`].
     fn query(&self, tables: &mut dyn Tables, session: &Session<'_>) -> Result<AnalyticalQuery> {
         let mut query = self.query.clone();
-        let mut filler = Filler(session.parameters);
+        let mut filler = Filler(session);
         walk::change(&mut query, &mut filler)?;
         let lent = self.relations.iter();
         let lent = lent.map(|name| Ok((name.to_string(), Lent::of(name, self.has_numbers, tables)?)));
@@ -562,22 +563,41 @@ fn in_quotes(name: &mut ast::Ident) {
     }
 }
 
-/// Puts values in the places of parameters.
-struct Filler<'v>(&'v [Value]);
+/// Puts values in the places of parameters and system variables.
+struct Filler<'v>(&'v Session<'v>);
+
+impl Filler<'_> {
+    /// The value of what stands for one.
+    fn value(&self, expr: &ast::Expr) -> Result<Option<Value>> {
+        match expr {
+            ast::Expr::Identifier(name) if name.value.starts_with("::") => {
+                let variable = find_variable(&name.value).map(|variable| Expr::Call(variable, Vec::new()));
+                variable.map(|variable| evaluate_alone(&variable, self.0)).transpose()
+            }
+            ast::Expr::Value(ast::ValueWithSpan {
+                value: ast::Value::Placeholder(number),
+                ..
+            }) => {
+                let place = number.parse::<usize>().ok();
+                let value = place.and_then(|place| self.0.parameters.get(place));
+                let missing = || Error::new(Kind::Parameter, "A parameter has no value");
+                value.ok_or_else(missing).cloned().map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
 
 impl ast::VisitorMut for Filler<'_> {
     type Break = Error;
 
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<Error> {
-        let ast::Expr::Value(value) = expr else {
-            return ControlFlow::Continue(());
+        let value = match self.value(expr) {
+            Ok(Some(value)) => value,
+            Ok(None) => return ControlFlow::Continue(()),
+            Err(error) => return ControlFlow::Break(error),
         };
-        let ast::Value::Placeholder(number) = &value.value else {
-            return ControlFlow::Continue(());
-        };
-        let value = number.parse::<usize>().ok().and_then(|number| self.0.get(number));
-        let missing = || Error::new(Kind::Parameter, "A parameter has no value");
-        match value.ok_or_else(missing).and_then(Value::to_literal) {
+        match value.to_literal() {
             Ok(literal) => {
                 *expr = literal;
                 ControlFlow::Continue(())

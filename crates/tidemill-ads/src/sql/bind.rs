@@ -1,5 +1,7 @@
 //! From names to what they mean: columns, parameters, functions, aggregates.
 
+mod cast;
+
 use sqlparser::ast::{
     self, BinaryOperator as B, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Spanned,
     UnaryOperator as U,
@@ -11,7 +13,8 @@ use super::error::{Error, Kind, Result};
 use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions;
 use super::group::{Aggregate, AggregateKind};
-use super::value::{Type, Value, parse_date, parse_time, parse_timestamp};
+use super::value::{Type, Value};
+use cast::{cast_type, typed_literal};
 
 /// How deep a bound expression nests.
 const MAX_DEPTH: usize = 60;
@@ -340,7 +343,10 @@ impl<'s> Scope<'s> {
     fn variable(&mut self, name: &str) -> Result<Expr> {
         match self.parameters.variable(name) {
             Some(place) => Ok(Expr::Parameter(place)),
-            None => Err(Error::new(Kind::NoColumn, format!("Variable not found: {name}"))),
+            None => match functions::find_variable(name) {
+                Some(variable) => Ok(Expr::Call(variable, Vec::new())),
+                None => Err(Error::new(Kind::NoColumn, format!("Variable not found: {name}"))),
+            },
         }
     }
 
@@ -745,52 +751,4 @@ fn negated_if(negated: bool, expr: Expr) -> Expr {
         true => Expr::Not(Box::new(expr)),
         false => expr,
     }
-}
-
-/// `DATE '…'`, `{d '…'}` and their like.
-fn typed_literal(data_type: &ast::DataType, text: &str) -> Result<Value> {
-    let value = match data_type {
-        ast::DataType::Date => parse_date(text).map(Value::Date),
-        ast::DataType::Time(..) => parse_time(text).map(Value::Time),
-        ast::DataType::Timestamp(..) | ast::DataType::Datetime(..) => parse_timestamp(text).map(Value::Timestamp),
-        other => {
-            return Err(Error::new(
-                Kind::Unsupported,
-                format!("ADS SQL has no literals of the type {other}"),
-            ));
-        }
-    };
-    value.ok_or_else(|| Error::new(Kind::Value, format!("Invalid literal: {data_type} '{text}'")))
-}
-
-/// The type that CAST and CONVERT name, and the length of its texts.
-fn cast_type(text: &str) -> Result<(Type, u32)> {
-    let (name, rest) = text.split_once('(').unwrap_or((text, ""));
-    let mut numbers = rest
-        .trim_end_matches(')')
-        .split(',')
-        .map(|number| number.trim().parse::<u32>().ok());
-    let (length, decimals) = (numbers.next().flatten(), numbers.next().flatten());
-    let name = name.trim().to_ascii_uppercase();
-    let type_of = match name.strip_prefix("SQL_").unwrap_or(&name) {
-        "CHAR" | "VARCHAR" | "WCHAR" | "WVARCHAR" | "CICHAR" | "NCHAR" | "NVARCHAR" | "STRING" | "CHARACTER" => {
-            Type::Text(0)
-        }
-        "LONGVARCHAR" | "WLONGVARCHAR" | "MEMO" => Type::Memo,
-        "BINARY" | "VARBINARY" | "LONGVARBINARY" | "RAW" | "BLOB" => Type::Bytes,
-        "BIT" | "LOGICAL" | "BOOLEAN" => Type::Logical,
-        "INTEGER" | "INT" | "SMALLINT" | "SHORT" | "BIGINT" | "LONGINT" | "TINYINT" | "AUTOINC" => Type::Integer,
-        "DOUBLE" | "FLOAT" | "REAL" | "CURDOUBLE" => Type::Double,
-        "NUMERIC" | "DECIMAL" => match decimals {
-            Some(decimals) => Type::Decimal(u8::try_from(decimals.min(30)).unwrap_or(30)),
-            None if length.is_some() => Type::Integer,
-            None => Type::Double,
-        },
-        "MONEY" => Type::Decimal(4),
-        "DATE" => Type::Date,
-        "TIME" => Type::Time,
-        "TIMESTAMP" | "DATETIME" => Type::Timestamp,
-        other => return Err(Error::new(Kind::Type, format!("No type to convert to: {other}"))),
-    };
-    Ok((type_of, length.unwrap_or(0)))
 }

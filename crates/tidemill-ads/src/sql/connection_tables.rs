@@ -18,6 +18,7 @@ use tidemill_xbase::{
 
 use super::analytical::Analytical;
 use super::error::{Error, Kind, Result};
+use super::evaluate::ConnectionFacts;
 use super::prepared::Statements;
 use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, Tables};
@@ -81,6 +82,8 @@ pub(crate) struct StatementTables {
     pub(crate) last_autoincrement: Option<i64>,
     /// That of the run that is under way, or of the last one.
     pub(crate) run_autoincrement: Option<u32>,
+    /// How many statements were run.
+    runs: u64,
     /// Cursors that were closed, the last one last, and how many of them are kept.
     #[expect(
         clippy::vec_box,
@@ -132,6 +135,7 @@ impl Default for StatementTables {
             point: None,
             last_autoincrement: None,
             run_autoincrement: None,
+            runs: 0,
             cursors: Vec::new(),
             cached_cursors: 0,
             codepage: None,
@@ -170,6 +174,7 @@ impl StatementTables {
     /// cursors that are kept.
     pub(crate) fn begin_run(&mut self, text: &str, settings: &Settings) {
         (self.codepage, self.run_autoincrement) = (None, None);
+        self.runs += 1;
         self.cached_cursors = settings.cached_cursors;
         let begins_with = |word: &str| {
             let begin = text.trim_start().get(..word.len());
@@ -569,9 +574,6 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn begin(&mut self) -> Result<()> {
-        if self.in_transaction() {
-            return Err(Error::new(Kind::Transaction, "A transaction is under way"));
-        }
         Ok(self.connection.begin_transaction(self.settings)?)
     }
 
@@ -674,6 +676,14 @@ impl Tables for ConnectionTables<'_> {
 
     fn database(&self) -> &str {
         self.connection.folder().to_str().unwrap_or_default()
+    }
+
+    fn connection(&self) -> ConnectionFacts {
+        ConnectionFacts {
+            number: self.connection.number,
+            transactions: i64::try_from(self.connection.transaction_count()).unwrap_or(i64::MAX),
+            operations: i64::try_from(self.connection.statements.runs).unwrap_or(i64::MAX),
+        }
     }
 
     fn last_autoincrement(&self) -> Option<i64> {

@@ -40,7 +40,19 @@ pub(super) struct Session<'s> {
     pub(super) database: &'s str,
     pub(super) application: &'s str,
     pub(super) last_autoincrement: Option<i64>,
+    pub(super) connection: ConnectionFacts,
     pub(super) watch: &'s Watch,
+}
+
+/// What the connection of a statement has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConnectionFacts {
+    /// Its number among those of the process, from 1.
+    pub number: u64,
+    /// How many transactions are within each other.
+    pub transactions: i64,
+    /// How many statements it has run.
+    pub operations: i64,
 }
 
 /// Rows that expressions are evaluated over.

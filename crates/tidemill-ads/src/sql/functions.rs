@@ -12,6 +12,7 @@ mod moment;
 mod number;
 mod other;
 mod text;
+mod variable;
 
 use arrow_buffer::NullBuffer;
 
@@ -203,6 +204,12 @@ impl std::fmt::Debug for Function {
 /// The function of a name, in whichever case.
 pub(super) fn find(name: &str) -> Option<&'static Function> {
     all().find(|function| function.name.eq_ignore_ascii_case(name))
+}
+
+/// The system variable of a name like `::conn.Name`, in whichever case.
+pub(super) fn find_variable(name: &str) -> Option<&'static Function> {
+    let mut variables = variable::VARIABLES.iter();
+    variables.find(|variable| variable.name.eq_ignore_ascii_case(name))
 }
 
 /// The names of all scalar functions, in capitals.

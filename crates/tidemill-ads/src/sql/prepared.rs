@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::answer::Answer;
 use super::bind::Parameters;
 use super::error::{Error, Kind, Result};
-use super::evaluate::Session;
+use super::evaluate::{ConnectionFacts, Session};
 use super::parser::Parsed;
 use super::script::Interpreter;
 use super::select::{Plan, Query};
@@ -165,6 +165,7 @@ pub(super) struct Facts {
     database: String,
     application: String,
     last_autoincrement: Option<i64>,
+    connection: ConnectionFacts,
     watch: Watch,
 }
 
@@ -178,6 +179,7 @@ impl Facts {
             database: String::new(),
             application: String::new(),
             last_autoincrement: None,
+            connection: ConnectionFacts::default(),
             watch: Watch::default(),
         }
     }
@@ -190,6 +192,7 @@ impl Facts {
             database: tables.database().to_owned(),
             application: tables.application().to_owned(),
             last_autoincrement: tables.last_autoincrement(),
+            connection: tables.connection(),
             watch: tables.watch(),
         }
     }
@@ -217,6 +220,7 @@ impl Facts {
             database: &self.database,
             application: &self.application,
             last_autoincrement: self.last_autoincrement,
+            connection: self.connection,
             watch: &self.watch,
         }
     }

@@ -23,6 +23,8 @@ use super::work::Work;
 const MAX_STEPS: u64 = 100_000_000;
 /// How deep EXECUTE IMMEDIATE may call itself.
 const MAX_DEPTH: usize = 16;
+/// The system variable that a script has of its own.
+const UPDATE_COUNT: &str = "::stmt.UpdateCount";
 
 /// A script that runs.
 pub(super) struct Interpreter<'p> {
@@ -405,8 +407,7 @@ impl<'p> Interpreter<'p> {
         for (name, cursor) in &self.cursors {
             variables.extend(cursor.columns.iter().map(|column| format!("{name}.{column}")));
         }
-        variables.push("::stmt.UpdateCount".to_owned());
-        variables.push("::conn.TransactionCount".to_owned());
+        variables.push(UPDATE_COUNT.to_owned());
         Parameters {
             names: Vec::new(),
             variables,
@@ -424,7 +425,7 @@ impl<'p> Interpreter<'p> {
             if let Some((value, ..)) = self.variables.get(variable) {
                 return Ok(value.clone());
             }
-            if variable.eq_ignore_ascii_case("::stmt.UpdateCount") {
+            if variable.eq_ignore_ascii_case(UPDATE_COUNT) {
                 return Ok(Value::Integer(i64::try_from(self.changed).unwrap_or(i64::MAX)));
             }
             let of_cursor = variable.split_once('.').and_then(|(cursor, column)| {

@@ -12,6 +12,7 @@ use tidemill_xbase::{
 use super::analytical::Analytical;
 use super::answer::{Answer, Rows};
 use super::error::{Error, Kind, Result};
+use super::evaluate::ConnectionFacts;
 use super::statement::{Select, TableName};
 use super::value::Value;
 use super::watch::Watch;
@@ -204,10 +205,10 @@ pub trait Tables {
     /// Whether a transaction is under way.
     fn in_transaction(&self) -> bool;
 
-    /// Begins the transaction of this connection.
+    /// Begins a transaction of this connection; within another it only counts, as does its end.
     ///
     /// # Errors
-    /// [`Kind::Transaction`] when there is one.
+    /// [`Kind::Engine`].
     fn begin(&mut self) -> Result<()>;
 
     /// Ends the transaction and keeps what it did.
@@ -300,6 +301,11 @@ pub trait Tables {
     /// The last value that a counter gave on this connection, for `LASTAUTOINC()`. Default: none.
     fn last_autoincrement(&self) -> Option<i64> {
         None
+    }
+
+    /// What the connection has done, for system variables. Default: nothing.
+    fn connection(&self) -> ConnectionFacts {
+        ConnectionFacts::default()
     }
 
     /// A view of this connection. Default: none.

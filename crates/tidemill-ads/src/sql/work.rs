@@ -173,8 +173,6 @@ impl Work {
 impl Transactional {
     fn run(&self, tables: &mut dyn Tables) -> Result<()> {
         match self {
-            // ADS passes over a BEGIN within a transaction.
-            Self::Begin if tables.in_transaction() => Ok(()),
             Self::Begin => tables.begin(),
             Self::Commit => tables.commit(),
             Self::Rollback => tables.rollback(),
