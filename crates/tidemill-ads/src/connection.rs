@@ -1,10 +1,11 @@
 //! Connections: a folder, the work areas that are open in it, and how they follow one another.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tidemill_xbase::{Alteration, OpenMode, TableEditor, TableWriter};
+use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableWriter};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
@@ -12,6 +13,7 @@ use crate::relation::Relation;
 use crate::settings::{Settings, today};
 use crate::sole_use::SoleUse;
 use crate::sql::{Analytical, StatementTables};
+use crate::temporary::Temporary;
 use crate::transactions::Transactions;
 use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
 
@@ -34,6 +36,8 @@ pub struct Connection {
     pub(crate) analytical: Option<Arc<dyn Analytical>>,
     pub(crate) sole_use: Option<SoleUse>,
     pub(crate) enforcement: Enforcement,
+    /// Behind all that has their files open.
+    pub(crate) temporary: Temporary,
 }
 
 /// What the tables of a connection refuse.
@@ -77,6 +81,7 @@ impl Connection {
                 unique: true,
                 autoincrement: true,
             },
+            temporary: Temporary::default(),
         })
     }
 
@@ -102,11 +107,14 @@ impl Connection {
     }
 
     /// The path of a file that a program names: below the default folder where one is set, else below the connection's. A name
-    /// without an extension gets one.
+    /// without an extension gets one. `#name` is a temporary table, where the connection has one of this name.
     ///
     /// # Errors
     /// As [`Paths::resolve`](crate::Paths::resolve).
     pub fn path_of(&self, name: &str, extension: &str, settings: &Settings) -> Result<PathBuf> {
+        if let Some(path) = self.temporary.path(name) {
+            return Ok(path.to_owned());
+        }
         let folder = settings.paths.default_folder.as_deref().unwrap_or(&self.folder);
         let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
         match has_extension || extension.is_empty() {
@@ -215,7 +223,35 @@ impl Connection {
         if options.mode != OpenMode::ReadOnly {
             self.ready_to_write(path)?;
         }
-        WorkArea::open_in(self.transactions.log(), path, options, None, settings)
+        let options = self.options_of(path, options);
+        WorkArea::open_in(self.transactions.log(), path, &options, None, settings)
+    }
+
+    /// How a file is opened: a temporary table has names for its fields.
+    pub(crate) fn options_of<'o>(&self, path: &Path, options: &'o TableOptions) -> Cow<'o, TableOptions> {
+        match self.temporary.field_names(path) {
+            None => Cow::Borrowed(options),
+            names => Cow::Owned(TableOptions {
+                field_names: names,
+                ..options.clone()
+            }),
+        }
+    }
+
+    /// Where a new table goes, and its fields as the file has them.
+    ///
+    /// # Errors
+    /// As [`Connection::path_of`]; [`ErrorCode::InvalidFieldDefinition`] for names of fields that cannot be.
+    pub(crate) fn place_for(
+        &mut self,
+        name: &str,
+        fields: Vec<FieldSpec>,
+        settings: &Settings,
+    ) -> Result<(PathBuf, Vec<FieldSpec>)> {
+        match Temporary::is_one(name) && self.temporary.path(name).is_none() {
+            true => self.temporary.add(name, &fields),
+            false => Ok((self.path_of(name, "dbf", settings)?, fields)),
+        }
     }
 
     /// Makes an empty table with fields as `NAME,Character,20;AMT,Numeric,8,2` and opens it exclusively.
@@ -229,12 +265,17 @@ impl Connection {
         options: &TableOptions,
         settings: &Settings,
     ) -> Result<AreaId> {
-        let path = self.path_of(name, "dbf", settings)?;
         let fields = field_definitions::fields(fields)?;
+        let (path, fields) = self.place_for(name, fields, settings)?;
         let create = options.create_options(today());
         self.statements.close(&path);
-        TableWriter::create(&path, &fields, &create)?.finish()?;
-        let area = WorkArea::open(&path, &options.clone().exclusive(), settings)?;
+        let made = TableWriter::create(&path, &fields, &create).and_then(TableWriter::finish);
+        if made.is_err() {
+            self.temporary.forget(&path);
+        }
+        made?;
+        let options = self.options_of(&path, options).into_owned().exclusive();
+        let area = WorkArea::open(&path, &options, settings)?;
         Ok(self.add(area))
     }
 

@@ -39,6 +39,7 @@ mod settings;
 mod sole_use;
 pub mod sql;
 mod statements;
+mod temporary;
 mod transactions;
 mod work_area;
 

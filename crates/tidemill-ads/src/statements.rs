@@ -76,7 +76,8 @@ impl Connection {
 
     fn live_cursor(&mut self, live: Live, options: &StatementOptions, settings: &Settings) -> Result<Executed> {
         let table = live.snapshot.table();
-        let mut area = match self.statements.cached(table.path(), &options.table) {
+        let opening = self.options_of(table.path(), &options.table);
+        let mut area = match self.statements.cached(table.path(), &opening) {
             Some(mut area) => {
                 area.use_log(self.transactions.log())?;
                 area
@@ -86,14 +87,7 @@ impl Connection {
                 if options.table.mode != OpenMode::ReadOnly {
                     self.ready_to_write(table.path())?;
                 }
-                WorkArea::open_in(
-                    self.transactions.log(),
-                    table.path(),
-                    &options.table,
-                    codepage,
-                    settings,
-                )?
-                .into()
+                WorkArea::open_in(self.transactions.log(), table.path(), &opening, codepage, settings)?.into()
             }
         };
         area.show(live, options.constrains, settings)?;

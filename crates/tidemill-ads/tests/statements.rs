@@ -502,3 +502,45 @@ fn many_records_are_locked_at_once_and_beside_the_locks_of_others_one_by_one() {
     assert_eq!(shop.run("DELETE FROM many"), Executed::Changed(2000));
     other.area(area).unwrap().lock_record(1).unwrap();
 }
+
+#[test]
+fn temporary_tables_are_one_connections_alone_and_go_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, options) = (Settings::default(), StatementOptions::default());
+    let mut first = Connection::open(folder.path()).unwrap();
+    let mut second = Connection::open(folder.path()).unwrap();
+    let make = "CREATE TABLE #mine ( customer_name Char(10), a Integer )";
+    for connection in [&mut first, &mut second] {
+        connection.execute(make, &[], &settings, &options).unwrap();
+    }
+    let fill = "INSERT INTO #mine VALUES ( 'Ada', 1 ), ( 'Bob', 2 )";
+    first.execute(fill, &[], &settings, &options).unwrap();
+    let Executed::Cursor(cursor) = second.execute("SELECT * FROM #mine", &[], &settings, &options).unwrap() else {
+        panic!("a cursor");
+    };
+    assert_eq!(second.area(cursor).unwrap().record_count().unwrap(), 0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+
+    // Navigation finds it by its name, and its fields by theirs.
+    let area = first.open_table("#MINE", &TableOptions::default(), &settings).unwrap();
+    let place = first.area(area).unwrap().column_named("Customer_Name").unwrap();
+    first.go_bottom(area, None, &settings).unwrap();
+    let known = first.area(area).unwrap();
+    assert_eq!(known.text(place, &settings).unwrap(), &b"Bob       "[..]);
+    assert_eq!(known.column_name(0).unwrap(), "customer_name");
+    known.set_filter("CUSTOMER_NAME = 'Ada'", &settings).unwrap();
+    first.go_top(area, None, &settings).unwrap();
+    let path = first.area(area).unwrap().path().to_owned();
+    assert!(path.is_file());
+    let made = first
+        .create_table(
+            "#other",
+            "a_long_field_name,Character,4;b,Integer",
+            &TableOptions::default(),
+            &settings,
+        )
+        .unwrap();
+    assert_eq!(first.area(made).unwrap().column_name(0).unwrap(), "a_long_field_name");
+    drop(first);
+    assert!(!path.parent().unwrap().exists(), "{}", path.display());
+}

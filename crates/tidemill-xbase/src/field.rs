@@ -210,6 +210,21 @@ impl Fields {
         (at < width).then_some((offset + at, 1 << (bit % 8)))
     }
 
+    /// The same under other names; `None` when these are not as many.
+    pub(crate) fn renamed(&self, names: &[String]) -> Option<Self> {
+        let named = |(field, name): (&Field, &String)| Field {
+            name: name.clone(),
+            ..field.clone()
+        };
+        let visible: Vec<_> = self.visible.iter().zip(names).map(named).collect();
+        let columns: Vec<_> = visible.iter().map(Field::arrow_field).collect();
+        (names.len() == self.visible.len()).then(|| Self {
+            visible,
+            null_flags: self.null_flags,
+            schema: Arc::new(Schema::new(columns)),
+        })
+    }
+
     /// Reads every descriptor and gives each field its place.
     ///
     /// # Errors

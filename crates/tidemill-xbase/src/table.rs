@@ -41,6 +41,7 @@ pub struct OpenOptions {
     pub(crate) recover: bool,
     pub(crate) access: Access,
     despite_pending: bool,
+    field_names: Option<Arc<[String]>>,
 }
 
 impl OpenOptions {
@@ -86,6 +87,14 @@ impl OpenOptions {
     #[must_use]
     pub fn despite_pending(mut self, despite: bool) -> Self {
         self.despite_pending = despite;
+        self
+    }
+
+    /// The names of the visible fields, in table order, whatever the file calls them: for who keeps longer names than the 10 bytes
+    /// of a field descriptor elsewhere. Default: those of the file.
+    #[must_use]
+    pub fn field_names(mut self, names: Option<Arc<[String]>>) -> Self {
+        self.field_names = names;
         self
     }
 
@@ -227,7 +236,16 @@ impl Table {
             });
         let fields = match known {
             Some(fields) => Arc::clone(fields),
-            None => read_fields(&source, &header, codepage, recover)?,
+            None => {
+                let fields = read_fields(&source, &header, codepage, recover)?;
+                match &options.field_names {
+                    Some(names) => Arc::new(fields.renamed(names).ok_or_else(|| {
+                        let (path, own) = (source.path().display(), fields.visible.len());
+                        Error::Misuse(format!("{path}: {} names for {own} fields", names.len()))
+                    })?),
+                    None => fields,
+                }
+            }
         };
         let record_count = records_in_file(&source, &header, recover)?;
         // Beside a table without memo fields, a memo file is a stranger.

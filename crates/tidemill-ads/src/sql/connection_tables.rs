@@ -283,8 +283,12 @@ impl ConnectionTables<'_> {
         })
     }
 
-    fn read_options(&self) -> OpenOptions {
-        let options = OpenOptions::new().blank(Blank::Zero).access(self.options.access);
+    fn read_options(&self, path: &Path) -> OpenOptions {
+        let names = self.connection.temporary.field_names(path);
+        let options = OpenOptions::new()
+            .blank(Blank::Zero)
+            .access(self.options.access)
+            .field_names(names);
         match self.options.table.codepage {
             Some(codepage) => options.codepage(codepage),
             None => options,
@@ -332,7 +336,7 @@ impl ConnectionTables<'_> {
                 }
             }
         }
-        let opened = Table::open(path, &self.read_options());
+        let opened = Table::open(path, &self.read_options(path));
         let table = Arc::new(self.opened_file(name, opened.map_err(crate::Error::from))?);
         self.state()
             .cursors
@@ -350,7 +354,7 @@ impl ConnectionTables<'_> {
 
     /// A table with what is under way, and what its work area has not yet written.
     fn uncommitted(&mut self, name: &TableName, path: &Path) -> Result<Arc<Snapshot>> {
-        let (options, cache) = (self.read_options(), Arc::clone(&self.connection.statements.cache));
+        let (options, cache) = (self.read_options(path), Arc::clone(&self.connection.statements.cache));
         let area = self.connection.areas.iter_mut().find(|(_, area)| area.path() == path);
         let editor = match area {
             Some((_, area)) => area.editor_to_read(),
@@ -431,7 +435,7 @@ impl ConnectionTables<'_> {
                 path,
                 &shared,
                 self.settings,
-                (self.read_options(), &Work::default()),
+                (self.read_options(path), &Work::default()),
                 Some(&log),
             );
             let editor = self.opened_file(name, opened)?;
@@ -520,7 +524,7 @@ impl Tables for ConnectionTables<'_> {
         let path = self.alone(name, "The structure of a table is not changed")?;
         self.connection.ready_to_write(&path)?;
         let options = self.options.table.clone().exclusive();
-        let read = (self.read_options(), &Work::default());
+        let read = (self.read_options(&path), &Work::default());
         let mut editor = open_editor(&path, &options, self.settings, read, None)?;
         work(&mut editor)?;
         editor.sync()?;
@@ -531,9 +535,15 @@ impl Tables for ConnectionTables<'_> {
         if self.path(name).is_ok() {
             return Err(Error::new(Kind::Exists, format!("ISAM table already exists: {name}")));
         }
-        let path = self.connection.path_of(&name.to_string(), "dbf", self.settings)?;
+        let written = name.to_string();
+        let (path, fields) = self.connection.place_for(&written, fields.to_vec(), self.settings)?;
         let options = self.options.table.create_options(today(&(self.options.clock)()));
-        TableWriter::create(path, fields, &options)?.finish()?;
+        let made = TableWriter::create(&path, &fields, &options).and_then(TableWriter::finish);
+        if made.is_err() {
+            self.connection.temporary.forget(&path);
+        }
+        made?;
+        self.state().found.remove(name);
         Ok(())
     }
 
@@ -542,7 +552,7 @@ impl Tables for ConnectionTables<'_> {
         self.connection.ready_to_write(&path)?;
         // Whoever has it open would go on with a file that no name leads to.
         let options = self.options.table.clone().exclusive();
-        let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.read_options()));
+        let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.read_options(&path)));
         drop(self.opened_file(name, opened.map_err(crate::Error::from))?);
         self.state().found.retain(|_, known| *known != path);
         let remove = |path: &Path| {
@@ -550,6 +560,7 @@ impl Tables for ConnectionTables<'_> {
                 .map_err(|error| Error::new(Kind::Engine, format!("cannot remove {}: {error}", path.display())))
         };
         remove(&path)?;
+        self.connection.temporary.forget(&path);
         for extension in ["fpt", "dbt", "smt", "cdx", "cpg"] {
             let beside = path.with_extension(extension);
             if beside.is_file() {
@@ -557,6 +568,11 @@ impl Tables for ConnectionTables<'_> {
             }
         }
         Ok(())
+    }
+
+    fn has_own_names(&mut self, name: &TableName) -> bool {
+        let path = self.path(name);
+        path.is_ok_and(|path| self.connection.temporary.field_names(&path).is_some())
     }
 
     fn table_names(&mut self) -> Result<Vec<String>> {

@@ -21,7 +21,12 @@ pub(super) fn create_table(
     primary_key: Option<&(Option<Ident>, Vec<IndexColumn>)>,
     tables: &mut dyn Tables,
 ) -> Result<()> {
-    let fields = columns.iter().map(field).collect::<Result<Vec<_>>>()?;
+    let mut fields = columns.iter().map(field).collect::<Result<Vec<_>>>()?;
+    if !is_temporary(name) {
+        fields
+            .iter_mut()
+            .for_each(|field| field.name = field.name.to_uppercase());
+    }
     tables.create_table(name, &fields)?;
     let Some((index, columns)) = primary_key else {
         return Ok(());
@@ -41,12 +46,32 @@ pub(super) fn create_table(
     )
 }
 
+/// Whether a table is one that its connection alone sees, and whose fields keep their names.
+pub(super) fn is_temporary(name: &TableName) -> bool {
+    name.last().starts_with('#')
+}
+
 /// The fields of a table for rows in memory: what `SELECT … INTO` and `CREATE TABLE … AS` make.
-pub(super) fn fields_of(rows: &Rows) -> Vec<FieldSpec> {
+///
+/// # Errors
+/// [`Kind::Type`] for a name that is too long for a field of a DBF, where the table is no temporary one.
+pub(super) fn fields_of(rows: &Rows, table: &TableName) -> Result<Vec<FieldSpec>> {
+    let is_temporary = is_temporary(table);
+    let too_long = |name: &str| !is_temporary && name.len() > 10;
+    if let Some(column) = rows.columns.iter().find(|column| too_long(&column.name)) {
+        let (name, bytes) = (&column.name, column.name.len());
+        let why = format!(
+            "Column {name} has a name of {bytes} bytes, and {table} takes at most 10: name it AS …, or make a temporary table (#{table})"
+        );
+        return Err(Error::new(Kind::Type, why));
+    }
     let columns = rows.columns.iter();
-    columns
+    let specs = columns
         .map(|column| {
-            let name: String = column.name.to_uppercase().chars().take(10).collect();
+            let name = match is_temporary {
+                true => column.name.clone(),
+                false => column.name.to_uppercase(),
+            };
             let length = u16::try_from(column.length).unwrap_or(u16::MAX);
             let decimals = u8::try_from(column.decimals).unwrap_or(0);
             match column.field_type {
@@ -63,7 +88,8 @@ pub(super) fn fields_of(rows: &Rows) -> Vec<FieldSpec> {
                 _ => FieldSpec::new(name, 'W', 4, 0),
             }
         })
-        .collect()
+        .collect();
+    Ok(specs)
 }
 
 /// Adds an order to the production index of a table.
@@ -121,6 +147,10 @@ pub(super) fn drop_index(table: &TableName, index: &Ident, tables: &mut dyn Tabl
 /// # Errors
 /// [`Kind::NoColumn`], [`Kind::Type`], and when values do not fit the new fields.
 pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &mut dyn Tables) -> Result<()> {
+    if tables.has_own_names(table) {
+        let why = format!("{table} has names of more than 10 bytes and is not altered: make another by SELECT … INTO");
+        return Err(Error::new(Kind::Unsupported, why));
+    }
     tables.exclusively(table, &mut |table| {
         let names: Vec<String> = table.fields().iter().map(|field| field.name.clone()).collect();
         let known = |ident: &Ident| {
@@ -132,20 +162,27 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
         let mut alteration = Alteration::of(table.fields());
         for change in changes {
             alteration = match change {
-                TableChange::Add(column, None) => alteration.add_field(field(column)?),
+                TableChange::Add(column, None) => alteration.add_field(altered(column)?),
                 TableChange::Add(column, Some(position)) => {
                     let place = usize::try_from(position.saturating_sub(1)).unwrap_or(usize::MAX);
                     match names.get(place) {
-                        Some(before) => alteration.insert_field(before, field(column)?)?,
-                        None => alteration.add_field(field(column)?),
+                        Some(before) => alteration.insert_field(before, altered(column)?)?,
+                        None => alteration.add_field(altered(column)?),
                     }
                 }
-                TableChange::Alter(old, column) => alteration.change_field(&known(old)?, field(column)?)?,
+                TableChange::Alter(old, column) => alteration.change_field(&known(old)?, altered(column)?)?,
                 TableChange::Drop(column) => alteration.drop_field(&known(column)?)?,
             };
         }
         Ok(table.alter(&alteration)?)
     })
+}
+
+/// The field of a column in a table that is there already.
+fn altered(column: &ColumnSpec) -> Result<FieldSpec> {
+    let mut field = field(column)?;
+    field.name = field.name.to_uppercase();
+    Ok(field)
 }
 
 /// The key expression of columns: the column itself, or texts of several one behind the other.
@@ -208,7 +245,7 @@ fn field(column: &ColumnSpec) -> Result<FieldSpec> {
     };
     let digits = u8::try_from(digits).map_err(|_| fault(format!("{digits} digits behind the point are too many")))?;
     let is_binary = column.binary || written == "RAW";
-    Ok(FieldSpec::new(column.name.value.to_uppercase(), letter, width, digits)
+    Ok(FieldSpec::new(column.name.value.clone(), letter, width, digits)
         .nullable(column.nullable)
         .autoincrement(letter == '+')
         .binary(is_binary))

@@ -184,7 +184,7 @@ pub trait Tables {
     /// As [`Tables::snapshot`], and when others have it open.
     fn exclusively(&mut self, name: &TableName, work: &mut dyn FnMut(&mut TableEditor) -> Result<()>) -> Result<()>;
 
-    /// Makes a table without records.
+    /// Makes a table without records. The names of a temporary one's fields may have up to 128 characters.
     ///
     /// # Errors
     /// [`Kind::Exists`], [`Kind::Engine`].
@@ -195,6 +195,12 @@ pub trait Tables {
     /// # Errors
     /// As [`Tables::snapshot`].
     fn drop_table(&mut self, name: &TableName) -> Result<()>;
+
+    /// Whether the fields of a table have names that its file has not, as those of a temporary one may. Default: no.
+    fn has_own_names(&mut self, name: &TableName) -> bool {
+        let _ = name;
+        false
+    }
 
     /// The names of the tables.
     ///

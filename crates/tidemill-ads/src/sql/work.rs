@@ -191,7 +191,7 @@ impl Transactional {
 
 /// A new table with these rows.
 fn fill(name: &TableName, rows: &Rows, tables: &mut dyn Tables) -> Result<u64> {
-    tables.create_table(name, &structure::fields_of(rows))?;
+    tables.create_table(name, &structure::fields_of(rows, name)?)?;
     let count = as_one(tables, |tables| {
         let table = tables.editor(name)?;
         let mut count = 0;

@@ -103,6 +103,8 @@ pub struct TableOptions {
     pub is_proprietary: bool,
     /// How many bytes a block of the memo file of a new table has; see [`TableType::memo_block_size`]. Default: the format's own.
     pub memo_block_size: Option<u16>,
+    /// The names of the fields, where they are not those of the file: of a temporary table. Default: those of the file.
+    pub field_names: Option<Arc<[String]>>,
 }
 
 impl Default for TableOptions {
@@ -115,6 +117,7 @@ impl Default for TableOptions {
             is_oem: false,
             is_proprietary: false,
             memo_block_size: None,
+            field_names: None,
         }
     }
 }
@@ -254,7 +257,7 @@ impl WorkArea {
         settings: &Settings,
     ) -> Result<Self> {
         let work = Work::default();
-        let open = open_options(options.codepage.or(codepage));
+        let open = open_options(options.codepage.or(codepage), options);
         let editor = open_editor(path, options, settings, (open, &work), log)?;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let alias = options.alias.clone().or(stem).unwrap_or_default();
@@ -436,7 +439,7 @@ impl WorkArea {
     }
 
     fn open_options(&self) -> OpenOptions {
-        open_options(Some(self.table.codepage()))
+        open_options(Some(self.table.codepage()), &self.options)
     }
 
     /// Looks again what the table holds, after changes were taken back: the area stays at its record, or goes behind the last
@@ -557,8 +560,9 @@ pub(crate) fn open_editor(
 }
 
 /// How the table is read: programs see text fields in their whole width.
-fn open_options(codepage: Option<CodePage>) -> OpenOptions {
-    let open = OpenOptions::new().keep_trailing_blanks(true);
+fn open_options(codepage: Option<CodePage>, options: &TableOptions) -> OpenOptions {
+    let names = options.field_names.clone();
+    let open = OpenOptions::new().keep_trailing_blanks(true).field_names(names);
     match codepage {
         Some(codepage) => open.codepage(codepage),
         None => open,
