@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableWriter};
 
@@ -54,6 +55,13 @@ impl Enforcement {
     }
 }
 
+/// How long ago the first connection of the process was opened.
+pub(crate) fn up_time() -> Duration {
+    STARTED.get_or_init(Instant::now).elapsed()
+}
+
+static STARTED: OnceLock<Instant> = OnceLock::new();
+
 impl Connection {
     /// A connection to a folder. Nothing in it is changed: what a process that died there had committed is brought into a table
     /// when that is opened to be changed, and until then reading it is refused.
@@ -66,6 +74,7 @@ impl Connection {
             let what = format!("{} is no folder", folder.display());
             return Err(Error::new(ErrorCode::InvalidPath, what));
         }
+        STARTED.get_or_init(Instant::now);
         static OPENED: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
             number: OPENED.fetch_add(1, Ordering::Relaxed) + 1,

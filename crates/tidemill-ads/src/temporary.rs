@@ -43,6 +43,13 @@ impl Temporary {
         name.trim().starts_with('#') && !name.contains(['/', '\\'])
     }
 
+    /// The names of the tables, in their order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.tables.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
     /// The file of a table that there is.
     pub(crate) fn path(&self, name: &str) -> Option<&Path> {
         self.tables.get(&key(name)).map(|known| known.path.as_path())

@@ -64,6 +64,30 @@ static void counts(void)
     OK(AdsCloseTable(cursor));
 }
 
+/* The usual test of a connection, and what tools ask the catalogue. */
+static void catalogue(void)
+{
+    ADSHANDLE cursor = run("SELECT * FROM system.iota");
+    UNSIGNED16 fields = 77, is_null = 77;
+    SIGNED32 type = 77;
+
+    OK(AdsGetNumFields(cursor, &fields));
+    IS(fields, 1);
+    OK(AdsIsNull(cursor, TEXT("iota"), &is_null));
+    IS(is_null, 1);
+    OK(AdsCloseTable(cursor));
+    cursor = run("SELECT Field_Type FROM system.columns WHERE parent = 'people' AND name = 'ID'");
+    OK(AdsGetLong(cursor, TEXT("Field_Type"), &type));
+    IS(type, ADS_INTEGER);
+    OK(AdsCloseTable(cursor));
+    cursor = run("EXECUTE PROCEDURE sp_mgGetAllTables()");
+    IS(rows(cursor), 0);
+    OK(AdsCloseTable(cursor));
+    cursor = run("SELECT TABLE_NAME FROM (EXECUTE PROCEDURE sp_GetTables( NULL, NULL, 'p%', NULL )) p");
+    SAME(trimmed(cursor, "TABLE_NAME"), "people");
+    OK(AdsCloseTable(cursor));
+}
+
 static const char *first_text(const char *sql)
 {
     static char buffer[256];
@@ -262,6 +286,7 @@ int main(int argc, char **argv)
     making();
     parameters();
     counts();
+    catalogue();
     cursors();
     errors();
     transactions();

@@ -5,15 +5,18 @@
 //! at all: through the work area that has the table open, whose locks it shares then, or else through an editor beside others,
 //! which is closed at the end of the statement or of the transaction in which it is.
 
+mod surroundings;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
+use surroundings::{program, system_clock, today};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Access, Blank, CivilDate, CodePage, ColumnCache, Columns, CreateOptions, Durability, FieldSpec, OpenMode,
-    OpenOptions, Savepoint, Sharing, Table, TableEditor, TableWriter, Transaction, TransactionLog, production_path,
+    Access, Blank, CodePage, ColumnCache, Columns, Durability, FieldSpec, OpenMode, OpenOptions, Savepoint, Sharing,
+    Table, TableEditor, TableWriter, Transaction, TransactionLog, production_path,
 };
 
 use super::analytical::Analytical;
@@ -21,8 +24,7 @@ use super::error::{Error, Kind, Result};
 use super::evaluate::ConnectionFacts;
 use super::prepared::Statements;
 use super::statement::{Select, TableName};
-use super::tables::{Clock, Snapshot, Tables};
-use super::value::{DAY_MS, day_of};
+use super::tables::{Clock, Snapshot, TableInUse, Tables};
 use super::watch::Watch;
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
@@ -82,6 +84,8 @@ pub(crate) struct StatementTables {
     pub(crate) last_autoincrement: Option<i64>,
     /// That of the run that is under way, or of the last one.
     pub(crate) run_autoincrement: Option<u32>,
+    /// What the program calls itself.
+    application: String,
     /// How many statements were run.
     runs: u64,
     /// Cursors that were closed, the last one last, and how many of them are kept.
@@ -135,6 +139,7 @@ impl Default for StatementTables {
             point: None,
             last_autoincrement: None,
             run_autoincrement: None,
+            application: program(),
             runs: 0,
             cursors: Vec::new(),
             cached_cursors: 0,
@@ -690,6 +695,39 @@ impl Tables for ConnectionTables<'_> {
         self.settings.show_deleted
     }
 
+    fn application(&self) -> &str {
+        &self.connection.statements.application
+    }
+
+    fn set_application(&mut self, name: &str) {
+        name.clone_into(&mut self.state().application);
+    }
+
+    fn views(&self) -> Vec<(String, String)> {
+        let views = self.connection.statements.views.iter();
+        let mut views: Vec<_> = views
+            .map(|(name, select)| (name.clone(), select.query.to_string()))
+            .collect();
+        views.sort();
+        views
+    }
+
+    fn temporary_names(&self) -> Vec<String> {
+        self.connection.temporary.names()
+    }
+
+    fn open_tables(&self) -> Vec<TableInUse> {
+        self.connection.areas().map(|(_, area)| TableInUse::of(area)).collect()
+    }
+
+    fn check_sum(&mut self, name: &TableName, record: u32) -> Result<u32> {
+        let path = self.path(name)?;
+        let options = self.options.table.clone().read_only();
+        let mut area = self.connection.area_over(&path, &options, self.settings)?;
+        area.go_to(record)?;
+        Ok(area.check_sum(true)?)
+    }
+
     fn database(&self) -> &str {
         self.connection.folder().to_str().unwrap_or_default()
     }
@@ -734,40 +772,6 @@ impl Tables for ConnectionTables<'_> {
     }
 }
 
-impl TableOptions {
-    /// How tables of this type are made.
-    pub(crate) fn create_options(&self, today: CivilDate) -> CreateOptions {
-        let mut create = CreateOptions::new(today);
-        create.format = self.table_type.dialect();
-        create.codepage = self.codepage.unwrap_or(match self.is_oem {
-            true => CodePage::Cp850,
-            false => CodePage::Cp1252,
-        });
-        create.memo_block_size = self.memo_block_size;
-        create
-    }
-}
-
 fn none() -> Error {
     Error::new(Kind::Transaction, "No transaction is under way")
-}
-
-fn system_clock() -> Clock {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let utc = i64::try_from(since.as_millis()).unwrap_or(0);
-    let utc_offset = i64::from(chrono::Local::now().offset().local_minus_utc()) * 1000;
-    Clock {
-        local: utc + utc_offset,
-        utc_offset,
-    }
-}
-
-fn today(clock: &Clock) -> CivilDate {
-    let day = day_of(clock.local - clock.local.rem_euclid(DAY_MS));
-    let (year, month, day) = tidemill_xbase::julian::civil_from_unix_days(day);
-    CivilDate {
-        year: u16::try_from(year).unwrap_or(1970),
-        month: u8::try_from(month).unwrap_or(1),
-        day: u8::try_from(day).unwrap_or(1),
-    }
 }

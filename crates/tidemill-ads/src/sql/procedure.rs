@@ -1,18 +1,16 @@
-//! `sp_` procedures that need no data dictionary.
-//!
-//! | procedure | what it does |
-//! |---|---|
-//! | `sp_PackTable( table )` | removes the records that are marked as deleted |
-//! | `sp_ZapTable( table )` | removes all records |
-//! | `sp_Reindex( table [, page size] )` | makes the production index anew |
-//! | `sp_CreateIndex( table, file, tag, expression, condition, options, page size )` | adds an order to the production index |
-//! | `sp_BeginTransaction( )`, `sp_CommitTransaction( )`, `sp_RollbackTransaction( )` | as the statements |
-//! | `sp_CreateSavepoint( name )`, `sp_RollbackTransaction80( name, options )` | as the statements |
+//! `sp_` procedures that need no data dictionary: what changes tables, transactions and settings is here, what gives rows in `answers`.
+
+mod answers;
+mod definitions;
 
 use tidemill_xbase::index::OrderSpec;
 
+use answers::Arguments;
+use definitions::{ACTIONS, ANSWERS};
+
 use super::answer::Answer;
 use super::error::{Error, Kind, Result};
+use super::listing::Listing;
 use super::statement::TableName;
 use super::structure::allow_candidates;
 use super::tables::Tables;
@@ -23,6 +21,17 @@ const UNIQUE: i64 = 1;
 const DESCENDING: i64 = 8;
 const CANDIDATE: i64 = 0x800;
 
+/// The procedures that there are: name, parameters and columns.
+pub(super) fn known() -> impl Iterator<Item = definitions::Definition> {
+    ANSWERS.iter().chain(ACTIONS).copied()
+}
+
+/// The columns of the rows of a procedure; `None` for one that gives no rows, or that there is not.
+pub(super) fn output_of(name: &str) -> Option<&'static str> {
+    let found = ANSWERS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name));
+    found.map(|(_, _, output)| *output)
+}
+
 /// Runs a procedure.
 ///
 /// # Errors
@@ -31,18 +40,16 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
     if let Some(answer) = tables.procedure(name, arguments)? {
         return Ok(answer);
     }
-    let text = |place: usize| match arguments.get(place) {
-        Some(Value::Text(text)) => Ok(text.trim().to_owned()),
-        _ => Err(Error::new(
-            Kind::NoFunction,
-            format!("Argument {} of {name} is a text", place + 1),
-        )),
-    };
-    let optional = |place: usize| match arguments.get(place) {
-        Some(Value::Text(text)) => text.trim().to_owned(),
-        _ => String::new(),
-    };
-    match name.to_ascii_lowercase().as_str() {
+    let given = Arguments(arguments);
+    let folded = name.to_ascii_lowercase();
+    if let Some(definition) = output_of(name) {
+        let mut listing = Listing::new(definition);
+        answers::fill(&mut listing, &folded, &given, tables)?;
+        return listing.finish().map(Answer::Rows);
+    }
+    let text = |place: usize| given.needed(place, name);
+    let optional = |place: usize| given.text(place);
+    match folded.as_str() {
         "sp_packtable" => {
             let table = TableName::new(text(0)?);
             tables.exclusively(&table, &mut |table| {
@@ -65,7 +72,11 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
             };
             tables.exclusively(&table, &mut |table| Ok(table.reindex(&path, &settings)?))?;
         }
-        "sp_createindex" => {
+        "sp_createindex90" if !optional(7).is_empty() => {
+            let why = format!("{name} knows no collation {}", optional(7));
+            return Err(Error::new(Kind::Unsupported, why));
+        }
+        "sp_createindex" | "sp_createindex90" => {
             let table = TableName::new(text(0)?);
             let (tag, expression, condition) = (text(2)?, text(3)?, optional(4));
             let options = arguments.get(5).and_then(Value::to_i64).unwrap_or(0);
@@ -85,6 +96,9 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
                 Ok(created.map_err(crate::Error::of_making)?)
             })?;
         }
+        "sp_setapplicationid" => tables.set_application(&optional(0)),
+        // There is no queue of requests, and no limit of statements; the local server kills no user and counts no packets.
+        "sp_setrequestpriority" | "sp_setstatementlimit" | "sp_mgkilluser" | "sp_mgresetcommstats" => {}
         "sp_begintransaction" => tables.begin()?,
         "sp_committransaction" => tables.commit()?,
         "sp_rollbacktransaction" => tables.rollback()?,

@@ -26,6 +26,7 @@ use super::expression::{Blank, Column, Expr};
 use super::frames::{Reader, Selection};
 use super::group::Groups;
 use super::interner::Keys;
+use super::procedure;
 use super::sort;
 use super::tables::{Snapshot, Tables};
 use super::value::{Type, Value};
@@ -93,6 +94,14 @@ impl Plan {
             Source::System(name) => {
                 let rows = system_rows(name, tables)?;
                 self.over_rows(&rows, session).map(Answer::Rows)
+            }
+            Source::Procedure(name, arguments) => {
+                let arguments = arguments.iter().map(|argument| evaluate_alone(argument, session));
+                let arguments = arguments.collect::<Result<Vec<_>>>()?;
+                match procedure::run(name, &arguments, tables)? {
+                    Answer::Rows(rows) => self.over_rows(&rows, session).map(Answer::Rows),
+                    _ => Err(Error::new(Kind::Unsupported, format!("{name} gave no rows"))),
+                }
             }
             Source::Query(query) => {
                 let rows = query.rows(tables, session)?;

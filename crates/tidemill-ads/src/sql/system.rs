@@ -1,140 +1,238 @@
-//! Tables of `system` that need no data dictionary: `iota`, `tables`, `columns`, `indexes`.
-//!
-//! They have the columns of ADS's tables of the same name ("system.tables", "system.columns", "system.indexes" in its help) that a folder
-//! of free tables can fill.
+//! Tables of `system`, with all columns and numbers that the help of ADS gives them. Those that tell of a data dictionary have no rows.
 
-use std::sync::Arc;
+mod definitions;
 
-use arrow_array::{ArrayRef, Int64Array, StringArray};
+use definitions::{COLUMNS, EMPTY, INDEX_FILES, INDEXES, IOTA, OBJECTS, SYSTEM_PROCEDURES, TABLES, VIEWS};
+use tidemill_xbase::index::Tag;
+use tidemill_xbase::{Dialect, Field, Table, production_path};
 
 use super::answer::{ColumnDescription, Rows};
 use super::error::Result;
-use super::select::batch_of;
+use super::listing::{Listing, number, text};
+use super::procedure;
 use super::statement::TableName;
 use super::tables::Tables;
-use super::value::Type;
+use super::value::Value;
+
+/// Tables that have rows, with the table that they tell more of.
+const FILLED: &[(&str, &str)] = &[
+    ("columns", "tables"),
+    ("indexes", "tables"),
+    ("indexfiles", "tables"),
+    ("iota", ""),
+    ("objects", ""),
+    ("systemprocedures", ""),
+    ("tables", ""),
+    ("views", ""),
+];
+
+/// The names of the tables of `system`.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FILLED.iter().chain(EMPTY).map(|(name, _)| *name)
+}
 
 /// The rows of a table of `system`; `None` when there is none of this name.
 ///
 /// # Errors
 /// When a table of the folder cannot be opened.
 pub(super) fn rows(name: &str, tables: &mut dyn Tables) -> Result<Option<Rows>> {
-    Ok(Some(match name {
-        "tables" => table_rows(tables)?,
-        "columns" => column_rows(tables)?,
-        "indexes" => index_rows(tables)?,
-        _ => return Ok(None),
-    }))
+    // Those in another character set are the same here.
+    let name = match name.strip_prefix("ansi_") {
+        Some(name @ ("columns" | "functions" | "storedprocedures" | "tables" | "triggers" | "views")) => name,
+        _ => name,
+    };
+    let listing = match name {
+        "iota" => iota(),
+        "tables" => of_tables(tables)?,
+        "columns" => of_columns(tables)?,
+        "indexes" => of_indexes(tables)?,
+        "indexfiles" => of_index_files(tables)?,
+        "views" => of_views(tables),
+        "objects" => of_objects(),
+        "systemprocedures" => of_procedures(),
+        other => match EMPTY.iter().find(|(name, _)| *name == other) {
+            Some((_, definition)) => Listing::new(definition),
+            None => return Ok(None),
+        },
+    };
+    listing.finish().map(Some)
 }
 
-fn table_rows(tables: &mut dyn Tables) -> Result<Rows> {
-    let mut rows = Table::new(&[
-        ("Name", Type::Text(200)),
-        ("Table_Relative_Path", Type::Text(260)),
-        ("Table_Type", Type::Integer),
-        ("Record_Count", Type::Integer),
-    ]);
+/// One row, for expressions without a table.
+fn iota() -> Listing {
+    let mut listing = Listing::new(IOTA);
+    listing.row([]);
+    listing
+}
+
+fn of_tables(tables: &mut dyn Tables) -> Result<Listing> {
+    let mut listing = Listing::new(TABLES);
     for name in tables.table_names()? {
-        let table = tables.snapshot(&TableName::new(name.clone()))?;
-        let file = table
-            .table()
-            .path()
-            .file_name()
-            .map(|file| file.to_string_lossy().into_owned());
-        let kind = match table.table().header().dialect {
-            tidemill_xbase::Dialect::VisualFoxPro => 4,
-            tidemill_xbase::Dialect::FoxPro2 => 2,
-            _ => 1,
-        };
-        rows.texts[0].push(Some(name));
-        rows.texts[1].push(file);
-        rows.numbers[2].push(kind);
-        rows.numbers[3].push(i64::from(table.table().record_count()));
+        let snapshot = tables.snapshot_without_orders(&TableName::new(name.clone()))?;
+        let table = snapshot.table();
+        let memo = table.memo().map_or(Value::Null, |memo| number(memo.block_size()));
+        let (no, null) = (Value::Logical(false), Value::Null);
+        listing.row([
+            text(name),
+            text(file_name(table.path())),
+            number(type_of(table)),
+            no.clone(),
+            null.clone(),
+            null.clone(),
+            no.clone(),
+            null.clone(),
+            memo,
+            null.clone(),
+            null.clone(),
+            null.clone(),
+            null,
+            no.clone(),
+            number(0),
+            no.clone(),
+            no.clone(),
+            no,
+        ]);
     }
-    rows.finish()
+    Ok(listing)
 }
 
-fn column_rows(tables: &mut dyn Tables) -> Result<Rows> {
-    let mut rows = Table::new(&[
-        ("Name", Type::Text(200)),
-        ("Parent", Type::Text(200)),
-        ("Field_Num", Type::Integer),
-        ("Field_Type", Type::Text(20)),
-        ("Field_Length", Type::Integer),
-        ("Field_Decimal", Type::Integer),
-    ]);
+/// `ADS_NTX`, `ADS_CDX` and `ADS_VFP` of `ace.h`.
+pub(super) fn type_of(table: &Table) -> i64 {
+    match table.header().dialect {
+        Dialect::VisualFoxPro => 4,
+        Dialect::FoxPro2 => 2,
+        _ => 1,
+    }
+}
+
+fn of_columns(tables: &mut dyn Tables) -> Result<Listing> {
+    /// `ADS_DD_FIELD_OPT_VFP_BINARY` and `ADS_DD_FIELD_OPT_VFP_NULLABLE` of `ace.h`.
+    const BINARY: i64 = 1;
+    const NULLABLE: i64 = 2;
+    let mut listing = Listing::new(COLUMNS);
     for name in tables.table_names()? {
-        let table = tables.snapshot(&TableName::new(name.clone()))?;
-        for (number, field) in (1..).zip(table.table().fields()) {
-            let column = ColumnDescription::of_field(field.name.clone(), field, table.table());
-            rows.texts[0].push(Some(column.name));
-            rows.texts[1].push(Some(name.clone()));
-            rows.numbers[2].push(number);
-            rows.texts[3].push(Some(format!("{:?}", column.field_type)));
-            rows.numbers[4].push(i64::from(column.length));
-            rows.numbers[5].push(i64::from(column.decimals));
+        let snapshot = tables.snapshot_without_orders(&TableName::new(name.clone()))?;
+        let table = snapshot.table();
+        let is_vfp = table.header().dialect == Dialect::VisualFoxPro;
+        for (place, field) in (1_i64..).zip(table.fields()) {
+            let column = ColumnDescription::of_field(field.name.clone(), field, table);
+            let mut options = 0;
+            if is_vfp && is_untranslated(field) {
+                options |= BINARY;
+            }
+            if is_vfp && field.nullable {
+                options |= NULLABLE;
+            }
+            let null = Value::Null;
+            listing.row([
+                text(column.name),
+                text(name.as_str()),
+                number(place),
+                number(column.field_type as u16),
+                number(i64::try_from(field.width).unwrap_or(i64::MAX)),
+                number(column.decimals),
+                null.clone(),
+                null.clone(),
+                Value::Logical(field.nullable || !is_vfp),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null,
+                number(options),
+            ]);
         }
     }
-    rows.finish()
+    Ok(listing)
 }
 
-fn index_rows(tables: &mut dyn Tables) -> Result<Rows> {
-    let mut rows = Table::new(&[
-        ("Name", Type::Text(200)),
-        ("Parent", Type::Text(200)),
-        ("Index_Expression", Type::Text(510)),
-        ("Index_Condition", Type::Text(510)),
-        ("Index_Key_Length", Type::Integer),
-    ]);
+/// Whether a field of text was made with NOCPTRANS.
+pub(super) fn is_untranslated(field: &Field) -> bool {
+    field.binary && matches!(field.letter, 'C' | 'M' | 'V')
+}
+
+fn of_indexes(tables: &mut dyn Tables) -> Result<Listing> {
+    let mut listing = Listing::new(INDEXES);
     for name in tables.table_names()? {
-        let table = tables.snapshot(&TableName::new(name.clone()))?;
-        for order in table.orders()? {
+        let snapshot = tables.snapshot(&TableName::new(name.clone()))?;
+        let file = production_path(snapshot.table()).ok().flatten();
+        let file = file.map_or(Value::Null, |file| text(file_name(&file)));
+        for order in snapshot.orders()? {
             let tag = order.order().tag();
-            rows.texts[0].push(Some(tag.name.clone()));
-            rows.texts[1].push(Some(name.clone()));
-            rows.texts[2].push(Some(tag.expression.clone()));
-            rows.texts[3].push(tag.condition.clone());
-            rows.numbers[4].push(i64::try_from(tag.key_len).unwrap_or(i64::MAX));
+            listing.row([
+                text(tag.name.as_str()),
+                text(name.as_str()),
+                file.clone(),
+                text(tag.expression.as_str()),
+                tag.condition.as_deref().map_or(Value::Null, text),
+                number(options_of(tag)),
+                number(i64::try_from(tag.key_len).unwrap_or(i64::MAX)),
+            ]);
         }
     }
-    rows.finish()
+    Ok(listing)
 }
 
-/// Columns that grow side by side.
-struct Table<'t> {
-    columns: &'t [(&'t str, Type)],
-    texts: Vec<Vec<Option<String>>>,
-    numbers: Vec<Vec<i64>>,
+/// `ADS_UNIQUE`, `ADS_COMPOUND`, `ADS_CUSTOM`, `ADS_DESCENDING` and `ADS_CANDIDATE` of `ace.h`, as far as they hold.
+fn options_of(tag: &Tag) -> i64 {
+    let bits = [
+        (tag.is_unique, 0x1),
+        (true, 0x2),
+        (tag.is_custom, 0x4),
+        (tag.is_descending, 0x8),
+        (tag.is_candidate, 0x800),
+    ];
+    bits.iter().filter(|(holds, _)| *holds).map(|(_, bit)| bit).sum()
 }
 
-impl<'t> Table<'t> {
-    fn new(columns: &'t [(&'t str, Type)]) -> Self {
-        Self {
-            columns,
-            texts: vec![Vec::new(); columns.len()],
-            numbers: vec![Vec::new(); columns.len()],
+fn of_index_files(tables: &mut dyn Tables) -> Result<Listing> {
+    /// The size of a page of a CDX file.
+    const PAGE: i64 = 512;
+    let mut listing = Listing::new(INDEX_FILES);
+    for name in tables.table_names()? {
+        let snapshot = tables.snapshot_without_orders(&TableName::new(name.clone()))?;
+        if let Some(file) = production_path(snapshot.table()).ok().flatten() {
+            let whole = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
+            listing.row([
+                text(file_name(&file)),
+                text(name),
+                text(whole.to_string_lossy()),
+                number(PAGE),
+            ]);
         }
     }
+    Ok(listing)
+}
 
-    fn finish(self) -> Result<Rows> {
-        let arrays = self.columns.iter().zip(self.texts.into_iter().zip(self.numbers));
-        let arrays: Vec<ArrayRef> = arrays
-            .map(|((_, type_of), (texts, numbers))| -> ArrayRef {
-                match type_of {
-                    Type::Integer => Arc::new(Int64Array::from(numbers)),
-                    _ => Arc::new(texts.into_iter().collect::<StringArray>()),
-                }
-            })
-            .collect();
-        let rows = arrays.first().map_or(0, arrow_array::Array::len);
-        let described = self.columns.iter();
-        let columns: Vec<_> = described
-            .map(|(name, type_of)| ColumnDescription::of_type((*name).to_owned(), *type_of))
-            .collect();
-        let batch = batch_of(&columns, arrays, rows)?;
-        Ok(Rows {
-            columns,
-            batches: vec![batch],
-        })
+fn of_views(tables: &mut dyn Tables) -> Listing {
+    let mut listing = Listing::new(VIEWS);
+    for (name, statement) in tables.views() {
+        listing.row([text(name), number(statement.len()), text(statement)]);
     }
+    listing
+}
+
+fn of_objects() -> Listing {
+    let mut listing = Listing::new(OBJECTS);
+    let empty = EMPTY.iter().map(|(name, _)| (*name, ""));
+    let mut known: Vec<(&str, &str)> = FILLED.iter().copied().chain(empty).collect();
+    known.sort_unstable();
+    for (name, parent) in known {
+        let parent = if parent.is_empty() { Value::Null } else { text(parent) };
+        listing.row([text(name), parent]);
+    }
+    listing
+}
+
+fn of_procedures() -> Listing {
+    let mut listing = Listing::new(SYSTEM_PROCEDURES);
+    for (name, input, output) in procedure::known() {
+        listing.row([text(name), text(input), text(output)]);
+    }
+    listing
+}
+
+fn file_name(path: &std::path::Path) -> String {
+    path.file_name()
+        .map(|file| file.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! What a statement can reach: the seam between SQL and whoever holds tables open.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tidemill_xbase::aof::FilterOrders;
@@ -142,6 +143,21 @@ impl Snapshot {
         let orders = FilterOrders::new(&self.table, self.orders()?)?;
         Ok(self.filter_orders.get_or_init(|| orders))
     }
+}
+
+/// A table that a program has open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableInUse {
+    /// Its file.
+    pub path: PathBuf,
+    /// How it is locked: `CDX` or `NTX`, and the number of that (`ADS_MGMT_CDX_LOCKING`).
+    pub locking: (&'static str, i64),
+    /// The index files that are open with it.
+    pub indexes: Vec<PathBuf>,
+    /// Whether the whole table is locked.
+    pub is_locked: bool,
+    /// The records that are locked.
+    pub records: Vec<u32>,
 }
 
 /// What the clock shows.
@@ -312,6 +328,35 @@ pub trait Tables {
     /// What the connection has done, for system variables. Default: nothing.
     fn connection(&self) -> ConnectionFacts {
         ConnectionFacts::default()
+    }
+
+    /// The views of this connection, with their statements. Default: none.
+    fn views(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// The names of the temporary tables. Default: none.
+    fn temporary_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The tables that the program has open through this connection. Default: none.
+    fn open_tables(&self) -> Vec<TableInUse> {
+        Vec::new()
+    }
+
+    /// A check sum of a record, memos included. Default: none.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] where records are not opened one by one; as [`Tables::snapshot`].
+    fn check_sum(&mut self, name: &TableName, record: u32) -> Result<u32> {
+        let why = format!("Record {record} of {name} has no check sum here");
+        Err(Error::new(Kind::Unsupported, why))
+    }
+
+    /// Takes note of what the program calls itself. Default: nobody asks.
+    fn set_application(&mut self, name: &str) {
+        let _ = name;
     }
 
     /// A view of this connection. Default: none.

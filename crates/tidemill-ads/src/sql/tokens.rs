@@ -9,6 +9,8 @@
 //! | `dir\table` | one name |
 //! | `::conn.TransactionCount` | one name |
 //! | `FROM 'orders.dbf'` | a name in quotes |
+//! | `FROM (EXECUTE PROCEDURE sp_x( … )) p` | `FROM sp_x( … ) p` |
+//! | `TOP 10 DISTINCT` | `DISTINCT TOP 10` |
 //! | `?` | `?1`, `?2`, … |
 //!
 //! Every token keeps its place, so that faults are told where they are.
@@ -64,7 +66,7 @@ struct Reader<'t> {
     read: Tokens,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     /// Takes one token or one of the forms above.
     fn step(&mut self) -> Result<bool> {
         let rest = self.rest;
@@ -94,6 +96,15 @@ impl Reader<'_> {
                 })?;
                 self.read.starts.push((first.span.start, row));
                 taken = 3;
+            }
+            (Token::LParen, [execute, rest @ ..]) if is_word(execute, "execute") && self.follows_source() => {
+                taken = self.procedure(rest)?;
+            }
+            (Token::Word(_), _) if is_word(first, "distinct") && self.follows_top() => {
+                // sqlparser wants it before.
+                let percent = self.read.tokens.last().is_some_and(|last| is_word(last, "percent"));
+                let top = self.read.tokens.len().saturating_sub(if percent { 3 } else { 2 });
+                self.read.tokens.insert(top, first.clone());
             }
             (Token::DoubleColon, [scope, dot, name, ..]) if dot.token == Token::Period => {
                 let (Token::Word(scope), Token::Word(member)) = (&scope.token, &name.token) else {
@@ -155,6 +166,58 @@ impl Reader<'_> {
         }
         self.read.tokens.extend(inner.iter().cloned());
         Ok(close + 1)
+    }
+
+    /// `(EXECUTE PROCEDURE name( … ))` as a function that gives a table; `rest` begins behind EXECUTE. How many tokens it had.
+    fn procedure(&mut self, rest: &'t [TokenWithSpan]) -> Result<usize> {
+        let place = self.rest.first().map_or(Location::empty(), |token| token.span.start);
+        let wrong = |what: &str| Error::new(Kind::Syntax, format!("Expected {what} after (EXECUTE")).at(place);
+        let [procedure, name, arguments @ ..] = rest else {
+            return Err(wrong("PROCEDURE and a name"));
+        };
+        if !is_word(procedure, "procedure") || !matches!(name.token, Token::Word(_)) {
+            return Err(wrong("PROCEDURE and a name"));
+        }
+        let (mut depth, mut close) = (0_usize, None);
+        for (place, token) in arguments.iter().enumerate() {
+            match token.token {
+                Token::LParen => depth += 1,
+                Token::RParen if depth == 0 => {
+                    close = Some(place);
+                    break;
+                }
+                Token::RParen => depth -= 1,
+                _ => {}
+            }
+        }
+        let close = close.ok_or_else(|| wrong("the end of the parentheses"))?;
+        let given = arguments.get(..close).unwrap_or_default();
+        self.read.tokens.push(name.clone());
+        match given.is_empty() {
+            true => {
+                let span = name.span;
+                let both = [Token::LParen, Token::RParen];
+                self.read
+                    .tokens
+                    .extend(both.map(|token| TokenWithSpan::new(token, span)));
+            }
+            false => {
+                // What stands in the arguments is read as elsewhere.
+                let behind = self.rest;
+                self.rest = given;
+                while self.step()? {}
+                self.rest = behind;
+            }
+        }
+        Ok(4 + close + 1)
+    }
+
+    /// Whether a table may stand here: behind FROM, JOIN, or a comma.
+    fn follows_source(&self) -> bool {
+        self.read.tokens.last().is_some_and(|last| match &last.token {
+            Token::Comma => true,
+            _ => is_word(last, "from") || is_word(last, "join"),
+        })
     }
 
     /// Whether what was read last is `TOP n`.

@@ -14,6 +14,8 @@ use crate::sql::bind::{Grouping, Parameters, Scope};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::expression::{Column, Expr};
 use crate::sql::frames;
+use crate::sql::listing::Listing;
+use crate::sql::procedure;
 use crate::sql::statement::{Place, Select, TableName};
 use crate::sql::system;
 use crate::sql::tables::{Structure, Tables};
@@ -50,6 +52,8 @@ pub(in crate::sql) enum Source {
     System(String),
     /// A view, or a query in parentheses.
     Query(Box<Query>),
+    /// What a procedure gives.
+    Procedure(String, Vec<Expr>),
     Rows(Rows),
 }
 
@@ -208,6 +212,12 @@ fn source(
         TableFactor::Table {
             name,
             alias,
+            args: Some(arguments),
+            ..
+        } => procedure(&table_name(name), alias.as_ref(), arguments, parameters),
+        TableFactor::Table {
+            name,
+            alias,
             args: None,
             ..
         } => {
@@ -217,9 +227,6 @@ fn source(
                 qualifiers = vec![alias.name.value.clone()];
             }
             if let Some(system) = name.system() {
-                if system == "iota" {
-                    return Ok((Source::Rows(one_row()), Vec::new(), qualifiers));
-                }
                 let columns = columns_of(&system_rows(&system, tables).map_err(|e| e.at(name.location.0))?);
                 return Ok((Source::System(system), columns, qualifiers));
             }
@@ -253,6 +260,33 @@ fn source(
         TableFactor::NestedJoin { .. } => Err(analytical("A join")),
         _ => Err(Error::new(Kind::Unsupported, "ADS SQL has no table like this")),
     }
+}
+
+/// What a procedure gives, as a table.
+fn procedure(
+    name: &TableName,
+    alias: Option<&ast::TableAlias>,
+    arguments: &ast::TableFunctionArgs,
+    parameters: &mut Parameters,
+) -> Result<(Source, Vec<Column>, Vec<String>)> {
+    let Some(definition) = procedure::output_of(name.last()) else {
+        let why = format!("Procedure not found, or it gives no rows: {name}");
+        return Err(Error::new(Kind::NoFunction, why).at(name.location.0));
+    };
+    let columns = columns_of(&Listing::new(definition).finish()?);
+    let argument = |argument: &ast::FunctionArg| match argument {
+        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => {
+            Scope::new(&[], Vec::new(), parameters).bind(expr)
+        }
+        _ => Err(Error::new(Kind::NoFunction, format!("Invalid argument of {name}"))),
+    };
+    let arguments = arguments.args.iter().map(argument).collect::<Result<Vec<_>>>()?;
+    let qualifier = alias.map_or_else(|| name.last().to_owned(), |alias| alias.name.value.clone());
+    Ok((
+        Source::Procedure(name.last().to_owned(), arguments),
+        columns,
+        vec![qualifier],
+    ))
 }
 
 /// The rows of a table of `system`.

@@ -1,0 +1,165 @@
+//! The procedures that there are: names, parameters and columns of their rows, as the help of ADS 12 has them.
+
+/// A procedure: its name, what it takes and what it gives, both as in `AdsCreateTable`.
+pub(super) type Definition = (&'static str, &'static str, &'static str);
+
+const USER: &str = "UserName,Character,50;ConnNumber,Integer;DictionaryUser,Character,50;Address,Character,30;OSUserLoginName,Character,50;\
+    TSAddress,Character,30";
+const OPEN_TABLES: &str = "TableName,Character,255;LockType,Character,10;LockTypeValue,Integer";
+const OPEN_INDEXES: &str = "IndexName,Character,255";
+const LOCKS: &str = "LockedRecNo,Integer";
+const ONE_TABLE: &str = "TableName,Character,515";
+const NAMED_TABLE: &str = "TableName,Character,255";
+const NAMED_USER: &str = "UserName,Character,200";
+const INDEX: &str = "TableName,Character,515;FileName,Character,515;TagName,Character,128;Expression,Character,510;Condition,Character,510;\
+    Options,Integer;PageSize,Integer";
+
+/// What changes something, and gives no rows.
+pub(super) const ACTIONS: &[Definition] = &[
+    ("sp_BeginTransaction", "", ""),
+    ("sp_CommitTransaction", "", ""),
+    ("sp_CreateIndex", INDEX, ""),
+    (
+        "sp_CreateIndex90",
+        "TableName,Character,515;FileName,Character,515;TagName,Character,128;Expression,Character,510;Condition,Character,510;\
+         Options,Integer;PageSize,Integer;Collation,Character,50",
+        "",
+    ),
+    ("sp_CreateSavepoint", "Name,Character,128", ""),
+    ("sp_mgKillUser", NAMED_USER, ""),
+    ("sp_mgResetCommStats", "", ""),
+    ("sp_PackTable", ONE_TABLE, ""),
+    ("sp_Reindex", "TableName,Character,515;PageSize,Integer", ""),
+    ("sp_RollbackTransaction", "", ""),
+    (
+        "sp_RollbackTransaction80",
+        "Savepoint,Character,128;Options,Integer",
+        "",
+    ),
+    ("sp_SetApplicationID", "ApplicationID,Memo", ""),
+    ("sp_SetRequestPriority", "Priority,Memo", ""),
+    ("sp_SetStatementLimit", "Limit,Integer", ""),
+    ("sp_ZapTable", ONE_TABLE, ""),
+];
+
+/// What gives rows.
+pub(super) const ANSWERS: &[Definition] = &[
+    ("sp_GetApplicationID", "", "ApplicationID,Memo"),
+    (
+        "sp_GetCollations",
+        "Pattern,Character,100",
+        "Name,Character,100;ShortName,Character,8;Description,Memo;Version,Integer;CodePage,Integer;FoxCompat,Logical;\
+         UnicodeLocale,Character,16;AllowMultiple,Logical",
+    ),
+    (
+        "sp_GetCollationTable",
+        "Name,Character,100;ShortName,Character,8;CodePage,Integer",
+        "CollationID,Integer;Name,Character,100;ShortName,Character,8;Version,Integer;CodePage,Integer;CE,Binary;Upper,Binary;\
+         Lower,Binary;NumContractions,Integer;Contractions,Binary;AllowMultiple,Logical",
+    ),
+    (
+        "sp_GetColumns",
+        "catalog,Character,200;schemaPattern,Character,200;tableNamePattern,Character,255;columnNamePattern,Character,200",
+        "TABLE_CAT,Character,200;TABLE_SCHEM,Character,200;TABLE_NAME,Character,255;COLUMN_NAME,Character,200;DATA_TYPE,ShortInt;\
+         TYPE_NAME,Character,20;COLUMN_SIZE,Integer;BUFFER_LENGTH,Integer;DECIMAL_DIGITS,ShortInt;NUM_PREC_RADIX,Integer;\
+         NULLABLE,ShortInt;REMARKS,Memo;COLUMN_DEF,Memo;SQL_DATA_TYPE,Integer;SQL_DATETIME_SUB,Integer;CHAR_OCTET_LENGTH,Integer;\
+         ORDINAL_POSITION,Integer;IS_NULLABLE,Character,4;NOCPTRANS,ShortInt",
+    ),
+    ("sp_GetLinks", "", "LinkAlias,Character,200;Path,Character,260"),
+    (
+        "sp_GetRecordCRC",
+        "TableName,Character,256;RecordNumber,Integer",
+        "CRCInteger,Integer;CRCString,Character,12",
+    ),
+    (
+        "sp_GetSecurityInfo",
+        "",
+        "FIPSMode,Logical;EncryptionType,Character,10;DictionaryEncrypted,Logical;CommType,Character,10;TLSCipher,Character,20;\
+         TLSVersion,Character,20",
+    ),
+    ("sp_GetSQLKeywords", "", "Keyword,Character,50"),
+    ("sp_GetTableEncryptionType", ONE_TABLE, "EncryptionType,Character,10"),
+    (
+        "sp_GetTables",
+        "catalog,Character,200;schemaPattern,Character,200;tableNamePattern,Character,255;Types,Memo",
+        "TABLE_CAT,Character,200;TABLE_SCHEM,Character,200;TABLE_NAME,Character,255;TABLE_TYPE,Character,17;REMARKS,Memo",
+    ),
+    (
+        "sp_GetTableSizeInfo",
+        ONE_TABLE,
+        "TableHeaderSize,Integer;RecordLength,Integer;RawRecordCount,Integer;DeletedRecordCount,Integer;MemoHeaderSize,Integer;\
+         MemoBlockSize,Integer;MemoBlockCount,Integer",
+    ),
+    (
+        "sp_mgGetActivityInfo",
+        "",
+        "Operations,Integer;LoggedErrors,Integer;UpTime,Character,50;EQThreshold,Integer;EQActiveThreads,Integer;EQOperations,Integer",
+    ),
+    ("sp_mgGetAllIndexes", "", OPEN_INDEXES),
+    ("sp_mgGetAllLocks", NAMED_TABLE, LOCKS),
+    ("sp_mgGetAllTables", "", OPEN_TABLES),
+    (
+        "sp_mgGetCommStats",
+        "",
+        "PercentCheckSums,Double;TotalPackets,Integer;RcvPktOutOfSeq,Integer;NotLoggedIn,Integer;RcvReqOutOfSeq,Integer;\
+         CheckSumFailures,Integer;DisconnectedUsers,Integer;PartialConnects,Integer;InvalidPackets,Integer;RcvFromErrors,Integer;\
+         SendToErrors,Integer",
+    ),
+    ("sp_mgGetConfigInfo", "", "Item,Character,30;Value,Character,260"),
+    (
+        "sp_mgGetConfigMemory",
+        "",
+        "Item,Character,30;Value,Integer;Memory,Integer",
+    ),
+    (
+        "sp_mgGetConnectedUsers",
+        "",
+        "UserName,Character,50;ConnNumber,Integer;DictionaryUser,Character,50;Address,Character,30;OSUserLoginName,Character,50;\
+         TSAddress,Character,30;ApplicationID,Character,70;AverageCost,Integer",
+    ),
+    ("sp_mgGetIndexUsers", "IndexName,Character,255", USER),
+    (
+        "sp_mgGetInstallInfo",
+        "",
+        "Owner,Character,80;SerialNumber,Character,20;UserOption,Integer;Version,Character,16;InstallDate,Character,16;\
+         EvalExpireDate,Character,16;ANSI,Character,30;OEM,Character,30;ReplicationEnabled,Logical;MaxStatefulUsers,Integer;\
+         MaxStatelessUsers,Integer",
+    ),
+    (
+        "sp_mgGetLockOwner",
+        "TableName,Character,255;RecordNumber,Integer",
+        "UserName,Character,50;ConnNumber,Integer;DictionaryUser,Character,50;Address,Character,30;LockType,Character,20;\
+         OSUserLoginName,Character,50;TSAddress,Character,30",
+    ),
+    (
+        "sp_mgGetServerType",
+        "",
+        "ServerType,Character,30;ServerTypeValue,Integer;OSMajor,Integer;OSMinor,Integer",
+    ),
+    ("sp_mgGetTableIndexes", NAMED_TABLE, OPEN_INDEXES),
+    ("sp_mgGetTableUsers", NAMED_TABLE, USER),
+    (
+        "sp_mgGetUsageInfo",
+        "",
+        "Item,Character,30;InUse,Integer;MaxUsed,Integer;Configured,Integer;Rejected,Integer",
+    ),
+    ("sp_mgGetUserIndexes", NAMED_USER, OPEN_INDEXES),
+    (
+        "sp_mgGetUserLocks",
+        "TableName,Character,255;UserName,Character,200",
+        LOCKS,
+    ),
+    ("sp_mgGetUserTables", NAMED_USER, OPEN_TABLES),
+    (
+        "sp_mgGetWorkerThreadActivity",
+        "",
+        "ThreadNumber,Integer;OpCode,Character,30;UserName,Character,50;ConnNumber,Integer;OSUserLoginName,Character,50",
+    ),
+];
+
+/// Reserved keywords of ADS SQL ("Reserved Keywords" in its help).
+pub(super) const KEYWORDS: &str = "ADD ALL ALTER AND ANY AS ASC AT AVG BEGIN BETWEEN BY CASE CAST CLOSE COLUMN COMMIT CONSTRAINT CONVERT COUNT \
+    CREATE CURSOR DECLARE DEFAULT DELETE DESC DISTINCT DROP ELSE END ESCAPE EXECUTE EXISTS FALSE FETCH FROM FULL FUNCTION GRANT GROUP \
+    HAVING IN INDEX INNER INSERT INTO IS JOIN KEY LEFT LIKE MATCHED MAX MERGE MIN NOT NULL OF ON OPEN OR ORDER OUTER OUTPUT PRIMARY \
+    PROCEDURE RETURN RETURNS REVOKE RIGHT ROLLBACK SAVEPOINT SELECT SET SQL SUM TABLE THEN TO TRANSACTION TRIGGER TRUE UNION UNIQUE \
+    UPDATE USER USING VALUES VARCHAR VIEW WHEN WHERE WORK";
