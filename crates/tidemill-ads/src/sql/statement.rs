@@ -40,8 +40,13 @@ pub enum StatementKind {
         /// What is done to it, in this order.
         changes: Vec<TableChange>,
     },
-    /// `DROP TABLE …`.
-    DropTable(TableName),
+    /// `DROP TABLE [IF EXISTS] …`.
+    DropTable {
+        /// The table.
+        table: TableName,
+        /// Whether it is no fault when there is none.
+        if_exists: bool,
+    },
     /// `CREATE INDEX …`.
     CreateIndex(Box<CreateIndex>),
     /// `DROP INDEX table.order`.
@@ -58,8 +63,13 @@ pub enum StatementKind {
         /// What it shows.
         select: Box<Select>,
     },
-    /// `DROP VIEW …`.
-    DropView(TableName),
+    /// `DROP VIEW [IF EXISTS] …`.
+    DropView {
+        /// Its name.
+        name: TableName,
+        /// Whether it is no fault when there is none.
+        if_exists: bool,
+    },
     /// `BEGIN TRANSACTION`.
     Begin,
     /// `COMMIT WORK`.
@@ -95,7 +105,9 @@ impl StatementKind {
             Self::Update(update) => Some(&update.table),
             Self::Delete(delete) => Some(&delete.table),
             Self::Merge(merge) => Some(&merge.table),
-            Self::AlterTable { table, .. } | Self::DropIndex { table, .. } | Self::DropTable(table) => Some(table),
+            Self::AlterTable { table, .. } | Self::DropIndex { table, .. } | Self::DropTable { table, .. } => {
+                Some(table)
+            }
             Self::CreateIndex(index) => Some(&index.table),
             _ => None,
         }
@@ -111,7 +123,9 @@ impl StatementKind {
             Self::Delete(delete) => Some(&delete.table),
             Self::Merge(merge) => Some(&merge.table),
             Self::CreateIndex(index) => Some(&index.table),
-            Self::AlterTable { table, .. } | Self::DropIndex { table, .. } | Self::DropTable(table) => Some(table),
+            Self::AlterTable { table, .. } | Self::DropIndex { table, .. } | Self::DropTable { table, .. } => {
+                Some(table)
+            }
             _ => None,
         }
     }
@@ -286,11 +300,13 @@ pub struct Merge {
     pub insert: Option<(Vec<Ident>, InsertSource)>,
 }
 
-/// `CREATE TABLE name ( columns )`.
+/// `CREATE TABLE [IF NOT EXISTS] name ( columns )`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTable {
     /// Its name.
     pub name: TableName,
+    /// Whether nothing is done when there is one of this name.
+    pub if_not_exists: bool,
     /// Its columns.
     pub columns: Vec<ColumnSpec>,
     /// `PRIMARY KEY`: name and columns.

@@ -95,13 +95,9 @@ pub(super) fn fields_of(rows: &Rows, table: &TableName) -> Result<Vec<FieldSpec>
 /// Adds an order to the production index of a table.
 ///
 /// # Errors
-/// [`Kind::NoColumn`], and [`Kind::Unsupported`] for keys of both directions and a candidate index of a table that has none.
+/// [`Kind::NoColumn`], and [`Kind::Unsupported`] for a candidate index of a table that has none.
 pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Result<()> {
     let is_descending = index.columns.first().is_some_and(|column| column.is_descending);
-    if index.columns.iter().any(|column| column.is_descending != is_descending) {
-        let why = "The keys of an index all ascend or all descend";
-        return Err(Error::new(Kind::Unsupported, why));
-    }
     let table = tables.editor(&index.table)?;
     if index.is_candidate {
         allow_candidates(table)?;
@@ -185,7 +181,8 @@ fn altered(column: &ColumnSpec) -> Result<FieldSpec> {
     Ok(field)
 }
 
-/// The key expression of columns: the column itself, or texts of several one behind the other.
+/// The key expression of columns: the column itself, or texts of several one behind the other. What runs against the first column is
+/// written as DESCEND( … ).
 fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     let found = columns.iter().map(|column| {
         let field = fields
@@ -199,9 +196,10 @@ fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     if let [only] = found.as_slice() {
         return Ok(only.name.clone());
     }
-    let parts = found.iter().map(|field| {
+    let is_descending = columns.first().is_some_and(|column| column.is_descending);
+    let parts = found.iter().zip(columns).map(|(field, column)| {
         let name = &field.name;
-        match field.kind {
+        let part = match field.kind {
             FieldKind::Character => Ok(name.clone()),
             FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => Ok(format!("DTOS({name})")),
             FieldKind::Numeric | FieldKind::Float => Ok(format!("STR({name},{},{})", field.width, field.decimals)),
@@ -210,7 +208,11 @@ fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
                 let why = format!("Column {name} cannot be a part of a key of several columns");
                 Err(Error::new(Kind::Unsupported, why))
             }
-        }
+        }?;
+        Ok(match column.is_descending == is_descending {
+            true => part,
+            false => format!("DESCEND({part})"),
+        })
     });
     Ok(parts.collect::<Result<Vec<_>>>()?.join("+"))
 }

@@ -19,13 +19,18 @@ pub(super) enum Work {
     Select(Query),
     /// `SELECT … INTO`, `CREATE TABLE … AS`.
     Into(TableName, Query),
+    /// What is there already, or is not there: nothing is done.
+    Nothing,
     Change(Box<Change>),
     CreateTable(Box<super::statement::CreateTable>),
     AlterTable(TableName, Vec<TableChange>),
-    DropTable(TableName),
+    /// And whether it is no fault when there is none.
+    DropTable(TableName, bool),
     CreateIndex(Box<CreateIndex>),
     DropIndex(TableName, sqlparser::ast::Ident),
     SetView(TableName, Option<Box<Select>>),
+    /// And whether it is no fault when there is none.
+    DropView(TableName, bool),
     Transaction(Transactional),
     Procedure(String, Vec<Expr>),
     Immediate(Expr),
@@ -60,12 +65,14 @@ impl Work {
             StatementKind::Update(update) => Self::Change(Box::new(Change::update(update, tables, parameters)?)),
             StatementKind::Delete(delete) => Self::Change(Box::new(Change::delete(delete, tables, parameters)?)),
             StatementKind::Merge(merge) => Self::Change(Box::new(Change::merge(merge, tables, parameters)?)),
+            // A query for a table that is there already is not looked at.
+            StatementKind::CreateTable(table) if table.if_not_exists && is_there(&table.name, tables) => Self::Nothing,
             StatementKind::CreateTable(table) => match &table.select {
                 Some(select) => Self::Into(table.name.clone(), Query::bind_any(select, tables, parameters)?),
                 None => Self::CreateTable(table.clone()),
             },
             StatementKind::AlterTable { table, changes } => Self::AlterTable(table.clone(), changes.clone()),
-            StatementKind::DropTable(table) => Self::DropTable(table.clone()),
+            StatementKind::DropTable { table, if_exists } => Self::DropTable(table.clone(), *if_exists),
             StatementKind::CreateIndex(index) => Self::CreateIndex(index.clone()),
             StatementKind::DropIndex { table, index } => Self::DropIndex(table.clone(), index.clone()),
             StatementKind::CreateView { name, select } => {
@@ -73,7 +80,7 @@ impl Work {
                 Query::bind_any(select, tables, parameters)?;
                 Self::SetView(name.clone(), Some(select.clone()))
             }
-            StatementKind::DropView(name) => Self::SetView(name.clone(), None),
+            StatementKind::DropView { name, if_exists } => Self::DropView(name.clone(), *if_exists),
             StatementKind::Begin => Self::Transaction(Transactional::Begin),
             StatementKind::Commit => Self::Transaction(Transactional::Commit),
             StatementKind::Rollback(None) => Self::Transaction(Transactional::Rollback),
@@ -110,10 +117,12 @@ impl Work {
             Self::Into(..)
                 | Self::CreateTable(_)
                 | Self::AlterTable(..)
-                | Self::DropTable(_)
+                | Self::DropTable(..)
+                | Self::Nothing
                 | Self::CreateIndex(_)
                 | Self::DropIndex(..)
                 | Self::SetView(..)
+                | Self::DropView(..)
                 | Self::Immediate(_)
                 | Self::Procedure(..)
         )
@@ -129,6 +138,8 @@ impl Work {
                 fill(name, &rows, tables).map(Answer::Changed)
             }
             Self::Change(change) => change.run(tables, session).map(Answer::Changed),
+            Self::Nothing => Ok(Answer::Done),
+            Self::CreateTable(table) if table.if_not_exists && is_there(&table.name, tables) => Ok(Answer::Done),
             Self::CreateTable(table) => {
                 structure::create_table(&table.name, &table.columns, table.primary_key.as_ref(), tables)?;
                 Ok(Answer::Done)
@@ -137,7 +148,8 @@ impl Work {
                 structure::alter_table(table, changes, tables)?;
                 Ok(Answer::Done)
             }
-            Self::DropTable(table) => {
+            Self::DropTable(table, true) if !is_there(table, tables) => Ok(Answer::Done),
+            Self::DropTable(table, _) => {
                 tables.drop_table(table).map_err(|error| error.at(table.location.0))?;
                 Ok(Answer::Done)
             }
@@ -151,6 +163,11 @@ impl Work {
             }
             Self::SetView(name, select) => {
                 tables.set_view(name, select.as_deref().cloned())?;
+                Ok(Answer::Done)
+            }
+            Self::DropView(name, true) if tables.view(name).is_none() => Ok(Answer::Done),
+            Self::DropView(name, _) => {
+                tables.set_view(name, None)?;
                 Ok(Answer::Done)
             }
             Self::Transaction(what) => {
@@ -167,6 +184,14 @@ impl Work {
             }
             Self::Explain(work) => explain::rows(work, tables, session).map(Answer::Rows),
         }
+    }
+}
+
+/// Whether there is a table of a name; one that cannot be read is there.
+fn is_there(name: &TableName, tables: &mut dyn Tables) -> bool {
+    match tables.snapshot_without_orders(name) {
+        Ok(_) => true,
+        Err(error) => *error.kind() != Kind::NoTable,
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) fn joined(
         let why = format!("{what} needs the analytical engine, and this connection has none");
         Error::new(Kind::NeedsAnalytical, why)
     };
+    refuse_ambiguous(table, alias, &named(from))?;
     let mut conditions = Vec::new();
     for join in from.iter().flat_map(|table| &table.joins) {
         match &join.join_operator {
@@ -79,6 +80,23 @@ pub(super) fn named(from: &[TableWithJoins]) -> Vec<(TableName, Option<Ident>)> 
         _ => None,
     });
     named.collect()
+}
+
+/// A table that stands several times in FROM, each time under another name, is not told from the others by its own.
+///
+/// # Errors
+/// [`Kind::Ambiguous`].
+fn refuse_ambiguous(table: &TableName, alias: Option<&Ident>, named: &[(TableName, Option<Ident>)]) -> Result<()> {
+    let is_it = |name: &TableName| name.to_string().eq_ignore_ascii_case(&table.to_string());
+    let many = named.iter().filter(|(name, _)| is_it(name)).count() > 1;
+    match many && own_place(table, alias, named).is_none() {
+        true => {
+            let why =
+                format!("Ambiguous reference: {table} stands in FROM several times; name the alias that is meant");
+            Err(Error::new(Kind::Ambiguous, why).at(table.location.0))
+        }
+        false => Ok(()),
+    }
 }
 
 /// Where among tables with their aliases the table itself is: the one of its name and its alias, the only one of its name, or the

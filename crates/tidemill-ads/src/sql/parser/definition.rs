@@ -36,9 +36,14 @@ impl Parser {
         if !self.take("TABLE") {
             return Err(self.unexpected("TABLE, INDEX or VIEW"));
         }
+        let if_not_exists = self.is_next("IF") && self.is_nth(1, "NOT") && self.is_nth(2, "EXISTS");
+        if if_not_exists {
+            (0..3).for_each(|_| self.skip());
+        }
         let name = self.table_name()?;
         let mut table = CreateTable {
             name,
+            if_not_exists,
             columns: Vec::new(),
             primary_key: None,
             select: None,
@@ -79,12 +84,13 @@ impl Parser {
         self.skip();
         match self.take_any(&["TABLE", "INDEX", "VIEW"]) {
             Some(0) => {
+                let if_exists = self.if_exists();
                 let table = self.table_name()?;
                 if self.take("FROM") {
                     self.expect("DATABASE")?;
                     self.take("NO_DELETE");
                 }
-                Ok(StatementKind::DropTable(table))
+                Ok(StatementKind::DropTable { table, if_exists })
             }
             Some(1) => {
                 let mut table = self.table_name()?;
@@ -94,9 +100,21 @@ impl Parser {
                 };
                 Ok(StatementKind::DropIndex { table, index })
             }
-            Some(_) => Ok(StatementKind::DropView(self.table_name()?)),
+            Some(_) => Ok(StatementKind::DropView {
+                if_exists: self.if_exists(),
+                name: self.table_name()?,
+            }),
             None => Err(self.unexpected("TABLE, INDEX or VIEW")),
         }
+    }
+
+    fn if_exists(&mut self) -> bool {
+        let is_next = self.is_next("IF") && self.is_nth(1, "EXISTS");
+        if is_next {
+            self.skip();
+            self.skip();
+        }
+        is_next
     }
 
     fn table_change(&mut self) -> Result<TableChange> {

@@ -80,8 +80,11 @@ impl Query {
                 .map(Self::One);
         }
         let mut union = Self::of_body(&query.body, tables, parameters)?;
-        if let (Self::Union { order, .. }, Some(by)) = (&mut union, &query.order_by) {
-            *order = Self::order(by)?;
+        if let Some(by) = &query.order_by {
+            let terms = Self::order(by, &union.columns())?;
+            if let Self::Union { order, .. } = &mut union {
+                *order = terms;
+            }
         }
         Ok(union)
     }
@@ -133,21 +136,33 @@ impl Query {
         }
     }
 
-    /// A UNION is ordered by the numbers of its columns.
-    fn order(by: &ast::OrderBy) -> Result<Vec<(usize, bool)>> {
-        let wrong = || Error::new(Kind::Unsupported, "A UNION is ordered by the numbers of its columns");
+    /// A UNION is ordered by the numbers of its columns, or by the names that they have in the first SELECT.
+    fn order(by: &ast::OrderBy, columns: &[Column]) -> Result<Vec<(usize, bool)>> {
+        let wrong = || {
+            let why = "A UNION is ordered by the names or the numbers of its columns";
+            Error::new(Kind::Unsupported, why)
+        };
         let OrderByKind::Expressions(terms) = &by.kind else {
             return Err(wrong());
         };
         let place = |term: &ast::OrderByExpr| {
-            let ast::Expr::Value(value) = &term.expr else {
-                return Err(wrong());
+            let place = match &term.expr {
+                ast::Expr::Identifier(name) => {
+                    let mut columns = columns.iter();
+                    let place = columns.position(|column| column.name.eq_ignore_ascii_case(&name.value));
+                    let missing = || Error::new(Kind::NoColumn, format!("Column not found: {}", name.value));
+                    place.ok_or_else(|| missing().at(name.span.start))?
+                }
+                ast::Expr::Value(value) => {
+                    let ast::Value::Number(digits, _) = &value.value else {
+                        return Err(wrong());
+                    };
+                    let place = digits.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
+                    place.ok_or_else(wrong)?
+                }
+                _ => return Err(wrong()),
             };
-            let ast::Value::Number(digits, _) = &value.value else {
-                return Err(wrong());
-            };
-            let place = digits.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
-            Ok((place.ok_or_else(wrong)?, term.options.asc == Some(false)))
+            Ok((place, term.options.asc == Some(false)))
         };
         terms.iter().map(place).collect()
     }
