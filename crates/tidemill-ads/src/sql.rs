@@ -65,6 +65,7 @@ mod nesting;
 mod parser;
 mod prepared;
 mod procedure;
+mod row_id;
 mod scalar;
 mod script;
 mod select;

@@ -69,7 +69,7 @@ pub const RECORD_COUNT: &str = "ads.records";
 /// FoxPro, where a blank is a value like others.
 pub const BLANK_IS_NULL: &str = "ads.blank";
 
-/// The column of the records' numbers, behind the others, where a query asks for it.
+/// The column of the records' ROWIDs, behind the others, where a query asks for it.
 pub(super) const RECORD_NUMBER: &str = "ROWID";
 
 /// What is read of a table.
@@ -291,7 +291,7 @@ impl Lent {
             Self::Table { snapshot, has_numbers } => {
                 let table = snapshot.table();
                 let schema = columns_with_blanks(table);
-                let number = has_numbers.then(|| Arc::new(ArrowField::new(RECORD_NUMBER, DataType::Int64, false)));
+                let number = has_numbers.then(|| Arc::new(ArrowField::new(RECORD_NUMBER, DataType::Utf8, false)));
                 let fields: Fields = schema.fields().iter().cloned().chain(number).collect();
                 let mut metadata = schema.metadata;
                 metadata.insert(RECORD_COUNT.to_owned(), table.record_count().to_string());
@@ -323,7 +323,7 @@ impl Lent {
             }),
             None if *place == columns.len() && matches!(self, Self::Table { has_numbers: true, .. }) => Ok(Item {
                 name: RECORD_NUMBER.to_owned(),
-                expr: Expr::RecordNumber,
+                expr: Expr::RowId,
                 field: None,
             }),
             None => {

@@ -1,6 +1,7 @@
 //! From names to what they mean: columns, parameters, functions, aggregates.
 
 mod cast;
+mod concat;
 
 use sqlparser::ast::{
     self, BinaryOperator as B, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Spanned,
@@ -15,6 +16,7 @@ use super::functions;
 use super::group::{Aggregate, AggregateKind};
 use super::value::{Type, Value};
 use cast::{cast_type, typed_literal};
+use concat::orders_of;
 
 /// How deep a bound expression nests.
 const MAX_DEPTH: usize = 60;
@@ -327,7 +329,7 @@ impl<'s> Scope<'s> {
             }
             (None, None) => match name.to_ascii_uppercase().as_str() {
                 "USER" | "CURRENT_DATE" | "CURRENT_TIME" | "CURRENT_TIMESTAMP" => self.call(name, Vec::new()),
-                "ROWID" => Ok(Expr::RecordNumber),
+                "ROWID" => Ok(Expr::RowId),
                 _ if self.is_error_variable(name) => self.variable(name).map_err(at),
                 _ => Err(at(Error::new(Kind::NoColumn, format!("Column not found: {name}")))),
             },
@@ -551,7 +553,7 @@ impl<'s> Scope<'s> {
             }
         };
         if let Some(kind) = AggregateKind::of(&name) {
-            return self.aggregate(kind, list, is_distinct);
+            return self.aggregate(kind, list, orders_of(&function.args), is_distinct);
         }
         let mut arguments = Vec::with_capacity(list.len());
         for argument in list {
@@ -591,7 +593,9 @@ impl<'s> Scope<'s> {
             ("EMPTY", [operand]) => Expr::IsEmpty(Box::new(operand.clone())),
             ("INLIST", [value, list @ ..]) => Expr::In(Box::new(value.clone()), list.to_vec()),
             ("DELETED", []) => Expr::IsDeleted,
-            ("RECNO" | "ROWID", []) => Expr::RecordNumber,
+            ("RECNO", []) => Expr::RecordNumber,
+            ("ROWID", []) => Expr::RowId,
+            ("ROWNUM", []) => Expr::RowNumber,
             (name, _) => {
                 let Some(function) = functions::find(name) else {
                     return Err(Error::new(
@@ -606,26 +610,40 @@ impl<'s> Scope<'s> {
         })
     }
 
-    fn aggregate(&mut self, kind: AggregateKind, list: &[FunctionArg], is_distinct: bool) -> Result<Expr> {
+    fn aggregate(
+        &mut self,
+        kind: AggregateKind,
+        list: &[FunctionArg],
+        order: &[ast::OrderByExpr],
+        is_distinct: bool,
+    ) -> Result<Expr> {
         let Some(mut grouping) = self.grouping.take() else {
             return Err(Error::new(Kind::Grouping, "An aggregate cannot stand here"));
         };
         let bound = match list {
             [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] if kind == AggregateKind::Count => Ok(None),
             [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => self.bind(expr).map(Some),
+            [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)), _, _] if kind == AggregateKind::Concat => {
+                self.bind(expr).map(Some)
+            }
             _ => Err(Error::new(Kind::NoFunction, "An aggregate takes one argument")),
         };
         let checked = bound.and_then(|argument| {
             if let (AggregateKind::Sum | AggregateKind::Average, Some(argument)) = (kind, &argument) {
                 self.expect(argument, Type::is_number, "numeric")?;
             }
-            Ok(argument)
+            let concat = match kind {
+                AggregateKind::Concat => Some(self.concat(list, order)?),
+                _ => None,
+            };
+            Ok((argument, concat))
         });
-        let place = checked.map(|argument| {
+        let place = checked.map(|(argument, concat)| {
             let aggregate = Aggregate {
                 kind,
                 argument,
                 is_distinct,
+                concat,
             };
             let known = grouping.aggregates.iter().position(|known| *known == aggregate);
             grouping.keys.len()

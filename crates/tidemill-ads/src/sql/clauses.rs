@@ -428,7 +428,7 @@ impl Clauses {
     fn function(&self, function: &Function) -> Result<(), &'static str> {
         let lanes = self.is_for_lanes();
         let Function {
-            name: _,
+            name,
             uses_odbc_syntax: _,
             parameters,
             args,
@@ -451,7 +451,8 @@ impl Clauses {
                 for clause in clauses {
                     match clause {
                         FunctionArgumentClause::OrderBy(keys) => {
-                            none_of(&[(lanes, "ORDER BY within a function")])?;
+                            let concatenates = name.to_string().eq_ignore_ascii_case("GROUP_CONCAT");
+                            none_of(&[(lanes && !concatenates, "ORDER BY within a function")])?;
                             order_keys(keys)?;
                         }
                         FunctionArgumentClause::IgnoreOrRespectNulls(_) => {

@@ -18,6 +18,7 @@ use super::evaluate::{Evaluation, Session, evaluate_alone};
 use super::expression::{Blank, Comparison, Expr};
 use super::frames::{Reader, Selection};
 use super::like::Pattern;
+use super::row_id;
 use super::tables::Snapshot;
 use super::value::{
     DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Value, day_of, decimal_text, midnight, parse_timestamp, trimmed,
@@ -284,7 +285,7 @@ impl Lowering<'_> {
         let mut is_same = true;
         expr.visit(&mut |part| {
             is_same &= match part {
-                Expr::Column(_) | Expr::RecordNumber | Expr::IsDeleted => false,
+                Expr::Column(_) | Expr::RecordNumber | Expr::RowId | Expr::RowNumber | Expr::IsDeleted => false,
                 Expr::Call(function, _) => !function.is_volatile(),
                 _ => true,
             };
@@ -305,6 +306,26 @@ impl Lowering<'_> {
     }
 
     fn compare(&self, operand: &Expr, comparison: Comparison, value: &Value) -> Option<Syntax> {
+        if *operand == Expr::RowId {
+            let Value::Text(text) = value else {
+                return None;
+            };
+            let record = match row_id::parted(text) {
+                Some((prefix, record)) if prefix == row_id::prefix(self.table.path()) => record,
+                // No record has it.
+                _ => 0,
+            };
+            let equal = compared(
+                call("RECNO", Vec::new()),
+                Comparison::Equal,
+                number_literal(record.to_string()),
+            );
+            return match comparison {
+                Comparison::Equal => Some(equal),
+                Comparison::NotEqual => Some(unary(UnaryOperator::Not, equal)),
+                _ => None,
+            };
+        }
         if *operand == Expr::RecordNumber {
             let number = value.to_i64().filter(|_| matches!(value, Value::Integer(_)))?;
             return Some(compared(

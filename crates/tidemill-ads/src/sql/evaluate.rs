@@ -14,6 +14,7 @@ use super::error::{Error, Kind, Result};
 use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions::Call;
 use super::like::Pattern;
+use super::row_id;
 use super::value::{DAY_MS, EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value, f64_to_i64, midnight, trimmed};
 use super::vector::{Texts, Vector};
 use super::watch::Watch;
@@ -84,6 +85,10 @@ pub(super) trait Frame {
     ///
     /// # Errors
     /// As [`Frame::record_numbers`].
+    fn row_id_prefix(&self) -> Result<String>;
+
+    /// # Errors
+    /// As [`Frame::record_numbers`].
     fn deleted(&self) -> Result<BooleanArray>;
 }
 
@@ -114,6 +119,10 @@ impl Frame for Rows<'_> {
 
     fn record_numbers(&self) -> Result<Int64Array> {
         Err(Error::new(Kind::Unsupported, "RECNO() needs a table"))
+    }
+
+    fn row_id_prefix(&self) -> Result<String> {
+        Err(Error::new(Kind::Unsupported, "ROWID needs a table"))
     }
 
     fn deleted(&self) -> Result<BooleanArray> {
@@ -183,6 +192,14 @@ impl<'e> Evaluation<'e> {
             },
             Expr::Column(index) => self.column(*index),
             Expr::RecordNumber => Ok(Vector::Integer(self.frame.record_numbers()?)),
+            Expr::RowId => {
+                let (prefix, numbers) = (self.frame.row_id_prefix()?, self.frame.record_numbers()?);
+                let of = |number: &i64| row_id::of(&prefix, u32::try_from(*number).unwrap_or(0));
+                let texts = numbers.values().iter().map(of);
+                Ok(Vector::Text(StringArray::from_iter_values(texts), 0))
+            }
+            // Which rows come first is known when they are all there.
+            Expr::RowNumber => Ok(Vector::Integer(Int64Array::from_value(0, self.rows()))),
             Expr::IsDeleted => Ok(Vector::Logical(self.frame.deleted()?)),
             Expr::Negate(operand) => arithmetic::negated(&self.vector(operand)?, self.rows()),
             Expr::Not(operand) => {

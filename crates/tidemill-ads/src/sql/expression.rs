@@ -15,6 +15,10 @@ pub(super) enum Expr {
     /// A column of the frame.
     Column(usize),
     RecordNumber,
+    /// The 18 characters of ROWID.
+    RowId,
+    /// The number of the row in the answer, from 1.
+    RowNumber,
     IsDeleted,
     Negate(Box<Expr>),
     Not(Box<Expr>),
@@ -114,7 +118,8 @@ impl Expr {
             Self::Value(value) => value.type_of(),
             Self::Parameter(place) => parameters.get(*place).map_or(Type::Unknown, Value::type_of),
             Self::Column(index) => columns.get(*index).map_or(Type::Unknown, |column| column.type_of),
-            Self::RecordNumber => Type::Integer,
+            Self::RecordNumber | Self::RowNumber => Type::Integer,
+            Self::RowId => Type::Text(18),
             Self::Negate(operand) => of(operand),
             Self::IsDeleted
             | Self::Not(_)
@@ -148,7 +153,13 @@ impl Expr {
     pub(super) fn visit(&self, visit: &mut impl FnMut(&Self)) {
         visit(self);
         match self {
-            Self::Value(_) | Self::Parameter(_) | Self::Column(_) | Self::RecordNumber | Self::IsDeleted => {}
+            Self::Value(_)
+            | Self::Parameter(_)
+            | Self::Column(_)
+            | Self::RecordNumber
+            | Self::RowId
+            | Self::RowNumber
+            | Self::IsDeleted => {}
             Self::Negate(a) | Self::Not(a) | Self::IsNull(a) | Self::IsEmpty(a) | Self::Cast(a, ..) => {
                 a.visit(visit);
             }

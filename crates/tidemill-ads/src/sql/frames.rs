@@ -15,6 +15,7 @@ use tidemill_xbase::{Bitmap, Deleted, FieldKind, RowFilter, Scan};
 use super::error::{Error, Kind, Result};
 use super::evaluate::Frame;
 use super::expression::{Blank, Column};
+use super::row_id;
 use super::tables::Snapshot;
 use super::value::Type;
 use super::vector::Vector;
@@ -421,6 +422,10 @@ impl Frame for ScannedFrame<'_, '_> {
         self.records.record_numbers()
     }
 
+    fn row_id_prefix(&self) -> Result<String> {
+        self.records.row_id_prefix()
+    }
+
     fn deleted(&self) -> Result<BooleanArray> {
         self.records.deleted()
     }
@@ -481,6 +486,10 @@ impl Frame for RecordFrame<'_, '_> {
 
     fn stored(&self, index: usize) -> Result<Option<ArrayRef>> {
         self.read(index).map(Some)
+    }
+
+    fn row_id_prefix(&self) -> Result<String> {
+        Ok(row_id::prefix(self.reader.snapshot.table().path()))
     }
 
     fn record_numbers(&self) -> Result<Int64Array> {

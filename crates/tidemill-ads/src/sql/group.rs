@@ -2,10 +2,15 @@
 //!
 //! Each row gets the number of its group; each aggregate is one loop over these numbers and its column.
 
+mod concat;
+
 use std::cmp::Ordering;
 
 use arrow_array::Float64Array;
 use arrow_array::Int64Array;
+
+use concat::Texts;
+pub(super) use concat::{Concat, DEFAULT_LENGTH, MAX_LENGTH};
 
 use super::arithmetic::Numbers;
 use super::error::Result;
@@ -21,6 +26,8 @@ pub(super) struct Aggregate {
     /// `None`: the rows themselves.
     pub(super) argument: Option<Expr>,
     pub(super) is_distinct: bool,
+    /// Of [`AggregateKind::Concat`].
+    pub(super) concat: Option<Concat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +37,7 @@ pub(super) enum AggregateKind {
     Average,
     Least,
     Greatest,
+    Concat,
 }
 
 impl AggregateKind {
@@ -40,6 +48,7 @@ impl AggregateKind {
             "AVG" => Self::Average,
             "MIN" => Self::Least,
             "MAX" => Self::Greatest,
+            "GROUP_CONCAT" => Self::Concat,
             _ => return None,
         })
     }
@@ -54,6 +63,7 @@ impl Aggregate {
         match (self.kind, argument) {
             (AggregateKind::Count, _) => Type::Integer,
             (AggregateKind::Average, _) => Type::Double,
+            (AggregateKind::Concat, _) => Type::Text(0),
             (_, type_of) => type_of.unwrap_or(Type::Unknown),
         }
     }
@@ -75,6 +85,8 @@ struct State {
     counts: Vec<i64>,
     sums: Sums,
     best: Vec<Value>,
+    concat: Option<Concat>,
+    texts: Texts,
 }
 
 #[derive(Debug)]
@@ -91,6 +103,8 @@ impl Groups {
             counts: Vec::new(),
             sums: Sums::Exact(Vec::new(), 0),
             best: Vec::new(),
+            concat: aggregate.concat.clone(),
+            texts: Texts::default(),
         });
         let mut groups = Self {
             keys: Keys::new(keys),
@@ -104,12 +118,17 @@ impl Groups {
         groups
     }
 
-    /// Adds rows: their keys, and the columns of the aggregates (`None`: the rows themselves).
-    pub(super) fn add(&mut self, keys: &[Vector], arguments: &[Option<Vector>], rows: usize) -> Result<()> {
+    /// Adds rows: their keys, the columns of the aggregates (`None`: the rows themselves), and what these order rows by.
+    pub(super) fn add(
+        &mut self,
+        keys: &[Vector],
+        arguments: &[(Option<Vector>, Vec<Vector>)],
+        rows: usize,
+    ) -> Result<()> {
         let groups = self.keys.number(keys, rows);
         self.reserve(self.keys.len().max(usize::from(keys.is_empty())));
-        for (state, argument) in self.states.iter_mut().zip(arguments) {
-            state.add(&groups, argument.as_ref(), rows);
+        for (state, (argument, order)) in self.states.iter_mut().zip(arguments) {
+            state.add(&groups, argument.as_ref(), order, rows);
         }
         self.rows += rows;
         Ok(())
@@ -119,6 +138,9 @@ impl Groups {
         for state in &mut self.states {
             state.counts.resize(groups, 0);
             state.best.resize(groups, Value::Null);
+            if state.kind == AggregateKind::Concat {
+                state.texts.reserve(groups);
+            }
             match &mut state.sums {
                 Sums::Exact(sums, _) => sums.resize(groups, 0),
                 Sums::Doubles(sums) => sums.resize(groups, 0.0),
@@ -127,19 +149,24 @@ impl Groups {
     }
 
     /// How many groups there are, and their columns: keys, then aggregates.
-    pub(super) fn finish(self, key_types: &[Type]) -> (usize, Vec<Vector>) {
+    ///
+    /// # Errors
+    /// [`Kind::Value`](super::error::Kind::Value) for texts that are longer together than they may be.
+    pub(super) fn finish(self, key_types: &[Type]) -> Result<(usize, Vec<Vector>)> {
         let count = match key_types.is_empty() {
             true => 1,
             false => self.keys.len(),
         };
         let mut columns = self.keys.into_columns(key_types);
-        columns.extend(self.states.into_iter().map(State::finish));
-        (count, columns)
+        for state in self.states {
+            columns.push(state.finish()?);
+        }
+        Ok((count, columns))
     }
 }
 
 impl State {
-    fn add(&mut self, groups: &[u32], argument: Option<&Vector>, rows: usize) {
+    fn add(&mut self, groups: &[u32], argument: Option<&Vector>, order: &[Vector], rows: usize) {
         let Some(argument) = argument else {
             // All rows of one group are one addition.
             match self.counts.as_mut_slice() {
@@ -184,6 +211,7 @@ impl State {
             AggregateKind::Sum | AggregateKind::Average => self.sum(groups, argument, &picked),
             AggregateKind::Least => self.choose(groups, argument, &picked, Ordering::Less),
             AggregateKind::Greatest => self.choose(groups, argument, &picked, Ordering::Greater),
+            AggregateKind::Concat => self.texts.add(groups, argument, order, &picked),
         }
     }
 
@@ -244,8 +272,12 @@ impl State {
         }
     }
 
-    fn finish(self) -> Vector {
-        match self.kind {
+    fn finish(self) -> Result<Vector> {
+        Ok(match self.kind {
+            AggregateKind::Concat => match &self.concat {
+                Some(how) => self.texts.finish(how)?,
+                None => Vector::Constant(Value::Null),
+            },
             AggregateKind::Count => Vector::Integer(Int64Array::from(self.counts)),
             AggregateKind::Least | AggregateKind::Greatest => {
                 let type_of = self
@@ -285,6 +317,6 @@ impl State {
                 let average = |(sum, count): (f64, i64)| (count > 0).then(|| sum / count as f64);
                 Vector::Double(sums.into_iter().zip(self.counts).map(average).collect::<Float64Array>())
             }
-        }
+        })
     }
 }

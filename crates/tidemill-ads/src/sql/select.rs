@@ -13,7 +13,7 @@ mod union;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow_schema::{Field as ArrowField, Schema, SchemaRef};
 use tidemill_xbase::TableOrder;
 use tidemill_xbase::aof::OptimizationLevel;
@@ -87,27 +87,56 @@ impl Plan {
                 }
                 let snapshot = tables.snapshot(name)?;
                 structure.check(snapshot.structure(), name)?;
-                self.over_table(&snapshot, session, tables.shows_deleted())
-                    .map(Answer::Rows)
+                let rows = self.over_table(&snapshot, session, tables.shows_deleted())?;
+                self.numbered(rows).map(Answer::Rows)
             }
-            Source::Rows(rows) => self.over_rows(rows, session).map(Answer::Rows),
+            Source::Rows(rows) => self.answer(rows, session),
             Source::System(name) => {
                 let rows = system_rows(name, tables)?;
-                self.over_rows(&rows, session).map(Answer::Rows)
+                self.answer(&rows, session)
             }
             Source::Procedure(name, arguments) => {
                 let arguments = arguments.iter().map(|argument| evaluate_alone(argument, session));
                 let arguments = arguments.collect::<Result<Vec<_>>>()?;
                 match procedure::run(name, &arguments, tables)? {
-                    Answer::Rows(rows) => self.over_rows(&rows, session).map(Answer::Rows),
+                    Answer::Rows(rows) => self.answer(&rows, session),
                     _ => Err(Error::new(Kind::Unsupported, format!("{name} gave no rows"))),
                 }
             }
             Source::Query(query) => {
                 let rows = query.rows(tables, session)?;
-                self.over_rows(&rows, session).map(Answer::Rows)
+                self.answer(&rows, session)
             }
         }
+    }
+
+    fn answer(&self, rows: &Rows, session: &Session<'_>) -> Result<Answer> {
+        self.numbered(self.over_rows(rows, session)?).map(Answer::Rows)
+    }
+
+    /// Whether a column is the number of its row.
+    pub(super) fn has_row_numbers(&self) -> bool {
+        self.items.iter().any(|item| item.expr == Expr::RowNumber)
+    }
+
+    /// The rows with their numbers, where a column is these.
+    fn numbered(&self, mut rows: Rows) -> Result<Rows> {
+        if !self.has_row_numbers() {
+            return Ok(rows);
+        }
+        let mut next = 1_i64;
+        for batch in &mut rows.batches {
+            let behind = next.saturating_add(i64::try_from(batch.num_rows()).unwrap_or(i64::MAX));
+            let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(next..behind));
+            next = behind;
+            let columns = batch.columns().iter().zip(&self.items);
+            let columns = columns.map(|(column, item)| match item.expr {
+                Expr::RowNumber => Arc::clone(&numbers),
+                _ => Arc::clone(column),
+            });
+            *batch = RecordBatch::try_new(batch.schema(), columns.collect())?;
+        }
+        Ok(rows)
     }
 
     /// The answer of a look-up; `None` for other queries, and where the general lane has to find it.
@@ -115,7 +144,8 @@ impl Plan {
     /// # Errors
     /// As [`Plan::run`].
     fn look_up(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Option<Rows>> {
-        let (Some(point), Source::Table(name, structure)) = (&self.point, &self.source) else {
+        let (Some(point), Source::Table(name, structure), false) = (&self.point, &self.source, self.has_row_numbers())
+        else {
             return Ok(None);
         };
         let snapshot = tables.snapshot(name)?;
@@ -284,7 +314,10 @@ impl Plan {
             let keys = keys.collect::<Result<Vec<_>>>()?;
             let arguments = grouping.aggregates.iter().map(|aggregate| {
                 let argument = aggregate.argument.as_ref();
-                argument.map(|argument| evaluation.vector(argument)).transpose()
+                let argument = argument.map(|argument| evaluation.vector(argument)).transpose()?;
+                let order = aggregate.concat.iter().flat_map(|concat| &concat.order);
+                let order = order.map(|(key, _)| evaluation.vector(key));
+                Ok((argument, order.collect::<Result<Vec<_>>>()?))
             });
             let arguments = arguments.collect::<Result<Vec<_>>>()?;
             groups.add(&keys, &arguments, frame.rows())?;
@@ -294,7 +327,7 @@ impl Plan {
             .iter()
             .map(|key| key.type_of(&self.columns, session.parameters));
         let types: Vec<Type> = types.collect();
-        Ok(groups.finish(&types))
+        groups.finish(&types)
     }
 
     /// Rows that are in memory, as a whole.

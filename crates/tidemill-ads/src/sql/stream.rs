@@ -126,7 +126,7 @@ impl Prepared {
 impl Plan {
     /// Whether its rows are records of its table, in the order of the table.
     fn keeps_records(&self) -> bool {
-        self.grouping.is_none() && self.order.is_empty() && !self.is_distinct
+        self.grouping.is_none() && self.order.is_empty() && !self.is_distinct && !self.has_row_numbers()
     }
 
     /// The fields that its items are made of.

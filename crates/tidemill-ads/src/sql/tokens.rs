@@ -10,6 +10,7 @@
 //! | `::conn.TransactionCount` | one name |
 //! | `FROM 'orders.dbf'` | a name in quotes |
 //! | `FROM (EXECUTE PROCEDURE sp_x( … )) p` | `FROM sp_x( … ) p` |
+//! | `GROUP_CONCAT( a ORDER BY b SEPARATOR ';' MAX_LENGTH 50 )` | `GROUP_CONCAT( a , ';' , 50 ORDER BY b )` |
 //! | `TOP 10 DISTINCT` | `DISTINCT TOP 10` |
 //! | `?` | `?1`, `?2`, … |
 //!
@@ -20,6 +21,7 @@ use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word
 
 use super::dialect::Ads;
 use super::error::{Error, Kind, Result};
+use super::group::DEFAULT_LENGTH;
 use super::nesting::limit_nesting;
 
 /// The longest text that is read.
@@ -99,6 +101,10 @@ impl<'t> Reader<'t> {
             }
             (Token::LParen, [execute, rest @ ..]) if is_word(execute, "execute") && self.follows_source() => {
                 taken = self.procedure(rest)?;
+            }
+            (Token::Word(_), [open, inner @ ..]) if is_word(first, "group_concat") && open.token == Token::LParen => {
+                self.read.tokens.extend([first.clone(), open.clone()]);
+                taken = 2 + self.concatenation(inner)?;
             }
             (Token::Word(_), _) if is_word(first, "distinct") && self.follows_top() => {
                 // sqlparser wants it before.
@@ -210,6 +216,59 @@ impl<'t> Reader<'t> {
             }
         }
         Ok(4 + close + 1)
+    }
+
+    /// What stands within the parentheses of GROUP_CONCAT, with SEPARATOR and MAX_LENGTH as arguments. How many tokens these were, without
+    /// the parenthesis at the end.
+    fn concatenation(&mut self, inner: &'t [TokenWithSpan]) -> Result<usize> {
+        let (mut depth, mut close, mut parts) = (0_usize, inner.len(), Vec::new());
+        for (place, token) in inner.iter().enumerate() {
+            match token.token {
+                Token::LParen => depth += 1,
+                Token::RParen if depth == 0 => {
+                    close = place;
+                    break;
+                }
+                Token::RParen => depth -= 1,
+                _ => {}
+            }
+            let is_part = ["order", "separator", "max_length"]
+                .iter()
+                .any(|word| is_word(token, word));
+            if depth == 0 && is_part {
+                parts.push(place);
+            }
+        }
+        let (mut order, mut separator, mut length): (&[TokenWithSpan], _, _) = (&[], None, None);
+        for (nth, from) in parts.iter().enumerate() {
+            let part = inner.get(*from..parts.get(nth + 1).copied().unwrap_or(close));
+            match part.unwrap_or_default() {
+                [word, value] if is_word(word, "separator") => separator = Some(value),
+                [word, value] if is_word(word, "max_length") => length = Some(value),
+                part @ [word, ..] if is_word(word, "order") => order = part,
+                [word, ..] => {
+                    let what = format!("Expected one value after {}", word.token);
+                    return Err(Error::new(Kind::Syntax, what).at(word.span.start));
+                }
+                [] => {}
+            }
+        }
+        let behind = self.rest;
+        self.rest = inner.get(..parts.first().copied().unwrap_or(close)).unwrap_or_default();
+        while self.step()? {}
+        if let Some(place) = separator.or(length) {
+            let of = |token| TokenWithSpan::new(token, place.span);
+            let default = || of(Token::SingleQuotedString(",".to_owned()));
+            let most = || of(Token::Number(DEFAULT_LENGTH.to_string(), false));
+            let separator = separator.cloned().unwrap_or_else(default);
+            let length = length.cloned().unwrap_or_else(most);
+            let behind = [of(Token::Comma), separator, of(Token::Comma), length];
+            self.read.tokens.extend(behind);
+        }
+        self.rest = order;
+        while self.step()? {}
+        self.rest = behind;
+        Ok(close)
     }
 
     /// Whether a table may stand here: behind FROM, JOIN, or a comma.

@@ -13,6 +13,7 @@ use crate::sql::analytical::{RECORD_NUMBER, Template};
 use crate::sql::bind::Parameters;
 use crate::sql::error::Result;
 use crate::sql::evaluate::Session;
+use crate::sql::row_id;
 use crate::sql::statement::{Delete, Select, TableName, Update};
 use crate::sql::tables::Tables;
 use crate::sql::value::Value;
@@ -126,8 +127,11 @@ impl Picking {
         for row in rows_of(&self.template.rows(tables, session)?)? {
             // A table on the outer side of a join has no record in some rows.
             let mut values = row.into_iter();
-            let number = values.next().and_then(|number| number.to_i64());
-            if let Some(record) = number.and_then(|number| u32::try_from(number).ok()) {
+            let record = values.next().and_then(|row_id| match row_id {
+                Value::Text(row_id) => row_id::parted(&row_id).map(|(_, record)| record),
+                number => u32::try_from(number.to_i64()?).ok(),
+            });
+            if let Some(record) = record {
                 picked.entry(record).or_insert_with(|| values.collect());
             }
         }

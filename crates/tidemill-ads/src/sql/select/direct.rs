@@ -146,7 +146,8 @@ fn number_field(snapshot: &Snapshot, aggregate: &Aggregate, argument: &Expr) -> 
         return None;
     };
     let field = snapshot.table().fields().get(*index)?;
-    (field.kind.is_number() && !aggregate.is_distinct).then_some(*index)
+    let is_plain = !aggregate.is_distinct && aggregate.kind != AggregateKind::Concat;
+    (field.kind.is_number() && is_plain).then_some(*index)
 }
 
 fn counts(counts: impl IntoIterator<Item = u64>) -> Vector {

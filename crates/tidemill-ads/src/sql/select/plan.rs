@@ -140,6 +140,10 @@ impl Plan {
             }
         }
         let (top, offset) = limits(select, around, &mut scope)?;
+        refuse_row_numbers(
+            &items,
+            selection.iter().chain(&having).chain(order.iter().map(|(key, _)| key)),
+        )?;
         let grouping = scope.grouping.take();
         number_names(&mut items);
         let mut plan = Self {
@@ -259,6 +263,25 @@ fn source(
         }
         TableFactor::NestedJoin { .. } => Err(analytical("A join")),
         _ => Err(Error::new(Kind::Unsupported, "ADS SQL has no table like this")),
+    }
+}
+
+/// ROWNUM() stands alone in the list: elsewhere the rows have no numbers yet.
+fn refuse_row_numbers<'e>(items: &'e [Item], others: impl Iterator<Item = &'e Expr>) -> Result<()> {
+    let within = items
+        .iter()
+        .map(|item| &item.expr)
+        .filter(|expr| **expr != Expr::RowNumber);
+    let mut is_met = false;
+    for expr in within.chain(others) {
+        expr.visit(&mut |part| is_met |= *part == Expr::RowNumber);
+    }
+    match is_met {
+        true => {
+            let why = "ROWNUM() stands alone in the list of a SELECT; TOP limits the rows";
+            Err(Error::new(Kind::Unsupported, why))
+        }
+        false => Ok(()),
     }
 }
 
