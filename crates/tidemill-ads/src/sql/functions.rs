@@ -5,8 +5,9 @@
 //!
 //! Sources: the pages "String Functions", "Math Functions", "Date/Time Functions" and "Miscellaneous Functions" of ADS's help, 12.
 //!
-//! What is not here: full text search (CONTAINS, SCORE), which needs its indexes, and what only a data dictionary knows.
+//! What is not here: what only a data dictionary knows.
 
+mod full_text;
 mod kernel;
 mod moment;
 mod number;
@@ -231,9 +232,15 @@ pub fn changes_between_statements(name: &str) -> bool {
 }
 
 fn all() -> impl Iterator<Item = &'static Function> {
-    [text::FUNCTIONS, number::FUNCTIONS, moment::FUNCTIONS, other::FUNCTIONS]
-        .into_iter()
-        .flatten()
+    [
+        text::FUNCTIONS,
+        number::FUNCTIONS,
+        moment::FUNCTIONS,
+        other::FUNCTIONS,
+        full_text::FUNCTIONS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// Where any argument is NULL.
