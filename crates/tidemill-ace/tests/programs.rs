@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 15] = [
+const PROGRAMS: [&str; 16] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -26,6 +26,7 @@ const PROGRAMS: [&str; 15] = [
     "tests/c/values.c",
     "tests/c/objects.c",
     "tests/c/candidates.c",
+    "tests/c/read_only.c",
 ];
 
 #[test]

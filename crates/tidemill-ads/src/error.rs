@@ -57,6 +57,16 @@ impl Error {
         }
     }
 
+    /// Whether the system lets nobody like us write the file.
+    pub(crate) fn is_no_permission(&self) -> bool {
+        use std::io::ErrorKind as K;
+        let is_refused = |kind| matches!(kind, K::PermissionDenied | K::ReadOnlyFilesystem);
+        match self {
+            Self::Engine(error) => matches!(&**error, xbase::Error::Io { source, .. } if is_refused(source.kind())),
+            _ => false,
+        }
+    }
+
     /// The number that clients know it by.
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -363,6 +363,7 @@ impl ConnectionTables<'_> {
         let area = self.connection.areas.iter_mut().find(|(_, area)| area.path() == path);
         let editor = match area {
             Some((_, area)) => area.editor_to_read(),
+            None if is_read_only(path) => return self.committed(name, path, Orders::Asked),
             None => self.own_editor(name, path)?,
         };
         editor.refresh()?;
@@ -443,7 +444,7 @@ impl ConnectionTables<'_> {
                 (self.read_options(path), &Work::default()),
                 Some(&log),
             );
-            let editor = self.opened_file(name, opened)?;
+            let editor = self.opened_file(name, opened.map_err(|error| read_only(path, error)))?;
             self.state().open.entry(path.into()).or_default().editor = Some(editor);
         }
         let open = self.connection.statements.open.get_mut(path);
@@ -470,6 +471,24 @@ impl ConnectionTables<'_> {
 
     fn savepoints(&mut self) -> Result<&mut Transaction> {
         self.connection.transactions.current().ok_or_else(none)
+    }
+}
+
+/// Whether the system lets us read a file and not write it, so that nothing of it is under way.
+fn is_read_only(path: &Path) -> bool {
+    use std::io::ErrorKind as K;
+    let opened = std::fs::OpenOptions::new().read(true).write(true).open(path);
+    opened.is_err_and(|error| matches!(error.kind(), K::PermissionDenied | K::ReadOnlyFilesystem))
+}
+
+/// What cannot be written is told as a table for reading alone.
+fn read_only(path: &Path, error: crate::Error) -> crate::Error {
+    match error.is_no_permission() {
+        true => crate::Error::new(
+            ErrorCode::TableReadOnly,
+            format!("{}: the system does not allow to write it", path.display()),
+        ),
+        false => error,
     }
 }
 
@@ -530,7 +549,8 @@ impl Tables for ConnectionTables<'_> {
         self.connection.ready_to_write(&path)?;
         let options = self.options.table.clone().exclusive();
         let read = (self.read_options(&path), &Work::default());
-        let mut editor = open_editor(&path, &options, self.settings, read, None)?;
+        let opened = open_editor(&path, &options, self.settings, read, None);
+        let mut editor = opened.map_err(|error| read_only(&path, error))?;
         work(&mut editor)?;
         editor.sync()?;
         Ok(())
@@ -558,7 +578,8 @@ impl Tables for ConnectionTables<'_> {
         // Whoever has it open would go on with a file that no name leads to.
         let options = self.options.table.clone().exclusive();
         let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.read_options(&path)));
-        drop(self.opened_file(name, opened.map_err(crate::Error::from))?);
+        let opened = opened.map_err(|error| read_only(&path, error.into()));
+        drop(self.opened_file(name, opened)?);
         self.state().found.retain(|_, known| *known != path);
         let remove = |path: &Path| {
             std::fs::remove_file(path)

@@ -11,6 +11,7 @@ mod orders;
 mod raw_key;
 mod walk;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -257,8 +258,18 @@ impl WorkArea {
         settings: &Settings,
     ) -> Result<Self> {
         let work = Work::default();
-        let open = open_options(options.codepage.or(codepage), options);
-        let editor = open_editor(path, options, settings, (open, &work), log)?;
+        let open = || open_options(options.codepage.or(codepage), options);
+        let opened = open_editor(path, options, settings, (open(), &work), log);
+        let mut options = Cow::Borrowed(options);
+        let editor = match opened {
+            // As ACE does since 6.1 (error 5072 in SAP's help): what cannot be written is opened for reading.
+            Err(error) if options.mode == OpenMode::Shared && error.is_no_permission() => {
+                options = Cow::Owned(options.into_owned().read_only());
+                open_editor(path, &options, settings, (open(), &work), log)?
+            }
+            opened => opened?,
+        };
+        let options = &*options;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let alias = options.alias.clone().or(stem).unwrap_or_default();
         let mut area = Self::over((editor, work), options, alias, settings)?;
