@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Programs that check the answers of their calls.
-const PROGRAMS: [&str; 16] = [
+const PROGRAMS: [&str; 17] = [
     "tests/c/walk.c",
     "tests/c/lengths.c",
     "tests/c/refusals.c",
@@ -27,6 +27,7 @@ const PROGRAMS: [&str; 16] = [
     "tests/c/objects.c",
     "tests/c/candidates.c",
     "tests/c/read_only.c",
+    "tests/c/damaged.c",
 ];
 
 #[test]

@@ -1,6 +1,7 @@
 //! Errors and their numbers.
 
 use tidemill_xbase as xbase;
+use tidemill_xbase::index::IndexDialect;
 
 /// The result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -65,6 +66,30 @@ impl Error {
             Self::Engine(error) => matches!(&**error, xbase::Error::Io { source, .. } if is_refused(source.kind())),
             _ => false,
         }
+    }
+
+    /// An error of an index file that is opened. Its expressions were understood when it was made: one that cannot be read, or that names
+    /// other fields, is damage. A function that is not known here is another program's.
+    pub(crate) fn of_opening(error: xbase::Error) -> Self {
+        let is_damage = match &error {
+            xbase::Error::Order { source, .. } => match &**source {
+                xbase::Error::Expression(bad) => bad.expected != "the name of a function",
+                _ => false,
+            },
+            _ => false,
+        };
+        match is_damage {
+            true => Self::new(ErrorCode::DamagedIndex, with_causes(&error)),
+            false => error.into(),
+        }
+    }
+
+    /// Whether an index file is damaged, or has not followed its table: it has to be made anew.
+    pub(crate) fn is_of_index(&self) -> bool {
+        matches!(
+            self.code(),
+            ErrorCode::DamagedIndex | ErrorCode::DamagedNtx | ErrorCode::CorruptIndex
+        )
     }
 
     /// The number that clients know it by.
@@ -168,6 +193,10 @@ pub enum ErrorCode {
     FileInUse = 7008,
     /// The server's for what the operating system refused.
     FileError = 7004,
+    /// The server's for a damaged NTX file.
+    DamagedNtx = 7015,
+    /// The server's for a damaged CDX file.
+    DamagedIndex = 7017,
     /// The server's for a record whose key another record has, in a candidate index.
     DuplicateKey = 7057,
     /// The server's for a candidate index that is not made, because two records have one key.
@@ -192,8 +221,12 @@ pub(crate) fn code_of(error: &xbase::Error) -> ErrorCode {
         E::Io { .. } | E::NotRegular { .. } | E::Exists { .. } => ErrorCode::FileError,
         // The files are sound; what is to be done says the text.
         E::Pending(_) | E::RefusedLog(_) | E::Incomplete(_) | E::Unknown(_) => ErrorCode::FileError,
-        E::Corrupt(corrupt) if is_index(&corrupt.path) => ErrorCode::CorruptIndex,
-        E::Corrupt(_) | E::Recovery(_) => ErrorCode::CorruptTable,
+        E::Corrupt(corrupt) => match IndexDialect::from_path(&corrupt.path) {
+            Some(IndexDialect::Ntx) => ErrorCode::DamagedNtx,
+            Some(_) => ErrorCode::DamagedIndex,
+            None => ErrorCode::CorruptTable,
+        },
+        E::Recovery(_) => ErrorCode::CorruptTable,
         E::StaleIndex { .. } => ErrorCode::CorruptIndex,
         E::Value(_) | E::Limit { .. } => ErrorCode::DataTooLong,
         E::Expression(_) => ErrorCode::InvalidExpression,
@@ -225,8 +258,4 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
         cause = deeper.source();
     }
     text
-}
-
-fn is_index(path: &std::path::Path) -> bool {
-    xbase::index::IndexDialect::from_path(path).is_some()
 }

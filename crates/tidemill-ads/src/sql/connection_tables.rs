@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use surroundings::{program, system_clock, today};
+use surroundings::{is_read_only, program, read_only, system_clock, today};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
     Access, Blank, CodePage, ColumnCache, Columns, Durability, FieldSpec, OpenMode, OpenOptions, Savepoint, Sharing,
@@ -26,10 +26,11 @@ use super::prepared::Statements;
 use super::statement::{Select, TableName};
 use super::tables::{Clock, Snapshot, TableInUse, Tables};
 use super::watch::Watch;
+use crate::collation;
 use crate::progress::Work;
 use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
-use crate::work_area::{edit_options, open_editor};
+use crate::work_area::{edit_options, open_editor, open_without_index};
 use crate::{Connection, ErrorCode, Paths, Settings, TableOptions, TableType, WorkArea};
 
 /// How the statements of a connection open and make tables.
@@ -474,24 +475,6 @@ impl ConnectionTables<'_> {
     }
 }
 
-/// Whether the system lets us read a file and not write it, so that nothing of it is under way.
-fn is_read_only(path: &Path) -> bool {
-    use std::io::ErrorKind as K;
-    let opened = std::fs::OpenOptions::new().read(true).write(true).open(path);
-    opened.is_err_and(|error| matches!(error.kind(), K::PermissionDenied | K::ReadOnlyFilesystem))
-}
-
-/// What cannot be written is told as a table for reading alone.
-fn read_only(path: &Path, error: crate::Error) -> crate::Error {
-    match error.is_no_permission() {
-        true => crate::Error::new(
-            ErrorCode::TableReadOnly,
-            format!("{}: the system does not allow to write it", path.display()),
-        ),
-        false => error,
-    }
-}
-
 /// The production index of a table as it is now. A table that gets one is another then, for its header says so.
 fn index_state(table: &Table) -> Option<FileState> {
     let path = production_path(table).ok().flatten()?;
@@ -554,6 +537,21 @@ impl Tables for ConnectionTables<'_> {
         work(&mut editor)?;
         editor.sync()?;
         Ok(())
+    }
+
+    fn reindex(&mut self, name: &TableName) -> Result<()> {
+        let path = self.alone(name, "An index is not made anew")?;
+        self.connection.ready_to_write(&path)?;
+        let table = Table::open(&path, &self.read_options(&path))?;
+        let Some(index) = production_path(&table)? else {
+            return Ok(());
+        };
+        let keys = collation::of_index(&index, None, &table);
+        let options = self.options.table.clone().exclusive();
+        let read = (self.read_options(&path), &Work::default());
+        let opened = open_without_index(&path, &options, self.settings, read, None);
+        let mut editor = opened.map_err(|error| read_only(&path, error))?;
+        Ok(editor.reindex(&index, &keys)?)
     }
 
     fn create_table(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()> {

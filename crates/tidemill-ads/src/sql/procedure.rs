@@ -61,17 +61,7 @@ pub(super) fn run(name: &str, arguments: &[Value], tables: &mut dyn Tables) -> R
             let table = TableName::new(text(0)?);
             tables.exclusively(&table, &mut |table| Ok(table.zap()?))?;
         }
-        "sp_reindex" => {
-            let table = TableName::new(text(0)?);
-            let snapshot = tables.snapshot(&table)?;
-            let path = tidemill_xbase::production_path(snapshot.table())?;
-            let settings = tidemill_xbase::KeySettings::new(snapshot.table().codepage());
-            drop(snapshot);
-            let Some(path) = path else {
-                return Ok(Answer::Done);
-            };
-            tables.exclusively(&table, &mut |table| Ok(table.reindex(&path, &settings)?))?;
-        }
+        "sp_reindex" => tables.reindex(&TableName::new(text(0)?))?,
         "sp_createindex90" if !optional(7).is_empty() => {
             let why = format!("{name} knows no collation {}", optional(7));
             return Err(Error::new(Kind::Unsupported, why));

@@ -200,6 +200,17 @@ pub trait Tables {
     /// As [`Tables::snapshot`], and when others have it open.
     fn exclusively(&mut self, name: &TableName, work: &mut dyn FnMut(&mut TableEditor) -> Result<()>) -> Result<()>;
 
+    /// Makes the production index of a table anew, also one that is damaged; nothing happens where there is none.
+    ///
+    /// # Errors
+    /// As [`Tables::exclusively`], and when the headers of the index cannot be read.
+    fn reindex(&mut self, name: &TableName) -> Result<()> {
+        Err(Error::new(
+            Kind::Unsupported,
+            format!("The index of {name} is not made anew here"),
+        ))
+    }
+
     /// Makes a table without records. The names of a temporary one's fields may have up to 128 characters.
     ///
     /// # Errors

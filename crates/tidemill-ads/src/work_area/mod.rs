@@ -11,7 +11,6 @@ mod orders;
 mod raw_key;
 mod walk;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -179,6 +178,8 @@ pub struct WorkArea {
     is_file_locked: bool,
     /// Whether changes go through a log now.
     has_log: bool,
+    /// Whether its production index is damaged, and it was opened without it.
+    has_damaged_index: bool,
     /// A record that was locked because it is being changed, and is unlocked once it is written.
     locked_for_change: Option<u32>,
     /// The current record, when it was appended and neither written nor given up since.
@@ -257,22 +258,30 @@ impl WorkArea {
         codepage: Option<CodePage>,
         settings: &Settings,
     ) -> Result<Self> {
-        let work = Work::default();
-        let open = || open_options(options.codepage.or(codepage), options);
-        let opened = open_editor(path, options, settings, (open(), &work), log);
-        let mut options = Cow::Borrowed(options);
-        let editor = match opened {
+        let open = |options: &TableOptions, has_index| {
+            let work = Work::default();
+            let read = (open_options(options.codepage.or(codepage), options), &work);
+            let editor = match has_index {
+                true => open_editor(path, options, settings, read, log)?,
+                false => open_without_index(path, options, settings, read, log)?,
+            };
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            let alias = options.alias.clone().or(stem).unwrap_or_default();
+            Self::over((editor, work), options, alias, settings)
+        };
+        let mut area = match open(options, true) {
             // As ACE does since 6.1 (error 5072 in SAP's help): what cannot be written is opened for reading.
             Err(error) if options.mode == OpenMode::Shared && error.is_no_permission() => {
-                options = Cow::Owned(options.into_owned().read_only());
-                open_editor(path, &options, settings, (open(), &work), log)?
+                open(&options.clone().read_only(), true)?
+            }
+            // Who has it alone may make the index anew.
+            Err(error) if options.mode == OpenMode::Exclusive && error.is_of_index() => {
+                let mut area = open(options, false)?;
+                area.has_damaged_index = true;
+                area
             }
             opened => opened?,
         };
-        let options = &*options;
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let alias = options.alias.clone().or(stem).unwrap_or_default();
-        let mut area = Self::over((editor, work), options, alias, settings)?;
         area.has_log = log.is_some();
         Ok(area)
     }
@@ -318,6 +327,7 @@ impl WorkArea {
             locked: BTreeSet::new(),
             is_file_locked: false,
             has_log: false,
+            has_damaged_index: false,
             locked_for_change: None,
             appended: None,
             work,
@@ -558,16 +568,33 @@ pub(crate) fn open_editor(
     (open, work): (OpenOptions, &Work),
     log: Option<&TransactionLog>,
 ) -> Result<TableEditor> {
+    let mut editor = open_without_index(path, options, settings, (open, work), log)?;
+    if options.table_type != TableType::Ntx {
+        open_own_index(&mut editor)?;
+    }
+    Ok(editor)
+}
+
+/// As [`open_editor`], without the production index.
+pub(crate) fn open_without_index(
+    path: &Path,
+    options: &TableOptions,
+    settings: &Settings,
+    (open, work): (OpenOptions, &Work),
+    log: Option<&TransactionLog>,
+) -> Result<TableEditor> {
     let mut edit = edit_options(options, settings, open).build(work.build_options());
     if let Some(log) = log {
         edit = edit.log(log);
     }
-    let mut editor = TableEditor::open(path, &edit)?;
-    if options.table_type != TableType::Ntx {
-        let table = Arc::clone(editor.opened());
-        editor.open_production_index(|index, stamp| collation::of_index(index, stamp, &table))?;
-    }
-    Ok(editor)
+    Ok(TableEditor::open(path, &edit)?)
+}
+
+/// Opens the production index of a table under its alphabet.
+fn open_own_index(editor: &mut TableEditor) -> Result<()> {
+    let table = Arc::clone(editor.opened());
+    let opened = editor.open_production_index(|index, stamp| collation::of_index(index, stamp, &table));
+    opened.map_err(Error::of_opening)
 }
 
 /// How the table is read: programs see text fields in their whole width.

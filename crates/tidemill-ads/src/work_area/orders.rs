@@ -7,7 +7,7 @@ use tidemill_xbase::expression::{Environment, Program, RecordBytes, Value};
 use tidemill_xbase::index::{IndexDialect, Key, KeyType, KeyValue, OrderSpec, Tag};
 use tidemill_xbase::{KeySettings, OpenMode, OrderKeys, TableCursor, build_index_with};
 
-use super::{AreaOrder, TableType, Way, WorkArea};
+use super::{AreaOrder, TableType, Way, WorkArea, open_own_index};
 use crate::bookmark::Bookmark;
 use crate::collation;
 use crate::error::{Error, ErrorCode, Result};
@@ -137,7 +137,8 @@ impl WorkArea {
             );
         }
         let settings = collation::of_index(index, None, &self.table);
-        self.editor.open_index_with(index, &settings)?;
+        let opened = self.editor.open_index_with(index, &settings);
+        opened.map_err(Error::of_opening)?;
         self.list_orders()?;
         Ok(self.orders_of(index))
     }
@@ -333,6 +334,9 @@ impl WorkArea {
                 "orders are made anew while others have the table open",
             );
         }
+        if self.has_damaged_index {
+            self.remake_damaged_index(settings)?;
+        }
         let mut files: Vec<PathBuf> = self.ways.iter().map(|order| order.index.clone()).collect();
         files.dedup();
         self.at_length(settings, |area| {
@@ -344,6 +348,17 @@ impl WorkArea {
                 Ok(rebuilt?)
             })
         })
+    }
+
+    /// Makes a production index anew by what its headers say, and opens it.
+    fn remake_damaged_index(&mut self, settings: &Settings) -> Result<()> {
+        if let Some(index) = tidemill_xbase::production_path(&self.table)? {
+            let keys = collation::of_index(&index, None, &self.table);
+            self.at_length(settings, |area| Ok(area.editor.reindex(&index, &keys)?))?;
+        }
+        open_own_index(&mut self.editor)?;
+        self.has_damaged_index = false;
+        self.list_orders()
     }
 
     /// Walks an order the other way round, or again as it is.

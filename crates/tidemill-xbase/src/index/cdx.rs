@@ -155,6 +155,16 @@ impl Cdx {
             return Err(Fault::new(512, "key expression", "a text", "none"));
         }
         let condition = text.read(part(for_at, for_len, "place of the FOR expression")?);
+        for (what, text) in [("key expression", &expression), ("FOR expression", &condition)] {
+            if let Some(found) = text.chars().find(|c| c.is_control() && !c.is_whitespace()) {
+                return Err(Fault::new(
+                    512,
+                    what,
+                    "a text that can be read",
+                    format!("{found:?} in it"),
+                ));
+            }
+        }
         Ok(Tag {
             condition: (!condition.is_empty()).then_some(condition),
             is_unique: options & OPTION_UNIQUE != 0,

@@ -7,7 +7,7 @@ use tidemill_xbase::{CivilDate, CodePage, CreateOptions, OpenMode};
 
 use crate::sql::tables::{Clock, TableInUse};
 use crate::sql::value::{DAY_MS, day_of};
-use crate::{TableOptions, TableType, WorkArea};
+use crate::{ErrorCode, TableOptions, TableType, WorkArea};
 
 impl TableInUse {
     pub(super) fn of(area: &WorkArea) -> Self {
@@ -68,5 +68,23 @@ pub(super) fn today(clock: &Clock) -> CivilDate {
         year: u16::try_from(year).unwrap_or(1970),
         month: u8::try_from(month).unwrap_or(1),
         day: u8::try_from(day).unwrap_or(1),
+    }
+}
+
+/// Whether the system lets us read a file and not write it, so that nothing of it is under way.
+pub(super) fn is_read_only(path: &Path) -> bool {
+    use std::io::ErrorKind as K;
+    let opened = std::fs::OpenOptions::new().read(true).write(true).open(path);
+    opened.is_err_and(|error| matches!(error.kind(), K::PermissionDenied | K::ReadOnlyFilesystem))
+}
+
+/// What cannot be written is told as a table for reading alone.
+pub(super) fn read_only(path: &Path, error: crate::Error) -> crate::Error {
+    match error.is_no_permission() {
+        true => crate::Error::new(
+            ErrorCode::TableReadOnly,
+            format!("{}: the system does not allow to write it", path.display()),
+        ),
+        false => error,
     }
 }
