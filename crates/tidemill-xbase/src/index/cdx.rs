@@ -178,6 +178,27 @@ impl Cdx {
 }
 
 impl Cdx {
+    /// Lets the pages of a tree, which were packed for another place, name each other where they go now.
+    pub(super) fn move_tree(pages: &mut [u8], page_len: usize, key_len: usize, moved: impl Fn(u32) -> u32) {
+        for page in pages.chunks_exact_mut(page_len) {
+            for at in [4, 8] {
+                if let Some(sibling) = u32_le(page, at).ok().filter(|sibling| *sibling != NO_PAGE) {
+                    put_u32(page, at, moved(sibling));
+                }
+            }
+            let attributes = u16_le(page, 0).unwrap_or_default();
+            if attributes & ATTRIBUTE_LEAF != 0 {
+                continue;
+            }
+            for entry in 0..u16_le(page, 2).unwrap_or_default() {
+                let at = BRANCH_HEADER + entry * (key_len + 8) + key_len + 4;
+                if let Ok(child) = bytes(page, at) {
+                    put(page, at, &moved(u32::from_be_bytes(child)).to_be_bytes());
+                }
+            }
+        }
+    }
+
     /// Whether Harbour has written the header of a tag.
     fn is_of_harbour(self, header: &[u8]) -> bool {
         let lengths = [16, 18].map(|at| u16_le(header, at).unwrap_or_default());

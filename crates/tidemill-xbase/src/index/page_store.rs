@@ -236,6 +236,55 @@ impl PageStore {
         Ok(page)
     }
 
+    /// The number of the first of so many free pages that lie one behind the other, where there are such: the fewest that suffice, or
+    /// those at the end of the file, which grows then. They are taken out of the list of free ones.
+    pub(super) fn allocate_run(&mut self, pages: u32) -> Result<Option<u32>> {
+        let step = u32::try_from(self.format.page_len() as u64 / self.format.page_unit()).unwrap_or(u32::MAX);
+        let (mut listed, mut page) = (Vec::new(), self.counters.first_free);
+        while page != 0 && page != NO_PAGE {
+            // A list that comes back to a page, or leads out of the file, is not followed further.
+            if page >= self.end || listed.len() as u64 > u64::from(self.end / step.max(1)) {
+                return Ok(None);
+            }
+            listed.push(page);
+            page = match self.pages.get(&page) {
+                Some(Slot::Free { next }) => *next,
+                Some(Slot::Used(_)) => return Ok(None),
+                None => {
+                    let mut bytes = vec![0; self.format.page_len()];
+                    self.read(page, &mut bytes)?;
+                    self.format.next_free(&bytes).unwrap_or_default()
+                }
+            };
+        }
+        let mut sorted = listed.clone();
+        sorted.sort_unstable();
+        let runs: Vec<&[u32]> = sorted.chunk_by(|a, b| a.checked_add(step) == Some(*b)).collect();
+        let enough = runs.iter().filter(|run| run.len() as u64 >= u64::from(pages));
+        let at_end = |run: &&&[u32]| run.last().and_then(|last| last.checked_add(step)) == Some(self.end);
+        let found = enough.min_by_key(|run| run.len()).or_else(|| runs.iter().find(at_end));
+        let Some((&first, run)) = found.and_then(|run| Some((run.first()?, *run))) else {
+            return Ok(None);
+        };
+        let taken: Vec<u32> = run.iter().take(pages as usize).copied().collect();
+        if let Some(missing) = u32::try_from(taken.len())
+            .ok()
+            .and_then(|taken| pages.checked_sub(taken))
+        {
+            self.allocate_at_end(missing)?;
+        }
+        listed.retain(|page| taken.binary_search(page).is_err());
+        taken.iter().for_each(|page| drop(self.pages.remove(page)));
+        // The list goes on from each page that is left to the next one.
+        let mut next = page;
+        for left in listed.into_iter().rev() {
+            self.pages.insert(left, Slot::Free { next });
+            next = left;
+        }
+        self.counters.first_free = next;
+        Ok(Some(first))
+    }
+
     /// The number of the first of so many new pages behind the end of the file.
     pub(super) fn allocate_at_end(&mut self, pages: u32) -> Result<u32> {
         let page = self.end;

@@ -6,16 +6,18 @@ use super::IndexEditor;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::index::btree_packer::BTreePacker;
+use crate::index::cdx::Cdx;
 use crate::index::cdx_builder::{Packer, Place, name_bytes, order_header};
 use crate::index::key_sorter::KeySorter;
 use crate::index::nsx::{self, Nsx};
 use crate::index::order_spec::OrderSpec;
 use crate::index::page::{KeyBytes, put};
-use crate::index::{IndexDialect, cdx, read_headers};
+use crate::index::{IndexDialect, Tag, cdx, read_headers};
 use crate::source::Source;
 
 impl IndexEditor {
-    /// Adds an order to a file of several, behind all that it holds. The file is open for this program alone.
+    /// Adds an order to a file of several: in a CDX where so many free pages lie one behind the other, else behind all that the file
+    /// holds. The file is open for this program alone.
     ///
     /// # Errors
     /// As for the file's builder.
@@ -71,13 +73,29 @@ impl IndexEditor {
             IndexDialect::Ntx => return Err(order.refuse("an NTX file has one order, and there is one already")),
         };
         let number = |offset: u64| u32::try_from(offset / unit).map_err(|_| order.refuse("does not fit into the file"));
-        let (root, header) = (number(root)?, number(base)?);
-        let root_at = usize::try_from(self.store.format.root_at(0)).unwrap_or_default();
-        put(&mut new, root_at, &root.to_le_bytes());
+        let (mut root, mut header) = (number(root)?, number(base)?);
         let pages =
             u32::try_from(new.len() as u64 / page_len).map_err(|_| order.refuse("does not fit into the file"))?;
-        self.store.allocate_at_end(pages)?;
-        self.store.file().write(base, &new)?;
+        let free = match self.dialect {
+            IndexDialect::Cdx => self.store.allocate_run(pages)?,
+            IndexDialect::Nsx | IndexDialect::Ntx => None,
+        };
+        match free {
+            None => drop(self.store.allocate_at_end(pages)?),
+            Some(first) => {
+                let packed_at = header;
+                let moved = |page: u32| page.wrapping_sub(packed_at).wrapping_add(first);
+                let tree_at = cdx::HEADER_LEN.next_multiple_of(self.store.format.page_len());
+                let tree = new.get_mut(tree_at..).unwrap_or_default();
+                Cdx::move_tree(tree, self.store.format.page_len(), bytes.len, moved);
+                (root, header) = (moved(root), first);
+                // The pages are in no list any more before anything is written there.
+                self.flush()?;
+            }
+        }
+        let root_at = usize::try_from(self.store.format.root_at(0)).unwrap_or_default();
+        put(&mut new, root_at, &root.to_le_bytes());
+        self.store.file().write(self.store.offset(header), &new)?;
         // The order is there once its name is.
         match &mut self.directory {
             Some(directory) => {
@@ -164,12 +182,19 @@ impl IndexEditor {
         self.store.flush_header(true, true, None)
     }
 
-    /// Reads the headers again after an order was added at the end.
+    /// Reads the headers again after an order was added, wherever its header is among the others.
     fn reload_tags(&mut self) -> Result<()> {
         self.version += 1;
         let source = Arc::new(Source::edited(self.store.file())?);
-        self.tags = read_headers(&source, self.dialect, &self.options)?.tags;
-        self.trees.resize_with(self.tags.len(), || None);
+        let tags = read_headers(&source, self.dialect, &self.options)?.tags;
+        let old = self.tags.iter().map(|tag| tag.header);
+        let mut trees: Vec<_> = old.zip(std::mem::take(&mut self.trees)).collect();
+        let tree_of = |tag: &Tag| {
+            let known = trees.iter_mut().find(|(header, _)| *header == tag.header);
+            known.and_then(|(_, tree)| tree.take())
+        };
+        self.trees = tags.iter().map(tree_of).collect();
+        self.tags = tags;
         Ok(())
     }
 }
@@ -270,6 +295,30 @@ mod tests {
             check(&mut index, &[("SHORT", 2000), ("LONG", 3000)]);
             index.drop_order(orders[0]).unwrap();
             check(&mut index, &[("LONG", 3000)]);
+            // What is made again goes where the old one was.
+            let mut most = 0;
+            for turn in 0..12 {
+                let short = index.tags().iter().position(|tag| tag.name == "SHORT");
+                if let Some(short) = short {
+                    index.drop_order(short).unwrap();
+                }
+                let records = 2000 - 100 * turn;
+                let spec = spec("SHORT", 40);
+                let mut sorter = KeySorter::new(&spec, IndexDialect::Cdx, 10_000).unwrap();
+                (1..=records).for_each(|recno| sorter.push(&key(recno), recno).unwrap());
+                index.create_order(&spec, sorter, 10_000, CodePage::Cp437).unwrap();
+                for name in ["SHORT", "LONG"] {
+                    index.order(name, KeyType::Character, &Collation::binary()).unwrap();
+                }
+                let count = usize::try_from(records).unwrap();
+                check(&mut index, &[("SHORT", count), ("LONG", 3000)]);
+                let len = file.len().unwrap();
+                most = if turn == 0 { len } else { most };
+                assert!(
+                    len <= most,
+                    "{page_len}: {len} bytes after {turn} turns, and {most} at first"
+                );
+            }
         }
     }
 }
