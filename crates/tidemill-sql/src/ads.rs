@@ -154,8 +154,11 @@ impl From<Error> for SqlError {
 pub(crate) fn fault_of_index(error: &Error) -> Option<String> {
     let Error::Ads(error) = error else { return None };
     match &**error {
-        tidemill_ads::Error::Statement(error) if error.native_code() == i64::from(ErrorCode::CorruptIndex.number()) => {
-            Some(error.message().to_owned())
+        tidemill_ads::Error::Statement(error) => {
+            [ErrorCode::CorruptIndex, ErrorCode::DamagedIndex, ErrorCode::DamagedNtx]
+                .iter()
+                .any(|code| error.native_code() == i64::from(code.number()))
+                .then(|| error.message().to_owned())
         }
         _ => None,
     }

@@ -340,12 +340,12 @@ async fn columns_and_conditions_reach_tables_that_are_lent() {
     assert_eq!((asked.as_slice(), rows), (&expected[..], 1));
     // What is an expression of ADS SQL is told as it was written.
     let sql =
-        "SELECT COUNT(*) FROM orders o, customers c WHERE c.cust = o.cust AND LENGTH( c.name ) = 3 AND o.paid IS NULL";
+        "SELECT COUNT(*) FROM orders o, customers c WHERE c.cust = o.cust AND LENGTH( c.name ) = 3 AND EMPTY( o.paid )";
     let (asked, rows) = scans(folder.path(), sql).await;
     let filters: Vec<&str> = asked.iter().filter_map(|scan| scan.filter.as_deref()).collect();
     assert_eq!(filters.len(), 2, "{filters:?}");
     assert!(
-        filters[0].contains("LENGTH(\"NAME\") = 3") && filters[1].contains("\"PAID\" IS NULL"),
+        filters[0].contains("LENGTH(\"NAME\") = 3") && filters[1].contains("EMPTY(\"PAID\")"),
         "{filters:?}"
     );
     assert_eq!(rows, 1);
