@@ -194,6 +194,7 @@ impl<'p> Interpreter<'p> {
             }
             Script::Leave => return Ok(Flow::Leave),
             Script::Continue => return Ok(Flow::Continue),
+            Script::CachePrepare => {}
         }
         Ok(Flow::Next)
     }

@@ -186,6 +186,8 @@ pub enum Script {
     Leave,
     /// `CONTINUE`: on with the loop.
     Continue,
+    /// `CACHE PREPARE ON | OFF | DEFAULT`: without effect, as bound statements are kept anyway.
+    CachePrepare,
 }
 
 /// A condition of a script.

@@ -45,6 +45,14 @@ impl Parser {
                 self.skip();
                 Script::Continue
             }
+            "CACHE" if self.is_nth(1, "PREPARE") => {
+                self.skip();
+                self.skip();
+                match self.take_any(&["ON", "OFF", "DEFAULT"]) {
+                    Some(_) => Script::CachePrepare,
+                    None => return Err(self.unexpected("ON, OFF or DEFAULT")),
+                }
+            }
             _ => {
                 let is_set = self.take("SET");
                 let is_assignment = self.grammar.peek_nth_token_ref(1).token == Token::Eq;
