@@ -103,10 +103,10 @@ static void queries(void)
              "ORDER BY c.name"),
          "Ada;Bob;");
     /* What only ADS writes, and blanks, which are values. */
-    SAME(all("SELECT TOP 1 c.name, IIF( c.since IS NULL, 'new', 'old' ) FROM customers c JOIN orders o ON o.cust = c.cust WHERE "
+    SAME(all("SELECT TOP 1 c.name, IIF( EMPTY( c.since ), 'new', 'old' ) FROM customers c JOIN orders o ON o.cust = c.cust WHERE "
              "c.since < {d '2020-02-01'} ORDER BY c.name DESC"),
          "Bob,new;");
-    SAME(all("SELECT [o].id FROM orders [o] JOIN customers c ON c.cust = [o].cust WHERE [o].[paid at] IS NULL AND [o].id = 10"),
+    SAME(all("SELECT [o].id FROM orders [o] JOIN customers c ON c.cust = [o].cust WHERE EMPTY( [o].[paid at] ) AND [o].id = 10"),
          "10;");
     SAME(all("SELECT UPPER( c.name ) + '!' FROM customers c JOIN orders o ON o.cust = c.cust WHERE LENGTH( c.name ) = 3 AND o.id = 10"),
          "ADA       !;");
