@@ -480,7 +480,7 @@ async fn hostile_hellos_end_in_a_clear_error() {
     put_varint(&mut long, 1 << 40);
     for (hello, expected) in [
         (long, "the name of the server is 1099511627776"),
-        (b"HTTP/1.0 400 Bad Request\r\n\r\n".to_vec(), "the kind of a packet"),
+        (b"HTTP/1.0 400 Bad Request\r\n\r\n".to_vec(), "this one answers by HTTP"),
     ] {
         let error = greeted(hello, None).await;
         assert!(error.to_string().contains(expected), "{error}");
@@ -655,4 +655,19 @@ async fn a_server_that_comes_back_is_used_again() {
     let Some(server) = ClickHouse::need() else { return };
     target.send(server.native()).unwrap();
     assert_eq!(one(&client).await.unwrap(), 1);
+}
+
+/// The usual mistake: the port of HTTP, which a native client would wait at.
+#[tokio::test]
+async fn a_port_of_http_is_told_at_once() {
+    let Some(server) = ClickHouse::need() else { return };
+    let begun = Instant::now();
+    let connected = Client::connect(&format!("clickhouse://{}", server.http())).await;
+    let error = connected.map(drop).expect_err("no native port");
+    let (error, waited) = (error.to_string(), begun.elapsed());
+    assert!(
+        error.contains(&server.http().to_string()) && error.contains("answers by HTTP"),
+        "{error}"
+    );
+    assert!(waited < Duration::from_secs(4), "{waited:?}");
 }

@@ -206,7 +206,14 @@ impl Options {
     ///
     /// [`Error::Option`] when the value is none of the option.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        match name {
+        if let Some((_, instead)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
+            return Err(Error::Option {
+                option: name.to_owned(),
+                expected: format!("no option of this name: {instead}"),
+            });
+        }
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+        match alias.map_or(name, |(_, own)| own) {
             // As a setting it would be shown, and sent as one.
             other if other != "password" && other.eq_ignore_ascii_case("password") => {
                 return Err(Error::Option {
@@ -214,13 +221,23 @@ impl Options {
                     expected: "`password`, in small letters".to_owned(),
                 });
             }
-            "compression" => self.compression = value.parse()?,
-            "secure" => match value {
-                "1" | "true" => {
-                    self.tls.get_or_insert_default();
+            "compression" => {
+                self.compression = match value {
+                    "1" | "true" => Compression::default(),
+                    "0" | "false" => Compression::None,
+                    other => other.parse()?,
                 }
-                "0" | "false" => self.tls = None,
-                _ => return Err(expected(name, value, "0 or 1")),
+            }
+            // Of a URL with `secure` behind it, too.
+            "skip_verify" => self.accept_any_certificate(is_true(name, value)?),
+            "verify" => self.accept_any_certificate(!is_true(name, value)?),
+            "token" => {
+                TOKEN_USER.clone_into(&mut self.user);
+                value.clone_into(&mut self.password);
+            }
+            "secure" => match is_true(name, value)? {
+                true => drop(self.tls.get_or_insert_default()),
+                false => self.tls = None,
             },
             "connect_timeout" => self.connect_timeout = seconds(name, value)?,
             "read_timeout" => self.read_timeout = seconds(name, value)?,
@@ -259,6 +276,13 @@ impl Options {
             setting => self.settings.push(Setting::new(setting, SettingValue::parse(value))),
         }
         Ok(())
+    }
+
+    /// Whether any certificate is taken, which only matters for connections with TLS.
+    fn accept_any_certificate(&mut self, accepts: bool) {
+        if accepts || self.tls.is_some() {
+            self.tls.get_or_insert_default().accepts_any_certificate = accepts;
+        }
     }
 
     fn client_pem(&mut self) -> &mut ClientPem {
@@ -371,13 +395,89 @@ fn pem(name: &str, path: &str) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| expected(name, path, &format!("a file that can be read ({error})")))
 }
 
-fn seconds(name: &str, value: &str) -> Result<Duration> {
-    let seconds = value
-        .parse()
-        .ok()
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| expected(name, value, "seconds"))
+fn is_true(name: &str, value: &str) -> Result<bool> {
+    match value {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(expected(name, value, "true or false")),
+    }
 }
+
+/// Seconds, or a duration as Go writes it: `10s`, `1m30s`, `500ms`.
+fn seconds(name: &str, value: &str) -> Result<Duration> {
+    let plain = value.parse().ok();
+    let seconds = plain.or_else(|| go_seconds(value));
+    let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| expected(name, value, "seconds, or a duration such as 1m30s"))
+}
+
+fn go_seconds(value: &str) -> Option<f64> {
+    let (mut rest, mut seconds) = (value, 0.0);
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+        let (number, behind) = rest.split_at(digits);
+        let unit = behind
+            .find(|letter: char| letter.is_ascii_digit())
+            .unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(unit);
+        let of_unit = match unit {
+            "h" => 3600.0,
+            "m" => 60.0,
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" | "µs" => 1e-6,
+            "ns" => 1e-9,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * of_unit;
+        rest = behind;
+    }
+    Some(seconds).filter(|_| !value.is_empty())
+}
+
+/// Who logs in by a token: what servers know it by (ClickHouse, `src/Core/Protocol.h`, `JWT_AUTHENTICAION_MARKER`).
+const TOKEN_USER: &str = " JWT AUTHENTICATION ";
+
+/// Names that other clients give to options of ours: clickhouse-go, ch-go, clickhouse-driver for Python.
+const ALIASES: [(&str, &str); 10] = [
+    ("compress", "compression"),
+    ("username", "user"),
+    ("dial_timeout", "connect_timeout"),
+    ("send_receive_timeout", "read_timeout"),
+    ("max_open_conns", "pool_size"),
+    ("ca_certs", "ca_certificate"),
+    ("certfile", "client_certificate"),
+    ("keyfile", "client_key"),
+    ("server_hostname", "server_name"),
+    ("jwt", "token"),
+];
+
+/// Names of options of other clients that are none here, and what is instead. A server would refuse them as settings.
+const REFUSED: [(&str, &str); 8] = [
+    (
+        "alt_hosts",
+        "several hosts stand side by side, as in clickhouse://one,two:9001/database",
+    ),
+    (
+        "connection_open_strategy",
+        "of several hosts each connection takes the next",
+    ),
+    ("debug", "a subscriber of the crate tracing gets what the client does"),
+    ("block_buffer_size", "blocks are read as they are asked for"),
+    (
+        "max_idle_conns",
+        "pool_size bounds all connections, and idle_timeout closes those that are idle",
+    ),
+    ("conn_max_lifetime", "idle_timeout closes connections that are idle"),
+    (
+        "http_proxy",
+        "connections are of the native protocol, and go to the server itself",
+    ),
+    (
+        "protocol",
+        "connections are of the native protocol; its port is 9000, or 9440 with TLS",
+    ),
+];
 
 fn expected(name: &str, value: &str, expected: &str) -> Error {
     Error::Option {
@@ -414,6 +514,44 @@ mod tests {
         assert_eq!(options.deadline, Some(Duration::from_millis(2500)));
         assert_eq!((options.strings, options.collect_limit), (StringType::Binary, 1000));
         assert_eq!(options.settings, []);
+    }
+
+    #[test]
+    fn names_of_other_clients_mean_what_they_mean_there() {
+        let options: Options =
+            "clickhouse://h?username=ann&compress=false&dial_timeout=1m30s&send_receive_timeout=0.5&\
+                                max_open_conns=3&secure=true&skip_verify=true"
+                .parse()
+                .unwrap();
+        assert_eq!((options.user.as_str(), options.pool_size), ("ann", 3));
+        assert_eq!(options.compression, Compression::None);
+        assert_eq!(options.connect_timeout, Duration::from_secs(90));
+        assert_eq!(options.read_timeout, Duration::from_millis(500));
+        assert!(options.tls.is_some_and(|tls| tls.accepts_any_certificate));
+        assert_eq!(options.settings, []);
+        let plain: Options = "clickhouse://h?verify=true".parse().unwrap();
+        assert_eq!((plain.tls, plain.settings), (None, Vec::new()));
+        for (name, _) in REFUSED {
+            let error = format!("clickhouse://h?{name}=1")
+                .parse::<Options>()
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(name), "{error}");
+        }
+        for wrong in ["10x", "s", "", "-1s", "1s2"] {
+            let url = format!("clickhouse://h?dial_timeout={wrong}");
+            assert!(url.parse::<Options>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_token_logs_in_and_is_not_shown() {
+        let options: Options = "clickhouse://h?token=eyJ.secret.x".parse().unwrap();
+        assert_eq!(
+            (options.user.as_str(), options.password.as_str()),
+            (TOKEN_USER, "eyJ.secret.x")
+        );
+        assert!(!format!("{options:?}").contains("secret"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::{
 use deadpool::managed::{Metrics, RecycleError, RecycleResult};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream, lookup_host},
     time::{sleep, timeout},
 };
@@ -122,10 +123,53 @@ impl Manager {
             }
             _ => Transport::plain(socket, protocol, options),
         };
-        transport.handshake().await?;
-        Ok(transport)
+        let handshake = {
+            let mut handshake = Box::pin(transport.handshake());
+            tokio::select! {
+                done = &mut handshake => done,
+                // An HTTP server waits for the end of a request that never comes.
+                () = sleep(SILENCE) => match answers_http(&endpoint.host, options.port(endpoint)).await {
+                    true => Err(of_http(endpoint, options)),
+                    false => handshake.await,
+                },
+            }
+        };
+        match handshake {
+            Ok(()) => Ok(transport),
+            // `H`, with which an answer of HTTP begins.
+            Err(Error::Protocol {
+                what: "the kind of a packet",
+                found,
+                ..
+            }) if found == "72" => Err(of_http(endpoint, options)),
+            Err(error) => Err(error),
+        }
     }
 }
+
+fn of_http(endpoint: &Endpoint, options: &Options) -> Error {
+    Error::Option {
+        option: format!("{}:{}", endpoint.host, options.port(endpoint)),
+        expected: "a port of the native protocol, which is 9000, or 9440 with TLS, unless the server says otherwise; this one \
+                   answers by HTTP"
+            .to_owned(),
+    }
+}
+
+/// Whether a port speaks HTTP, without encryption.
+async fn answers_http(host: &str, port: u16) -> bool {
+    let ask = async {
+        let mut socket = open(host, port, Duration::ZERO).await.ok()?;
+        socket.write_all(b"GET /ping HTTP/1.0\r\n\r\n").await.ok()?;
+        let mut beginning = [0; 5];
+        socket.read_exact(&mut beginning).await.ok()?;
+        Some(beginning == *b"HTTP/")
+    };
+    timeout(SILENCE, ask).await.ok().flatten().unwrap_or_default()
+}
+
+/// How long a server says nothing before it is asked whether it speaks HTTP.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// Connects to the first address of `host` that answers.
 async fn open(host: &str, port: u16, keep_alive: Duration) -> Result<TcpStream> {
