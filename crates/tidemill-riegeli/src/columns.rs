@@ -22,14 +22,18 @@
 //! Of a field that may occur once the last occurrence counts, and messages are merged, as protobuf demands. Unknown fields,
 //! and fields of another wire type than the descriptor says, are passed over.
 //!
+//! Messages that are elsewhere than in a Riegeli file go into columns by [`MessageColumns`].
+//!
 //! Not here: rows whose Arrow schema is stored in the file, which [`rows`](crate::rows) reads and writes.
 
 mod column;
 mod fill;
+mod messages;
 mod plan;
 mod reader;
 mod transposed;
 
 #[cfg(doc)]
 use crate::MessageSchema;
+pub use messages::MessageColumns;
 pub use reader::ColumnReader;

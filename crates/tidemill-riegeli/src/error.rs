@@ -116,6 +116,9 @@ pub enum Error {
     /// A record that is not a row of the file's schema.
     #[error(transparent)]
     Row(Box<RowError>),
+    /// A message that is not of its type.
+    #[error(transparent)]
+    Message(Box<MessageError>),
     /// A record that is no `tensorflow.Example`, or does not fit the columns found by others.
     #[error(transparent)]
     Example(Box<ExampleError>),
@@ -387,6 +390,18 @@ pub struct RowError {
     pub file: FileName,
     /// Which record.
     pub position: RecordPosition,
+    /// The column, where one was being read.
+    pub column: Option<String>,
+    /// What is wrong.
+    pub problem: RowProblem,
+}
+
+/// A message that is not of its type.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}{}: {problem}", InColumn(column.as_deref()))]
+pub struct MessageError {
+    /// Which message, as the caller called it.
+    pub place: String,
     /// The column, where one was being read.
     pub column: Option<String>,
     /// What is wrong.

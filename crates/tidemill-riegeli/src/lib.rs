@@ -56,7 +56,9 @@ pub use chunk_header::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkType, MAX_NUM_RECORD
 pub use chunk_reader::{Chunk, ChunkReader};
 pub use chunk_writer::ChunkWriter;
 pub use codec::{Compression, CompressionType};
-pub use error::{ArrayRecordProblem, Corrupt, Damage, Error, FileName, Frame, Result, RowError, RowProblem};
+pub use error::{
+    ArrayRecordProblem, Corrupt, Damage, Error, FileName, Frame, MessageError, Result, RowError, RowProblem,
+};
 pub use field_projection::{Field, FieldProjection};
 pub use flush::{Durable, FlushType};
 pub use hash::hash;

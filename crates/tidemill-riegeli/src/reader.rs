@@ -178,6 +178,14 @@ impl<S: Source> RecordReader<S> {
         Ok(Some(self.records().get(index)))
     }
 
+    /// Returns whether there is another record, which [`read_record`](Self::read_record) returns then; false at the end of the file.
+    ///
+    /// # Errors
+    /// As [`read_record`](Self::read_record).
+    pub fn has_record(&mut self) -> Result<bool> {
+        Ok(self.decoder.is_available(self.index as u64) || self.next_records()?)
+    }
+
     /// Returns the records of the current chunk, and moves behind as many of them as `take` says it took from the given
     /// number on. `None` at the end of the file.
     pub(crate) fn take_records<T>(

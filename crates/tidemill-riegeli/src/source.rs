@@ -42,6 +42,24 @@ pub trait Source {
 /// A source of whatever kind that several threads read from.
 pub type SharedSource = Arc<dyn Source + Send + Sync>;
 
+impl<S: Source + ?Sized> Source for &S {
+    fn size(&self) -> io::Result<u64> {
+        (**self).size()
+    }
+
+    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(pos, buffer)
+    }
+
+    fn is_stream(&self) -> bool {
+        (**self).is_stream()
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        (**self).bytes()
+    }
+}
+
 impl<S: Source + ?Sized> Source for Arc<S> {
     fn size(&self) -> io::Result<u64> {
         (**self).size()
