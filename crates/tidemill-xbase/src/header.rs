@@ -176,6 +176,20 @@ impl Header {
         header.ok_or_else(|| Error::corrupt(source.path(), "table header", 0, format!("{len} bytes"), "fewer"))
     }
 
+    /// The header of a file that begins with these bytes, of which 32 are enough; `None` where no table begins so: by the version
+    /// byte, the date, and the lengths of the header and of a record.
+    pub fn of_beginning(bytes: &[u8]) -> Option<Self> {
+        let dialect = Dialect::from_version(*bytes.first()?)?;
+        let (header, date) = match dialect {
+            Dialect::Dbase2 => (Self::dbase2(bytes)?, bytes.get(3..5)?),
+            _ => (Self::dbase3(bytes, dialect)?, bytes.get(2..4)?),
+        };
+        // Tables that were never changed have zeros for the date.
+        let has_date = matches!(date, [0, 0] | [1..=12, 1..=31]);
+        let least = dialect.prologue_len() + dialect.descriptor_len() + 1;
+        (has_date && header.header_len >= least && header.record_len > 1).then_some(header)
+    }
+
     fn dbase2(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             version: *bytes.first()?,
