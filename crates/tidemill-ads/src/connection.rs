@@ -124,6 +124,9 @@ impl Connection {
         if let Some(path) = self.temporary.path(name) {
             return Ok(path.to_owned());
         }
+        if let Some(file) = settings.paths.attached(name)? {
+            return Ok(file);
+        }
         let folder = settings.paths.default_folder.as_deref().unwrap_or(&self.folder);
         let has_extension = name.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
         match has_extension || extension.is_empty() {

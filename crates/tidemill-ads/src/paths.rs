@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorCode, Result};
 pub struct Paths {
     /// Beginnings of names, in capitals and with slashes, and the folders that they are.
     roots: Vec<(String, PathBuf)>,
-    /// Names that stand for one file each, in capitals.
-    files: Vec<(String, PathBuf)>,
+    /// Names that stand for one file each, in capitals, or for what is no table of ours, and why.
+    files: Vec<(String, Result<PathBuf, String>)>,
     /// Where a name without a folder is looked for first. Default: the connection's folder.
     pub default_folder: Option<PathBuf>,
     /// Where it is looked for then.
@@ -45,7 +45,28 @@ impl Paths {
 
     /// Gives a file a name of its own, before all others.
     pub fn attach(&mut self, name: &str, file: impl Into<PathBuf>) {
-        self.files.push((name.to_uppercase(), file.into()));
+        self.files.push((name.to_uppercase(), Ok(file.into())));
+    }
+
+    /// Takes a name for something that cannot be opened, so that no other file of this name is.
+    pub fn refuse(&mut self, name: &str, why: impl Into<String>) {
+        self.files.push((name.to_uppercase(), Err(why.into())));
+    }
+
+    /// The file that a name stands for, with or without an extension; `None` for a name that is looked for in folders.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidPath`] for a name that was [refused](Self::refuse).
+    pub(crate) fn attached(&self, name: &str) -> Result<Option<PathBuf>> {
+        if self.files.is_empty() {
+            return Ok(None);
+        }
+        let upper = name.trim().to_uppercase();
+        match self.files.iter().find(|(attached, _)| *attached == upper) {
+            None => Ok(None),
+            Some((_, Ok(file))) => Ok(Some(file.clone())),
+            Some((_, Err(why))) => Err(Error::new(ErrorCode::InvalidPath, why.clone())),
+        }
     }
 
     /// Whether files can be had at a location: a folder, a drive or share that a folder is set for, or a file in one of these.
@@ -61,11 +82,11 @@ impl Paths {
     /// [`ErrorCode::InvalidPath`] for a drive that is not mapped, [`ErrorCode::NoConnection`] for a server.
     pub fn resolve(&self, name: &str, folder: &Path) -> Result<PathBuf> {
         let name = name.trim();
-        let upper = name.to_uppercase();
-        if let Some((_, file)) = self.files.iter().find(|(attached, _)| *attached == upper) {
-            return Ok(file.clone());
+        if let Some(file) = self.attached(name)? {
+            return Ok(file);
         }
-        let (name, upper) = (name.replace('\\', "/"), upper.replace('\\', "/"));
+        let name = name.replace('\\', "/");
+        let upper = name.to_uppercase();
         for (root, path) in &self.roots {
             // Capitals may be longer than small letters; then the name is none of these.
             if let Some(rest) = upper.strip_prefix(root.as_str())
@@ -154,6 +175,10 @@ mod tests {
             named.resolve("ORDERS", folder.path()).unwrap(),
             root.join("Data/Old/x.dbf")
         );
+        named.refuse("Books", "Books is a Parquet file");
+        assert_eq!(named.attached("orders").unwrap(), Some(root.join("Data/Old/x.dbf")));
+        assert_eq!(named.attached("orders.dbf").unwrap(), None);
+        assert_eq!(named.attached("BOOKS").unwrap_err().code(), ErrorCode::InvalidPath);
         assert_eq!(
             paths.resolve("D:\\x.dbf", root).unwrap_err().code(),
             ErrorCode::InvalidPath
