@@ -9,7 +9,7 @@
 //! assert_eq!(server.query("SELECT 1").expect("an answer"), "1\n");
 //! ```
 //!
-//! [`Python`] is had in the same way, with packages from PyPI, and [`GoModule`] with the modules that it requires.
+//! [`Python`] is had in the same way, with packages from PyPI, an object store ([`S3`]), and [`GoModule`] with the modules that it requires.
 //!
 //! Such a test does not pass silently: [`need`] writes its name and the reason past the test runner's capture, and into
 //! the file named by [`NOT_RUN_ENV`], from which `cargo xtask test` makes its list. The servers themselves are put into a
@@ -31,6 +31,7 @@ mod need;
 mod no_storage;
 mod process;
 mod python;
+mod s3;
 
 pub use cassandra::Cassandra;
 pub use chdb::Chdb;
@@ -43,3 +44,4 @@ pub use installation::{Installation, Server, cache_folder, java};
 pub use need::{NOT_RUN_ENV, lacks, need};
 pub use no_storage::{NoStorage, Reply};
 pub use python::Python;
+pub use s3::S3;
