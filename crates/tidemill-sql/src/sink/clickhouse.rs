@@ -14,7 +14,7 @@ use tidemill_clickhouse::{DataType, arrow_type, sql_text};
 use uuid::Uuid;
 
 use super::fitting::fitted;
-use super::order_key::with_key;
+use super::order_key::{spelled, with_key};
 use super::table::{Filling, IfThere, TableOptions};
 use crate::error::Left;
 use crate::server_url::ServerUrl;
@@ -171,6 +171,7 @@ impl Draft {
 
 /// Makes a table of this name, with columns for rows of this schema.
 async fn make_table(table: &ServerTable, name: &str, schema: &SchemaRef, options: &TableOptions) -> Result<()> {
+    let options = &spelled(options, schema);
     let columns = new_columns(table, schema, options).await?;
     let columns = columns
         .iter()
@@ -193,7 +194,7 @@ pub(crate) async fn new_columns(
     let failed = || Error::clickhouse(table.place());
     let hello = table.client().server().await.map_err(failed())?;
     let mut columns = Vec::new();
-    for field in with_key(schema, options).fields() {
+    for field in with_key(schema, &spelled(options, schema)).fields() {
         let data_type = column_type(field, &hello).map_err(failed())?;
         columns.push((Arc::clone(field), data_type));
     }

@@ -8,7 +8,45 @@ use arrow_schema::Schema;
 use datafusion::sql::sqlparser::dialect::ClickHouseDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 
+use tidemill_clickhouse::sql_text;
+
 use super::TableOptions;
+
+/// The options with the names of the key, and of the engine's arguments, as the columns spell them: in whatever case they were given. A
+/// name that fits no column, or several, stays as it is.
+pub(crate) fn spelled(options: &TableOptions, schema: &Schema) -> TableOptions {
+    TableOptions {
+        order_by: spelled_names(&options.order_by, schema),
+        engine: spelled_names(&options.engine, schema),
+        ..options.clone()
+    }
+}
+
+fn spelled_names(key: &str, schema: &Schema) -> String {
+    let Ok(tokens) = Tokenizer::new(&ClickHouseDialect {}, key).tokenize() else {
+        return key.to_owned();
+    };
+    let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
+    let mut text = String::new();
+    for (place, token) in tokens.iter().enumerate() {
+        let mut behind = tokens.iter().skip(place + 1).filter(|token| !is_space(token));
+        let column = match token {
+            Token::Word(word) if behind.next() != Some(&Token::LParen) => {
+                let mut fitting = names.iter().filter(|name| name.eq_ignore_ascii_case(&word.value));
+                match (names.contains(&&word.value), fitting.next(), fitting.next()) {
+                    (false, Some(only), None) => Some(only),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        match column {
+            Some(column) => text += &sql_text::name(column),
+            None => text += &token.to_string(),
+        }
+    }
+    text
+}
 
 /// The schema with the columns of the key, and those that the engine tells rows of one key apart by, free of NULLs.
 pub(crate) fn with_key(schema: &Schema, options: &TableOptions) -> Schema {
@@ -32,12 +70,6 @@ fn columns(key: &str) -> Vec<String> {
     let tokens = Tokenizer::new(&ClickHouseDialect {}, key)
         .tokenize()
         .unwrap_or_default();
-    let is_space = |token: &Token| {
-        matches!(
-            token,
-            Token::Whitespace(Whitespace::Space | Whitespace::Newline | Whitespace::Tab)
-        )
-    };
     let tokens: Vec<_> = tokens.into_iter().filter(|token| !is_space(token)).collect();
     let names = tokens.iter().enumerate().filter_map(|(place, token)| match token {
         Token::Word(word) if tokens.get(place + 1) != Some(&Token::LParen) => Some(word.value.clone()),
@@ -46,11 +78,34 @@ fn columns(key: &str) -> Vec<String> {
     names.collect()
 }
 
+fn is_space(token: &Token) -> bool {
+    matches!(
+        token,
+        Token::Whitespace(Whitespace::Space | Whitespace::Newline | Whitespace::Tab)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use arrow_schema::{DataType, Field};
 
     use super::*;
+
+    #[test]
+    fn names_of_a_key_may_be_in_any_case() {
+        let fields = ["ORDER_NO", "at", "AT", "A b"].map(|name| Field::new(name, DataType::Int64, true));
+        let schema = Schema::new(fields.to_vec());
+        for (key, expected) in [
+            ("order_no", "`ORDER_NO`"),
+            ("(Order_No, at)", "(`ORDER_NO`, at)"),
+            ("intHash32(`order_no`), \"a B\"", "intHash32(`ORDER_NO`), `A b`"),
+            ("At, none, 'order_no', order_no(1)", "At, none, 'order_no', order_no(1)"),
+            ("tuple()", "tuple()"),
+            ("'", "'"),
+        ] {
+            assert_eq!(spelled_names(key, &schema), expected, "{key}");
+        }
+    }
 
     #[test]
     fn columns_of_a_key_are_never_null() {
