@@ -98,8 +98,10 @@ impl Connection for TidemillConnection {
             Some(database) => format!("{database}.{table_name}"),
             None => table_name.to_owned(),
         };
-        let location = self.session.names().table(&name).map_err(of_session)?;
-        let schema = self.work().run(self.session.schema(&location))?;
+        let schema = self.work().run(async {
+            let location = self.session.locate(&name).await?;
+            self.session.schema(&location).await
+        })?;
         Ok(schema.as_ref().clone())
     }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::folder::Folder;
 use crate::location::Location;
-use crate::names::Names;
 use crate::server_url::ServerUrl;
 use crate::session::Session;
 use crate::{Error, Result};
@@ -24,13 +24,13 @@ impl Session {
         let names = self.names();
         let mut own = match names.database() {
             Some(database) => named(self.tables_of(database).await?),
-            None => named(Names::tables_in(names.folder().unwrap_or(Path::new(".")))?),
+            None => named(Folder::list(names.folder().unwrap_or(Path::new(".")))?.tables),
         };
         let mut databases = Vec::new();
         for (name, place) in names.attached() {
             match ServerUrl::new(place).filter(|url| !url.names_table()) {
                 Some(database) => databases.push((Some(name.to_owned()), named(self.tables_of(&database).await?))),
-                None => match names.table(name) {
+                None => match self.locate(name).await {
                     Ok(location) => own.push((name.to_owned(), location)),
                     // What is attached and not there is no table.
                     Err(Error::NotFound { .. }) => {}

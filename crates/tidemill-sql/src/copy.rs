@@ -32,7 +32,8 @@ pub use self::follow::Follower;
 pub use self::mapping::MappedColumn;
 
 use crate::error::Left;
-use crate::location::{Format, Location, Place};
+use crate::format::Format;
+use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
 use crate::session::{Answer, Session};
@@ -227,9 +228,7 @@ impl Session {
         options: &'s CopyOptions,
     ) -> Result<PlannedCopy<'s>> {
         let schema = answer.schema();
-        if let Place::File(path) = &destination.place {
-            draft::check_place(path, destination.format, options.existing())?;
-        }
+        draft::check_destination(destination, options.existing()).await?;
         let columns = match &destination.place {
             Place::Server(url) if options.table.create => {
                 self.columns_of_new_table(&schema, url, &options.table).await?
@@ -315,24 +314,31 @@ impl Session {
         options: &CopyOptions,
         mut progress: impl FnMut(Progress),
     ) -> Result<Copied> {
-        let destination = target.file()?;
-        let format = target.format;
-        let draft = Draft::checked(destination, format, options.existing())?;
+        let (place, format) = (target.to_string(), target.format);
+        let draft = Draft::checked(target, options.existing()).await?;
         let reading = self.options.reading();
         let records = Records::open(source, &reading).await?;
-        let (file, writing) = (draft.file.clone(), options.file.clone());
+        if format == Format::TfRecord && self.options.says_record_type() {
+            return Err(Error::Unsupported {
+                what: format!("{place}: a record type in a file of {format}"),
+                hint: "leave out --descriptor and --message, or copy to .riegeli".to_owned(),
+            });
+        }
+        let (file, writing, types) = (draft.file.clone(), options.file.clone(), self.options.clone());
         let is_full = options.verify == Verify::Full;
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let work = tokio::task::spawn_blocking(move || write_records(records, format, &file, &writing, is_full, &tell));
+        let work = tokio::task::spawn_blocking(move || {
+            let metadata = types.with_record_type(records.metadata()?)?;
+            let sink = RecordsSink::create(format, &file, &writing, metadata)?;
+            write_records(records, sink, &file, is_full, &tell)
+        });
         while let Some(rows) = told.recv().await {
             progress(Progress {
                 rows,
                 expected_rows: None,
             });
         }
-        let (written, skipped) = work
-            .await
-            .map_err(|panic| Error::io(destination, "write")(panic.into()))??;
+        let (written, skipped) = work.await.map_err(|panic| Error::io(&place, "write")(panic.into()))??;
         for skipped in skipped {
             self.note_damage(&skipped.file, &skipped.region);
         }
@@ -341,19 +347,30 @@ impl Session {
             place: Place::File(draft.file.clone()),
             format,
         };
-        let records = Records::open(&copy, &reading.recover(false)).await?;
-        let place = destination.display().to_string();
+        let reading = reading.recover(false);
+        let records = Records::open(&copy, &reading).await?;
+        let shown = place.clone();
         let compared = tokio::task::spawn_blocking(move || match is_full {
-            true => written.compare(&sum_of(records)?, &place),
-            false => written.compare_counts(records.count()?, &place),
+            true => written.compare(&sum_of(records)?, &shown),
+            false => written.compare_counts(records.count()?, &shown),
         });
         compared
             .await
-            .map_err(|panic| Error::io(destination, "read")(panic.into()))??;
+            .map_err(|panic| Error::io(&place, "read")(panic.into()))??;
+        let bytes = draft.publish(target, options.existing()).await?;
+        if let (Place::Object(_), true) = (&target.place, is_full) {
+            let records = Records::open(target, &reading).await?;
+            let shown = place.clone();
+            let compared = tokio::task::spawn_blocking(move || written.compare(&sum_of(records)?, &shown));
+            let same = compared
+                .await
+                .map_err(|panic| Error::io(&place, "read")(panic.into()))?;
+            same.map_err(Error::of_kept_copy)?;
+        }
         Ok(Copied {
             rows: written.records(),
             source_bytes: 0,
-            bytes: draft.publish(destination, format, options.existing())?,
+            bytes,
             compared_columns: is_full.then_some(0),
         })
     }
@@ -453,8 +470,7 @@ impl Writing<'_> {
                 hint: "a file that was not finished is not there; copy it again".to_owned(),
             });
         }
-        let destination = self.destination.file()?;
-        let draft = Draft::checked(destination, self.destination.format, self.options.existing())?;
+        let draft = Draft::checked(self.destination, self.options.existing()).await?;
         let sink = file_sink(self.destination.format, &draft.file, &schema, &self.options.file)?;
         let mut writer = Writer::start(sink);
         let mut rows = 0;
@@ -479,7 +495,13 @@ impl Writing<'_> {
                 sums.compare(&found, &place)?;
             }
         }
-        let bytes = draft.publish(destination, self.destination.format, self.options.existing())?;
+        let bytes = draft.publish(self.destination, self.options.existing()).await?;
+        if let (Place::Object(_), Some(sums)) = (&self.destination.place, &sums) {
+            let (found_rows, found) = self.found(self.destination, sums).await?;
+            let same = self.compare(rows, found_rows);
+            let same = same.and_then(|()| sums.compare(&found, &place));
+            same.map_err(Error::of_kept_copy)?;
+        }
         Ok(self.copied(rows, bytes, sums.as_ref()))
     }
 
@@ -614,14 +636,12 @@ pub(crate) async fn insert(
 /// what was left out.
 fn write_records(
     records: Records,
-    format: Format,
+    mut sink: RecordsSink,
     file: &Path,
-    options: &FileOptions,
     is_full: bool,
     tell: &tokio::sync::mpsc::UnboundedSender<u64>,
 ) -> Result<(RecordSum, Vec<Skipped>)> {
     const STEP: u64 = 1 << 16;
-    let mut sink = RecordsSink::create(format, file, options, records.metadata()?)?;
     let mut written = RecordSum::new(is_full);
     let skipped = records.read(|record| {
         sink.write(record)?;

@@ -1,4 +1,4 @@
-//! What recovery leaves out, collected over the scans of a session.
+//! What recovery leaves out, and what else a session tells, collected over its scans.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;

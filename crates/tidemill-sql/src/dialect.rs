@@ -1,12 +1,13 @@
 //! The SQL text, parsed.
 //!
 //! The grammar is sqlparser's generic one, with one thing that ADS and Access users write every day: `[bracketed names]`.
-//! They are told at the level of tokens; so an array is written `make_array(1, 2)`, not `[1, 2]`.
+//! They are told at the level of tokens; so an array is written `make_array(1, 2)`, not `[1, 2]`. What stands in brackets right behind a
+//! name, without a blank, is a subscript: `features['label']`, `list[1]`.
 
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Token, Tokenizer};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use tidemill_ads::sql::{Reader, balance_conditions, limit_nesting, refuse_ignored};
 use tidemill_trust::without_secrets;
 
@@ -18,9 +19,7 @@ use crate::{Error, Result};
 ///
 /// [`Error::Parse`] for anything else.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
-    let tokens = Tokenizer::new(&BracketedNames, sql)
-        .tokenize_with_location()
-        .map_err(|error| wrong(&error.to_string()))?;
+    let tokens = with_subscripts(tokens_of(sql)?)?;
     limit_nesting(&tokens).map_err(|error| wrong(&error.to_string()))?;
     let mut parser = Parser::new(&GenericDialect {}).with_tokens_with_locations(tokens);
     let mut statement = parser.parse_statement().map_err(parse_error)?;
@@ -35,6 +34,47 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
             parser.peek_token_ref().span.start
         ))),
     }
+}
+
+/// Whether a statement has a subscript, which ADS SQL has not: it would read another name of the column.
+pub(crate) fn has_subscripts(sql: &str) -> bool {
+    sql.contains('[') && tokens_of(sql).is_ok_and(|tokens| (1..tokens.len()).any(|at| is_subscript(&tokens, at)))
+}
+
+fn tokens_of(sql: &str) -> Result<Vec<TokenWithSpan>> {
+    let tokens = Tokenizer::new(&BracketedNames, sql).tokenize_with_location();
+    tokens.map_err(|error| wrong(&error.to_string()))
+}
+
+/// Whether the token is a text or a number in brackets, right behind a name or another subscript.
+fn is_subscript(tokens: &[TokenWithSpan], at: usize) -> bool {
+    let Some(Token::Word(word)) = tokens.get(at).map(|token| &token.token) else {
+        return false;
+    };
+    let is_of_one =
+        word.value.starts_with('\'') || word.value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let follows = at.checked_sub(1).and_then(|before| tokens.get(before));
+    let follows = follows.is_some_and(|before| matches!(before.token, Token::Word(_) | Token::RParen));
+    word.quote_style == Some('[') && !word.value.is_empty() && is_of_one && follows
+}
+
+/// The tokens with those of their subscripts.
+fn with_subscripts(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
+    let mut all = Vec::with_capacity(tokens.len());
+    for (at, token) in tokens.iter().enumerate() {
+        let within = match &token.token {
+            Token::Word(word) if is_subscript(&tokens, at) => &word.value,
+            _ => {
+                all.push(token.clone());
+                continue;
+            }
+        };
+        let with_place = |part: Token| TokenWithSpan::new(part, token.span);
+        all.push(with_place(Token::LBracket));
+        all.extend(tokens_of(within)?.into_iter().map(|part| with_place(part.token)));
+        all.push(with_place(Token::RBracket));
+    }
+    Ok(all)
 }
 
 fn parse_error(error: ParserError) -> Error {
@@ -81,6 +121,23 @@ mod tests {
             "SELECT * FROM orders.dbf;;",
         ] {
             parse(sql).expect(sql);
+        }
+    }
+
+    #[test]
+    fn what_stands_right_behind_a_name_is_a_subscript() {
+        for (sql, has_subscripts) in [
+            ("SELECT a['b'] FROM t", true),
+            ("SELECT a.b['c']['d'] FROM t", true),
+            ("SELECT f(a)[1] FROM t", true),
+            ("SELECT [a b] FROM [t]", false),
+            ("SELECT a [b] FROM t", false),
+            ("SELECT a[b] FROM t", false),
+            ("SELECT '[1]', \"a['b']\" FROM t", false),
+        ] {
+            assert_eq!(super::has_subscripts(sql), has_subscripts, "{sql}");
+            let shown = parse(sql).expect(sql).to_string();
+            assert_eq!(shown.contains("['c']['d']"), sql.contains("['c']['d']"), "{shown}");
         }
     }
 

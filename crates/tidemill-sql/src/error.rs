@@ -53,6 +53,16 @@ pub enum Error {
         /// The next thing to try.
         hint: String,
     },
+    /// A file that is no table, by its bytes and its name.
+    #[error("{place}: {what}; {hint}")]
+    NotATable {
+        /// The file.
+        place: String,
+        /// What it is.
+        what: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// The destination of a copy is there already.
     #[error("{place}: already exists; --overwrite replaces it")]
     Exists {

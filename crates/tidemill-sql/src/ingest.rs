@@ -9,7 +9,8 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 
 use crate::copy::{self, CopyOptions};
 use crate::engine::BATCHES_IN_FLIGHT;
-use crate::location::{Format, Location, Place};
+use crate::format::Format;
+use crate::location::{Location, Place};
 use crate::session::{Answer, Session};
 use crate::sink::{Filling, IfThere, TableOptions, TableSink};
 use crate::{Error, Result};
@@ -45,7 +46,7 @@ impl Session {
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
     ) -> Result<u64> {
         let adds = matches!(mode, Ingest::Append | Ingest::CreateAppend);
-        let location = match self.names().table(table) {
+        let location = match self.locate(table).await {
             Ok(location) => location,
             Err(Error::NotFound { .. }) if mode != Ingest::Append => self.new_table(table)?,
             Err(error) => return Err(error),
@@ -99,7 +100,7 @@ impl Session {
     /// Where a table of this name would be made.
     fn new_table(&self, name: &str) -> Result<Location> {
         let path = self.names().translate(name)?;
-        let path = match Format::from_extension(&path) {
+        let path = match Format::from_name(&path) {
             Some(_) => path,
             None => Path::new(&format!("{}.dbf", path.display())).to_path_buf(),
         };

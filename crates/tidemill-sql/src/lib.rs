@@ -20,6 +20,7 @@
 //! table in place (UPDATE, DELETE and transactions belong to the xBase lane), and it prints nothing.
 
 mod ads;
+mod binary_functions;
 mod blanks;
 mod catalog;
 mod copy;
@@ -28,12 +29,15 @@ mod dialect;
 mod engine;
 mod error;
 mod faults;
+mod folder;
+mod format;
 mod ingest;
 mod location;
 mod lowering;
 mod names;
 mod options;
 mod plan_cache;
+mod planner_forms;
 mod records;
 mod scalars;
 mod scope;
@@ -45,13 +49,16 @@ mod stop;
 mod stores;
 mod top_percent;
 mod transaction;
+mod uuid_text;
 mod yielding;
 
 pub use catalog::NamedTables;
 pub use copy::{Copied, CopyOptions, Follower, MappedColumn, PlannedCopy, Progress, Verify, remains_in, remove_drafts};
 pub use error::{Error, Left, Result};
+pub use folder::{Folder, LeftOut};
+pub use format::Format;
 pub use ingest::Ingest;
-pub use location::{Format, Location, ObjectUrl, Place};
+pub use location::{Location, ObjectUrl, Place};
 pub use names::Names;
 pub use options::SessionOptions;
 pub use records::{Records, Skipped, standard_input};
@@ -60,3 +67,4 @@ pub use session::{Answer, Session, is_query};
 pub use sink::{FileOptions, Sink, StreamFormat, TableOptions, stream_sink};
 pub use stop::stoppable;
 pub use tidemill_cql::with_causes;
+pub use uuid_text::with_uuids_as_text;

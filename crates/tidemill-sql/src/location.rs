@@ -1,8 +1,7 @@
-//! Where a table is, and the format that its name or its first bytes tell.
+//! Where a table is.
 
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,96 +9,10 @@ use tidemill_riegeli::{FileSource, SharedSource};
 use tidemill_trust::SecretUrl;
 use url::Url;
 
+use crate::format::{FileName, Format, known_extensions};
 use crate::server_url::{ServerKind, ServerUrl};
 use crate::stores::object::{self, Object};
-use crate::{Error, Result, shards};
-
-/// The file formats that a table can be in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// dBASE, FoxPro, Clipper, Harbour and ADS tables (`.dbf`).
-    Xbase,
-    /// Riegeli/records (`.riegeli`).
-    Riegeli,
-    /// ArrayRecord (`.array_record`, `.arrayrecord`): Riegeli/records with an index.
-    ArrayRecord,
-    /// TFRecord (`.tfrecord`, `.tfrecords`).
-    TfRecord,
-    /// ClickHouse's FORMAT Native (`.native`).
-    Native,
-    /// Apache Parquet (`.parquet`).
-    Parquet,
-    /// Arrow IPC files (`.arrow`, `.feather`, `.ipc`).
-    Arrow,
-    /// Comma-separated values with a header line (`.csv`), or tab-separated ones (`.tsv`).
-    Csv,
-    /// One JSON object a line (`.jsonl`, `.ndjson`, `.json`).
-    JsonLines,
-    /// A table of a ClickHouse server (`clickhouse://`).
-    ClickHouse,
-    /// A table of a Cassandra cluster (`cql://`).
-    Cassandra,
-}
-
-impl Format {
-    /// Whether a file of this format is made of records, which can be copied as they are.
-    pub fn has_records(self) -> bool {
-        matches!(self, Self::Riegeli | Self::ArrayRecord | Self::TfRecord)
-    }
-
-    /// The format that a file name's extension tells, in any case; `None` for an extension that no format claims.
-    pub fn from_extension(path: &Path) -> Option<Self> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        EXTENSIONS
-            .iter()
-            .find(|(known, _)| *known == extension)
-            .map(|(_, format)| *format)
-    }
-
-    /// The format that a file's first bytes tell. An empty file, or one that starts like no known format, is `None`.
-    fn sniff(path: &Path) -> Result<Option<Self>> {
-        let mut start = Vec::with_capacity(64);
-        File::open(path)
-            .map_err(Error::io(path, "open"))?
-            .take(64)
-            .read_to_end(&mut start)
-            .map_err(Error::io(path, "read"))?;
-        Ok(match start.as_slice() {
-            [b'P', b'A', b'R', b'1', ..] => Some(Self::Parquet),
-            [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Some(Self::Arrow),
-            start if start.get(24..32).is_some_and(|magic| magic == RIEGELI_SIGNATURE_AT_24) => Some(Self::Riegeli),
-            [b'{', ..] => Some(Self::JsonLines),
-            // Version byte, then the last update as year, month, day.
-            [
-                0x02..=0x05 | 0x30..=0x32 | 0x83 | 0x8B | 0x8E | 0xCB | 0xF5 | 0xE5 | 0xFB,
-                _,
-                0..=12,
-                0..=31,
-                ..,
-            ] if start.len() >= 32 => Some(Self::Xbase),
-            _ => None,
-        })
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Xbase => "xbase",
-            Self::Riegeli => "riegeli",
-            Self::ArrayRecord => "array_record",
-            Self::TfRecord => "tfrecord",
-            Self::Native => "native",
-            Self::Parquet => "parquet",
-            Self::Arrow => "arrow",
-            Self::Csv => "csv",
-            Self::JsonLines => "jsonl",
-            Self::ClickHouse => "clickhouse",
-            Self::Cassandra => "cassandra",
-        })
-    }
-}
+use crate::{Error, Result, names, shards};
 
 /// Where a table's bytes are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,19 +93,16 @@ pub struct Location {
 }
 
 impl Location {
-    /// An existing file: its extension decides, and where that says nothing its first bytes do.
+    /// An existing file, whose bytes tell its format, or its name where they say nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] when neither tells a format, [`Error::Io`] when the file can't be read.
+    /// [`Error::NotATable`] when neither tells a format, [`Error::Io`] when the file can't be read.
     pub fn existing(path: &Path) -> Result<Self> {
-        let format = match Format::from_extension(path) {
-            Some(format) => format,
-            None => Format::sniff(path)?.ok_or_else(|| unknown_format(path.display()))?,
-        };
+        let file = File::open(path).map_err(Error::io(path, "open"))?;
         Ok(Self {
+            format: Format::detect(path, &FileSource::new(file), &path.display())?,
             place: Place::File(path.to_path_buf()),
-            format,
         })
     }
 
@@ -207,13 +117,7 @@ impl Location {
             let found = Self::existing(file)?.format;
             let expected = *format.get_or_insert(found);
             if found != expected {
-                return Err(Error::Unsupported {
-                    what: format!(
-                        "{pattern}: a table of {expected} files with {} among them, which",
-                        file.display()
-                    ),
-                    hint: format!("it is {found}; name files of one format"),
-                });
+                return Err(mixed(&pattern, &file.display(), expected, found));
             }
         }
         match format {
@@ -231,16 +135,32 @@ impl Location {
         }
     }
 
-    /// An object of a store, or those that a pattern or a count of shards stands for. The name's extension decides. A letter of a
-    /// pattern that is one of an object's name has its number: `%2A` for `*`, `%5B` for `[`.
+    /// An object of a store, or those that a pattern or a count of shards stands for. Its bytes tell the format as those of a file
+    /// do; of several objects, the first. The readers of other formats than those of records find out by themselves whether the name
+    /// is right, so names of these are believed without asking the store. A letter of a pattern that is one of an object's name has
+    /// its number: `%2A` for `*`, `%5B` for `[`.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for an extension that no format claims.
-    pub fn object(url: ObjectUrl) -> Result<Self> {
+    /// [`Error::NotATable`] when neither bytes nor name tell a format; [`Error::NotFound`]; [`Error::Io`].
+    pub async fn object(url: ObjectUrl) -> Result<Self> {
         let path = Path::new(url.url().path());
-        let format = Format::from_extension(path).ok_or_else(|| unknown_format(&url))?;
-        let place = match url.url().path().contains(shards::PATTERN) || shards::is_family(path) {
+        let named = Format::from_name(path).filter(|format| !format.has_records());
+        let is_pattern = url.url().path().contains(shards::PATTERN) || shards::is_family(path);
+        let format = match named {
+            Some(format) => format,
+            None if is_pattern => match object::all_of(&url).await?.into_iter().next() {
+                Some(first) => object::detect(first).await?,
+                None => {
+                    return Err(Error::NotFound {
+                        name: url.to_string(),
+                        hint: "no object fits the pattern".to_owned(),
+                    });
+                }
+            },
+            None => object::detect(Object::open(&url)?).await?,
+        };
+        let place = match is_pattern {
             true => Place::Objects(url),
             false => Place::Object(url),
         };
@@ -283,7 +203,7 @@ impl Location {
         }
     }
 
-    /// A table to be made or filled: a table of a server, or a file, whose extension decides.
+    /// A table to be made or filled: a table of a server, or a file or an object, whose name decides its format.
     ///
     /// # Errors
     ///
@@ -291,26 +211,45 @@ impl Location {
     pub fn destination(text: &str) -> Result<Self> {
         match ServerUrl::new(text) {
             Some(url) => Self::server(url),
+            None if names::is_object(text) => {
+                let url = names::object_url(text)?;
+                let format = format_to_write(Path::new(url.url().path()), &url)?;
+                Ok(Self {
+                    place: Place::Object(url),
+                    format,
+                })
+            }
             None => Self::new_file(Path::new(text)),
         }
     }
 
-    /// A file to be made: its extension decides.
+    /// A file of this name to be made in a folder, or an object behind the URL of a bucket or a prefix.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for an extension that no format claims.
-    pub fn new_file(path: &Path) -> Result<Self> {
-        match Format::from_extension(path) {
-            Some(format) => Ok(Self {
-                place: Place::File(path.to_path_buf()),
-                format,
-            }),
-            None => Err(Error::Unsupported {
-                what: format!("{}: writing a file of this name", path.display()),
-                hint: format!("the extension tells the format: {}", known_extensions()),
-            }),
+    /// As [`Location::new_file`].
+    pub fn destination_in(folder: &str, name: &str) -> Result<Self> {
+        if !names::is_object(folder) {
+            return Self::new_file(&Path::new(folder).join(name));
         }
+        let mut url = names::object_url(folder)?.url().clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push(name);
+        }
+        Self::destination(url.as_str())
+    }
+
+    /// A file to be made: its name decides.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a name that no format claims, and for one that stands for several shards.
+    pub fn new_file(path: &Path) -> Result<Self> {
+        let format = format_to_write(path, &path.display())?;
+        Ok(Self {
+            place: Place::File(path.to_path_buf()),
+            format,
+        })
     }
 
     /// The places of the table one by one: more than one only of shards. A store is asked which of its objects fit a pattern.
@@ -358,6 +297,7 @@ impl Location {
                 let (place, format) = (Place::Object(url), self.format);
                 sources.push((Self { place, format }, Some(source)));
             }
+            self.is_of_all(&sources).await?;
         } else {
             for part in self.parts().await? {
                 let source = part.source().await?;
@@ -365,6 +305,21 @@ impl Location {
             }
         }
         Ok(sources)
+    }
+
+    /// Checks that all objects are of this format: the first of them has told it.
+    async fn is_of_all(&self, sources: &[(Self, Option<SharedSource>)]) -> Result<()> {
+        if !self.format.has_records() {
+            return Ok(());
+        }
+        for (part, source) in sources.iter().skip(1) {
+            let Some(source) = source else { continue };
+            let found = object::detect_source(part.to_string(), Arc::clone(source)).await?;
+            if found != self.format {
+                return Err(mixed(self, &part.place, self.format, found));
+            }
+        }
+        Ok(())
     }
 
     /// The bytes of the table's one file or object, to be read at any position; `None` for standard input. Objects are read
@@ -402,9 +357,11 @@ impl Location {
 
     /// The name that a statement calls the table by when it gives no alias: the file's name without its extension.
     pub fn table_name(&self) -> String {
-        let stem = |path: &Path| {
-            path.file_stem()
-                .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        let stem = |path: &Path| match FileName::of(path) {
+            Some(name) => name.stem,
+            None => path
+                .file_stem()
+                .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
         };
         match &self.place {
             Place::File(path) => stem(path),
@@ -422,78 +379,22 @@ impl fmt::Display for Location {
     }
 }
 
-fn unknown_format(place: impl fmt::Display) -> Error {
+fn mixed(table: &dyn fmt::Display, part: &dyn fmt::Display, expected: Format, found: Format) -> Error {
     Error::Unsupported {
-        what: format!("{place}: the format of this file"),
-        hint: format!("the extension tells it: {}", known_extensions()),
+        what: format!("{table}: a table of {expected} files with {part} among them, which"),
+        hint: format!("it is {found}; name files of one format"),
     }
 }
 
-fn known_extensions() -> String {
-    EXTENSIONS
-        .iter()
-        .map(|(extension, _)| format!(".{extension}"))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-const EXTENSIONS: &[(&str, Format)] = &[
-    ("dbf", Format::Xbase),
-    ("riegeli", Format::Riegeli),
-    ("array_record", Format::ArrayRecord),
-    ("arrayrecord", Format::ArrayRecord),
-    ("tfrecord", Format::TfRecord),
-    ("tfrecords", Format::TfRecord),
-    ("native", Format::Native),
-    ("parquet", Format::Parquet),
-    ("arrow", Format::Arrow),
-    ("feather", Format::Arrow),
-    ("ipc", Format::Arrow),
-    ("csv", Format::Csv),
-    ("tsv", Format::Csv),
-    ("jsonl", Format::JsonLines),
-    ("ndjson", Format::JsonLines),
-    ("json", Format::JsonLines),
-];
-
-/// Riegeli/records file format, "File signature": a file opens with a block header of 24 bytes and the signature
-/// chunk's header, whose first 8 bytes are the hash of the 32 that follow, always the same.
-pub(crate) const RIEGELI_SIGNATURE_AT_24: [u8; 8] = [0x91, 0xba, 0xc2, 0x3c, 0x92, 0x87, 0xe1, 0xa9];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_extension_tells_the_format_in_any_case() {
-        for (name, format) in [
-            ("ORDERS.DBF", Some(Format::Xbase)),
-            ("a/b.Riegeli", Some(Format::Riegeli)),
-            ("x.tsv", Some(Format::Csv)),
-            ("x.json", Some(Format::JsonLines)),
-            ("x.doc", None),
-            ("dbf", None),
-        ] {
-            assert_eq!(Format::from_extension(Path::new(name)), format, "{name}");
-        }
+fn format_to_write(path: &Path, place: &dyn fmt::Display) -> Result<Format> {
+    if shards::is_family(path) {
+        return Err(Error::Unsupported {
+            what: format!("{place}: writing several shards at once"),
+            hint: "name one file, such as orders-00000-of-00002.riegeli".to_owned(),
+        });
     }
-
-    #[test]
-    fn a_file_without_an_extension_is_told_by_its_first_bytes() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut dbf = vec![0_u8; 33];
-        dbf[..4].copy_from_slice(&[0x03, 124, 2, 29]);
-        for (bytes, format) in [
-            (b"PAR1".to_vec(), Format::Parquet),
-            (b"ARROW1\0\0".to_vec(), Format::Arrow),
-            (dbf, Format::Xbase),
-        ] {
-            let path = folder.path().join("table");
-            std::fs::write(&path, bytes).expect("written");
-            assert_eq!(Location::existing(&path).expect("a format").format, format);
-        }
-        let path = folder.path().join("letter");
-        std::fs::write(&path, "Dear Sir").expect("written");
-        assert!(matches!(Location::existing(&path), Err(Error::Unsupported { .. })));
-    }
+    Format::from_name(path).ok_or_else(|| Error::Unsupported {
+        what: format!("{place}: writing a file of this name"),
+        hint: format!("the extension tells the format: {}", known_extensions()),
+    })
 }

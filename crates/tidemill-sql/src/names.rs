@@ -15,11 +15,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use tidemill_ads::sql::{StatementKind, TableName};
 use tidemill_trust::{SecretUrl, without_secrets};
 use url::Url;
 
-use crate::location::{Format, Location, Place};
+use crate::folder::{self, Folder};
+use crate::format::{FileName, Format};
+use crate::location::{Location, ObjectUrl, Place};
 use crate::server_url::ServerUrl;
+use crate::session::Session;
 use crate::{Error, Result, shards};
 
 /// The settings that lead from a name to a file.
@@ -74,12 +78,19 @@ impl Names {
             .map(|(name, place)| (name.as_str(), place.as_str()))
     }
 
-    /// The names that were given to files of tables.
-    pub(crate) fn attached_files(&self) -> impl Iterator<Item = (String, PathBuf)> {
-        let attached = self.attached.iter();
-        attached.filter_map(|(name, place)| {
-            let file = self.path(place).ok().flatten()?;
-            Some((name.clone(), file))
+    /// The names that were given, each with the file of the xBase table that it stands for, or with what it stands for instead.
+    pub(crate) fn attached_tables(&self) -> impl Iterator<Item = (&str, std::result::Result<PathBuf, String>)> {
+        self.attached.iter().map(|(name, place)| {
+            let table = match self.path(place).ok().flatten() {
+                Some(path) => match Location::existing(&path) {
+                    Ok(Location {
+                        format: Format::Xbase, ..
+                    }) => Ok(path),
+                    _ => Err(format!("{name} is {}, which is no xBase table", path.display())),
+                },
+                None => Err(format!("{name} is {}, which is no xBase table", without_secrets(place))),
+            };
+            (name.as_str(), table)
         })
     }
 
@@ -92,13 +103,13 @@ impl Names {
         parts.join(";")
     }
 
-    /// The table that `name` means.
+    /// What `name` means, as far as that is known without asking a store or a server.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] with what was looked for and what is there instead; [`Error::Ambiguous`] when files of
-    /// several formats share the name.
-    pub fn table(&self, name: &str) -> Result<Location> {
+    /// several formats share the name and none of them is an xBase table.
+    pub(crate) fn find(&self, name: &str) -> Result<Found> {
         if let Some((_, place)) = self
             .attached
             .iter()
@@ -120,41 +131,37 @@ impl Names {
             && let Some(url) = ServerUrl::new(place)
             && !url.names_table()
         {
-            return Location::server(url.with_table(table));
+            return Location::server(url.with_table(table)).map(Found::table);
         }
         if name == "-" {
-            return Ok(Location::standard_input());
+            return Ok(Found::table(Location::standard_input()));
         }
-        if let Some(location) = self.place(name)? {
-            return Ok(location);
+        if let Some(found) = self.place(name)? {
+            return Ok(found);
         }
         match &self.database {
-            Some(database) => Location::server(database.with_table(name)),
+            Some(database) => Location::server(database.with_table(name)).map(Found::table),
             None => self.by_stem(name),
         }
     }
 
     /// The table at a place that is told by a path, a pattern or a URL.
-    fn place(&self, text: &str) -> Result<Option<Location>> {
+    fn place(&self, text: &str) -> Result<Option<Found>> {
         if let Some(url) = ServerUrl::new(text) {
-            return Location::server(url).map(Some);
+            return Location::server(url).map(|location| Some(Found::table(location)));
         }
         if is_object(text) {
-            let url = Url::parse(text).map_err(|error| Error::NotFound {
-                name: SecretUrl::new(text).to_string(),
-                hint: format!("not a URL: {error}"),
-            })?;
-            return Location::object(url.into()).map(Some);
+            return object_url(text).map(|url| Some(Found::Object(url)));
         }
         if let Some(path) = self.path(text)? {
             return match path.is_file() {
-                true => Location::existing(&path).map(Some),
+                true => Location::existing(&path).map(|location| Some(Found::table(location))),
                 false => Ok(None),
             };
         }
         let path = self.translate(text)?;
         if let Some(shards) = shards::all_of(&path) {
-            return self.all_of(text, &shards).map(Some);
+            return self.all_of(text, &shards).map(|table| Some(Found::table(table)));
         }
         if !text.contains(shards::PATTERN) {
             return Ok(None);
@@ -173,10 +180,11 @@ impl Names {
         if files.is_empty() {
             return Ok(None);
         }
-        if let Some(expected) = shards::siblings(files.iter().map(PathBuf::as_path)) {
-            return self.all_of(text, &expected).map(Some);
-        }
-        Location::shards(text, files).map(Some)
+        let table = match shards::siblings(files.iter().map(PathBuf::as_path)) {
+            Some(expected) => self.all_of(text, &expected),
+            None => Location::shards(text, files),
+        };
+        table.map(|table| Some(Found::table(table)))
     }
 
     /// The table of these shards, none of which may be missing.
@@ -251,49 +259,49 @@ impl Names {
         Ok(PathBuf::from(text))
     }
 
-    /// The tables of a folder, by name: every file whose extension tells a format.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when the folder can't be read.
-    pub fn tables_in(folder: &Path) -> Result<Vec<Location>> {
-        let mut tables = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(Error::io(folder, "list"))? {
-            let path = entry.map_err(Error::io(folder, "list"))?.path();
-            let path = path.strip_prefix("./").map_or_else(|_| path.clone(), Path::to_path_buf);
-            if let Some(format) = Format::from_extension(&path)
-                && path.is_file()
-            {
-                tables.push((path, format));
-            }
-        }
-        tables.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let tables = tables.into_iter().map(|(path, format)| Location {
-            place: Place::File(path),
-            format,
-        });
-        let tables = tables.collect();
-        Ok(tables)
-    }
-
-    fn by_stem(&self, name: &str) -> Result<Location> {
+    /// The file named like a table, without its extension. Files whose extension tells a format come before those that only their
+    /// bytes tell, and an xBase table before all others: it is what a name without extension means to the programs that made it.
+    fn by_stem(&self, name: &str) -> Result<Found> {
         let folder = self.dir.clone().unwrap_or_else(|| PathBuf::from("."));
-        let tables = match Self::tables_in(&folder) {
-            Ok(tables) => tables,
+        let entries = match folder::entries(&folder) {
+            Ok(entries) => entries,
             Err(_) if self.dir.is_none() => Vec::new(),
             Err(error) => return Err(error),
         };
-        let mut fitting: Vec<Location> = tables
-            .iter()
-            .filter(|table| table.table_name().eq_ignore_ascii_case(name))
-            .cloned()
-            .collect();
-        match fitting.len() {
-            0 => Err(Error::NotFound {
-                name: name.to_owned(),
-                hint: not_found_hint(&folder, &tables),
-            }),
-            1 => Ok(fitting.remove(0)),
+        let mut fitting = Vec::new();
+        let mut fault = None;
+        for path in entries {
+            let stem = FileName::of(&path).map(|file| file.stem);
+            if !stem.is_some_and(|stem| stem.eq_ignore_ascii_case(name)) || folder::is_companion(&path) {
+                continue;
+            }
+            match Location::existing(&path) {
+                Ok(location) => fitting.push((Format::from_name(&path).is_some(), location)),
+                Err(error) => fault = Some(error),
+            }
+        }
+        if fitting.iter().any(|(is_named, _)| *is_named) {
+            fitting.retain(|(is_named, _)| *is_named);
+        }
+        // First come xBase tables.
+        fitting.sort_by_key(|(_, location)| location.format != Format::Xbase);
+        let mut fitting: Vec<Location> = fitting.into_iter().map(|(_, location)| location).collect();
+        let tables = fitting.iter().filter(|table| table.format == Format::Xbase).count();
+        match (fitting.len(), tables) {
+            (0, _) => match fault {
+                Some(fault) => Err(fault),
+                None => Err(Error::NotFound {
+                    name: name.to_owned(),
+                    hint: not_found_hint(&folder),
+                }),
+            },
+            (1, _) | (_, 1) => {
+                let location = fitting.remove(0);
+                Ok(Found::Table {
+                    location,
+                    namesakes: fitting,
+                })
+            }
             _ => Err(Error::Ambiguous {
                 name: name.to_owned(),
                 candidates: fitting.iter().map(Location::to_string).collect(),
@@ -302,11 +310,97 @@ impl Names {
     }
 }
 
+/// What a name means.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Table {
+        location: Location,
+        /// Files of the same name that are not read.
+        namesakes: Vec<Location>,
+    },
+    /// What the store must be asked for.
+    Object(ObjectUrl),
+}
+
+impl Found {
+    fn table(location: Location) -> Self {
+        Self::Table {
+            location,
+            namesakes: Vec::new(),
+        }
+    }
+}
+
+impl Session {
+    /// The table that `name` means: a name that was attached, a path, a pattern, a URL, `-` for standard input, or the name of a file
+    /// without its extension. Of files that differ only in their extension it is the xBase table, if one of them is; the others are
+    /// told by [`Session::notes`]. Queries, changes and all else find tables by this rule.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] with what was looked for and what is there instead; [`Error::Ambiguous`] when files of several formats
+    /// share the name and none, or more than one, is an xBase table; [`Error::Unsupported`] for what is no table; [`Error::Io`].
+    pub async fn locate(&self, name: &str) -> Result<Location> {
+        match self.names().find(name)? {
+            Found::Object(url) => Location::object(url).await,
+            Found::Table { location, namesakes } => {
+                if !namesakes.is_empty() {
+                    let others: Vec<String> = namesakes.iter().map(Location::to_string).collect();
+                    self.note(format!(
+                        "{name} is {location}; {} has the same name (write the extension, or --attach {name}=FILE)",
+                        others.join(", ")
+                    ));
+                }
+                Ok(location)
+            }
+        }
+    }
+
+    /// Whether a table is there and not of xBase.
+    pub(crate) async fn is_of_others(&self, table: &TableName) -> bool {
+        let location = self.locate(&table.to_string()).await;
+        location.is_ok_and(|location| location.format != Format::Xbase)
+    }
+
+    /// The table that a statement changes, where queries find it: other statements than INSERT are for xBase tables alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a table of another kind; as [`Session::locate`], but for a table that is not there.
+    pub(crate) async fn changed_file(&self, kind: &StatementKind) -> Result<Vec<(String, PathBuf)>> {
+        let Some(table) = kind.changed_table() else {
+            return Ok(Vec::new());
+        };
+        let name = table.to_string();
+        match self.locate(&name).await {
+            Ok(location) => match (location.format, &location.place) {
+                (Format::Xbase, Place::File(path)) => Ok(vec![(name, path.clone())]),
+                _ => Err(Error::Unsupported {
+                    what: format!("{location}: changing a table that is not of xBase"),
+                    hint: "INSERT INTO adds rows to tables of servers; copy writes new ones".to_owned(),
+                }),
+            },
+            // Temporary tables and cursors of ADS SQL are no files.
+            Err(Error::NotFound { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// The schemes of URLs whose objects can be read.
 const OBJECT_STORES: [&str; 6] = ["s3", "gs", "az", "abfss", "http", "https"];
 
+/// The URL of an object.
+pub(crate) fn object_url(text: &str) -> Result<ObjectUrl> {
+    let url = Url::parse(text).map_err(|error| Error::NotFound {
+        name: SecretUrl::new(text).to_string(),
+        hint: format!("not a URL: {error}"),
+    })?;
+    Ok(url.into())
+}
+
 /// Whether the text is the URL of an object that can be read.
-fn is_object(text: &str) -> bool {
+pub(crate) fn is_object(text: &str) -> bool {
     text.split_once("://")
         .is_some_and(|(scheme, _)| OBJECT_STORES.iter().any(|known| known.eq_ignore_ascii_case(scheme)))
 }
@@ -349,12 +443,13 @@ fn existing_in_any_case(path: &Path) -> Option<PathBuf> {
     Some(found)
 }
 
-fn not_found_hint(folder: &Path, tables: &[Location]) -> String {
+fn not_found_hint(folder: &Path) -> String {
     const NAMED: usize = 12;
     let place = match folder.to_str() {
         Some(".") => "this folder".to_owned(),
         _ => folder.display().to_string(),
     };
+    let tables = Folder::list(folder).map(|folder| folder.tables).unwrap_or_default();
     if tables.is_empty() {
         return format!("{place} holds no tables; --dir names the folder of your tables");
     }
@@ -379,6 +474,27 @@ mod tests {
         folder
     }
 
+    fn table(names: &Names, name: &str) -> Location {
+        match names.find(name).expect(name) {
+            Found::Table { location, .. } => location,
+            Found::Object(url) => panic!("{url} is an object"),
+        }
+    }
+
+    #[test]
+    fn an_xbase_table_comes_before_its_namesakes() {
+        let folder = folder_with(&["orders.csv", "ORDERS.DBF", "orders.jsonl", "orders.txt", "orders.fpt"]);
+        let mut names = Names::default();
+        names.set_dir(folder.path());
+        match names.find("orders").expect("a table") {
+            Found::Table { location, namesakes } => {
+                assert_eq!(location.file().expect("a file"), folder.path().join("ORDERS.DBF"));
+                assert_eq!(namesakes.len(), 2, "{namesakes:?}");
+            }
+            Found::Object(url) => panic!("{url}"),
+        }
+    }
+
     #[test]
     fn names_lead_to_files() {
         let folder = folder_with(&["ORDERS.DBF", "Data/2024/CUST.dbf", "notes.csv"]);
@@ -395,11 +511,8 @@ mod tests {
             (r"DATA\2024\cust.dbf", "Data/2024/CUST.dbf"),
             ("NOTES", "notes.csv"),
         ] {
-            assert_eq!(
-                names.table(name).expect(name).file().expect(name),
-                folder.path().join(file),
-                "{name}"
-            );
+            let found = table(&names, name);
+            assert_eq!(found.file().expect(name), folder.path().join(file), "{name}");
         }
     }
 
@@ -414,22 +527,22 @@ mod tests {
             ("clickhouse://h/x/y", "clickhouse://h/x/y"),
         ] {
             let url = ServerUrl::new(url).expect(url);
-            assert_eq!(names.table(name).expect(name).place, Place::Server(url));
+            assert_eq!(table(&names, name).place, Place::Server(url));
         }
     }
 
     #[test]
     fn a_name_that_leads_nowhere_says_what_is_there() {
-        let folder = folder_with(&["ORDERS.DBF", "orders.parquet", "notes.csv"]);
+        let folder = folder_with(&["orders.csv", "orders.jsonl", "notes.csv"]);
         let mut names = Names::default();
         names.set_dir(folder.path());
-        let error = |name: &str| names.table(name).expect_err(name).to_string();
+        let error = |name: &str| names.find(name).expect_err(name).to_string();
         assert!(
-            error("nots").ends_with("has ORDERS, notes, orders"),
+            error("nots").ends_with("has notes, orders, orders"),
             "{}",
             error("nots")
         );
-        assert!(error("orders").contains("ORDERS.DBF") && error("orders").contains("orders.parquet"));
+        assert!(error("orders").contains("orders.csv") && error("orders").contains("orders.jsonl"));
         assert!(error(r"D:\X.DBF").contains("--drive D=FOLDER"));
         assert!(error("clickhouse://u:secret@localhost/x").contains("clickhouse://u:***@localhost/x"));
         assert!(error("postgres://u:secret@localhost/x").contains("postgres://u:***@localhost/x"));

@@ -4,8 +4,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use prost::Message as _;
 use prost_types::FileDescriptorSet;
-use tidemill_riegeli::{FieldProjection, ReaderOptions, RecordType};
+use tidemill_riegeli::tensorflow_example::ExampleKind;
+use tidemill_riegeli::{FieldProjection, ReaderOptions, RecordType, RecordsMetadata};
 use tidemill_xbase::{Blank, CodePage, Deleted};
 
 use crate::names::Names;
@@ -33,6 +35,19 @@ pub struct SessionOptions {
     message: Option<String>,
     pub(crate) making: TableOptions,
     pub(crate) field_projection: Option<FieldProjection>,
+}
+
+/// What records are said to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MessageOption {
+    /// Nothing is said: what the file tells, or its first records.
+    Found,
+    /// Records as they are.
+    None,
+    /// Messages whose features are columns.
+    Example(ExampleKind),
+    /// A type of the descriptors.
+    Named,
 }
 
 impl SessionOptions {
@@ -145,8 +160,10 @@ impl SessionOptions {
         self
     }
 
-    /// The full name of the message type of records, for descriptors that were set. Default: what the file says, or the only
-    /// message type that the descriptors have.
+    /// The full name of the message type of records, for descriptors that were set. Without descriptors `tensorflow.Example` and
+    /// `tensorflow.SequenceExample` are known, whose features become columns, and `none` has messages as they are, in one binary
+    /// column `record`. Default: what the file says, or the only message type that the descriptors have; of records of which nothing is
+    /// said, the features of such examples, if the first thousand are all of them, or else records as they are.
     #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
@@ -161,11 +178,65 @@ impl SessionOptions {
         self
     }
 
+    /// What was set of the type of records.
+    pub(crate) fn message_option(&self) -> MessageOption {
+        match self.message.as_deref() {
+            None => MessageOption::Found,
+            Some("none") => MessageOption::None,
+            Some(name) => match ExampleKind::from_message_name(name).filter(|_| self.descriptors.is_none()) {
+                Some(kind) => MessageOption::Example(kind),
+                None => MessageOption::Named,
+            },
+        }
+    }
+
+    /// Whether a type of records was set.
+    pub(crate) fn says_record_type(&self) -> bool {
+        self.descriptors.is_some() || matches!(self.message_option(), MessageOption::Example(_) | MessageOption::Named)
+    }
+
+    /// The metadata of a file of records, serialized, with the type that was set.
+    ///
+    /// # Errors
+    ///
+    /// As [`SessionOptions::record_type`]; [`Error::Unsupported`] for metadata that cannot be read.
+    pub(crate) fn with_record_type(&self, metadata: Vec<u8>) -> Result<Vec<u8>> {
+        if !self.says_record_type() {
+            return Ok(metadata);
+        }
+        let mut known = RecordsMetadata::decode(metadata.as_slice()).map_err(|error| Error::Unsupported {
+            what: format!("a record type in metadata that are none ({error})"),
+            hint: "leave out --descriptor and --message".to_owned(),
+        })?;
+        let record_type = match self.message_option() {
+            MessageOption::Example(kind) => Some(kind.record_type()),
+            _ => self.record_type(known.record_type_name.as_deref())?,
+        };
+        if let Some(record_type) = record_type {
+            known.set_record_type(record_type);
+        }
+        Ok(known.encode_to_vec())
+    }
+
     /// The record type by the descriptors that were set, in a file that says its records are messages of type `named`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a type without descriptors, or descriptors of several types of which none was chosen.
     pub(crate) fn record_type(&self, named: Option<&str>) -> Result<Option<RecordType>> {
         let Some(descriptors) = &self.descriptors else {
-            return Ok(None);
+            return match (self.message_option(), &self.message) {
+                (MessageOption::Named, Some(name)) => Err(Error::Unsupported {
+                    what: format!("--message {name} without the descriptors of this type"),
+                    hint: "--descriptor names a file of them; tensorflow.Example, tensorflow.SequenceExample and none need none"
+                        .to_owned(),
+                }),
+                _ => Ok(None),
+            };
         };
+        if self.message_option() == MessageOption::None {
+            return Ok(None);
+        }
         let record_type = |name: &str| RecordType {
             name: name.to_owned(),
             descriptors: FileDescriptorSet::clone(descriptors),
@@ -226,7 +297,8 @@ impl SessionOptions {
 
     /// As the result of a copy is read, which has deleted records if it `has_marks`.
     pub(crate) fn of_result(&self, has_marks: bool) -> Self {
-        let result = Self::default();
+        // Records are compared as they are.
+        let result = Self::default().message("none");
         let result = match self.blank {
             Some(blank) => result.blank(blank),
             None => result,

@@ -1,15 +1,18 @@
 //! Records as they are: bytes that go from one file of records to another, or to a program, without being looked into.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Cursor, Read};
+use std::io::{self, BufReader, BufWriter, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use tidemill_riegeli::array_record::ArrayRecordWriter;
-use tidemill_riegeli::tfrecord::{self, TfRecordReader, TfRecordWriter};
-use tidemill_riegeli::{ReaderOptions, RecordReader, RecordWriter, SharedSource, SkippedRegion, Source, StreamSource};
+use tidemill_riegeli::tfrecord::{TfRecordReader, TfRecordWriter};
+use tidemill_riegeli::{
+    ReaderOptions, RecordReader, RecordWriter, SharedSource, SkippedRegion, Source, SourceReader, StreamSource,
+};
 
-use crate::location::{Format, Location, Place, RIEGELI_SIGNATURE_AT_24};
+use crate::format::{FileName, Format, read_beginning};
+use crate::location::{Location, Place};
 use crate::sink::FileOptions;
 use crate::{Error, Result};
 
@@ -134,24 +137,67 @@ impl Records {
 }
 
 /// Standard input from its first byte on, and the format of records that its beginning tells: Riegeli, as which an ArrayRecord
-/// file is read too, or TFRecord. What begins like neither is taken for Riegeli, whose reader says what is wrong.
+/// file is read too, or TFRecord. What begins like nothing that is known is taken for Riegeli, whose reader says what is wrong.
 ///
 /// # Errors
 ///
-/// [`Error::Io`].
+/// [`Error::Io`]; [`Error::Unsupported`] for what is no records.
 pub fn standard_input() -> Result<(Format, impl Read)> {
     let mut stdin = io::stdin().lock();
-    let mut beginning = Vec::new();
-    let read = stdin.by_ref().take(64).read_to_end(&mut beginning);
-    read.map_err(Error::io("standard input", "read"))?;
-    let is_riegeli = beginning
-        .get(24..32)
-        .is_some_and(|magic| magic == RIEGELI_SIGNATURE_AT_24);
-    let format = match !is_riegeli && tfrecord::is_beginning(&beginning) {
-        true => Format::TfRecord,
-        false => Format::Riegeli,
-    };
+    let beginning = read_beginning(&mut stdin).map_err(Error::io("standard input", "read"))?;
+    let format = Format::of_stream(&beginning, &"standard input")?;
     Ok((format, Cursor::new(beginning).chain(stdin)))
+}
+
+/// Reads the records of a file one by one.
+pub(crate) enum RecordsReader {
+    Riegeli(Box<RecordReader<SharedSource>>),
+    TfRecord(Box<TfRecordReader<BufReader<SourceReader<SharedSource>>>>),
+    /// Read to its end, with what recovery left out.
+    Ended(Vec<SkippedRegion>),
+}
+
+impl RecordsReader {
+    pub(crate) fn open(source: SharedSource, name: &str, format: Format, options: &ReaderOptions) -> Result<Self> {
+        Ok(match format {
+            Format::TfRecord => {
+                let reader = TfRecordReader::from_source(source, name)?.recover(options.recovers());
+                Self::TfRecord(Box::new(reader.max_expansion(options.expansion())))
+            }
+            _ => Self::Riegeli(Box::new(RecordReader::from_source(source, name, options)?)),
+        })
+    }
+
+    /// The next record; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Riegeli`], which names the file.
+    pub(crate) fn read_record(&mut self) -> Result<Option<&[u8]>> {
+        if let Self::Riegeli(reader) = self
+            && !reader.has_record()?
+        {
+            // Only now it is known whether the file ends as it should.
+            let Self::Riegeli(reader) = std::mem::replace(self, Self::Ended(Vec::new())) else {
+                return Ok(None);
+            };
+            *self = Self::Ended(reader.close()?);
+        }
+        Ok(match self {
+            Self::Riegeli(reader) => reader.read_record()?,
+            Self::TfRecord(reader) => reader.read_record()?,
+            Self::Ended(_) => None,
+        })
+    }
+
+    /// What recovery has left out so far.
+    pub(crate) fn skipped(&self) -> &[SkippedRegion] {
+        match self {
+            Self::Riegeli(reader) => reader.skipped(),
+            Self::TfRecord(reader) => reader.skipped(),
+            Self::Ended(skipped) => skipped,
+        }
+    }
 }
 
 type Flow = (ControlFlow<()>, Vec<SkippedRegion>);
@@ -207,7 +253,10 @@ impl RecordsSink {
                 }
                 Self::ArrayRecord(Box::new(ArrayRecordWriter::create(path, options)?))
             }
-            Format::TfRecord => Self::TfRecord(TfRecordWriter::create(path)?),
+            Format::TfRecord => {
+                let compression = FileName::of(path).map_or_else(Default::default, |name| name.compression);
+                Self::TfRecord(TfRecordWriter::create_compressed(path, compression)?)
+            }
             _ => {
                 let mut options = options.riegeli.clone();
                 if !metadata.is_empty() && !options.has_metadata() {

@@ -1,7 +1,7 @@
 //! A session: the settings of a person's work, and statements run under them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
@@ -15,7 +15,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState, SessionStateBuilder};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::memory::MemoryStream;
@@ -24,14 +24,15 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use futures::StreamExt;
 use sqlparser::ast::{Insert, SetExpr, Statement, TableObject};
-use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableName, TableSource, Type, Value};
+use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableSource, Type, Value};
 use tidemill_riegeli::RecordType;
 use tidemill_trust::without_secrets;
 
 use crate::ads::{self, TextKind};
 use crate::copy;
 use crate::damage::DamageLog;
-use crate::location::{Format, Location, Place};
+use crate::format::Format;
+use crate::location::{Location, Place};
 use crate::lowering::Parameters;
 use crate::names::Names;
 use crate::options::SessionOptions;
@@ -43,7 +44,10 @@ use crate::sink::{Filling, IfThere, TableSink};
 use crate::stores::Clients;
 use crate::transaction::{Kept, blocking};
 use crate::yielding::YieldingJoins;
-use crate::{Error, Result, blanks, dialect, faults, lowering, stores, top_percent};
+use crate::{Error, Result, binary_functions, blanks, dialect, faults, lowering, planner_forms, stores, top_percent};
+
+/// The same for all statements.
+static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_functions::all);
 
 /// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
 pub struct Session {
@@ -53,6 +57,7 @@ pub struct Session {
     memory: Option<Arc<FairSpillPool>>,
     without_files: OnceLock<SessionState>,
     damage: DamageLog,
+    notes: DamageLog,
     pub(crate) clients: Clients,
     pub(crate) kept: Kept,
     pub(crate) plans: PlanCache,
@@ -84,6 +89,7 @@ impl Session {
             options,
             config,
             damage: DamageLog::default(),
+            notes: DamageLog::default(),
             clients: Clients::default(),
             kept: Kept::default(),
             plans: PlanCache::default(),
@@ -103,6 +109,10 @@ impl Session {
             .with_query_planner(Arc::new(top_percent::Planner))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();
+        for function in BINARY_FUNCTIONS.iter() {
+            // Only a registry that cannot be changed refuses.
+            let _ = state.register_udf(Arc::clone(function));
+        }
         state.mark_start_execution();
         state
     }
@@ -130,6 +140,16 @@ impl Session {
     /// What recovery has left out of the tables that were read so far, a line each: the file, the range, and why.
     pub fn damage(&self) -> Vec<String> {
         self.damage.lines()
+    }
+
+    /// What a user would want to know of the tables that were read so far, though nothing is wrong with them, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.lines()
+    }
+
+    /// Keeps a line for [`Session::notes`], once.
+    pub(crate) fn note(&self, line: String) {
+        self.notes.add_line(line);
     }
 
     pub(crate) fn note_damage(&self, file: &str, damage: &impl std::fmt::Display) {
@@ -201,7 +221,7 @@ impl Session {
             },
             _ => return Err(not_a_query()),
         };
-        self.run(statement, sql, &self.options, Some(&tables)).await
+        self.run(statement, sql, &self.options, Tables::Lent(&tables)).await
     }
 
     /// [`Session::query`] under these settings of tables.
@@ -211,13 +231,16 @@ impl Session {
 
     async fn answer_with(&self, sql: &str, values: &[Value], options: &SessionOptions) -> Result<Answer> {
         let text = |kind| ads::Text { sql, values, kind };
+        if dialect::has_subscripts(sql) {
+            return self.run(dialect::parse(sql)?, sql, options, Tables::named()).await;
+        }
         let statements = match tidemill_ads::sql::parse(sql) {
             Ok(statements) => statements,
             // The grammar of the engine has more queries.
             Err(error) => {
                 return match dialect::parse(sql) {
                     Ok(statement @ (Statement::Query(_) | Statement::Explain { .. })) => {
-                        self.run(statement, sql, options, None).await
+                        self.run(statement, sql, options, Tables::named()).await
                     }
                     _ => Err(Error::Parse {
                         message: without_secrets(&error.to_string()).into_owned(),
@@ -234,12 +257,12 @@ impl Session {
                 StatementKind::Explain(inner) if let StatementKind::Select(select) = &inner.kind => {
                     self.select(&text(TextKind::Query), select, true, options).await
                 }
-                StatementKind::Insert(insert) if self.is_of_others(&insert.table) => match dialect::parse(sql)? {
+                StatementKind::Insert(insert) if self.is_of_others(&insert.table).await => match dialect::parse(sql)? {
                     Statement::Insert(insert) => self.insert(insert, sql, options).await,
                     _ => ads::run(&text(TextKind::Change), options, Vec::new(), &self.kept).await,
                 },
                 kind => {
-                    self.only_xbase(kind)?;
+                    let files = self.changed_file(kind).await?;
                     let kind = match kind {
                         StatementKind::Insert(_)
                         | StatementKind::Update(_)
@@ -248,7 +271,7 @@ impl Session {
                         | StatementKind::Script(_) => TextKind::Change,
                         _ => TextKind::Other,
                     };
-                    ads::run(&text(kind), options, Vec::new(), &self.kept).await
+                    ads::run(&text(kind), options, files, &self.kept).await
                 }
             },
             _ => ads::run(&text(TextKind::Change), options, Vec::new(), &self.kept).await,
@@ -264,21 +287,19 @@ impl Session {
         options: &SessionOptions,
     ) -> Result<Answer> {
         let sql = text.sql;
-        let mut files = Vec::new();
+        let (mut files, mut located) = (Vec::new(), Located::new());
         let mut is_xbase = options.suits_ads();
         for (name, place) in scope::relations(&*select.query) {
             if is_system(&name) {
                 continue;
             }
-            let location = self
-                .options
-                .names
-                .table(&name)
-                .map_err(|error| faults::absent(error, place, sql))?;
+            let location = self.locate(&name).await;
+            let location = location.map_err(|error| faults::absent(error, place, sql))?;
             match (location.format, &location.place) {
-                (Format::Xbase, Place::File(path)) => files.push((name, path.clone())),
+                (Format::Xbase, Place::File(path)) => files.push((name.clone(), path.clone())),
                 _ => is_xbase = false,
             }
+            located.insert(name, location);
         }
         let mut refused = None;
         if is_xbase {
@@ -295,31 +316,11 @@ impl Session {
             }
         }
         let statement = lowering::statement(select, explains, &Parameters::of(sql, text.values)?)?;
-        let answer = self.run(statement, sql, options, None).await;
+        let answer = self.run(statement, sql, options, Tables::Named(located)).await;
         match (answer, refused) {
             // What nobody knows is refused in the words of the first who was asked.
             (Err(_), Some((kind, error))) if kind != Kind::NeedsAnalytical => Err(error),
             (answer, _) => answer,
-        }
-    }
-
-    /// Whether a table is there and not of xBase.
-    fn is_of_others(&self, table: &TableName) -> bool {
-        let location = self.options.names.table(&table.to_string());
-        location.is_ok_and(|location| location.format != Format::Xbase)
-    }
-
-    /// Other statements are for xBase tables alone.
-    fn only_xbase(&self, kind: &StatementKind) -> Result<()> {
-        let Some(table) = kind.changed_table() else {
-            return Ok(());
-        };
-        match self.options.names.table(&table.to_string()) {
-            Ok(location) if location.format != Format::Xbase => Err(Error::Unsupported {
-                what: format!("{location}: changing a table that is not of xBase"),
-                hint: "INSERT INTO adds rows to tables of servers; copy writes new ones".to_owned(),
-            }),
-            _ => Ok(()),
         }
     }
 
@@ -331,7 +332,7 @@ impl Session {
                 hint: "write INSERT INTO table SELECT ...".to_owned(),
             });
         };
-        let location = self.options.names.table(&scope::text(name))?;
+        let location = self.locate(&scope::text(name)).await?;
         let Place::Server(url) = &location.place else {
             return Err(Error::Unsupported {
                 what: format!("{location}: adding rows to a table that is a file"),
@@ -339,7 +340,9 @@ impl Session {
             });
         };
         let columns: Vec<String> = insert.columns.iter().map(scope::text).collect();
-        let mut answer = self.run(Statement::Query(source), sql, options, None).await?;
+        let mut answer = self
+            .run(Statement::Query(source), sql, options, Tables::named())
+            .await?;
         let making = &options.making;
         if making.create && !columns.is_empty() {
             answer = answer.named(&columns)?;
@@ -368,11 +371,11 @@ impl Session {
         statement: Statement,
         sql: &str,
         options: &SessionOptions,
-        lent: Option<&Arc<dyn TableSource>>,
+        tables: Tables<'_>,
     ) -> Result<Answer> {
         // Under other settings tables may take other conditions.
         let plans = std::ptr::eq(options, &raw const self.options).then_some(&self.plans);
-        self.planned(&statement, sql, &options.of_statements(), lent, plans)
+        self.planned(&statement, sql, &options.of_statements(), tables, plans)
             .await
     }
 
@@ -381,22 +384,25 @@ impl Session {
         statement: &Statement,
         sql: &str,
         options: &SessionOptions,
-        lent: Option<&Arc<dyn TableSource>>,
+        from: Tables<'_>,
         plans: Option<&PlanCache>,
     ) -> Result<Answer> {
-        let mut state = match lent {
-            Some(_) => self.state_without_files()?,
-            None => self.state(),
+        let mut state = match from {
+            Tables::Lent(_) => self.state_without_files()?,
+            Tables::Named(_) => self.state(),
         };
         let (mut tables, mut providers) = (HashMap::new(), Providers::new());
         for (written, place) in scope::relations(statement) {
-            let (registered, alias, is_xbase, provider) = match lent {
-                Some(source) => {
+            let (registered, alias, is_xbase, provider) = match &from {
+                Tables::Lent(source) => {
                     let alias = scope::table_name(&written).to_owned();
                     (written.clone(), alias, true, stores::lent::open(&written, source)?)
                 }
-                None => {
-                    let location = self.options.names.table(&written);
+                Tables::Named(located) => {
+                    let location = match located.get(&written) {
+                        Some(location) => Ok(location.clone()),
+                        None => self.locate(&written).await,
+                    };
                     let location = location.map_err(|error| faults::absent(error, place, sql))?;
                     let provider = self.table(&location, options, &state).await?;
                     let is_xbase = location.format == Format::Xbase;
@@ -574,6 +580,23 @@ impl Session {
     }
 }
 
+/// Tables by the names that a statement gives them.
+type Located = HashMap<String, Location>;
+
+/// Where the tables of a statement are.
+enum Tables<'t> {
+    /// Another program lends them.
+    Lent(&'t Arc<dyn TableSource>),
+    /// They are found by their names, some already.
+    Named(Located),
+}
+
+impl Tables<'_> {
+    fn named() -> Self {
+        Self::Named(Located::new())
+    }
+}
+
 /// The rows that a statement gives, batch by batch.
 pub struct Answer {
     stream: SendableRecordBatchStream,
@@ -719,6 +742,7 @@ async fn plan(
     for function in scalars::lower(&mut statement, around)? {
         state.register_udf(Arc::new(function))?;
     }
+    planner_forms::put(&mut statement);
     state.register_udf(Arc::new(top_percent::function()))?;
     let plan = state
         .statement_to_plan(PlannerStatement::Statement(Box::new(statement)))

@@ -69,6 +69,20 @@ fn family(path: &str) -> Option<(&str, u32, &str)> {
     (is_whole && !is_pattern && !extension.contains('/')).then_some((name, count, extension))
 }
 
+/// A name and the number of a shard behind it: `orders.riegeli` and `-00002-of-00010`, `@10`, or `-*-of-00010`; or nothing.
+pub(crate) fn without_number(name: &str) -> (&str, &str) {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let end = match (name.rsplit_once("-of-"), name.rsplit_once('@')) {
+        (Some((first, count)), _) if is_number(count) => match first.rsplit_once('-') {
+            Some((rest, number)) if number == "*" || is_number(number) => rest.len(),
+            _ => name.len(),
+        },
+        (_, Some((first, count))) if is_number(count) => first.len(),
+        _ => name.len(),
+    };
+    name.split_at(end)
+}
+
 /// The name, the count and the extension of `NAME-00002-of-00010.EXTENSION`.
 fn member(path: &str) -> Option<(&str, u32, &str)> {
     let (first, last) = path.rsplit_once("-of-")?;

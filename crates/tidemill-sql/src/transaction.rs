@@ -77,8 +77,12 @@ fn open(options: &SessionOptions) -> Result<Connection> {
 /// How statements of ADS SQL see tables under these options: those of `files` have these names before all others.
 pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) -> Result<(Settings, StatementOptions)> {
     let mut paths = Paths::with_drives(&options.names.drives())?;
-    for (name, file) in files.iter().cloned().chain(options.names.attached_files()) {
-        paths.attach(&name, std::path::absolute(&file).map_err(Error::io(&file, "find"))?);
+    let files = files.iter().map(|(name, file)| (name.as_str(), Ok(file.clone())));
+    for (name, file) in files.chain(options.names.attached_tables()) {
+        match file {
+            Ok(file) => paths.attach(name, std::path::absolute(&file).map_err(Error::io(&file, "find"))?),
+            Err(why) => paths.refuse(name, why),
+        }
     }
     let settings = Settings {
         show_deleted: options.shows_deleted(),

@@ -370,12 +370,14 @@ pub(crate) struct TableArgs {
     /// Go on behind damage; what was left out is reported on standard error.
     #[arg(long, help_heading = TABLES)]
     pub(crate) recover: bool,
-    /// What the records of Riegeli files are, as protoc --descriptor_set_out --include_imports writes it, over what the files
-    /// say themselves.
+    /// The types of the messages in files of records, as protoc --descriptor_set_out --include_imports writes them. Default:
+    /// what a Riegeli file says itself.
     #[arg(long, value_name = "FILE", value_parser = descriptors, help_heading = TABLES)]
     pub(crate) descriptor: Option<FileDescriptorSet>,
-    /// Which message type of the descriptor file the records are, by its full name.
-    #[arg(long, value_name = "TYPE", requires = "descriptor", help_heading = TABLES)]
+    /// The message type of the records, by its full name: one of the descriptor file, tensorflow.Example or
+    /// tensorflow.SequenceExample, whose features become columns, or none for records as they are. Default: what the file or its
+    /// first records tell.
+    #[arg(long, value_name = "TYPE", help_heading = TABLES)]
     pub(crate) message: Option<String>,
 }
 

@@ -122,7 +122,7 @@ async fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Inspect(args) => commands::inspect::run(args).await,
         Command::Cat(args) => commands::cat::run(args).await,
         Command::Verify(args) => commands::verify::run(args).await,
-        Command::Reindex(args) => commands::reindex::run(args),
+        Command::Reindex(args) => commands::reindex::run(args).await,
         Command::Recover(args) => commands::recover::run(args),
         Command::Salvage(args) => commands::salvage::run(args).await,
         Command::Tour(args) => tour::run(args).await,

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::SchemaRef;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use tidemill_sql::{Answer, Session, Sink, StreamFormat, stream_sink};
+use tidemill_sql::{Answer, Session, Sink, StreamFormat, stream_sink, with_uuids_as_text};
 use tidemill_trust::printable;
 
 use crate::args::AnswerFormat;
@@ -65,7 +65,7 @@ pub(crate) async fn write_answer(mut answer: Answer, format: AnswerFormat) -> an
 
 /// Says on standard error what recovery left out.
 pub(crate) fn report_damage(session: &Session) {
-    for line in session.damage() {
+    for line in session.notes().into_iter().chain(session.damage()) {
         tell!("{line}");
     }
 }
@@ -87,6 +87,7 @@ pub(crate) fn layout(style: TextStyle, schema: &SchemaRef, batches: &[RecordBatc
     table.set_header(schema.fields().iter().map(|field| one_line(field.name())));
     let options = FormatOptions::default().with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.3f"));
     for batch in batches {
+        let batch = with_uuids_as_text(batch)?;
         let columns = batch
             .columns()
             .iter()

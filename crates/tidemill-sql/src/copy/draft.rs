@@ -11,10 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use tempfile::TempDir;
 use tidemill_xbase::{Existing, TableSet, pending_logs};
 
-use crate::location::Format;
+use crate::format::Format;
+use crate::location::{Location, Place};
+use crate::stores::object;
 use crate::{Error, Result};
 
 /// Checks what lies in the place of a copy.
@@ -32,9 +35,27 @@ pub(super) fn check_place(destination: &Path, format: Format, existing: Existing
     }
 }
 
-/// Removes all files in the making of this process, whoever makes them. What was to be published is not, from now on: for a program
-/// that ends.
+/// [`check_place`] of a file or of an object, of which the store knows.
+///
+/// # Errors
+///
+/// [`Error::Exists`]; [`Error::Unsupported`] for a format that cannot be read from there.
+pub(super) async fn check_destination(destination: &Location, existing: Existing) -> Result<()> {
+    match (&destination.place, destination.format) {
+        (Place::File(path), format) => check_place(path, format, existing),
+        (Place::Object(_), Format::Xbase | Format::Native) => Err(Error::Unsupported {
+            what: format!("{destination}: {} as an object", destination.format),
+            hint: "copy to a file, or to a format that is read from there too, such as Parquet or Riegeli".to_owned(),
+        }),
+        (Place::Object(url), _) => object::check_place(url, existing).await,
+        _ => Ok(()),
+    }
+}
+
+/// Removes all files in the making of this process, whoever makes them, and gives up the objects that it has begun to put into stores.
+/// What was to be published is not, from now on: for a program that ends.
 pub fn remove_drafts() {
+    object::abort_uploads();
     let mut drafts = drafts();
     drafts.given_up = true;
     for folder in std::mem::take(&mut drafts.folders) {
@@ -135,16 +156,25 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A draft of a destination that is not there yet, or may be replaced.
-    pub(super) fn checked(destination: &Path, format: Format, existing: Existing) -> Result<Self> {
-        check_place(destination, format, existing)?;
-        Self::beside(destination)
+    /// A draft of a destination that is not there yet, or may be replaced: beside a file, and in the system's folder for temporary
+    /// files for an object.
+    pub(super) async fn checked(destination: &Location, existing: Existing) -> Result<Self> {
+        check_destination(destination, existing).await?;
+        match &destination.place {
+            Place::Object(url) => {
+                let path = percent_decode_str(url.url().path()).decode_utf8_lossy().into_owned();
+                Self::new(&std::env::temp_dir(), Path::new(&path), destination)
+            }
+            _ => {
+                let file = destination.file()?;
+                Self::new(parent(file), file, destination)
+            }
+        }
     }
 
-    fn beside(destination: &Path) -> Result<Self> {
-        let parent = parent(destination);
-        let name = destination.file_name().ok_or_else(|| Error::Unsupported {
-            what: format!("{}: a destination without a file name", destination.display()),
+    fn new(parent: &Path, file: &Path, destination: &Location) -> Result<Self> {
+        let name = file.file_name().ok_or_else(|| Error::Unsupported {
+            what: format!("{destination}: a destination without a file name"),
             hint: "name the file to be made".to_owned(),
         })?;
         for remains in remains_in(parent).unwrap_or_default() {
@@ -164,9 +194,16 @@ impl Draft {
         })
     }
 
-    /// Moves the files to where they belong: those of a table all at once ([`TableSet`]), of any other format the one that there is.
-    /// Returns how many bytes they have.
-    pub(super) fn publish(self, destination: &Path, format: Format, existing: Existing) -> Result<u64> {
+    /// Moves the files to where they belong: those of a table all at once ([`TableSet`]), of any other format the one that there is, which
+    /// becomes an object where it is to be one. Returns how many bytes they have.
+    pub(super) async fn publish(self, destination: &Location, existing: Existing) -> Result<u64> {
+        match &destination.place {
+            Place::Object(url) => object::put(&self.file, url, existing).await,
+            _ => self.publish_as(destination.file()?, destination.format, existing),
+        }
+    }
+
+    fn publish_as(self, destination: &Path, format: Format, existing: Existing) -> Result<u64> {
         let parent = parent(destination);
         // All of it or nothing: whoever removes the drafts waits, or comes first.
         let drafts = drafts();

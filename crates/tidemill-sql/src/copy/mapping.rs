@@ -7,7 +7,8 @@ use tidemill_clickhouse::arrow_type;
 use tidemill_xbase::FieldSpec;
 
 use super::CopyOptions;
-use crate::location::{Format, Location};
+use crate::format::Format;
+use crate::location::Location;
 use crate::server_url::{ServerKind, ServerUrl};
 use crate::sink::{TableOptions, new_columns, refuse_unwritable, without_mark};
 use crate::stores::clickhouse::ServerTable;

@@ -12,6 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{Sink, TIME_MILLISECONDS, TIMESTAMP_MILLISECONDS};
+use crate::uuid_text::with_uuids_as_text;
 use crate::{Error, Result};
 
 pub(super) struct JsonSink<W: Write, F: JsonFormat>(Writer<W, F>);
@@ -30,7 +31,7 @@ impl<W: Write> JsonSink<W, LineDelimited> {
 
 impl<W: Write + Send, F: JsonFormat + Send> Sink for JsonSink<W, F> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        Ok(self.0.write(batch)?)
+        Ok(self.0.write(&with_uuids_as_text(batch)?)?)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

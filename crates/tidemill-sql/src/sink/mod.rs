@@ -12,6 +12,7 @@ mod order_key;
 mod parquet;
 mod positions;
 mod read_text;
+mod record_column;
 mod table;
 mod unwritable;
 
@@ -22,6 +23,8 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
+use arrow_ipc::MetadataVersion;
+use arrow_ipc::writer::IpcWriteOptions;
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use tidemill_riegeli::array_record::ArrayRecordWriterOptions;
 use tidemill_riegeli::rows::RowWriter;
@@ -33,7 +36,8 @@ pub(crate) use self::positions::{Position, Positions};
 pub use self::table::TableOptions;
 pub(crate) use self::table::{Filling, IfThere, TableSink};
 pub(crate) use self::unwritable::refuse_unwritable;
-use crate::location::Format;
+use crate::format::Format;
+use crate::uuid_text::with_uuids_as_text;
 use crate::{Error, Result};
 
 /// Takes batches of one schema.
@@ -152,10 +156,16 @@ pub(crate) fn file_sink(
                 options.riegeli.clone(),
             )?))
         }
-        Format::ClickHouse | Format::Cassandra | Format::TfRecord | Format::ArrayRecord => {
+        Format::TfRecord | Format::ArrayRecord => {
+            create()?;
+            return Ok(Box::new(record_column::RecordColumnSink::create(
+                format, path, schema, options,
+            )?));
+        }
+        Format::ClickHouse | Format::Cassandra => {
             return Err(Error::Unsupported {
-                what: format!("{}: writing rows as {format}", path.display()),
-                hint: "copy to a .riegeli file first, and its records from there".to_owned(),
+                what: format!("{}: writing rows of a server's table to a file", path.display()),
+                hint: "name the server's table by its URL".to_owned(),
             });
         }
         Format::Native => {
@@ -165,7 +175,11 @@ pub(crate) fn file_sink(
         Format::Parquet => Box::new(parquet::ParquetSink::new(schema, BufWriter::new(create()?))?),
         Format::Arrow => {
             let plain = without_dictionaries(schema);
-            let writer = arrow_ipc::writer::FileWriter::try_new(BufWriter::new(create()?), &plain)?;
+            // As the C++ library pads: DataFusion does not find the schema of an object behind more (datafusion-datasource-arrow 55,
+            // `infer_stream_schema`).
+            let layout = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?;
+            let out = BufWriter::new(create()?);
+            let writer = arrow_ipc::writer::FileWriter::try_new_with_options(out, &plain, layout)?;
             Box::new(ArrowSink::File(writer, plain))
         }
         Format::Csv => {
@@ -328,7 +342,7 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write + Send> Sink for CsvSink<W> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        Ok(self.0.write(batch)?)
+        Ok(self.0.write(&with_uuids_as_text(batch)?)?)
     }
 
     fn finish(self: Box<Self>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use arrow_schema::{DataType, Schema};
 
-use crate::location::Format;
+use crate::format::Format;
 use crate::{Error, Result};
 
 /// Refuses a column that the format's writer would panic at, or fail at behind the first rows. What a writer refuses by itself is not

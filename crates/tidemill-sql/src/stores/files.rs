@@ -17,7 +17,8 @@ use url::Url;
 
 use super::decimals::widened;
 use super::object::Object;
-use crate::location::{Format, Location, Place};
+use crate::format::Format;
+use crate::location::{Location, Place};
 use crate::{Error, Result};
 
 pub(super) async fn open(location: &Location, state: &SessionState) -> Result<Arc<dyn TableProvider>> {

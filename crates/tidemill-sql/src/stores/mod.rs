@@ -7,9 +7,9 @@ mod files;
 pub(crate) mod lent;
 mod native;
 pub(crate) mod object;
+mod records;
 mod riegeli;
 mod server_scan;
-mod tfrecord;
 mod xbase;
 
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use datafusion::execution::SessionState;
 use tidemill_xbase::Table;
 
 use crate::damage::DamageLog;
-use crate::location::{Format, Location, Place};
+use crate::format::Format;
+use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::server_url::{ServerKind, ServerUrl};
 use crate::{Error, Result};
@@ -41,8 +42,7 @@ pub(crate) async fn open(
     }
     match location.format {
         Format::Xbase => xbase::open(location, options, damage).await,
-        Format::Riegeli | Format::ArrayRecord => riegeli::open(location, options, damage).await,
-        Format::TfRecord => tfrecord::open(location, &options.reading(), damage).await,
+        Format::Riegeli | Format::ArrayRecord | Format::TfRecord => riegeli::open(location, options, damage).await,
         Format::Native => native::open(location).await,
         Format::ClickHouse => clickhouse::open(location, &clients.clickhouse).await,
         Format::Cassandra => cassandra::open(location, &clients.cassandra).await,

@@ -1,4 +1,4 @@
-//! Objects of stores on the network, read in ranges.
+//! Objects of stores on the network, read in ranges and written whole (`upload.rs`).
 //!
 //! Settings come from the environment, as the stores' own tools have them: `AWS_ACCESS_KEY_ID`, `AWS_REGION`,
 //! `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. Source of the names: object_store, the
@@ -7,6 +7,7 @@
 mod bridge;
 mod budget;
 mod remote;
+mod upload;
 
 use std::collections::HashSet;
 use std::future::ready;
@@ -25,6 +26,8 @@ use tokio::runtime::Handle;
 use url::Url;
 
 use self::bridge::Bridge;
+pub(crate) use self::upload::{abort_uploads, check_place, put};
+use crate::format::Format;
 use crate::location::ObjectUrl;
 use crate::{Error, Result, shards};
 
@@ -107,6 +110,23 @@ pub(crate) async fn sources(objects: Vec<Object>) -> Result<Vec<(ObjectUrl, Shar
     };
     let sources: Vec<BoxFuture<'static, _>> = objects.into_iter().map(|object| source(object).boxed()).collect();
     stream::iter(sources).buffered(AT_ONCE).try_collect().await
+}
+
+/// The format of an object, by its bytes and its name.
+pub(crate) async fn detect(object: Object) -> Result<Format> {
+    let name = object.url.to_string();
+    detect_source(name, Arc::new(object.source().await?)).await
+}
+
+/// The format of an object of this name.
+pub(crate) async fn detect_source(name: String, source: SharedSource) -> Result<Format> {
+    let place = name.clone();
+    // Sources wait, which a thread of the runtime must not do.
+    let work = tokio::task::spawn_blocking(move || {
+        let path = name.split(['?', '#']).next().unwrap_or(&name);
+        Format::detect(Path::new(path), &source, &name)
+    });
+    work.await.map_err(|panic| Error::io(place, "read")(panic.into()))?
 }
 
 /// An object and the store that has it.

@@ -1,4 +1,5 @@
-//! Riegeli/records files: typed rows, messages of a described type, or records as they are.
+//! Files of records: Riegeli, ArrayRecord and TFRecord, with typed rows, messages of a described type, examples of TensorFlow, or
+//! records as they are.
 
 mod messages;
 mod rows;
@@ -9,16 +10,19 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::stats::Precision;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use tidemill_riegeli::array_record::ArrayRecordReader;
 use tidemill_riegeli::rows::RowFile;
-use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, RecordType, SharedSource};
+use tidemill_riegeli::{MessageSchema, RecordReader, RecordType, RecordsMetadata, SharedSource};
 
 use self::messages::MessageEngine;
 use self::rows::RowEngine;
 use super::object::AT_ONCE;
+use super::records::{self, RecordEngine, RecordFile, RecordKind};
 use crate::damage::DamageLog;
 use crate::engine::{Engine, EngineTable};
-use crate::location::{Format, Location};
-use crate::options::SessionOptions;
+use crate::format::Format;
+use crate::location::Location;
+use crate::options::{MessageOption, SessionOptions};
 use crate::{Error, Result};
 
 pub(super) async fn open(
@@ -26,69 +30,171 @@ pub(super) async fn open(
     options: &SessionOptions,
     damage: &DamageLog,
 ) -> Result<Arc<dyn TableProvider>> {
-    let mut engines: Vec<BoxFuture<'static, Result<_>>> = Vec::new();
+    let mut files = Vec::new();
     for (part, source) in location.sources().await? {
         let Some(source) = source else { continue };
-        let (name, options, damage) = (location.to_string(), options.clone(), damage.clone());
         let mut reading = options.reading().stop_at_footer(part.format == Format::ArrayRecord);
         if let Some(positions) = &options.positions {
             reading = reading.chunks(positions.clone());
         }
-        // Objects are waited for, which a thread of the runtime must not do.
-        let open = move || engine(source, part.to_string(), reading, &options, damage);
-        let opened = async move {
-            tokio::task::spawn_blocking(open).await.map_err(|panic| Error::Io {
-                path: name.into(),
-                action: "open",
-                source: panic.into(),
-            })?
-        };
-        engines.push(opened.boxed());
+        files.push(RecordFile {
+            source,
+            path: part.to_string(),
+            format: part.format,
+            reading,
+        });
     }
-    let engines: Vec<_> = stream::iter(engines).buffered(AT_ONCE).try_collect().await?;
+    // Objects are waited for, which a thread of the runtime must not do.
+    let place = location.to_string();
+    let mut opened: Vec<BoxFuture<'static, Result<Opened>>> = Vec::new();
+    for file in files.clone() {
+        let options = options.clone();
+        let place = place.clone();
+        let opening = async move {
+            let work = tokio::task::spawn_blocking(move || Opened::open(file, &options));
+            work.await.map_err(|panic| Error::io(place, "open")(panic.into()))?
+        };
+        opened.push(opening.boxed());
+    }
+    let opened: Vec<Opened> = stream::iter(opened).buffered(AT_ONCE).try_collect().await?;
+    // Only of all files together can it be told which columns examples have.
+    let is_bytes = opened.iter().all(|opened| matches!(opened.kind, Kind::Bytes(_)));
+    let message = options.message_option();
+    let kind = match (is_bytes, message) {
+        (true, MessageOption::Example(_) | MessageOption::Found) if options.field_projection.is_none() => {
+            let sampling = tokio::task::spawn_blocking(move || match message {
+                MessageOption::Example(kind) => records::sample(kind, &files),
+                _ => Ok(records::sample_unasked(&files)),
+            });
+            let sampled = sampling
+                .await
+                .map_err(|panic| Error::io(&place, "read")(panic.into()))?;
+            sampled?.map(RecordKind::Example)
+        }
+        _ => None,
+    };
+    let engines = opened.into_iter().map(|opened| opened.engine(kind.clone(), damage));
+    let engines: Vec<Box<dyn Engine>> = engines.collect::<Result<_>>()?;
     Ok(Arc::new(EngineTable::new(location.to_string(), engines)?))
 }
 
-fn engine(
-    source: SharedSource,
-    path: String,
-    mut reading: ReaderOptions,
-    options: &SessionOptions,
-    damage: DamageLog,
-) -> Result<Box<dyn Engine>> {
-    if let Some(projection) = &options.field_projection {
-        reading = reading.field_projection(projection.clone());
-    }
-    let mut reader = RecordReader::from_source(SharedSource::clone(&source), &path, &reading)?;
-    // Recovery leaves out what is damaged, so only a scan knows how much is left.
-    let rows = match options.recovers() {
-        true => Precision::Absent,
-        false => Precision::Exact(usize::try_from(reader.count_records()?).unwrap_or(usize::MAX)),
-    };
-    let metadata = reader.records_metadata()?;
-    let record_type = match options.record_type(metadata.record_type_name.as_deref())? {
-        Some(given) => Some(given),
-        None if metadata.arrow_schema.is_some() && options.field_projection.is_none() => None,
-        None => metadata.record_type(),
-    };
-    Ok(match record_type {
-        Some(RecordType { name, descriptors }) => {
-            let schema = MessageSchema::new(&descriptors, &name)?;
-            let projection = options.field_projection.as_ref();
-            Box::new(MessageEngine {
-                source,
-                path,
-                options: reading,
-                schema: projection.map_or_else(|| schema.clone(), |projection| schema.project(projection)),
-                rows,
-                damage,
-            })
+/// A file whose records are known.
+struct Opened {
+    file: RecordFile,
+    rows: Precision<usize>,
+    kind: Kind,
+}
+
+enum Kind {
+    Message(MessageSchema),
+    /// Typed rows, or fields of messages of which no type is known.
+    Rows(RowFile),
+    /// Records that nothing tells anything of, as they are read where they are no examples: of TFRecord not by this reader.
+    Bytes(Option<RowFile>),
+}
+
+impl Opened {
+    fn open(file: RecordFile, options: &SessionOptions) -> Result<Self> {
+        let mut reading = file.reading.clone();
+        if let Some(projection) = &options.field_projection {
+            reading = reading.field_projection(projection.clone());
         }
-        None => Box::new(RowEngine {
-            file: Arc::new(RowFile::from_source(source, &path, &reading)?),
-            path,
+        if file.format == Format::TfRecord {
+            let kind = match options.record_type(None)? {
+                Some(RecordType { name, descriptors }) => Kind::Message(MessageSchema::new(&descriptors, &name)?),
+                None => Kind::Bytes(None),
+            };
+            return Ok(Self {
+                file,
+                rows: Precision::Absent,
+                kind,
+            });
+        }
+        let source = || SharedSource::clone(&file.source);
+        let mut reader = RecordReader::from_source(source(), &file.path, &reading)?;
+        // Recovery leaves out what is damaged, so only a scan knows how much is left.
+        let rows = match (options.recovers(), file.format, &options.positions) {
+            (true, ..) => None,
+            (false, Format::ArrayRecord, None) => {
+                Some(ArrayRecordReader::from_source(source(), &file.path, &reading)?.len())
+            }
+            (false, ..) => Some(reader.count_records()?),
+        };
+        let mut metadata = reader.records_metadata()?;
+        if options.message_option() == MessageOption::None {
+            metadata = RecordsMetadata {
+                arrow_schema: metadata.arrow_schema,
+                ..RecordsMetadata::default()
+            };
+        }
+        let record_type = match options.record_type(metadata.record_type_name.as_deref())? {
+            Some(given) => Some(given),
+            None if metadata.arrow_schema.is_some() && options.field_projection.is_none() => None,
+            None => metadata.record_type(),
+        };
+        let kind = match record_type {
+            Some(RecordType { name, descriptors }) => {
+                let schema = MessageSchema::new(&descriptors, &name)?;
+                let projection = options.field_projection.as_ref();
+                Kind::Message(projection.map_or_else(|| schema.clone(), |projection| schema.project(projection)))
+            }
+            None => {
+                let is_bytes = metadata.arrow_schema.is_none() && options.field_projection.is_none();
+                // By itself it would find the schema that was passed over.
+                let is_plain = options.message_option() == MessageOption::None;
+                match (is_bytes, is_plain) {
+                    (true, true) => Kind::Bytes(None),
+                    (true, false) => Kind::Bytes(Some(RowFile::from_source(source(), &file.path, &reading)?)),
+                    (false, _) => Kind::Rows(RowFile::from_source(source(), &file.path, &reading)?),
+                }
+            }
+        };
+        Ok(Self {
+            rows: rows.map_or(Precision::Absent, |rows| {
+                Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX))
+            }),
+            file: RecordFile { reading, ..file },
+            kind,
+        })
+    }
+
+    /// `example` is what records are of which nothing else is known.
+    fn engine(self, example: Option<RecordKind>, damage: &DamageLog) -> Result<Box<dyn Engine>> {
+        let Self { file, rows, kind } = self;
+        let damage = damage.clone();
+        let kind = match kind {
+            Kind::Message(schema) if file.format == Format::TfRecord => RecordKind::Message(schema),
+            Kind::Message(schema) => {
+                return Ok(Box::new(MessageEngine {
+                    source: file.source,
+                    path: file.path,
+                    options: file.reading,
+                    schema,
+                    rows,
+                    damage,
+                }));
+            }
+            Kind::Bytes(read) => match (example, read) {
+                (Some(example), _) => example,
+                (None, None) => RecordKind::Bytes,
+                (None, Some(read)) => return Ok(row_engine(read, file, rows, damage)),
+            },
+            Kind::Rows(read) => return Ok(row_engine(read, file, rows, damage)),
+        };
+        Ok(Box::new(RecordEngine {
+            file,
+            kind,
             rows,
             damage,
-        }),
+        }))
+    }
+}
+
+fn row_engine(read: RowFile, file: RecordFile, rows: Precision<usize>, damage: DamageLog) -> Box<dyn Engine> {
+    Box::new(RowEngine {
+        file: Arc::new(read),
+        path: file.path,
+        rows,
+        damage,
     })
 }

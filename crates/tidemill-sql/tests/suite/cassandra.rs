@@ -65,8 +65,8 @@ async fn run(client: &tidemill_cql::Client, cql: &str) {
         .unwrap_or_else(|error| panic!("{cql}: {error}"));
 }
 
-fn table(session: &Session, name: &str) -> Location {
-    session.names().table(name).expect("a table of the keyspace")
+async fn table(session: &Session, name: &str) -> Location {
+    session.locate(name).await.expect("a table of the keyspace")
 }
 
 fn making(primary_key: &str) -> CopyOptions {
@@ -157,7 +157,12 @@ async fn conditions_mean_the_same_on_the_node() {
     assert_eq!(number(&session, &inserted).await, 300);
     let here = destination(&folder.path().join("here.parquet"));
     let copied = session
-        .copy(&table(&session, "db.facts"), &here, &CopyOptions::default(), |_| {})
+        .copy(
+            &table(&session, "db.facts").await,
+            &here,
+            &CopyOptions::default(),
+            |_| {},
+        )
         .await;
     let count = copied.expect("copied").rows;
     assert!(count > 200, "{count}");
@@ -241,7 +246,7 @@ async fn tables_come_back_as_they_went() {
         let first = place("first");
         let made = session.copy_query(rows, &first, &CopyOptions::default(), |_| {}).await;
         made.expect("made");
-        let there = table(&session, &format!("db.from_{extension}"));
+        let there = table(&session, &format!("db.from_{extension}")).await;
         assert_eq!(there.format, Format::Cassandra);
         let copied = session.copy(&first, &there, &making("N"), |_| {}).await;
         assert_eq!(copied.unwrap_or_else(|error| panic!("{extension}: {error}")).rows, 3);
@@ -275,7 +280,7 @@ async fn tables_come_back_as_they_went() {
     // A table that is there, one that can't be made, and one whose keys are not unique.
     let first = destination(&folder.path().join("first_dbf.dbf"));
     let error = async |to: &str, options: &CopyOptions| {
-        let copied = session.copy(&first, &table(&session, to), options, |_| {}).await;
+        let copied = session.copy(&first, &table(&session, to).await, options, |_| {}).await;
         copied.expect_err(to)
     };
     assert!(matches!(error("db.from_dbf", &making("N")).await, Error::Exists { .. }));
@@ -302,7 +307,7 @@ async fn tables_come_back_as_they_went() {
     // A key may not be NULL, which the node says, with the row's number.
     let null = error("db.none", &making("price")).await.to_string();
     assert!(null.contains("row 3"), "{null}");
-    let (none, by_id) = (table(&session, "db.none"), making("id"));
+    let (none, by_id) = (table(&session, "db.none").await, making("id"));
     let twice = session.copy_query(
         "SELECT 1 AS id, 'a' AS x UNION ALL SELECT 1, 'b' UNION ALL SELECT 2, 'c'",
         &none,
@@ -321,13 +326,23 @@ async fn tables_come_back_as_they_went() {
     )
     .await;
     let added = session
-        .copy(&first, &table(&session, "db.prices"), &CopyOptions::default(), |_| {})
+        .copy(
+            &first,
+            &table(&session, "db.prices").await,
+            &CopyOptions::default(),
+            |_| {},
+        )
         .await;
     let added = added.expect_err("a column more").to_string();
     assert!(added.contains("DAY") && added.contains("no such column"), "{added}");
     let sql = "SELECT \"PRICE\", \"N\", \"NAME\", \"W\" FROM 'first_dbf.dbf'";
     let added = session
-        .copy_query(sql, &table(&session, "DB.Prices"), &CopyOptions::default(), |_| {})
+        .copy_query(
+            sql,
+            &table(&session, "DB.Prices").await,
+            &CopyOptions::default(),
+            |_| {},
+        )
         .await;
     assert_eq!(added.expect("added").rows, 3);
     assert_eq!(

@@ -30,8 +30,8 @@ fn session(server: &ClickHouse, folder: &Path) -> Session {
     Session::new(SessionOptions::default().dir(folder).attach("db", database))
 }
 
-fn table(session: &Session, name: &str) -> Location {
-    session.names().table(name).expect("a table of the database")
+async fn table(session: &Session, name: &str) -> Location {
+    session.locate(name).await.expect("a table of the database")
 }
 
 fn file(folder: &Path, name: &str) -> Location {
@@ -165,7 +165,7 @@ async fn conditions_mean_the_same_on_the_server() {
     let session = session(&server, folder.path());
     let copied = session
         .copy(
-            &table(&session, "db.facts"),
+            &table(&session, "db.facts").await,
             &file(folder.path(), "facts.arrow"),
             &CopyOptions::default(),
             |_| {},
@@ -263,7 +263,10 @@ async fn tables_are_made_filled_and_replaced() {
     let session = session(&server, folder.path());
     let csv = folder.path().join("people.csv");
     std::fs::write(&csv, "id,name,born\n1,Ada,1971-12-10\n2,Béla,\n3,,1999-01-01\n").expect("written");
-    let (source, people) = (Location::existing(&csv).expect("a table"), table(&session, "db.people"));
+    let (source, people) = (
+        Location::existing(&csv).expect("a table"),
+        table(&session, "db.people").await,
+    );
 
     let missing = session.copy(&source, &people, &CopyOptions::default(), |_| {}).await;
     let missing = missing.expect_err("there is no such table").to_string();
@@ -320,7 +323,7 @@ async fn tables_are_made_filled_and_replaced() {
     // An engine that keeps fewer rows than it is given: none.
     let mut forgetting = options.clone();
     forgetting.table.engine = "Null".to_owned();
-    let nowhere = table(&session, "db.nowhere");
+    let nowhere = table(&session, "db.nowhere").await;
     let copied = session.copy(&source, &nowhere, &forgetting, |_| {}).await;
     assert_eq!(copied.expect("made").rows, 3);
     server.query("DROP TABLE nowhere").expect("dropped");
@@ -353,7 +356,7 @@ async fn copies_are_compared_by_checksums_and_gone_on_with() {
     let whole = file("whole.csv", lines(1..=30_000));
     let begun = file("begun.csv", lines(1..=11_000));
     let other = file("other.csv", lines(2..=11_001));
-    let there = table(&session, "db.steps");
+    let there = table(&session, "db.steps").await;
     let full = CopyOptions {
         verify: Verify::Full,
         ..making()
@@ -458,7 +461,7 @@ async fn xbase_tables_and_records_come_back_from_the_server() {
             .copy_query(rows, &first, &CopyOptions::default(), |_| {})
             .await
             .expect("made");
-        let there = table(&session, &format!("db.from_{extension}"));
+        let there = table(&session, &format!("db.from_{extension}")).await;
         session
             .copy(&first, &there, &making(), |_| {})
             .await

@@ -45,10 +45,10 @@ async fn a_table_is_followed_from_where_the_last_one_stopped() {
     let database = format!("clickhouse://default@{}/default", server.native());
     let begin = || Session::new(SessionOptions::default().dir(folder.path()).attach("db", &database));
     let session = begin();
-    let there = session.names().table("db.calls").expect("a table of the database");
+    let there = session.locate("db.calls").await.expect("a table of the database");
     run(&session, "CREATE TABLE calls (id Integer, name Char(10))").await;
     run(&session, "INSERT INTO calls VALUES (1, 'Ada'), (2, 'Bob'), (3, 'Cleo')").await;
-    let calls = session.names().table("calls").expect("a table");
+    let calls = session.locate("calls").await.expect("a table");
     let told = |sql: &str| server.query(sql).expect("an answer").trim().to_owned();
 
     let mut follower = session.follow(&calls, &there, &making()).await.expect("followed");
@@ -118,7 +118,7 @@ async fn records_are_followed_by_whole_chunks() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let database = format!("clickhouse://default@{}/default", server.native());
     let session = Session::new(SessionOptions::default().dir(folder.path()).attach("db", database));
-    let there = session.names().table("db.steps").expect("a table of the database");
+    let there = session.locate("db.steps").await.expect("a table of the database");
     let copy = |sql: &'static str, name: &str| {
         let (session, to) = (&session, destination(&folder.path().join(name)));
         async move {
@@ -168,8 +168,8 @@ async fn a_table_is_followed_into_cassandra() {
     let session = begin();
     run(&session, "CREATE TABLE calls (id Integer, name Char(10))").await;
     run(&session, "INSERT INTO calls VALUES (1, 'Ada'), (2, 'Bob')").await;
-    let calls = session.names().table("calls").expect("a table");
-    let there = session.names().table("db.calls").expect("a table of the keyspace");
+    let calls = session.locate("calls").await.expect("a table");
+    let there = session.locate("db.calls").await.expect("a table of the keyspace");
     let mut follower = session.follow(&calls, &there, &making()).await.expect("followed");
     assert_eq!(rows(&mut follower).await, [2]);
     run(&session, "INSERT INTO calls VALUES (3, 'Cleo')").await;
@@ -209,7 +209,7 @@ async fn tables_are_followed_into_files_of_one_folder() {
     let session = Session::new(SessionOptions::default().dir(&here));
     run(&session, "CREATE TABLE calls (id Integer, name Char(10))").await;
     run(&session, "INSERT INTO calls VALUES (1, 'Ada'), (2, 'Bob')").await;
-    let calls = session.names().table("calls").expect("a table");
+    let calls = session.locate("calls").await.expect("a table");
     let target = destination(&there.join("both.dbf"));
     let options = CopyOptions::default();
     let mut follower = session.follow(&calls, &target, &options).await.expect("followed");
@@ -273,7 +273,7 @@ async fn what_has_no_positions_is_not_followed() {
     std::fs::write(folder.path().join("a.csv"), "id\n1\n").expect("written");
     let session = Session::new(SessionOptions::default().dir(folder.path()));
     run(&session, "CREATE TABLE calls (id Integer)").await;
-    let (csv, calls) = (session.names().table("a"), session.names().table("calls"));
+    let (csv, calls) = (session.locate("a").await, session.locate("calls").await);
     let (csv, calls) = (csv.expect("a table"), calls.expect("a table"));
     let file = destination(&folder.path().join("b.parquet"));
     // Into itself it would never end, by whatever path.

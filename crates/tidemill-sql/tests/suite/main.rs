@@ -4,6 +4,7 @@ mod ads;
 mod cassandra;
 mod clickhouse;
 mod copies;
+mod counts;
 mod growing;
 mod lanes;
 mod messages;

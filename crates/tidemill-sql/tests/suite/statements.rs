@@ -136,7 +136,7 @@ async fn a_file_without_its_format_in_the_name_is_refused_with_the_known_ones() 
     let folder = folder();
     fs::write(folder.path().join("letter.txt"), "Dear Sir").expect("written");
     let error = match session(folder.path()).query("SELECT * FROM 'letter.txt'").await {
-        Err(error @ Error::Unsupported { .. }) => error.to_string(),
+        Err(error @ Error::NotATable { .. }) => error.to_string(),
         Err(error) => panic!("another error: {error}"),
         Ok(_) => panic!("no error"),
     };

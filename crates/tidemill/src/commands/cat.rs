@@ -21,7 +21,7 @@ pub(crate) async fn run(args: CatArgs) -> anyhow::Result<Outcome> {
         Some(projection) => options.field_projection(projection.clone()),
         None => options,
     });
-    let table = session.names().table(&args.table)?;
+    let table = session.locate(&args.table).await?;
     let format = args.format.map_or(Some(default_format()), CatFormat::of_rows);
     match (table.format, format) {
         (format, None) if format.has_records() => cat_records(&table, &args).await?,

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::HumanCount;
-use tidemill_sql::{Copied, CopyOptions, FileOptions, Location, MappedColumn, Names, ServerUrl, Session};
+use tidemill_sql::{Copied, CopyOptions, FileOptions, Location, MappedColumn, ServerUrl, Session};
 
 use self::several::copy_all;
 
 use crate::Outcome;
 use crate::args::CopyArgs;
+use crate::commands::tables_in;
 use crate::output::report_damage;
 use crate::progress::{CopyProgress, summary};
 use crate::terminal::tell;
@@ -61,17 +62,17 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
         if database.is_some() || folder.is_some() {
             bail!("{}: --follow is for one table", args.source);
         }
-        let source = session.names().table(&args.source)?;
+        let source = session.locate(&args.source).await?;
         let destination = Location::destination(&args.destination)?;
         return follow(&session, &source, &destination, &options, args.interval).await;
     }
     let outcome = match (database, folder) {
         (Some(database), _) => copy_all(&session, session.tables_of(&database).await?, &args, &options).await?,
-        (None, Some(folder)) => copy_all(&session, Names::tables_in(&folder)?, &args, &options).await?,
+        (None, Some(folder)) => copy_all(&session, tables_in(&folder)?, &args, &options).await?,
         (None, None) => {
             copy_table(
                 &session,
-                &session.names().table(&args.source)?,
+                &session.locate(&args.source).await?,
                 &Location::destination(&args.destination)?,
                 &options,
             )

@@ -12,12 +12,14 @@ use std::path::Path;
 use anyhow::bail;
 use comfy_table::{Table, presets};
 use serde::Serialize;
-use tidemill_sql::{Format, Location, Names, Place, Session};
+use tidemill_sql::{Format, Location, Place, Session};
 use tidemill_xbase::index::IndexDialect;
 
 use crate::Outcome;
 use crate::args::{InspectArgs, ReportFormat, TableArgs};
 use crate::commands::spooled::Spooled;
+use crate::commands::tables_in;
+use crate::output::report_damage;
 use crate::terminal::{Output, shown, tell};
 
 pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
@@ -37,8 +39,8 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
     }
     let folder = path.filter(|path| path.is_dir());
     let tables = match &folder {
-        Some(folder) => Names::tables_in(folder)?,
-        None => session.names().table(&args.file)?.parts().await?,
+        Some(folder) => tables_in(folder)?,
+        None => session.locate(&args.file).await?.parts().await?,
     };
     let several = folder.is_some() || tables.len() > 1;
     if tables.is_empty() {
@@ -56,6 +58,7 @@ pub(crate) async fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
             Err(error) => return Err(error),
         }
     }
+    report_damage(&session);
     Ok(outcome)
 }
 

@@ -9,3 +9,22 @@ pub(crate) mod salvage;
 pub(crate) mod spooled;
 pub(crate) mod sql;
 pub(crate) mod verify;
+
+use std::path::Path;
+
+use tidemill_sql::{Folder, Location};
+
+use crate::terminal::tell;
+
+/// The tables of a folder. What is left out is told, so that nobody takes it for looked at.
+pub(crate) fn tables_in(folder: &Path) -> tidemill_sql::Result<Vec<Location>> {
+    const TOLD: usize = 20;
+    let listed = Folder::list(folder)?;
+    for left in listed.left_out.iter().take(TOLD) {
+        tell!("{}: left out: {}", left.path.display(), left.why);
+    }
+    if let more @ 1.. = listed.left_out.len().saturating_sub(TOLD) {
+        tell!("{}: left out: {more} more", folder.display());
+    }
+    Ok(listed.tables)
+}

@@ -7,10 +7,13 @@ use tidemill_xbase::{CivilDate, EditOptions, Table, TableEditor, production_path
 
 use crate::Outcome;
 use crate::args::ReindexArgs;
+use crate::output::report_damage;
 use crate::terminal::tell;
 
-pub(crate) fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
-    let location = args.tables.session().names().table(&args.table)?;
+pub(crate) async fn run(args: ReindexArgs) -> anyhow::Result<Outcome> {
+    let session = args.tables.session();
+    let location = session.locate(&args.table).await?;
+    report_damage(&session);
     if location.format != Format::Xbase {
         bail!("{location}: only xBase tables have indexes");
     }

@@ -12,7 +12,7 @@ use crate::terminal::tell;
 pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
     args.tables.recover = true;
     let session = args.tables.session();
-    let source = session.names().table(&args.file)?;
+    let source = session.locate(&args.file).await?;
     if !source.format.has_records() {
         bail!("{source}: salvage is for files of records; copy --recover is for tables");
     }

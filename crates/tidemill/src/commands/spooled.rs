@@ -4,7 +4,7 @@ use std::io;
 
 use anyhow::Context;
 use tempfile::NamedTempFile;
-use tidemill_sql::{Format, Location, Place, standard_input};
+use tidemill_sql::{Error, Location, standard_input};
 
 /// A file of what came by standard input, which is there as long as this value.
 pub(crate) struct Spooled {
@@ -19,17 +19,18 @@ impl Spooled {
     }
 
     fn read_here() -> anyhow::Result<Self> {
-        let (format, mut stream) = standard_input()?;
+        let (_, mut stream) = standard_input()?;
         let mut file = tempfile::Builder::new().prefix("tidemill-input-").tempfile()?;
         io::copy(&mut stream, &mut file).context("cannot keep standard input in a temporary file")?;
-        let location = Location {
-            place: Place::File(file.path().to_path_buf()),
-            // Where there is a footer the records end at it.
-            format: match format {
-                Format::Riegeli => Format::ArrayRecord,
-                format => format,
+        // With its end it is known whether it is an ArrayRecord file.
+        let location = Location::existing(file.path()).map_err(|error| match error {
+            Error::NotATable { what, hint, .. } => Error::NotATable {
+                place: "standard input".to_owned(),
+                what,
+                hint,
             },
-        };
+            error => error,
+        })?;
         Ok(Self { _file: file, location })
     }
 }

@@ -10,14 +10,14 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 use tidemill_riegeli::{ReaderOptions, StreamSource, tfrecord, verify_source_within};
-use tidemill_sql::{Format, Location, Names, Session, remains_in, standard_input};
+use tidemill_sql::{Format, Location, Session, remains_in, standard_input};
 use tidemill_xbase::index::IndexDialect;
 use tidemill_xbase::{Error as XbaseError, Table, pending_logs};
 
 use crate::Outcome;
 use crate::args::{ReportFormat, VerifyArgs};
 use crate::commands::inspect::is_log;
-use crate::commands::recover;
+use crate::commands::{recover, tables_in};
 use crate::terminal::{self, Output, shown, tell};
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
@@ -37,8 +37,8 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     }
     let folder = path.filter(|path| path.is_dir());
     let tables = match &folder {
-        Some(folder) => Names::tables_in(folder)?,
-        None => session.names().table(&args.file)?.parts().await?,
+        Some(folder) => tables_in(folder)?,
+        None => session.locate(&args.file).await?.parts().await?,
     };
     // What is not written yet is no damage, and nobody can say what of it is.
     let logs = folder.iter().flat_map(pending_logs).flatten();
@@ -277,7 +277,7 @@ fn is_unread(error: &tidemill_sql::Error) -> bool {
     use tidemill_sql::Error as Sql;
     matches!(
         error,
-        Sql::Io { .. } | Sql::NotFound { .. } | Sql::Ambiguous { .. } | Sql::Unsupported { .. }
+        Sql::Io { .. } | Sql::NotFound { .. } | Sql::Ambiguous { .. } | Sql::NotATable { .. } | Sql::Unsupported { .. }
     ) || error.is_of_connection()
 }
 

@@ -15,11 +15,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use tidemill_sql::{Answer, CopyOptions, Format, Location, Names, ServerUrl, Session, TableOptions};
+use tidemill_sql::{Answer, CopyOptions, Format, Location, ServerUrl, Session, TableOptions};
 
 use crate::Outcome;
 use crate::args::{BlankArg, TableArgs, TourArgs};
 use crate::commands::inspect::describe;
+use crate::commands::tables_in;
 use crate::output::{TextStyle, layout};
 use crate::progress::summary;
 use crate::terminal::say;
@@ -41,7 +42,7 @@ pub(crate) async fn run(args: TourArgs) -> anyhow::Result<Outcome> {
             dir
         }
     };
-    let tables = Names::tables_in(&dir)?;
+    let tables = tables_in(&dir)?;
     if tables.is_empty() {
         bail!(
             "{}: no tables in this folder; the tour needs some to show",

@@ -4,10 +4,14 @@ mod bench;
 mod big_table;
 mod cat;
 mod describe;
+mod documents;
+mod examples;
 mod folders;
+mod formats;
 #[cfg(target_os = "linux")]
 mod hostile;
 mod memory;
+mod objects;
 mod query;
 mod records;
 mod run;

@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::location::Format;
+use crate::format::Format;
 use crate::{Error, Result};
 
 /// Samples of a file before a position.

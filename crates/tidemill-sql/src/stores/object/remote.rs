@@ -14,45 +14,76 @@ use percent_encoding::percent_decode_str;
 use url::{Position, Url};
 
 use super::budget::Budgeted;
+use super::upload::Writable;
+
+/// A store by its builder, with the settings of the environment.
+macro_rules! build {
+    ($url:expr, $builder:expr) => {{
+        let builder = settings($url)
+            .into_iter()
+            .fold($builder, |builder, (key, value)| match key.parse() {
+                Ok(key) => builder.with_config(key, value),
+                Err(_) => builder,
+            });
+        Arc::new(builder.with_http_connector(Budgeted::default()).build()?)
+    }};
+}
 
 /// The store of a URL and the object's path in it.
 pub(super) fn open(url: &Url) -> Result<(Arc<dyn ObjectStore>, ObjectPath)> {
+    let (scheme, path) = ObjectStoreScheme::parse(url)?;
+    let store = match scheme {
+        ObjectStoreScheme::Http => {
+            let (server, options) = http_client(url)?;
+            build!(url, HttpBuilder::new().with_url(server).with_client_options(options))
+        }
+        scheme => return Ok((service(&scheme, url)?, path)),
+    };
+    Ok((store, path))
+}
+
+/// The store of a URL, to write to, and the object's path in it.
+///
+/// # Errors
+///
+/// [`Error::NotSupported`] for a web server.
+pub(super) fn open_to_write(url: &Url) -> Result<(Arc<dyn Writable>, ObjectPath)> {
+    let (scheme, path) = ObjectStoreScheme::parse(url)?;
+    Ok((service(&scheme, url)?, path))
+}
+
+/// Whether a URL names an object of a service, and not of a web server.
+pub(super) fn is_of_a_service(url: &Url) -> bool {
+    ObjectStoreScheme::parse(url).is_ok_and(|(scheme, _)| scheme != ObjectStoreScheme::Http)
+}
+
+fn service(scheme: &ObjectStoreScheme, url: &Url) -> Result<Arc<dyn Writable>> {
+    Ok(match scheme {
+        ObjectStoreScheme::AmazonS3 => build!(url, AmazonS3Builder::new().with_url(url.as_str())),
+        ObjectStoreScheme::GoogleCloudStorage => build!(url, GoogleCloudStorageBuilder::new().with_url(url.as_str())),
+        ObjectStoreScheme::MicrosoftAzure => build!(url, MicrosoftAzureBuilder::new().with_url(url.as_str())),
+        other => {
+            return Err(Error::NotSupported {
+                source: format!("a store of the kind {other:?}").into(),
+            });
+        }
+    })
+}
+
+/// The settings of the environment that stores know.
+fn settings(url: &Url) -> Vec<(String, String)> {
     // Whoever comes first chooses for the process; the others speak TLS by the same functions.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut settings: Vec<(String, String)> = std::env::vars()
         .filter(|(name, _)| SETTINGS.iter().any(|prefix| name.starts_with(prefix)))
         .map(|(name, value)| (name.to_ascii_lowercase(), value))
         .collect();
-    if url.scheme() == "http" {
+    // Whoever names an endpoint by http:// wants it so.
+    let is_plain = |(name, value): &(String, String)| name.contains("endpoint") && value.starts_with("http://");
+    if url.scheme() == "http" || settings.iter().any(is_plain) {
         settings.push(("allow_http".to_owned(), "true".to_owned()));
     }
-    let (scheme, path) = ObjectStoreScheme::parse(url)?;
-    macro_rules! build {
-        ($builder:expr) => {{
-            let builder = settings
-                .into_iter()
-                .fold($builder, |builder, (key, value)| match key.parse() {
-                    Ok(key) => builder.with_config(key, value),
-                    Err(_) => builder,
-                });
-            Arc::new(builder.with_http_connector(Budgeted::default()).build()?) as Arc<dyn ObjectStore>
-        }};
-    }
-    let store = match scheme {
-        ObjectStoreScheme::AmazonS3 => build!(AmazonS3Builder::new().with_url(url.as_str())),
-        ObjectStoreScheme::GoogleCloudStorage => build!(GoogleCloudStorageBuilder::new().with_url(url.as_str())),
-        ObjectStoreScheme::MicrosoftAzure => build!(MicrosoftAzureBuilder::new().with_url(url.as_str())),
-        ObjectStoreScheme::Http => {
-            let (server, options) = http_client(url)?;
-            build!(HttpBuilder::new().with_url(server).with_client_options(options))
-        }
-        other => {
-            return Err(Error::NotSupported {
-                source: format!("a store of the kind {other:?}").into(),
-            });
-        }
-    };
-    Ok((store, path))
+    settings
 }
 
 /// A server without the user and password of its URL, which go into a header instead (RFC 7617): no error shows them there.

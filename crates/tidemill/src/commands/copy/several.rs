@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use tidemill_sql::{CopyOptions, Location, Place, ServerUrl, Session};
@@ -31,8 +31,8 @@ pub(super) async fn copy_all(
     });
     let pairs = pairs.collect::<anyhow::Result<Vec<_>>>()?;
     compare(&pairs, options.overwrite)?;
-    if let Into::Folder(folder, _) = &into {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    if let (Into::Folder(folder, _), true) = (&into, pairs.iter().any(|(_, to)| to.file().is_ok())) {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
     }
     let mut failed = Vec::new();
     for (done, (table, destination)) in pairs.iter().enumerate() {
@@ -64,7 +64,8 @@ pub(super) async fn copy_all(
 
 /// Where the tables go.
 enum Into<'a> {
-    Folder(PathBuf, &'a str),
+    /// A folder, or the URL of a bucket or a prefix, and the extension of the copies.
+    Folder(&'a str, &'a str),
     Database(ServerUrl),
 }
 
@@ -74,7 +75,7 @@ impl<'a> Into<'a> {
             return Ok(Self::Database(database));
         }
         match &args.to {
-            Some(extension) => Ok(Self::Folder(PathBuf::from(&args.destination), extension)),
+            Some(extension) => Ok(Self::Folder(&args.destination, extension)),
             None => bail!("{} has many tables; say with --to which format they go to", args.source),
         }
     }
@@ -83,7 +84,7 @@ impl<'a> Into<'a> {
     fn destination(&self, table: &Location) -> anyhow::Result<Location> {
         let name = table.table_name();
         Ok(match self {
-            Self::Folder(folder, extension) => Location::new_file(&folder.join(format!("{name}.{extension}")))?,
+            Self::Folder(folder, extension) => Location::destination_in(folder, &format!("{name}.{extension}"))?,
             Self::Database(database) => Location::server(database.with_table(&name))?,
         })
     }

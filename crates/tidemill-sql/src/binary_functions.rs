@@ -1,0 +1,203 @@
+//! Functions of text that take binary values too: LENGTH, OCTET_LENGTH, BIT_LENGTH and SUBSTR count bytes there.
+//!
+//! What files of records have is one binary column, so that these are the first questions to it.
+
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, FieldRef};
+use datafusion::common::DataFusionError;
+use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+
+/// The functions, each around that of text.
+pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
+    use datafusion::functions::{string, unicode};
+    let of = |text: Arc<ScalarUDF>, kind: Kind| {
+        Arc::new(ScalarUDF::from(BinaryFunction {
+            text,
+            kind,
+            signature: Signature::user_defined(Volatility::Immutable),
+        }))
+    };
+    vec![
+        of(unicode::character_length(), Kind::Bytes),
+        of(string::octet_length(), Kind::Bytes),
+        of(string::bit_length(), Kind::Bits),
+        of(unicode::substr(), Kind::Part),
+    ]
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Bytes,
+    Bits,
+    Part,
+}
+
+/// A function of binary values that is called like one of text.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct BinaryFunction {
+    text: Arc<ScalarUDF>,
+    kind: Kind,
+    signature: Signature,
+}
+
+impl BinaryFunction {
+    fn takes(&self, first: Option<&DataType>) -> bool {
+        first.is_some_and(|first| {
+            matches!(
+                first,
+                DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_)
+            )
+        })
+    }
+}
+
+impl ScalarUDFImpl for BinaryFunction {
+    fn name(&self) -> &str {
+        self.text.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.text.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>, DataFusionError> {
+        if !self.takes(types.first()) {
+            let fields = types
+                .iter()
+                .map(|data_type| Arc::new(Field::new("", data_type.clone(), true)));
+            let fields = fields_with_udf(&fields.collect::<Vec<FieldRef>>(), self.text.as_ref())?;
+            return Ok(fields.iter().map(|field| field.data_type().clone()).collect());
+        }
+        let expected = match self.kind {
+            Kind::Bytes | Kind::Bits => 1..=1,
+            Kind::Part => 2..=3,
+        };
+        if !expected.contains(&types.len()) {
+            return Err(DataFusionError::Plan(format!(
+                "{} of a binary value takes {} to {} arguments, and has {}",
+                self.name(),
+                expected.start(),
+                expected.end(),
+                types.len()
+            )));
+        }
+        let behind = types.iter().skip(1).map(|_| DataType::Int64);
+        Ok(std::iter::once(DataType::Binary).chain(behind).collect())
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType, DataFusionError> {
+        match (self.takes(types.first()), self.kind) {
+            (false, _) => self.text.return_type(types),
+            (true, Kind::Part) => Ok(DataType::Binary),
+            (true, Kind::Bytes | Kind::Bits) => Ok(DataType::Int64),
+        }
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef, DataFusionError> {
+        let types: Vec<DataType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        if !self.takes(types.first()) {
+            return self.text.return_field_from_args(args);
+        }
+        let is_nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        Ok(Arc::new(Field::new(
+            self.name(),
+            self.return_type(&types)?,
+            is_nullable,
+        )))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue, DataFusionError> {
+        if !self.takes(args.arg_fields.first().map(|field| field.data_type())) {
+            return self.text.invoke_with_args(args);
+        }
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let made: ArrayRef = match (self.kind, arrays.as_slice()) {
+            (Kind::Part, [values, begins, lengths @ ..]) => Arc::new(parts(
+                cast(values, &DataType::Binary)?.as_binary(),
+                begins.as_primitive::<Int64Type>(),
+                lengths.first().map(|lengths| lengths.as_primitive::<Int64Type>()),
+            )?),
+            (kind, [values]) => {
+                let values = cast(values, &DataType::Binary)?;
+                let bits = if kind == Kind::Bits { 8 } else { 1 };
+                let lengths = values
+                    .as_binary::<i32>()
+                    .iter()
+                    .map(|value| Some(i64::try_from(value?.len()).unwrap_or(i64::MAX).saturating_mul(bits)));
+                Arc::new(lengths.collect::<Int64Array>())
+            }
+            (_, other) => {
+                return Err(DataFusionError::Internal(format!(
+                    "{} with {} arguments",
+                    self.name(),
+                    other.len()
+                )));
+            }
+        };
+        Ok(ColumnarValue::Array(made))
+    }
+}
+
+/// A part of each value: from its byte of this number, of which the first is 1, so many bytes or all. As of text, the bytes before the
+/// first count, though there are none.
+fn parts(
+    values: &BinaryArray,
+    begins: &Int64Array,
+    lengths: Option<&Int64Array>,
+) -> Result<BinaryArray, DataFusionError> {
+    let mut made = BinaryBuilder::new();
+    for row in 0..values.len() {
+        let is_null = values.is_null(row) || begins.is_null(row) || lengths.is_some_and(|lengths| lengths.is_null(row));
+        if is_null {
+            made.append_null();
+            continue;
+        }
+        let (value, begin) = (values.value(row), begins.value(row).saturating_sub(1));
+        let end = match lengths.map(|lengths| lengths.value(row)) {
+            Some(length @ ..0) => {
+                return Err(DataFusionError::Execution(format!(
+                    "SUBSTR: a length of {length} bytes, which must be 0 or more"
+                )));
+            }
+            Some(length) => begin.saturating_add(length),
+            None => i64::MAX,
+        };
+        let within = |place: i64| usize::try_from(place.max(0)).unwrap_or(usize::MAX).min(value.len());
+        made.append_value(value.get(within(begin)..within(end)).unwrap_or_default());
+    }
+    Ok(made.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_those_of_text_by_bytes() {
+        let values = BinaryArray::from(vec![b"abcde".as_slice(); 6]);
+        let begins = Int64Array::from(vec![1, 2, 0, -1, 9, i64::MAX]);
+        let lengths = Int64Array::from(vec![2, i64::MAX, 3, 3, 1, 1]);
+        let made = parts(&values, &begins, Some(&lengths)).expect("parts");
+        assert_eq!(
+            made.iter().flatten().collect::<Vec<_>>(),
+            [&b"ab"[..], b"bcde", b"ab", b"a", b"", b""]
+        );
+        let made = parts(&values, &begins, None).expect("parts");
+        assert_eq!(made.value(1), b"bcde");
+        let negative = Int64Array::from(vec![-1; 6]);
+        assert!(parts(&values, &begins, Some(&negative)).is_err());
+    }
+}

@@ -1,0 +1,483 @@
+//! The formats of tables, and the one rule that tells which of them a file is in. It holds for files, shards, files of a folder,
+//! objects and standard input, and for every command.
+//!
+//! 1. The first bytes and, where they need it, the last: Parquet and Arrow by their magic numbers, Riegeli/records by its signature,
+//!    ArrayRecord by its postscript, TFRecord by the checksum of the first length, in what gzip or zlib has compressed too.
+//! 2. The name: its extension, before which the number of a shard and `.gz` or `.zz` may stand or behind which they may.
+//! 3. The header of an xBase table, or the brace of a JSON object.
+//!
+//! So a damaged file is read as what its name says, and its reader tells the damage. What is known to be no table (a Git LFS pointer,
+//! an HTML page, an archive) is refused by its own name.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+
+use tidemill_riegeli::tfrecord::TfRecordCompression;
+use tidemill_riegeli::{RecordFormat, Source};
+use tidemill_xbase::Header;
+
+use crate::{Error, Result, shards};
+
+/// The file formats that a table can be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// dBASE, FoxPro, Clipper, Harbour and ADS tables (`.dbf`).
+    Xbase,
+    /// Riegeli/records (`.riegeli`).
+    Riegeli,
+    /// ArrayRecord (`.array_record`, `.arrayrecord`): Riegeli/records with an index.
+    ArrayRecord,
+    /// TFRecord (`.tfrecord`, `.tfrecords`, `.tfrec`), perhaps compressed as a whole (`.tfrecord.gz`, `.tfrecord.zz`).
+    TfRecord,
+    /// ClickHouse's FORMAT Native (`.native`).
+    Native,
+    /// Apache Parquet (`.parquet`).
+    Parquet,
+    /// Arrow IPC files (`.arrow`, `.feather`, `.ipc`).
+    Arrow,
+    /// Comma-separated values with a header line (`.csv`), or tab-separated ones (`.tsv`).
+    Csv,
+    /// One JSON object a line (`.jsonl`, `.ndjson`, `.json`).
+    JsonLines,
+    /// A table of a ClickHouse server (`clickhouse://`).
+    ClickHouse,
+    /// A table of a Cassandra cluster (`cql://`).
+    Cassandra,
+}
+
+impl Format {
+    /// Whether a file of this format is made of records, which can be copied as they are.
+    pub fn has_records(self) -> bool {
+        matches!(self, Self::Riegeli | Self::ArrayRecord | Self::TfRecord)
+    }
+
+    /// The format that a file's name tells; `None` for a name that no format claims.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use tidemill_sql::Format;
+    ///
+    /// for (name, format) in [
+    ///     ("ORDERS.DBF", Some(Format::Xbase)),
+    ///     ("train.tfrecord-00000-of-00010", Some(Format::TfRecord)),
+    ///     ("train-00000-of-00010.tfrecord.gz", Some(Format::TfRecord)),
+    ///     ("notes.doc", None),
+    /// ] {
+    ///     assert_eq!(Format::from_name(Path::new(name)), format, "{name}");
+    /// }
+    /// ```
+    pub fn from_name(path: &Path) -> Option<Self> {
+        FileName::of(path)?.format
+    }
+
+    /// The format of what `place` is, by its bytes and by its name. Waits for the source in the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotATable`] when neither tells a format, or for what is known to be no table; [`Error::Io`].
+    pub(crate) fn detect(name: &Path, source: &impl Source, place: &dyn fmt::Display) -> Result<Self> {
+        let beginning = beginning_of(source).map_err(Error::io(place.to_string(), "read"))?;
+        match Self::of_beginning(&beginning) {
+            Beginning::Riegeli => match RecordFormat::of(source)? {
+                Some(RecordFormat::ArrayRecord) => Ok(Self::ArrayRecord),
+                // A file of this name has lost its end.
+                _ if Self::from_name(name) == Some(Self::ArrayRecord) => Ok(Self::ArrayRecord),
+                _ => Ok(Self::Riegeli),
+            },
+            Beginning::Certain(format) => Ok(format),
+            Beginning::NoTable { what, hint } => Err(no_table(place, what, hint)),
+            Beginning::Likely(format) => Ok(Self::from_name(name).unwrap_or(format)),
+            Beginning::Unknown => Self::from_name(name).ok_or_else(|| unknown(place, &beginning)),
+        }
+    }
+
+    /// The format of records that a stream begins with, as far as that can be told without its end: an ArrayRecord file begins as
+    /// one of Riegeli/records. What begins like nothing that is known is taken for Riegeli, whose reader says what is wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for what is no records, and [`Error::NotATable`].
+    pub(crate) fn of_stream(beginning: &[u8], place: &dyn fmt::Display) -> Result<Self> {
+        match Self::of_beginning(beginning) {
+            Beginning::Certain(Self::TfRecord) => Ok(Self::TfRecord),
+            Beginning::Riegeli | Beginning::Unknown => Ok(Self::Riegeli),
+            Beginning::Certain(format) | Beginning::Likely(format) => Err(Error::Unsupported {
+                what: format!("{place}: {format} from a pipe"),
+                hint: "records of Riegeli, ArrayRecord and TFRecord can be piped; write others to a file and name it"
+                    .to_owned(),
+            }),
+            Beginning::NoTable { what, hint } => Err(no_table(place, what, hint)),
+        }
+    }
+
+    /// What the first bytes of a file tell. [`BEGINNING`] are enough.
+    fn of_beginning(beginning: &[u8]) -> Beginning {
+        match RecordFormat::of_beginning(beginning) {
+            Some(RecordFormat::Riegeli | RecordFormat::ArrayRecord) => return Beginning::Riegeli,
+            Some(RecordFormat::TfRecord(_)) => return Beginning::Certain(Self::TfRecord),
+            _ => {}
+        }
+        let magic = |(start, _): &&(&[u8], Self)| beginning.starts_with(start);
+        if let Some(&(_, format)) = MAGIC.iter().find(magic) {
+            return Beginning::Certain(format);
+        }
+        if let Some((what, hint)) = foreign(beginning) {
+            return Beginning::NoTable { what, hint };
+        }
+        if beginning.starts_with(b"{") {
+            return Beginning::Likely(Self::JsonLines);
+        }
+        match Header::of_beginning(beginning) {
+            Some(_) => Beginning::Likely(Self::Xbase),
+            None => Beginning::Unknown,
+        }
+    }
+}
+
+/// What the first bytes of a file tell.
+enum Beginning {
+    /// Riegeli/records, whose end tells whether it is ArrayRecord.
+    Riegeli,
+    /// This format, whatever the name says.
+    Certain(Format),
+    /// This format, unless the name says otherwise.
+    Likely(Format),
+    /// Something else, and what to do about it.
+    NoTable { what: &'static str, hint: &'static str },
+    /// Nothing.
+    Unknown,
+}
+
+/// A file's name in its parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FileName {
+    /// The name without the extension of its format and what compresses it, with the number of a shard: `train-00000-of-00002`
+    /// of `train.tfrecord-00000-of-00002.gz`.
+    pub(crate) stem: String,
+    /// The format that the extension tells.
+    pub(crate) format: Option<Format>,
+    /// What `.gz` or `.zz` tells. Only TFRecord files are compressed as a whole.
+    pub(crate) compression: TfRecordCompression,
+}
+
+impl FileName {
+    /// The parts of the last part of a path; `None` when there is none, or one that is no text.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let whole = path.file_name()?.to_str()?;
+        let (rest, compression) = compressed(whole);
+        let (rest, number) = shards::without_number(rest);
+        let (stem, extension) = rest.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?;
+        let extension = extension.to_ascii_lowercase();
+        let known = EXTENSIONS.iter().find(|(known, _)| *known == extension);
+        let format = known.map(|&(_, format)| format);
+        // Only TFRecord's reader looks into what is compressed.
+        let format = format.filter(|&format| compression == TfRecordCompression::None || format == Format::TfRecord);
+        Some(match format {
+            Some(_) => Self {
+                stem: format!("{stem}{number}"),
+                format,
+                compression,
+            },
+            None => Self {
+                stem: path.file_stem()?.to_str()?.to_owned(),
+                format: None,
+                compression,
+            },
+        })
+    }
+}
+
+/// A name without the extension of a compression, and which that is.
+fn compressed(name: &str) -> (&str, TfRecordCompression) {
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    let compression = match suffix.to_ascii_lowercase().as_str() {
+        "gz" => TfRecordCompression::Gzip,
+        "zz" | "zlib" => TfRecordCompression::Zlib,
+        _ => return (name, TfRecordCompression::None),
+    };
+    (&name[..name.len() - suffix.len() - 1], compression)
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Xbase => "xbase",
+            Self::Riegeli => "riegeli",
+            Self::ArrayRecord => "array_record",
+            Self::TfRecord => "tfrecord",
+            Self::Native => "native",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+            Self::ClickHouse => "clickhouse",
+            Self::Cassandra => "cassandra",
+        })
+    }
+}
+
+/// Reads what [`Format::of_stream`] needs of a stream.
+pub(crate) fn read_beginning(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut beginning = Vec::new();
+    stream.by_ref().take(SHORT_BEGINNING).read_to_end(&mut beginning)?;
+    if TfRecordCompression::of_beginning(&beginning) != TfRecordCompression::None {
+        stream.take(BEGINNING - SHORT_BEGINNING).read_to_end(&mut beginning)?;
+    }
+    Ok(beginning)
+}
+
+fn beginning_of(source: &impl Source) -> io::Result<Vec<u8>> {
+    let size = source.size()?.min(BEGINNING);
+    let mut beginning = vec![0; usize::try_from(size).unwrap_or_default()];
+    let mut filled = 0;
+    while let Some(room) = beginning.get_mut(filled..).filter(|room| !room.is_empty()) {
+        match source.read_at(filled as u64, room) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    beginning.truncate(filled);
+    Ok(beginning)
+}
+
+/// What a file is that is known to be no table, and what to do about it.
+fn foreign(beginning: &[u8]) -> Option<(&'static str, &'static str)> {
+    const DECOMPRESS: &str = "decompress it first; of compressed files those of TFRecord are read";
+    let by_magic = FOREIGN.iter().find(|(magic, ..)| beginning.starts_with(magic));
+    if let Some(&(_, what, hint)) = by_magic {
+        return Some((what, hint));
+    }
+    if beginning.starts_with(&[0x1f, 0x8b, 8]) {
+        return Some(("a file compressed by gzip without TFRecord records", DECOMPRESS));
+    }
+    let text = beginning
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(beginning)
+        .trim_ascii_start();
+    let begins = |tag: &str| {
+        text.get(..tag.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
+    };
+    if begins("<!doctype html") || begins("<html") {
+        return Some((
+            "an HTML page, as servers send for a login or an error",
+            "download the file again",
+        ));
+    }
+    begins("<?xml").then_some((
+        "an XML document, as object stores send for an error",
+        "look into it, and download the file again",
+    ))
+}
+
+fn no_table(place: &dyn fmt::Display, what: &str, hint: &str) -> Error {
+    Error::NotATable {
+        place: place.to_string(),
+        what: what.to_owned(),
+        hint: hint.to_owned(),
+    }
+}
+
+fn unknown(place: &dyn fmt::Display, beginning: &[u8]) -> Error {
+    let what = match beginning.is_empty() {
+        true => "an empty file, whose name tells no format",
+        false => "a file of a format that is not known",
+    };
+    let hint = format!("by its extension it would be told: {}", known_extensions());
+    no_table(place, what, &hint)
+}
+
+/// The extensions that tell formats, as messages list them.
+pub(crate) fn known_extensions() -> String {
+    let extensions = EXTENSIONS.iter().map(|(extension, _)| format!(".{extension}"));
+    extensions.collect::<Vec<_>>().join(" ")
+}
+
+const EXTENSIONS: &[(&str, Format)] = &[
+    ("dbf", Format::Xbase),
+    ("riegeli", Format::Riegeli),
+    ("array_record", Format::ArrayRecord),
+    ("arrayrecord", Format::ArrayRecord),
+    ("tfrecord", Format::TfRecord),
+    ("tfrecords", Format::TfRecord),
+    ("tfrec", Format::TfRecord),
+    ("native", Format::Native),
+    ("parquet", Format::Parquet),
+    ("arrow", Format::Arrow),
+    ("feather", Format::Arrow),
+    ("ipc", Format::Arrow),
+    ("csv", Format::Csv),
+    ("tsv", Format::Csv),
+    ("jsonl", Format::JsonLines),
+    ("ndjson", Format::JsonLines),
+    ("json", Format::JsonLines),
+];
+
+/// Sources: the specifications of Apache Parquet and of the Arrow IPC file format.
+const MAGIC: &[(&[u8], Format)] = &[(b"PAR1", Format::Parquet), (b"ARROW1\0\0", Format::Arrow)];
+
+/// Sources: the specifications of Git LFS, ZIP (APPNOTE.TXT), Zstandard (RFC 8878), XZ, and SQLite; an ADT table of Advantage.
+const FOREIGN: &[(&[u8], &str, &str)] = &[
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "a Git LFS pointer, not the file that it stands for",
+        "git lfs pull fetches the file",
+    ),
+    (b"PK\x03\x04", "a ZIP archive", "unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a file compressed by zstd", "decompress it first"),
+    (b"\xfd7zXZ\0", "a file compressed by xz", "decompress it first"),
+    (b"SQLite format 3\0", "a SQLite database", "export its tables as CSV"),
+    (
+        b"Advantage Table",
+        "an ADT table of Advantage",
+        "only its DBF tables are read",
+    ),
+];
+
+/// Bytes that tell a format, of a compressed file too.
+const BEGINNING: u64 = 4096;
+/// Bytes that tell whether a stream is compressed, and the format of one that is not.
+const SHORT_BEGINNING: u64 = 64;
+
+#[cfg(test)]
+mod tests {
+    use tidemill_riegeli::BytesSource;
+    use tidemill_riegeli::array_record::{ArrayRecordWriter, ArrayRecordWriterOptions};
+    use tidemill_riegeli::tfrecord::TfRecordWriter;
+    use tidemill_riegeli::{RecordWriter, WriterOptions};
+
+    use super::*;
+
+    fn detect(name: &str, bytes: &[u8]) -> Result<Format> {
+        Format::detect(Path::new(name), &BytesSource(bytes), &name)
+    }
+
+    fn tfrecord(compression: TfRecordCompression, first: usize) -> Vec<u8> {
+        let mut writer = TfRecordWriter::compressed(Vec::new(), compression);
+        writer.write_record(&vec![7; first]).expect("a record");
+        writer.close().expect("a file")
+    }
+
+    fn dbf() -> Vec<u8> {
+        let mut table = vec![0; 66];
+        table[..12].copy_from_slice(&[0x03, 124, 2, 29, 0, 0, 0, 0, 65, 0, 11, 0]);
+        table
+    }
+
+    #[test]
+    fn bytes_decide_whatever_the_name() {
+        let mut riegeli = RecordWriter::new(Vec::new(), WriterOptions::default()).expect("a writer");
+        riegeli.write_record(b"one").expect("a record");
+        let riegeli = riegeli.close().expect("a file");
+        let options = ArrayRecordWriterOptions::default();
+        let mut array_record = ArrayRecordWriter::new(Vec::new(), options).expect("a writer");
+        array_record.write_record(b"one").expect("a record");
+        let array_record = array_record.close().expect("a file");
+        for name in [
+            "x",
+            "x.dbf",
+            "x.array_record-00000-of-00002",
+            "x.riegeli",
+            "x.csv",
+            "x.gz",
+        ] {
+            assert_eq!(detect(name, &array_record).expect(name), Format::ArrayRecord, "{name}");
+            assert_eq!(detect(name, b"PAR1....").expect(name), Format::Parquet, "{name}");
+            assert_eq!(detect(name, b"ARROW1\0\0").expect(name), Format::Arrow, "{name}");
+            for compression in [
+                TfRecordCompression::None,
+                TfRecordCompression::Gzip,
+                TfRecordCompression::Zlib,
+            ] {
+                // Lengths whose low byte is a version byte of xBase.
+                for first in [0, 2, 3, 5, 0x30, 0x31, 0x83, 0x8b, 0xf5, 0x1330] {
+                    let bytes = tfrecord(compression, first);
+                    assert_eq!(detect(name, &bytes).expect(name), Format::TfRecord, "{name} {first}");
+                }
+            }
+        }
+        assert_eq!(detect("x", &riegeli).expect("a format"), Format::Riegeli);
+        assert_eq!(detect("x.tfrecord", &riegeli).expect("a format"), Format::Riegeli);
+        // One that has lost its end, which its reader tells.
+        assert_eq!(
+            detect("x.array_record", &riegeli).expect("a format"),
+            Format::ArrayRecord
+        );
+    }
+
+    #[test]
+    fn the_name_decides_where_bytes_say_nothing() {
+        for (name, format) in [
+            ("x.tfrecord", Format::TfRecord),
+            ("x.TFRecord-00003-of-00010", Format::TfRecord),
+            ("x.tfrecord@10", Format::TfRecord),
+            ("x.tfrecord-*-of-10", Format::TfRecord),
+            ("x-00003-of-00010.tfrecord.gz", Format::TfRecord),
+            ("x.tfrecord-00003-of-00010.zz", Format::TfRecord),
+            ("x.array_record-00000-of-00001", Format::ArrayRecord),
+            ("x.dbf", Format::Xbase),
+            ("x.tsv", Format::Csv),
+            ("x.json", Format::JsonLines),
+        ] {
+            assert_eq!(detect(name, b"").expect(name), format, "{name}");
+            assert_eq!(detect(name, b"name,age\n").expect(name), format, "{name}");
+        }
+        assert_eq!(detect("letter", &dbf()).expect("a format"), Format::Xbase);
+        assert_eq!(detect("letter.csv", &dbf()).expect("a format"), Format::Csv);
+        assert_eq!(detect("letter", b"{\"a\": 1}").expect("a format"), Format::JsonLines);
+        for name in ["letter", "dbf", ".dbf", "x.doc", "x.csv.gz", "x-00000-of-00002"] {
+            assert!(
+                matches!(detect(name, b"Dear Sir"), Err(Error::NotATable { .. })),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_table_is_told() {
+        for (bytes, what) in [
+            (
+                &b"version https://git-lfs.github.com/spec/v1\noid sha256:00"[..],
+                "Git LFS",
+            ),
+            (b"\n<!DOCTYPE HTML><html>", "HTML page"),
+            (b"<?xml version=\"1.0\"?><Error>", "XML document"),
+            (b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b", "compressed by gzip"),
+            (b"PK\x03\x04....", "ZIP archive"),
+            (b"SQLite format 3\0", "SQLite"),
+        ] {
+            let error = detect("x.tfrecord", bytes).expect_err(what).to_string();
+            assert!(error.starts_with("x.tfrecord: ") && error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn streams_are_of_records() {
+        let of_stream = |bytes: &[u8]| Format::of_stream(bytes, &"standard input");
+        assert_eq!(
+            of_stream(&tfrecord(TfRecordCompression::Gzip, 3)).expect("records"),
+            Format::TfRecord
+        );
+        let error = of_stream(&dbf()).expect_err("a table").to_string();
+        assert!(error.starts_with("standard input: xbase from a pipe"), "{error}");
+    }
+
+    #[test]
+    fn stems_keep_what_tells_files_apart() {
+        for (name, stem) in [
+            ("sales.2023.dbf", "sales.2023"),
+            ("x.tfrecord-00000-of-00002", "x-00000-of-00002"),
+            ("x.tfrecord-00001-of-00002.gz", "x-00001-of-00002"),
+            ("x.tfrecord.gz", "x"),
+            ("x@3.riegeli", "x@3"),
+            ("x.bak", "x"),
+        ] {
+            assert_eq!(FileName::of(Path::new(name)).expect(name).stem, stem, "{name}");
+        }
+    }
+}

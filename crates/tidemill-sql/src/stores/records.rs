@@ -1,0 +1,306 @@
+//! Records of any format as rows: as they are, in one binary column `record`; as messages of a described type; or as
+//! `tensorflow.Example` and `tensorflow.SequenceExample`, with a column for each feature.
+//!
+//! Riegeli files of messages, and those with typed rows, have readers of their own (`riegeli.rs`), which decode no more of a chunk
+//! than is asked for.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::filter::filter_record_batch;
+use datafusion::common::stats::Precision;
+use tidemill_riegeli::columns::MessageColumns;
+use tidemill_riegeli::tensorflow_example::{ExampleDecoder, ExampleKind, ExampleSampler, ExampleSchema};
+use tidemill_riegeli::{MessageSchema, ReaderOptions, SharedSource};
+
+use super::Reading;
+use crate::Result;
+use crate::damage::DamageLog;
+use crate::engine::{Batches, Engine, Filter, Request};
+use crate::format::Format;
+use crate::records::RecordsReader;
+
+/// What records are.
+#[derive(Clone)]
+pub(super) enum RecordKind {
+    Bytes,
+    Message(MessageSchema),
+    Example(ExampleSchema),
+}
+
+/// A file of records.
+#[derive(Clone)]
+pub(super) struct RecordFile {
+    pub(super) source: SharedSource,
+    pub(super) path: String,
+    pub(super) format: Format,
+    pub(super) reading: ReaderOptions,
+}
+
+pub(super) struct RecordEngine {
+    pub(super) file: RecordFile,
+    pub(super) kind: RecordKind,
+    pub(super) rows: Precision<usize>,
+    pub(super) damage: DamageLog,
+}
+
+impl RecordFile {
+    fn open(&self) -> Result<RecordsReader> {
+        RecordsReader::open(
+            SharedSource::clone(&self.source),
+            &self.path,
+            self.format,
+            &self.reading,
+        )
+    }
+}
+
+/// The columns of examples, by the first records of the files; `None` where there are no records.
+///
+/// # Errors
+///
+/// [`Error::Riegeli`](crate::Error::Riegeli) for records that are no examples.
+pub(super) fn sample(kind: ExampleKind, files: &[RecordFile]) -> Result<Option<ExampleSchema>> {
+    let mut sampler = ExampleSampler::new(kind);
+    let each = (SAMPLE / files.len().max(1)).max(LEAST_OF_A_FILE);
+    for file in files {
+        let mut reader = file.open()?;
+        let mut number = 0_usize;
+        let mut bytes = 0;
+        while number < each
+            && bytes < SAMPLE_BYTES
+            && let Some(record) = reader.read_record()?
+        {
+            sampler.add(record, format_args!("{}: record {number}", file.path))?;
+            bytes += record.len();
+            number += 1;
+        }
+    }
+    Ok(match sampler.is_empty() {
+        true => None,
+        false => Some(sampler.finish()),
+    })
+}
+
+/// The columns of examples where the first records of the files are such and nothing else; `None` otherwise.
+pub(super) fn sample_unasked(files: &[RecordFile]) -> Option<ExampleSchema> {
+    [ExampleKind::Example, ExampleKind::SequenceExample]
+        .into_iter()
+        .find_map(|kind| {
+            // What cannot be read is told by whoever reads it as bytes.
+            let found = sample(kind, files).ok().flatten()?;
+            (!found.arrow_schema().fields().is_empty()).then_some(found)
+        })
+}
+
+/// Records that tell the columns, of all files together; of each file a few at least, and no more than so many bytes.
+const SAMPLE: usize = 1_000;
+const LEAST_OF_A_FILE: usize = 10;
+const SAMPLE_BYTES: usize = 16 << 20;
+
+impl Engine for RecordEngine {
+    fn scan_name(&self) -> &'static str {
+        match self.file.format {
+            Format::TfRecord => "TfRecordScan",
+            _ => "RiegeliScan",
+        }
+    }
+
+    fn file(&self) -> String {
+        self.file.path.clone()
+    }
+
+    fn schema(&self) -> SchemaRef {
+        match &self.kind {
+            RecordKind::Bytes => Arc::new(Schema::new(vec![Field::new("record", DataType::Binary, false)])),
+            RecordKind::Message(schema) => schema.arrow_schema(),
+            RecordKind::Example(schema) => schema.arrow_schema(),
+        }
+    }
+
+    fn row_count(&self) -> Precision<usize> {
+        self.rows
+    }
+
+    fn divisible(&self) -> bool {
+        false
+    }
+
+    fn scan(&self, request: Request) -> Result<Batches> {
+        let wanted = request.projection.len();
+        let mut columns = request.projection;
+        columns.extend(request.filter.iter().flat_map(|filter| &filter.columns));
+        let rows = Rows {
+            decoder: Decoder::new(&self.kind, &columns)?,
+            reader: self.file.open()?,
+            path: self.file.path.clone(),
+            number: 0,
+            filter: request.filter.map(|filter| Filter {
+                columns: (wanted..columns.len()).collect(),
+                ..filter
+            }),
+            wanted,
+            batch_rows: request.batch_rows,
+            left: request.limit.unwrap_or(usize::MAX),
+            is_done: false,
+        };
+        let (path, damage) = (self.file.path.clone(), self.damage.clone());
+        let say_damage = move |rows: &Rows| damage.add(&path, rows.reader.skipped());
+        Ok(Box::new(Reading {
+            batches: rows,
+            say_damage,
+        }))
+    }
+}
+
+/// From records to columns.
+enum Decoder {
+    /// Nothing but how many there are.
+    Count(SchemaRef, usize),
+    /// The record, so many times.
+    Bytes(BinaryBuilder, SchemaRef),
+    Message {
+        columns: MessageColumns,
+        records: Vec<Vec<u8>>,
+        bytes: usize,
+    },
+    Example(Box<ExampleDecoder>),
+}
+
+impl Decoder {
+    fn new(kind: &RecordKind, columns: &[usize]) -> Result<Self> {
+        Ok(match kind {
+            _ if columns.is_empty() => Self::Count(Arc::new(Schema::empty()), 0),
+            RecordKind::Bytes => {
+                let field = Field::new("record", DataType::Binary, false);
+                let schema = Schema::new(vec![field; columns.len()]);
+                Self::Bytes(BinaryBuilder::new(), Arc::new(schema))
+            }
+            RecordKind::Message(schema) => Self::Message {
+                columns: MessageColumns::new(schema, columns)?,
+                records: Vec::new(),
+                bytes: 0,
+            },
+            RecordKind::Example(schema) => Self::Example(Box::new(ExampleDecoder::with_projection(schema, columns)?)),
+        })
+    }
+
+    fn append(&mut self, record: &[u8], place: &dyn Fn() -> String) -> Result<()> {
+        match self {
+            Self::Count(_, count) => *count += 1,
+            Self::Bytes(records, _) => records.append_value(record),
+            Self::Message { records, bytes, .. } => {
+                *bytes += record.len();
+                records.push(record.to_vec());
+            }
+            Self::Example(decoder) => decoder.append(record, place())?,
+        }
+        Ok(())
+    }
+
+    fn is_full(&self, batch_rows: usize) -> bool {
+        // So that a batch of long records stays small.
+        const BYTES: usize = 8 << 20;
+        match self {
+            Self::Count(_, count) => *count >= batch_rows,
+            Self::Bytes(records, _) => {
+                let rows = arrow_array::builder::ArrayBuilder::len(records);
+                rows >= batch_rows || records.values_slice().len() >= BYTES
+            }
+            Self::Message { records, bytes, .. } => records.len() >= batch_rows || *bytes >= BYTES,
+            Self::Example(decoder) => decoder.len() >= batch_rows || decoder.is_full(),
+        }
+    }
+
+    /// The rows since the last batch; `place` tells which record of them a number means.
+    fn finish(&mut self, place: &dyn Fn(usize) -> String) -> Result<RecordBatch> {
+        Ok(match self {
+            Self::Count(schema, count) => {
+                let options = RecordBatchOptions::new().with_row_count(Some(std::mem::take(count)));
+                RecordBatch::try_new_with_options(Arc::clone(schema), Vec::new(), &options)?
+            }
+            Self::Bytes(records, schema) => {
+                let column = Arc::new(records.finish()) as _;
+                let columns = vec![column; schema.fields().len()];
+                RecordBatch::try_new(Arc::clone(schema), columns)?
+            }
+            Self::Message {
+                columns,
+                records,
+                bytes,
+            } => {
+                *bytes = 0;
+                columns.batch(&std::mem::take(records), place)?
+            }
+            Self::Example(decoder) => decoder.finish()?,
+        })
+    }
+}
+
+/// The rows of a file that are wanted.
+struct Rows {
+    reader: RecordsReader,
+    path: String,
+    /// How many records were read.
+    number: usize,
+    decoder: Decoder,
+    /// Over the columns behind those that are wanted.
+    filter: Option<Filter>,
+    wanted: usize,
+    batch_rows: usize,
+    left: usize,
+    is_done: bool,
+}
+
+impl Rows {
+    fn read(&mut self) -> Result<ControlFlow<(), ()>> {
+        let (path, number) = (&self.path, self.number);
+        let Some(record) = self.reader.read_record()? else {
+            return Ok(ControlFlow::Break(()));
+        };
+        self.decoder.append(record, &|| format!("{path}: record {number}"))?;
+        self.number += 1;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn batch(&mut self) -> Result<RecordBatch> {
+        let first = self.number;
+        // Without a filter no more is read than is wanted.
+        let most = match self.filter {
+            Some(_) => usize::MAX,
+            None => self.left,
+        };
+        while !self.decoder.is_full(self.batch_rows) && self.number - first < most {
+            if self.read()?.is_break() {
+                self.is_done = true;
+                break;
+            }
+        }
+        let path = &self.path;
+        let mut batch = self.decoder.finish(&|row| format!("{path}: record {}", first + row))?;
+        if let Some(filter) = &mut self.filter {
+            let chosen = (filter.predicate)(&batch.project(&filter.columns)?)?;
+            let columns: Vec<usize> = (0..self.wanted).collect();
+            batch = filter_record_batch(&batch, &chosen)?.project(&columns)?;
+        }
+        batch = batch.slice(0, batch.num_rows().min(self.left));
+        self.left -= batch.num_rows();
+        Ok(batch)
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done || self.left == 0 {
+            return None;
+        }
+        let batch = self.batch();
+        self.is_done |= batch.is_err();
+        Some(batch)
+    }
+}

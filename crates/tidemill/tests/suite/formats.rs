@@ -1,0 +1,238 @@
+//! The format of a file, by its bytes, whatever it is called and whichever command asks.
+
+use std::fs;
+use std::process::Stdio;
+
+use tidemill_testkit::corpus;
+
+use crate::run::{Folder, Run};
+
+/// A folder with three records each in files of the names that the world gives them.
+fn records() -> Folder {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("three.csv"), "record\none\ntwo\nthree\n").expect("written");
+    let records = "SELECT arrow_cast(record, 'Binary') AS record FROM 'three.csv'";
+    for name in ["three.tfrecord", "three.tfrecord.gz", "three.tfrecord.zz"] {
+        folder.run(&["copy", records, name, "--verify", "full"]).done();
+    }
+    folder
+}
+
+fn count(folder: &Folder, name: &str) -> String {
+    folder
+        .run(&["sql", &format!("SELECT COUNT(*) n FROM '{name}'")])
+        .done()
+        .trim()
+        .to_owned()
+}
+
+#[test]
+fn tfrecord_files_are_read_under_their_usual_names() {
+    let folder = records();
+    let starts = |name: &str, magic: &[u8]| {
+        let bytes = fs::read(folder.file(name)).expect("read");
+        assert!(bytes.starts_with(magic), "{name}: {:x?}", &bytes[..4]);
+    };
+    starts("three.tfrecord.gz", &[0x1f, 0x8b]);
+    starts("three.tfrecord.zz", &[0x78]);
+    for name in [
+        "train.tfrecord-00000-of-00002",
+        "train.tfrecord-00001-of-00002",
+        "events.out.tfevents.1700000000.host",
+        "part-r-00000",
+        "three.tfrec",
+        "three.recordio",
+    ] {
+        fs::copy(folder.file("three.tfrecord"), folder.file(name)).expect("copied");
+        assert_eq!(count(&folder, name), "{\"n\":3}", "{name}");
+        let verified = folder.run(&["verify", name]).done();
+        assert_eq!(verified, format!("{name}: 3 records, no damage\n"));
+        let inspected = folder.run(&["inspect", name, "--format", "json"]).done();
+        assert!(inspected.contains("\"format\":\"tfrecord\""), "{inspected}");
+    }
+    for (name, n) in [
+        ("three.tfrecord.gz", 3),
+        ("three.tfrecord.zz", 3),
+        ("train.tfrecord@2", 6),
+        ("train.tfrecord-*", 6),
+        ("train.tfrecord-*-of-00002", 6),
+    ] {
+        assert_eq!(count(&folder, name), format!("{{\"n\":{n}}}"), "{name}");
+        folder.run(&["copy", name, "out.riegeli", "--overwrite"]).done();
+        assert_eq!(count(&folder, "out.riegeli"), format!("{{\"n\":{n}}}"), "{name}");
+    }
+}
+
+#[test]
+fn an_array_record_file_is_one_under_any_name() {
+    let folder = Folder::with(&["riegeli/array_record/ar_text_g1_zstd3.array_record"]);
+    let given = "ar_text_g1_zstd3.array_record";
+    let expected = count(&folder, given);
+    for name in ["x.array_record-00000-of-00001", "x", "x.riegeli", "x.dbf"] {
+        fs::copy(folder.file(given), folder.file(name)).expect("copied");
+        assert_eq!(count(&folder, name), expected, "{name}");
+        folder.run(&["copy", name, "out.tfrecord", "--overwrite"]).done();
+        assert_eq!(count(&folder, "out.tfrecord"), expected, "{name}");
+    }
+    assert_eq!(count(&folder, "x.array_record@1"), expected);
+}
+
+#[test]
+fn a_folder_leaves_out_nothing_without_telling() {
+    let folder = records();
+    fs::create_dir(folder.file("d")).expect("made");
+    for name in ["a.tfrecord-00000-of-00002", "a.tfrecord-00001-of-00002", "b.tfrecord"] {
+        fs::copy(folder.file("three.tfrecord"), folder.file("d").join(name)).expect("copied");
+    }
+    fs::copy(folder.file("three.tfrecord.gz"), folder.file("d/c.tfrecord.gz")).expect("copied");
+    fs::write(folder.file("d/README.txt"), "Read me.\n").expect("written");
+    fs::write(
+        folder.file("d/e.tfrecord"),
+        "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
+    )
+    .expect("written");
+    let left_out = |said: &str| {
+        assert!(
+            said.contains("d/README.txt: left out: a file of a format that is not known\n")
+                && said.contains("d/e.tfrecord: left out: a Git LFS pointer"),
+            "{said}"
+        );
+    };
+    let verify = folder.run(&["verify", "d"]);
+    left_out(&verify.stderr);
+    assert_eq!(
+        verify.done(),
+        "d/a.tfrecord-00000-of-00002: 3 records, no damage\nd/a.tfrecord-00001-of-00002: 3 records, no damage\n\
+         d/b.tfrecord: 3 records, no damage\nd/c.tfrecord.gz: 3 records, no damage\n"
+    );
+    let copy = folder.run(&["copy", "d", "out", "--to", "parquet"]);
+    left_out(&copy.stderr);
+    copy.done();
+    for name in ["a-00000-of-00002", "a-00001-of-00002", "b", "c"] {
+        assert_eq!(count(&folder, &format!("out/{name}.parquet")), "{\"n\":3}", "{name}");
+    }
+    assert_eq!(count(&folder, "out/a@2.parquet"), "{\"n\":6}");
+}
+
+#[test]
+fn a_binary_column_is_written_as_records_and_measured_by_bytes() {
+    let folder = records();
+    let some = "SELECT record FROM 'three.tfrecord' WHERE LENGTH(record) > 3";
+    folder
+        .run(&["copy", some, "long.array_record", "--verify", "full"])
+        .done();
+    let measured = folder.run(&[
+        "sql",
+        "SELECT LENGTH(record) l, OCTET_LENGTH(record) o, BIT_LENGTH(record) b, ENCODE(SUBSTR(record, 2, 3), 'hex') s \
+         FROM 'long.array_record'",
+    ]);
+    assert_eq!(measured.done(), "{\"l\":5,\"o\":5,\"b\":40,\"s\":\"687265\"}\n");
+    for (rows, why) in [
+        (
+            "SELECT 1 AS a, 2 AS b",
+            "writing rows of columns as tfrecord is not supported",
+        ),
+        (
+            "SELECT arrow_cast(NULL, 'Binary') AS record",
+            "NULL as a record, in row 0,",
+        ),
+    ] {
+        let said = folder.run(&["copy", rows, "x.tfrecord"]).failed();
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn what_is_no_table_is_told_by_its_name() {
+    let folder = Folder::with(&[]);
+    fs::write(folder.file("x.tfrecord"), "<!doctype html>\n<title>Sign in</title>").expect("written");
+    fs::write(folder.file("empty"), "").expect("written");
+    for (name, what) in [
+        ("x.tfrecord", "x.tfrecord: an HTML page"),
+        ("empty", "empty: an empty file"),
+    ] {
+        for command in ["verify", "inspect", "cat"] {
+            let said = folder.run(&[command, name]).failed();
+            assert!(said.contains(what), "{command}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_table_from_a_pipe_is_told_as_one() {
+    let folder = Folder::with(&[]);
+    let table = fs::File::open(corpus("xbase/types_cdx.dbf")).expect("opened");
+    let output = folder
+        .command(&["cat", "-"])
+        .stdin(Stdio::from(table))
+        .output()
+        .expect("ended");
+    let said = Run::of(output).failed();
+    assert!(said.contains("standard input: xbase from a pipe"), "{said}");
+}
+
+/// The DBF is what its name without an extension means, in queries as in changes.
+#[test]
+fn one_rule_tells_which_file_a_name_means() {
+    let folder = Folder::with(&[]);
+    folder
+        .run(&["sql", "CREATE TABLE orders (id Integer, total Integer)"])
+        .done();
+    folder
+        .run(&["sql", "INSERT INTO orders VALUES (1, 10), (2, 20)"])
+        .done();
+    folder.run(&["copy", "orders.dbf", "orders.parquet"]).done();
+    let told =
+        "orders is orders.dbf; orders.parquet has the same name (write the extension, or --attach orders=FILE)\n";
+    let total = |args: &[&str]| {
+        let mut all = vec!["sql", "SELECT SUM(total) AS total FROM orders"];
+        all.extend(args);
+        let run = folder.run(&all);
+        (run.stderr.clone(), run.done())
+    };
+    assert_eq!(total(&[]), (told.to_owned(), "{\"total\":30}\n".to_owned()));
+    folder.run(&["sql", "UPDATE orders SET total = total + 1"]).done();
+    assert_eq!(total(&[]).1, "{\"total\":32}\n");
+    // What is attached is the one that is read, and no other is changed in its place.
+    let attach = ["--attach", "orders=orders.parquet"];
+    assert_eq!(total(&attach), (String::new(), "{\"total\":30}\n".to_owned()));
+    for change in [
+        "UPDATE orders SET total = 0",
+        "DELETE FROM orders",
+        "DROP TABLE orders",
+        "BEGIN TRANSACTION; DELETE FROM orders; COMMIT WORK",
+        "EXECUTE IMMEDIATE 'DROP TABLE orders'",
+    ] {
+        let mut args = vec!["sql", change];
+        args.extend(attach);
+        folder.run(&args).failed();
+        assert_eq!(total(&[]).1, "{\"total\":32}\n", "{change}");
+        assert_eq!(total(&attach).1, "{\"total\":30}\n", "{change}");
+    }
+    folder.run(&["sql", "DROP TABLE orders"]).done();
+    assert_eq!(total(&[]), (String::new(), "{\"total\":30}\n".to_owned()));
+    folder.run(&["sql", "DROP TABLE orders"]).failed();
+    assert!(folder.file("orders.parquet").exists());
+}
+
+#[test]
+fn a_uuid_is_printed_as_one() {
+    let Some(server) = tidemill_testkit::ClickHouse::need() else {
+        return;
+    };
+    let folder = Folder::with(&[]);
+    server
+        .query("CREATE TABLE ids ENGINE = Memory AS SELECT toUUID('67e55044-10b1-426f-9247-bb680e5fe0c8') AS id")
+        .expect("made");
+    let url = format!("clickhouse://default@{}/default/ids", server.native());
+    folder.run(&["copy", &url, "ids.arrow"]).done();
+    for table in [url.as_str(), "ids.arrow"] {
+        for format in ["jsonl", "csv", "table"] {
+            let printed = folder.run(&["cat", table, "--format", format]).done();
+            assert!(
+                printed.contains("67e55044-10b1-426f-9247-bb680e5fe0c8"),
+                "{table}: {printed}"
+            );
+        }
+    }
+}
