@@ -90,7 +90,7 @@ enum State<R> {
     /// Nothing was read yet.
     New(R),
     Plain(Counted<R>),
-    Gzip(Box<Members<R>>),
+    Gzip(Members<R>),
     Zlib(Box<Inflate<R>>),
     /// While one takes the place of another.
     Gone,
@@ -175,7 +175,7 @@ impl<R: Read> Input<R> {
         };
         self.state = match compression {
             TfRecordCompression::None => State::Plain(source),
-            TfRecordCompression::Gzip => State::Gzip(Box::new(Members::Inside(GzDecoder::new(buffered(source))))),
+            TfRecordCompression::Gzip => State::Gzip(Members::Inside(Box::new(GzDecoder::new(buffered(source))))),
             TfRecordCompression::Zlib => State::Zlib(Box::new(Inflate {
                 source: buffered(source),
                 decompress: Decompress::new(true),
@@ -245,7 +245,7 @@ impl<R: Read> Read for Counted<R> {
 ///
 /// flate2's own reader takes the zeros for the header of another member.
 enum Members<R> {
-    Inside(GzDecoder<BufReader<Counted<R>>>),
+    Inside(Box<GzDecoder<BufReader<Counted<R>>>>),
     /// Behind a member, and perhaps zeros.
     Behind(BufReader<Counted<R>>),
     /// While one takes the place of the other.
@@ -287,7 +287,7 @@ impl<R: Read> Read for Members<R> {
                     let is_padding = zeros == bytes.len();
                     source.consume(zeros);
                     if !is_padding && let Self::Behind(source) = std::mem::replace(self, Self::Between) {
-                        *self = Self::Inside(GzDecoder::new(source));
+                        *self = Self::Inside(Box::new(GzDecoder::new(source)));
                     }
                 }
                 Self::Between => return Ok(0),

@@ -122,7 +122,10 @@ fn an_upload_that_is_ended_leaves_nothing_in_the_store() {
         // A store that is busy does what it was asked a little later.
         let given_up = Instant::now();
         while uploads(&store) > 0 {
-            assert!(given_up.elapsed() < Duration::from_secs(20), "the store keeps the parts");
+            assert!(
+                given_up.elapsed() < Duration::from_secs(20),
+                "the store keeps the parts"
+            );
         }
         ended = signalled.success() && status.code() == Some(143);
         if ended {
