@@ -21,7 +21,7 @@ use crate::{
 /// let schema = MessageSchema::new(&example.descriptors, "tensorflow.Int64List")?;
 /// let mut columns = MessageColumns::new(&schema, &[0])?;
 /// // {"value": [7, 8]} and {}
-/// let batch = columns.batch(&[b"\n\x02\x07\x08", b""], |record| format!("record {record}"))?;
+/// let batch = columns.batch(&[&b"\n\x02\x07\x08"[..], b""], |record| format!("record {record}"))?;
 /// let values = batch.column(0).as_list::<i32>();
 /// assert_eq!(values.value(0).as_primitive::<Int64Type>().values(), &[7, 8]);
 /// assert_eq!(values.value_length(1), 0);

@@ -175,6 +175,10 @@ pub(crate) fn readable(table: &Path) -> Result<Readable> {
         match names_table(path, table, &name)? {
             Names::Nothing => {}
             Names::Replaced if is_held(path)? => return Ok(Readable::Soon),
+            // Whoever held it may have come to its end since it was read.
+            Names::Changes | Names::Replaced if names_table(path, table, &name)? == Names::Nothing => {
+                return Ok(Readable::Soon);
+            }
             Names::Changes | Names::Replaced => return Err(Error::pending(table, path, None)),
         }
     }
