@@ -177,6 +177,7 @@ impl Session {
     ) -> Result<PlannedCopy<'s>> {
         let source_bytes = source.bytes()?.unwrap_or_default();
         if source.format.has_records() && destination.format.has_records() {
+            draft::check_destination(destination, options.existing()).await?;
             return Ok(PlannedCopy {
                 session: self,
                 source: Source::Records(source),
@@ -315,7 +316,7 @@ impl Session {
         mut progress: impl FnMut(Progress),
     ) -> Result<Copied> {
         let (place, format) = (target.to_string(), target.format);
-        let draft = Draft::checked(target, options.existing()).await?;
+        let draft = Draft::of(target)?;
         let reading = self.options.reading();
         let records = Records::open(source, &reading).await?;
         if format == Format::TfRecord && self.options.says_record_type() {
@@ -470,7 +471,7 @@ impl Writing<'_> {
                 hint: "a file that was not finished is not there; copy it again".to_owned(),
             });
         }
-        let draft = Draft::checked(self.destination, self.options.existing()).await?;
+        let draft = Draft::of(self.destination)?;
         let sink = file_sink(self.destination.format, &draft.file, &schema, &self.options.file)?;
         let mut writer = Writer::start(sink);
         let mut rows = 0;

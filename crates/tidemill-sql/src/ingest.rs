@@ -13,7 +13,7 @@ use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::session::{Answer, Session};
 use crate::sink::{Filling, IfThere, TableOptions, TableSink};
-use crate::{Error, Result};
+use crate::{Error, Result, names};
 
 /// What becomes of a table that is there, or is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,14 @@ impl Session {
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
     ) -> Result<u64> {
         let adds = matches!(mode, Ingest::Append | Ingest::CreateAppend);
-        let location = match self.locate(table).await {
-            Ok(location) => location,
-            Err(Error::NotFound { .. }) if mode != Ingest::Append => self.new_table(table)?,
-            Err(error) => return Err(error),
+        let location = match names::is_object(table) && mode != Ingest::Append {
+            // Whether it is there is seen when it is put there.
+            true => Location::destination(table)?,
+            false => match self.locate(table).await {
+                Ok(location) => location,
+                Err(Error::NotFound { .. }) if mode != Ingest::Append => self.new_table(table)?,
+                Err(error) => return Err(error),
+            },
         };
         let is_there = matches!(&location.place, Place::File(path) if path.exists());
         match (&location.place, location.format) {

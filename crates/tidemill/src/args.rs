@@ -75,16 +75,16 @@ pub(crate) struct SqlArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// Copy a table, a folder of tables or an answer into another format or to a server.
+/// Copy a table, a folder of tables or an answer into another format, to a server or into an object store.
 ///
-/// The destination's extension tells the format; clickhouse://host/database/table and cql://host/keyspace/table are tables of
-/// servers. Rows are counted again in what was made before it takes its name.
+/// The destination's extension tells the format; s3://, gs:// and az:// are objects, clickhouse://host/database/table and
+/// cql://host/keyspace/table are tables of servers. Rows are counted again in what was made before it takes its name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArgs {
     /// A table, a folder of tables, or a SELECT statement.
     pub(crate) source: String,
-    /// The file to be made, or the table of a server to be filled; for a folder of tables, the folder or the database to put
-    /// them in.
+    /// The file or object to be made, or the table of a server to be filled; for a folder of tables, the folder, the prefix of
+    /// objects or the database to put them in.
     pub(crate) destination: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
@@ -176,8 +176,8 @@ pub(crate) struct CatArgs {
 pub(crate) struct SalvageArgs {
     /// The damaged file; `-` is a Riegeli, ArrayRecord or TFRecord file on standard input.
     pub(crate) file: String,
-    /// The file to be made.
-    pub(crate) destination: PathBuf,
+    /// The file or object to be made.
+    pub(crate) destination: String,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
     /// Replace a destination that is there already.

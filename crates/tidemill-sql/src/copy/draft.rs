@@ -156,10 +156,9 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A draft of a destination that is not there yet, or may be replaced: beside a file, and in the system's folder for temporary
+    /// A draft of a destination that [`check_destination`] has found free: beside a file, and in the system's folder for temporary
     /// files for an object.
-    pub(super) async fn checked(destination: &Location, existing: Existing) -> Result<Self> {
-        check_destination(destination, existing).await?;
+    pub(super) fn of(destination: &Location) -> Result<Self> {
         match &destination.place {
             Place::Object(url) => {
                 let path = percent_decode_str(url.url().path()).decode_utf8_lossy().into_owned();

@@ -185,7 +185,14 @@ impl Object {
             Some(size) => size,
             None => {
                 let found = self.store.head(&self.path).await;
-                found.map_err(refused(&self.url, "find"))?.size
+                let found = found.map_err(|error| match error {
+                    object_store::Error::NotFound { .. } => Error::NotFound {
+                        name: self.url.to_string(),
+                        hint: "the store has no such object".to_owned(),
+                    },
+                    error => refused(&self.url, "find")(error),
+                });
+                found?.size
             }
         };
         Ok(ObjectSource {

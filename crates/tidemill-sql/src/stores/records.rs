@@ -4,6 +4,7 @@
 //! Riegeli files of messages, and those with typed rows, have readers of their own (`riegeli.rs`), which decode no more of a chunk
 //! than is asked for.
 
+use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -164,8 +165,9 @@ enum Decoder {
     Bytes(BinaryBuilder, SchemaRef),
     Message {
         columns: MessageColumns,
-        records: Vec<Vec<u8>>,
-        bytes: usize,
+        /// The records since the last batch, one behind another, and where each ends.
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
     },
     Example(Box<ExampleDecoder>),
 }
@@ -181,22 +183,22 @@ impl Decoder {
             }
             RecordKind::Message(schema) => Self::Message {
                 columns: MessageColumns::new(schema, columns)?,
-                records: Vec::new(),
-                bytes: 0,
+                bytes: Vec::new(),
+                ends: Vec::new(),
             },
             RecordKind::Example(schema) => Self::Example(Box::new(ExampleDecoder::with_projection(schema, columns)?)),
         })
     }
 
-    fn append(&mut self, record: &[u8], place: &dyn Fn() -> String) -> Result<()> {
+    fn append(&mut self, record: &[u8], place: impl Display) -> Result<()> {
         match self {
             Self::Count(_, count) => *count += 1,
             Self::Bytes(records, _) => records.append_value(record),
-            Self::Message { records, bytes, .. } => {
-                *bytes += record.len();
-                records.push(record.to_vec());
+            Self::Message { bytes, ends, .. } => {
+                bytes.extend_from_slice(record);
+                ends.push(bytes.len());
             }
-            Self::Example(decoder) => decoder.append(record, place())?,
+            Self::Example(decoder) => decoder.append(record, place)?,
         }
         Ok(())
     }
@@ -210,7 +212,7 @@ impl Decoder {
                 let rows = arrow_array::builder::ArrayBuilder::len(records);
                 rows >= batch_rows || records.values_slice().len() >= BYTES
             }
-            Self::Message { records, bytes, .. } => records.len() >= batch_rows || *bytes >= BYTES,
+            Self::Message { bytes, ends, .. } => ends.len() >= batch_rows || bytes.len() >= BYTES,
             Self::Example(decoder) => decoder.len() >= batch_rows || decoder.is_full(),
         }
     }
@@ -227,13 +229,17 @@ impl Decoder {
                 let columns = vec![column; schema.fields().len()];
                 RecordBatch::try_new(Arc::clone(schema), columns)?
             }
-            Self::Message {
-                columns,
-                records,
-                bytes,
-            } => {
-                *bytes = 0;
-                columns.batch(&std::mem::take(records), place)?
+            Self::Message { columns, bytes, ends } => {
+                let mut begin = 0;
+                let records = ends.iter().map(|&end| {
+                    let record = bytes.get(begin..end).unwrap_or_default();
+                    begin = end;
+                    record
+                });
+                let batch = columns.batch(&records.collect::<Vec<_>>(), place)?;
+                bytes.clear();
+                ends.clear();
+                batch
             }
             Self::Example(decoder) => decoder.finish()?,
         })
@@ -261,7 +267,7 @@ impl Rows {
         let Some(record) = self.reader.read_record()? else {
             return Ok(ControlFlow::Break(()));
         };
-        self.decoder.append(record, &|| format!("{path}: record {number}"))?;
+        self.decoder.append(record, format_args!("{path}: record {number}"))?;
         self.number += 1;
         Ok(ControlFlow::Continue(()))
     }

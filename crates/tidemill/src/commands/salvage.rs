@@ -27,7 +27,7 @@ pub(crate) async fn run(mut args: SalvageArgs) -> anyhow::Result<Outcome> {
         },
         ..CopyOptions::default()
     };
-    let destination = Location::new_file(&args.destination)?;
+    let destination = Location::destination(&args.destination)?;
     let name = source.to_string();
     let mut progress = CopyProgress::new(&name, source.bytes()?.unwrap_or_default());
     let copied = session

@@ -65,6 +65,14 @@ fn tables_go_up_in_every_format_that_is_read_there() {
     .done();
     let verified = run(&folder, &store, &["verify", "s3://bucket/y.riegeli"]).done();
     assert!(verified.contains("3 records, no damage"), "{verified}");
+    run(
+        &folder,
+        &store,
+        &["salvage", "s3://bucket/y.riegeli", "s3://bucket/z.riegeli"],
+    )
+    .done();
+    let missing = run(&folder, &store, &["verify", "s3://bucket/none.riegeli"]).failed();
+    assert!(missing.contains("the store has no such object"), "{missing}");
     for (destination, why) in [
         ("s3://bucket/x.dbf", "xbase as an object is not supported"),
         ("s3://bucket/x", "writing a file of this name is not supported"),
