@@ -31,7 +31,8 @@ tbody th{font-weight:400}caption{text-align:left;font-weight:600;padding:.4em 0;
 figure{margin:1em 0}svg{display:block;max-width:100%;height:auto}figure.narrow{display:none}\
 .ink{fill:var(--ink)}.paper{fill:var(--paper)}.ink-line{stroke:var(--ink)}.paper-line{stroke:var(--paper)}\
 @media(max-width:700px){figure.wide{display:none}figure.narrow{display:block}\
-body{margin:1em auto;padding:0 .6em;font-size:14px}th,td{padding:.15em .4em}}";
+body{margin:1em auto;padding:0 .6em;font-size:14px}th,td{padding:.15em .4em}}\
+@media(max-width:480px){.n{white-space:normal}.text{min-width:0}}";
 
 /// The page of a report, beside a baseline when there is one.
 ///
