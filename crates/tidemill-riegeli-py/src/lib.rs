@@ -17,6 +17,7 @@ mod array_record_writer;
 mod chunk_cache;
 mod destination;
 mod error;
+mod file_writer;
 mod flush_type;
 mod fork;
 mod handle;

@@ -2,20 +2,10 @@
 //!
 //! Source of names and behaviours: tensorflow/tensorflow, `tensorflow/python/lib/io/tf_record.py`.
 
-use std::path::PathBuf;
-
 use pyo3::{PyTraverseError, PyVisit, prelude::*};
 use tidemill_riegeli::tfrecord::{TfRecordCompression, TfRecordWriter};
 
-use crate::{
-    destination::Destination,
-    error::raise_at,
-    fork::Birthplace,
-    handle::Handle,
-    output::{ObjectOutput, Output},
-    record_writer::bytes_of,
-    tfrecord_reader::compression,
-};
+use crate::{file_writer::FileWriter, output::Output, record_writer::bytes_of, tfrecord_reader::compression};
 
 /// Writes a TFRecord file.
 ///
@@ -23,12 +13,7 @@ use crate::{
 /// options: '', 'GZIP' or 'ZLIB', or an object with such a compression_type, as TensorFlow's TFRecordOptions. None and '' do not
 ///   compress.
 #[pyclass(module = "tidemill_riegeli", name = "TFRecordWriter", frozen, subclass, weakref)]
-pub(crate) struct PyTfRecordWriter {
-    handle: Handle<TfRecordWriter<Output>>,
-    object: Option<ObjectOutput>,
-    path: Option<PathBuf>,
-    birthplace: Birthplace,
-}
+pub(crate) struct PyTfRecordWriter(FileWriter<TfRecordWriter<Output>>);
 
 #[pymethods]
 impl PyTfRecordWriter {
@@ -44,42 +29,23 @@ impl PyTfRecordWriter {
             None => TfRecordCompression::None,
             Some(compression_type) => compression(&compression_type)?,
         };
-        let Destination { output, object, path } = Destination::open(path)?;
-        Ok(Self {
-            handle: Handle::new(TfRecordWriter::compressed(output, compression), "writer"),
-            object,
-            path,
-            birthplace: Birthplace::here(),
-        })
+        FileWriter::open(path, |output| Ok(TfRecordWriter::compressed(output, compression))).map(Self)
     }
 
     /// Writes a record: bytes, a bytearray or a memoryview.
     fn write(&self, py: Python<'_>, record: &Bound<'_, PyAny>) -> PyResult<()> {
         let record = bytes_of(record)?;
-        self.birthplace.check()?;
-        self.handle.take(|writer| {
-            let written = py.detach(|| writer.write_record(&record));
-            written.map_err(|error| raise_at(py, self.path.as_deref(), error))
-        })
+        self.0.with(py, |writer| writer.write_record(&record))
     }
 
     /// Takes what was written out of the process. Often done, it costs compression.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        self.birthplace.check()?;
-        self.handle.take(|writer| {
-            let flushed = py.detach(|| writer.flush());
-            flushed.map_err(|error| raise_at(py, self.path.as_deref(), error))
-        })
+        self.0.with(py, TfRecordWriter::flush)
     }
 
     /// Ends the file.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.birthplace.check()?;
-        let Some(writer) = self.handle.close()? else {
-            return Ok(());
-        };
-        let closed = py.detach(|| writer.close().map(drop));
-        closed.map_err(|error| raise_at(py, self.path.as_deref(), error))
+        self.0.close(py, TfRecordWriter::close)
     }
 
     fn __enter__(this: Py<Self>) -> Py<Self> {
@@ -100,28 +66,14 @@ impl PyTfRecordWriter {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Destination::describe(py, "TFRecordWriter", self.object.as_ref(), self.path.as_deref())
+        self.0.describe(py, "TFRecordWriter")
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match &self.object {
-            Some(object) => object.traverse(&visit),
-            None => Ok(()),
-        }
+        self.0.traverse(&visit)
     }
 
     fn __clear__(&self) {
-        if let Some(object) = &self.object {
-            object.clear();
-        }
-    }
-}
-
-impl Drop for PyTfRecordWriter {
-    /// In a child process, what waits in buffers is the parent's to write.
-    fn drop(&mut self) {
-        if !self.birthplace.is_here() {
-            std::mem::forget(self.handle.close());
-        }
+        self.0.clear();
     }
 }

@@ -622,6 +622,15 @@ pub(crate) fn open_file(path: &Path, name: &FileName) -> Result<File> {
     })
 }
 
+/// Creates the file, or empties it.
+pub(crate) fn create_file(path: &Path, name: &FileName) -> Result<File> {
+    File::create(path).map_err(|source| Error::Io {
+        file: name.clone(),
+        action: "create the file",
+        source,
+    })
+}
+
 fn read_error(file: &FileName, source: std::io::Error) -> Stop {
     Stop::Io(Error::Io {
         file: file.clone(),

@@ -61,6 +61,7 @@ pub use error::{
 };
 pub use field_projection::{Field, FieldProjection};
 pub use flush::{Durable, FlushType};
+pub use foreign_file::foreign_file;
 pub use hash::hash;
 pub use message_schema::{FieldKind, MessageField, MessageSchema};
 pub use metadata::{RecordType, RecordsMetadata};

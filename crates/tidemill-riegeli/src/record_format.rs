@@ -6,7 +6,7 @@ use crate::{
     Error, FileName, ReaderOptions, Result, Source,
     array_record::find_ending,
     chunk_reader::ChunkReader,
-    source::{SourceReader, SourceRef},
+    source::SourceReader,
     tfrecord::{TfRecordCompression, compression_of_records},
 };
 
@@ -58,14 +58,14 @@ impl RecordFormat {
             });
         }
         let options = ReaderOptions::new();
-        let mut chunks = ChunkReader::new(SourceRef(source), &options)?;
+        let mut chunks = ChunkReader::new(source, &options)?;
         let is_riegeli = match chunks.check_file_format() {
             Ok(is_riegeli) => is_riegeli,
             Err(error @ Error::Io { .. }) => return Err(error),
             Err(_) => false,
         };
         if !is_riegeli {
-            let compression = compression_of_records(SourceReader::new(SourceRef(source)));
+            let compression = compression_of_records(SourceReader::new(source));
             let compression = compression.map_err(|source| Error::Io {
                 file: FileName::default(),
                 action: "read the file",

@@ -42,41 +42,31 @@ pub trait Source {
 /// A source of whatever kind that several threads read from.
 pub type SharedSource = Arc<dyn Source + Send + Sync>;
 
-impl<S: Source + ?Sized> Source for &S {
-    fn size(&self) -> io::Result<u64> {
-        (**self).size()
-    }
+/// What points to a source is one.
+macro_rules! source_behind {
+    ($pointer:ty) => {
+        impl<S: Source + ?Sized> Source for $pointer {
+            fn size(&self) -> io::Result<u64> {
+                (**self).size()
+            }
 
-    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        (**self).read_at(pos, buffer)
-    }
+            fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
+                (**self).read_at(pos, buffer)
+            }
 
-    fn is_stream(&self) -> bool {
-        (**self).is_stream()
-    }
+            fn is_stream(&self) -> bool {
+                (**self).is_stream()
+            }
 
-    fn bytes(&self) -> Option<&[u8]> {
-        (**self).bytes()
-    }
+            fn bytes(&self) -> Option<&[u8]> {
+                (**self).bytes()
+            }
+        }
+    };
 }
 
-impl<S: Source + ?Sized> Source for Arc<S> {
-    fn size(&self) -> io::Result<u64> {
-        (**self).size()
-    }
-
-    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        (**self).read_at(pos, buffer)
-    }
-
-    fn is_stream(&self) -> bool {
-        (**self).is_stream()
-    }
-
-    fn bytes(&self) -> Option<&[u8]> {
-        (**self).bytes()
-    }
-}
+source_behind!(&S);
+source_behind!(Arc<S>);
 
 /// Bytes in memory: a slice, a vector, a mapping. Records of uncompressed chunks are lent out of them.
 #[derive(Clone, Debug)]
@@ -201,27 +191,6 @@ impl<S: Source> Read for SourceReader<S> {
         };
         self.pos += read as u64;
         Ok(read)
-    }
-}
-
-/// Lends a source to a second reader.
-pub(crate) struct SourceRef<'a, S>(pub(crate) &'a S);
-
-impl<S: Source> Source for SourceRef<'_, S> {
-    fn size(&self) -> io::Result<u64> {
-        self.0.size()
-    }
-
-    fn read_at(&self, pos: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(pos, buffer)
-    }
-
-    fn is_stream(&self) -> bool {
-        self.0.is_stream()
-    }
-
-    fn bytes(&self) -> Option<&[u8]> {
-        self.0.bytes()
     }
 }
 

@@ -26,6 +26,7 @@ use crate::{
     ChunkReader, Durable, Error, FileSource, FlushType, ReaderOptions, RecordPosition, Result, WriterOptions,
     block_header::BLOCK_SIZE,
     chunk_header::{ChunkType, MAX_NUM_RECORDS},
+    chunk_reader::create_file,
     chunk_writer::ChunkWriter,
     encoding_pool::ChunkInWork,
     error::{Damage, FileName},
@@ -91,11 +92,7 @@ impl RecordWriter<BufWriter<File>> {
     pub fn create(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let path = path.as_ref();
         let file = FileName::new(path);
-        let dest = File::create(path).map_err(|source| Error::Io {
-            file: file.clone(),
-            action: "create the file",
-            source,
-        })?;
+        let dest = create_file(path, &file)?;
         let mut writer = Self::start(BufWriter::with_capacity(FILE_BUFFER, dest), 0, file, options)?;
         writer.sync = Some(Durable::sync);
         writer.directory = parent_directory(path);

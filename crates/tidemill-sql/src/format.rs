@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use tidemill_riegeli::tfrecord::TfRecordCompression;
-use tidemill_riegeli::{RecordFormat, Source};
+use tidemill_riegeli::{RecordFormat, Source, foreign_file};
 use tidemill_xbase::Header;
 
 use crate::{Error, Result, shards};
@@ -88,7 +88,7 @@ impl Format {
                 _ => Ok(Self::Riegeli),
             },
             Beginning::Certain(format) => Ok(format),
-            Beginning::NoTable { what, hint } => Err(no_table(place, what, hint)),
+            Beginning::NoTable { what } => Err(no_table(place, what)),
             Beginning::Likely(format) => Ok(Self::from_name(name).unwrap_or(format)),
             Beginning::Unknown => Self::from_name(name).ok_or_else(|| unknown(place, &beginning)),
         }
@@ -109,7 +109,7 @@ impl Format {
                 hint: "records of Riegeli, ArrayRecord and TFRecord can be piped; write others to a file and name it"
                     .to_owned(),
             }),
-            Beginning::NoTable { what, hint } => Err(no_table(place, what, hint)),
+            Beginning::NoTable { what } => Err(no_table(place, what)),
         }
     }
 
@@ -124,8 +124,8 @@ impl Format {
         if let Some(&(_, format)) = MAGIC.iter().find(magic) {
             return Beginning::Certain(format);
         }
-        if let Some((what, hint)) = foreign(beginning) {
-            return Beginning::NoTable { what, hint };
+        if let Some(what) = foreign_file(beginning).or_else(|| adt(beginning)) {
+            return Beginning::NoTable { what };
         }
         if beginning.starts_with(b"{") {
             return Beginning::Likely(Self::JsonLines);
@@ -145,8 +145,8 @@ enum Beginning {
     Certain(Format),
     /// This format, unless the name says otherwise.
     Likely(Format),
-    /// Something else, and what to do about it.
-    NoTable { what: &'static str, hint: &'static str },
+    /// Something else; behind a colon it says what to do about it.
+    NoTable { what: &'static str },
     /// Nothing.
     Unknown,
 }
@@ -245,37 +245,14 @@ fn beginning_of(source: &impl Source) -> io::Result<Vec<u8>> {
     Ok(beginning)
 }
 
-/// What a file is that is known to be no table, and what to do about it.
-fn foreign(beginning: &[u8]) -> Option<(&'static str, &'static str)> {
-    const DECOMPRESS: &str = "decompress it first; of compressed files those of TFRecord are read";
-    let by_magic = FOREIGN.iter().find(|(magic, ..)| beginning.starts_with(magic));
-    if let Some(&(_, what, hint)) = by_magic {
-        return Some((what, hint));
-    }
-    if beginning.starts_with(&[0x1f, 0x8b, 8]) {
-        return Some(("a file compressed by gzip without TFRecord records", DECOMPRESS));
-    }
-    let text = beginning
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(beginning)
-        .trim_ascii_start();
-    let begins = |tag: &str| {
-        text.get(..tag.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
-    };
-    if begins("<!doctype html") || begins("<html") {
-        return Some((
-            "an HTML page, as servers send for a login or an error",
-            "download the file again",
-        ));
-    }
-    begins("<?xml").then_some((
-        "an XML document, as object stores send for an error",
-        "look into it, and download the file again",
-    ))
+fn adt(beginning: &[u8]) -> Option<&'static str> {
+    beginning
+        .starts_with(b"Advantage Table")
+        .then_some("an ADT table of Advantage: only its DBF tables are read")
 }
 
-fn no_table(place: &dyn fmt::Display, what: &str, hint: &str) -> Error {
+fn no_table(place: &dyn fmt::Display, what: &str) -> Error {
+    let (what, hint) = what.split_once(": ").unwrap_or((what, ""));
     Error::NotATable {
         place: place.to_string(),
         what: what.to_owned(),
@@ -288,8 +265,10 @@ fn unknown(place: &dyn fmt::Display, beginning: &[u8]) -> Error {
         true => "an empty file, whose name tells no format",
         false => "a file of a format that is not known",
     };
-    let hint = format!("by its extension it would be told: {}", known_extensions());
-    no_table(place, what, &hint)
+    no_table(
+        place,
+        &format!("{what}: the extension tells it, one of {}", known_extensions()),
+    )
 }
 
 /// The extensions that tell formats, as messages list them.
@@ -320,24 +299,6 @@ const EXTENSIONS: &[(&str, Format)] = &[
 
 /// Sources: the specifications of Apache Parquet and of the Arrow IPC file format.
 const MAGIC: &[(&[u8], Format)] = &[(b"PAR1", Format::Parquet), (b"ARROW1\0\0", Format::Arrow)];
-
-/// Sources: the specifications of Git LFS, ZIP (APPNOTE.TXT), Zstandard (RFC 8878), XZ, and SQLite; an ADT table of Advantage.
-const FOREIGN: &[(&[u8], &str, &str)] = &[
-    (
-        b"version https://git-lfs.github.com/spec/",
-        "a Git LFS pointer, not the file that it stands for",
-        "git lfs pull fetches the file",
-    ),
-    (b"PK\x03\x04", "a ZIP archive", "unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "a file compressed by zstd", "decompress it first"),
-    (b"\xfd7zXZ\0", "a file compressed by xz", "decompress it first"),
-    (b"SQLite format 3\0", "a SQLite database", "export its tables as CSV"),
-    (
-        b"Advantage Table",
-        "an ADT table of Advantage",
-        "only its DBF tables are read",
-    ),
-];
 
 /// Bytes that tell a format, of a compressed file too.
 const BEGINNING: u64 = 4096;

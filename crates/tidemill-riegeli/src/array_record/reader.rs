@@ -12,7 +12,6 @@ use crate::{
     chunk_reader::open_file,
     error::{ArrayRecordProblem, Damage},
     record_values::RecordSlices,
-    source::SourceRef,
 };
 
 /// Reads records by their numbers, lending each as a slice of the decoded chunk.
@@ -185,7 +184,7 @@ impl<S: Source> ArrayRecordReader<S> {
     /// As [`RecordReader::records_metadata`].
     pub fn records_metadata(&self) -> Result<RecordsMetadata> {
         let file = self.chunks.file().clone();
-        RecordReader::named(SourceRef(self.chunks.source()), file, &self.options)?.records_metadata()
+        RecordReader::named(self.chunks.source(), file, &self.options)?.records_metadata()
     }
 
     /// Returns the record of this number, lent until the next call; `None` behind the last one. The next record to be read in

@@ -22,6 +22,7 @@ use crate::{
     block_header::BLOCK_SIZE,
     chunk_encoder::Encoder,
     chunk_header::{ChunkHeader, ChunkType},
+    chunk_reader::create_file,
     chunk_writer::ChunkWriter,
     encoding_pool::{ChunkInWork, EncodingPool},
     error::Damage,
@@ -57,11 +58,7 @@ impl ArrayRecordWriter<BufWriter<File>> {
     /// [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, options: ArrayRecordWriterOptions) -> Result<Self> {
         let file = FileName::new(path.as_ref());
-        let dest = File::create(path.as_ref()).map_err(|source| Error::Io {
-            file: file.clone(),
-            action: "create the file",
-            source,
-        })?;
+        let dest = create_file(path.as_ref(), &file)?;
         Self::start(BufWriter::with_capacity(FILE_BUFFER, dest), file, options)
     }
 }

@@ -3,10 +3,7 @@
 use super::RecordReader;
 use crate::{
     ChunkHeader, ChunkReader, ChunkType, CompressionType, Error, FieldSizes, RecordIndex, Result, Source,
-    block_header::add_with_overhead,
-    chunk_decoder::ChunkDecoder,
-    chunk_header::CHUNK_HEADER_SIZE,
-    source::{BytesSource, SourceRef},
+    block_header::add_with_overhead, chunk_decoder::ChunkDecoder, chunk_header::CHUNK_HEADER_SIZE, source::BytesSource,
 };
 
 /// A chunk, by its header.
@@ -139,9 +136,9 @@ impl<S: Source> RecordReader<S> {
     }
 
     /// Returns a reader of the same chunks, from the first of them on.
-    pub(super) fn chunks_again(&self) -> Result<ChunkReader<SourceRef<'_, S>>> {
+    pub(super) fn chunks_again(&self) -> Result<ChunkReader<&S>> {
         let file = self.chunks.file().clone();
-        let mut chunks = ChunkReader::named(SourceRef(self.chunks.source()), file, self.options.max_chunk_size)?;
+        let mut chunks = ChunkReader::named(self.chunks.source(), file, self.options.max_chunk_size)?;
         // The data may end before the source does, at the footer of an ArrayRecord file.
         if let Some(size) = self.chunks.size() {
             chunks.truncate(size);

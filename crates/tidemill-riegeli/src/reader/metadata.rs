@@ -7,7 +7,7 @@ use prost::Message;
 use super::RecordReader;
 use crate::{
     ChunkReader, ChunkType, Error, ReaderOptions, RecordType, RecordsMetadata, Result, SkippedRegion, Source,
-    chunk_decoder::decode_metadata, source::SourceRef,
+    chunk_decoder::decode_metadata,
 };
 
 impl<S: Source> RecordReader<S> {
@@ -41,7 +41,7 @@ impl<S: Source> RecordReader<S> {
     fn read_metadata(&mut self) -> Result<Option<(Vec<u8>, Range<u64>)>> {
         if self.supports_random_access() {
             let file = self.chunks.file().clone();
-            let source = SourceRef(self.chunks.source());
+            let source = self.chunks.source();
             let mut chunks = ChunkReader::named(source, file, self.options.max_chunk_size)?;
             read_metadata(&mut chunks, &self.options)
         } else if self.chunks.pos() == 0 {

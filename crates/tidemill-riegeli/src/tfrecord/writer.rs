@@ -11,7 +11,7 @@ use super::{
     compression::{Output, TfRecordCompression},
     masked_crc,
 };
-use crate::{Error, FileName, Result};
+use crate::{Error, FileName, Result, chunk_reader::create_file};
 
 /// Writes a TFRecord file.
 pub struct TfRecordWriter<W: Write> {
@@ -35,11 +35,7 @@ impl TfRecordWriter<BufWriter<File>> {
     pub fn create_compressed(path: impl AsRef<Path>, compression: TfRecordCompression) -> Result<Self> {
         let path = path.as_ref();
         let file = FileName::new(path);
-        let dest = File::create(path).map_err(|source| Error::Io {
-            file: file.clone(),
-            action: "create the file",
-            source,
-        })?;
+        let dest = create_file(path, &file)?;
         Ok(Self {
             file,
             ..Self::compressed(BufWriter::with_capacity(BUFFER, dest), compression)
