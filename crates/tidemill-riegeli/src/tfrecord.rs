@@ -530,7 +530,7 @@ mod tests {
         let riegeli = riegeli.and_then(crate::RecordWriter::close).expect("memory");
         for (file, expected) in [
             (page, "the file is an HTML page"),
-            (pointer, "the file is a pointer of Git LFS"),
+            (pointer, "the file is a Git LFS pointer"),
         ] {
             let text = read(&file).1.expect("an error").to_string();
             assert!(text.starts_with(&format!("the record at byte 0: {expected}")), "{text}");
