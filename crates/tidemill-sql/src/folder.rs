@@ -134,7 +134,7 @@ mod tests {
                 ("old.dbf".to_owned(), "a folder"),
                 (
                     "page.tfrecord".to_owned(),
-                    "an HTML page, as a server sends it in place of the file: download it again, by the address of the file itself"
+                    "an HTML page, as a server sends it in place of the file"
                 ),
             ]
         );
