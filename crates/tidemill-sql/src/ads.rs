@@ -1,7 +1,6 @@
 //! What `tidemill-ads` answers: statements over xBase tables alone, changes of their records or structure, and scripts.
 //!
-//! Each text has a connection of its own, in which its transactions end; but where a session keeps one, a change begins a transaction
-//! that goes on.
+//! All texts of a session have one connection (`ads_connection.rs`), so that what one begins or makes is there for the next.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -12,30 +11,33 @@ use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, Record
 use futures::StreamExt;
 use tidemill_ads::ErrorCode;
 use tidemill_ads::sql::{
-    Analytical, AnalyticalQuery, Error as SqlError, Kind, Prepared, RowStream, Rows, Streamed, Tables as _, Value,
-    Watch,
+    Analytical, AnalyticalQuery, Error as SqlError, Kind, RowStream, Rows, Streamed, Tables as _, Value, Watch,
 };
 use tokio::runtime::Handle;
 
+use crate::ads_connection::{AdsConnection, State, blocking, settings};
+use crate::answer::Answer;
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::options::SessionOptions;
-use crate::session::{Answer, Session};
+use crate::session::Session;
 use crate::stop::Stop;
-use crate::transaction::{Kept, blocking, settings};
 use crate::{Error, Result};
 
 /// What a text is, as far as its way depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// A query, whose joins the session itself hands to the engine.
+    /// A query, whose joins the session itself hands to the planner.
     Query,
+    /// A query over a table that the connection alone has, which hands joins to the planner itself.
+    OwnQuery,
     /// It changes records, and belongs into a transaction that spans statements.
     Change,
     /// It makes or changes tables, or transactions.
-    Other,
+    Definition,
 }
 
 /// A text to run.
+#[derive(Clone, Copy)]
 pub(crate) struct Text<'t> {
     pub(crate) sql: &'t str,
     /// The values of its parameters.
@@ -53,10 +55,10 @@ pub(crate) async fn run(
     text: &Text<'_>,
     options: &SessionOptions,
     files: Vec<(String, PathBuf)>,
-    kept: &Kept,
+    connection: &AdsConnection,
 ) -> Result<Answer> {
     let (sql, values, kind) = (text.sql.to_owned(), text.values.to_vec(), text.kind);
-    let (options, kept) = (options.clone(), kept.clone());
+    let (options, connection) = (options.clone(), connection.clone());
     let stop = Stop::default();
     let watch = stop.watch();
     let given = blocking(move || {
@@ -65,7 +67,7 @@ pub(crate) async fn run(
             values: &values,
             kind,
         };
-        stream(&text, &options, &files, &kept, watch)
+        stream(&text, &options, &files, &mut connection.lock(), watch)
     });
     match given.await? {
         Streamed::Rows(rows) => Ok(Answer::streamed(rows_of(rows, stop))),
@@ -74,27 +76,87 @@ pub(crate) async fn run(
     }
 }
 
+/// Runs a text once for each list of values, as a whole where no transaction is under way; returns how many rows it changed.
+///
+/// # Errors
+///
+/// As [`run`]; what the iterator says.
+pub(crate) async fn run_each(
+    sql: &str,
+    kind: TextKind,
+    runs: impl Iterator<Item = Result<Vec<Value>>> + Send + 'static,
+    options: &SessionOptions,
+    files: Vec<(String, PathBuf)>,
+    connection: &AdsConnection,
+) -> Result<Option<u64>> {
+    let sql = sql.to_owned();
+    let (options, connection) = (options.clone(), connection.clone());
+    let stop = Stop::default();
+    let watch = stop.watch();
+    blocking(move || {
+        let mut state = connection.lock();
+        let opened = state.connection(&options)?;
+        let as_a_whole = kind == TextKind::Change && !opened.is_in_transaction();
+        if as_a_whole {
+            let (settings, statements) = settings(&options, &files)?;
+            opened.tables(&settings, &statements).begin()?;
+        }
+        let mut changed = None;
+        let done = runs.into_iter().try_for_each(|values| {
+            let text = Text {
+                sql: &sql,
+                values: &values?,
+                kind,
+            };
+            if let Streamed::Changed(rows) = stream(&text, &options, &files, &mut state, watch.clone())? {
+                changed = Some(changed.unwrap_or(0) + rows);
+            }
+            Ok(())
+        });
+        if as_a_whole && (done.is_err() || !state.is_manual()) {
+            let opened = state.connection(&options)?;
+            let ended = match &done {
+                Ok(()) => opened.commit_transaction(),
+                Err(_) => opened.rollback_transaction(),
+            };
+            // The first fault is what is told.
+            done?;
+            ended?;
+            return Ok(changed);
+        }
+        done.map(|()| changed)
+    })
+    .await
+}
+
 fn stream(
     text: &Text<'_>,
     options: &SessionOptions,
     files: &[(String, PathBuf)],
-    kept: &Kept,
+    state: &mut State,
     watch: Watch,
 ) -> Result<Streamed> {
     let (settings, mut statements) = settings(options, files)?;
     statements.watch = watch;
-    let goes_on = kept.is_on() && text.kind == TextKind::Change;
-    kept.with(options, |connection| {
-        let engine =
-            (text.kind != TextKind::Query).then(|| -> Arc<dyn Analytical> { Arc::new(Engine(Handle::current())) });
-        connection.set_analytical(engine);
-        let mut tables = connection.tables(&settings, &statements);
-        let prepared = Arc::new(Prepared::new(text.sql, &mut tables)?);
-        if goes_on && !tables.in_transaction() {
-            tables.begin()?;
-        }
-        Ok(prepared.stream(&mut tables, text.values)?)
-    })
+    let begins = state.is_manual() && text.kind == TextKind::Change;
+    let analytical =
+        (text.kind != TextKind::Query).then(|| -> Arc<dyn Analytical> { Arc::new(Planner(Handle::current())) });
+    let (connection, known) = state.parts(options, analytical)?;
+    let mut tables = connection.tables(&settings, &statements);
+    if begins && !tables.in_transaction() {
+        tables.begin()?;
+    }
+    let mut prepared = known.prepare(text.sql, &mut tables)?;
+    let mut given = prepared.stream(&mut tables, text.values);
+    if matches!(&given, Err(error) if *error.kind() == Kind::StructureChanged) {
+        known.clear();
+        prepared = known.prepare(text.sql, &mut tables)?;
+        given = prepared.stream(&mut tables, text.values);
+    }
+    if text.kind == TextKind::Definition {
+        state.forget_statements();
+    }
+    Ok(given?)
 }
 
 /// Rows that are read on a thread of their own while they are taken, which is stopped when they are dropped.
@@ -118,14 +180,14 @@ fn rows_of(rows: RowStream, stop: Stop) -> SendableRecordBatchStream {
     Box::pin(RecordBatchStreamAdapter::new(schema, held))
 }
 
-/// The engine for queries within other statements: what they read goes into a table, a variable or a cursor of ADS SQL.
+/// The planner for queries within other statements: what they read goes into a table, a variable or a cursor of ADS SQL.
 #[derive(Debug)]
-struct Engine(Handle);
+struct Planner(Handle);
 
 /// What these queries are planned in. They read lent tables alone, and a MERGE may ask the same again for each row.
 static WITHIN: LazyLock<Session> = LazyLock::new(|| Session::new(SessionOptions::default()));
 
-impl Analytical for Engine {
+impl Analytical for Planner {
     fn run(&self, query: Arc<AnalyticalQuery>) -> Result<Rows, SqlError> {
         let text = query.text().to_owned();
         let rows = async {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::folder::Folder;
 use crate::location::Location;
-use crate::server_url::ServerUrl;
+use crate::names::Attached;
 use crate::session::Session;
 use crate::{Error, Result};
 
@@ -13,7 +13,7 @@ pub type NamedTables = Vec<(String, Location)>;
 
 impl Session {
     /// The tables of the folder or the database of this session, with those that are attached by a name, and behind them the
-    /// tables of each database that is attached, by its name.
+    /// tables of each database and each folder that is attached, by its name.
     ///
     /// Of files that have their names in common but for the extension, each is named with it.
     ///
@@ -27,9 +27,14 @@ impl Session {
             None => named(Folder::list(names.folder().unwrap_or(Path::new(".")))?.tables),
         };
         let mut databases = Vec::new();
-        for (name, place) in names.attached() {
-            match ServerUrl::new(place).filter(|url| !url.names_table()) {
-                Some(database) => databases.push((Some(name.to_owned()), named(self.tables_of(&database).await?))),
+        for (name, _) in names.attached() {
+            let tables = match names.attached_schema(name)? {
+                Some(Attached::Database(database)) => Some(self.tables_of(&database).await?),
+                Some(Attached::Folder(folder)) => Some(Folder::list(&folder)?.tables),
+                None => None,
+            };
+            match tables {
+                Some(tables) => databases.push((Some(name.to_owned()), named(tables))),
                 None => match self.locate(name).await {
                     Ok(location) => own.push((name.to_owned(), location)),
                     // What is attached and not there is no table.

@@ -29,14 +29,16 @@ use self::checksum::{Checksums, Places, RecordSum};
 use self::draft::Draft;
 pub use self::draft::{remains_in, remove_drafts};
 pub use self::follow::Follower;
-pub use self::mapping::MappedColumn;
+pub(crate) use self::mapping::losses;
+pub use self::mapping::{Loss, MappedColumn};
 
+use crate::answer::Answer;
 use crate::error::Left;
 use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::records::{Records, RecordsSink, Skipped};
-use crate::session::{Answer, Session};
+use crate::session::Session;
 use crate::sink::{FileOptions, Filling, IfThere, Sink, TableOptions, TableSink, file_sink};
 use crate::{Error, Result};
 

@@ -151,6 +151,22 @@ pub enum Error {
     Engine(Box<DataFusionError>),
 }
 
+/// What a fault that the planner found is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlannerFault {
+    /// Something that it does not do.
+    Unsupported,
+    /// The statement: its grammar, a name, a type.
+    Statement,
+    /// A value that was met: a text that is no number, an overflow, a damaged Parquet file.
+    Value,
+    /// The operating system, an object store, or memory that is used up.
+    Io,
+    /// The planner itself.
+    Internal,
+}
+
 /// What became of a copy that does not hold what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
@@ -206,6 +222,19 @@ impl Error {
             Self::Engine(error) => own(error).is_some_and(Self::is_of_connection),
             _ => false,
         }
+    }
+
+    /// What a fault of the planner is about; `None` for other errors.
+    pub fn planner_fault(&self) -> Option<PlannerFault> {
+        use DataFusionError as D;
+        let Self::Engine(error) = self else { return None };
+        Some(match error.find_root() {
+            D::NotImplemented(_) => PlannerFault::Unsupported,
+            D::SQL(..) | D::Plan(_) | D::SchemaError(..) | D::Configuration(_) => PlannerFault::Statement,
+            D::Execution(_) | D::ArrowError(..) | D::ParquetError(_) => PlannerFault::Value,
+            D::IoError(_) | D::ObjectStore(_) | D::ResourcesExhausted(_) => PlannerFault::Io,
+            _ => PlannerFault::Internal,
+        })
     }
 
     pub(crate) fn clickhouse(place: impl std::fmt::Display) -> impl FnOnce(tidemill_clickhouse::Error) -> Self {

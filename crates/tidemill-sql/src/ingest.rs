@@ -1,19 +1,26 @@
 //! Rows that a program has in memory, put into a table by its name.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::display::array_value_to_string;
+use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
 use datafusion::common::DataFusionError;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use tidemill_xbase::{CodePage, Dialect};
 
-use crate::copy::{self, CopyOptions};
+use crate::ads_connection::blocking;
+use crate::answer::Answer;
+use crate::copy::{self, CopyOptions, Loss};
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::format::Format;
 use crate::location::{Location, Place};
-use crate::session::{Answer, Session};
-use crate::sink::{Filling, IfThere, TableOptions, TableSink};
-use crate::{Error, Result, names};
+use crate::names::{self, Attached};
+use crate::session::Session;
+use crate::sink::{FileOptions, Filling, IfThere, TableOptions, TableSink};
+use crate::{Error, Result};
 
 /// What becomes of a table that is there, or is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +35,50 @@ pub enum Ingest {
     CreateAppend,
 }
 
+/// How rows are put into a table.
+#[derive(Clone, Debug)]
+pub struct IngestOptions {
+    /// What becomes of a table that is there, or is not. Default: it is made, and must not be there.
+    pub mode: Ingest,
+    /// Whether values are taken that lose something by their new type. Default: no, the first is an error.
+    pub lossy: bool,
+    /// How a file is written, where its format leaves a choice. The default is for frames: an xBase table is one of Visual FoxPro, whose
+    /// fields can be NULL.
+    pub file: FileOptions,
+    /// The code page of an xBase table that is made. Default: that of the session, else cp1252 where it has all letters of the first
+    /// batch, and UTF-8 where it has not.
+    pub codepage: Option<CodePage>,
+    /// How a table of a server is made.
+    pub table: TableOptions,
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        Self {
+            mode: Ingest::Create,
+            lossy: false,
+            file: FileOptions {
+                dialect: Dialect::VisualFoxPro,
+                ..FileOptions::default()
+            },
+            codepage: None,
+            table: TableOptions::default(),
+        }
+    }
+}
+
+impl From<Ingest> for IngestOptions {
+    fn from(mode: Ingest) -> Self {
+        Self {
+            mode,
+            ..Self::default()
+        }
+    }
+}
+
+/// Batches that may come from another program.
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
 impl Session {
     /// Puts rows into a table and returns their number. The iterator is read on another thread, a few batches ahead.
     ///
@@ -36,15 +87,17 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`], [`Error::NotFound`], [`Error::Unsupported`] for rows that would be added to another file; as
-    /// [`Session::append`] and [`Session::copy`].
+    /// [`Error::Exists`], [`Error::NotFound`], [`Error::Unsupported`] for rows that would be added to another file, [`Error::Lossy`] for
+    /// a value that would lose something; as [`Session::append`] and [`Session::copy`].
     pub async fn ingest(
         &self,
         table: &str,
-        mode: Ingest,
+        options: impl Into<IngestOptions>,
         schema: SchemaRef,
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
     ) -> Result<u64> {
+        let options = options.into();
+        let mode = options.mode;
         let adds = matches!(mode, Ingest::Append | Ingest::CreateAppend);
         let location = match names::is_object(table) && mode != Ingest::Append {
             // Whether it is there is seen when it is put there.
@@ -60,7 +113,7 @@ impl Session {
             (Place::Server(url), _) => {
                 let making = TableOptions {
                     create: mode != Ingest::Append,
-                    ..self.options.making.clone()
+                    ..options.table.clone()
                 };
                 let there = match mode {
                     Ingest::Create => IfThere::Refuse,
@@ -79,20 +132,32 @@ impl Session {
             }
             (Place::File(path), Format::Xbase) if is_there && adds => {
                 let path = path.to_string_lossy().into_owned();
-                self.append(&path, batches).await
+                let checked = ValueCheck::of(&schema, &location, options.lossy)?.over(batches);
+                self.append(&path, checked).await
             }
             (Place::File(_), _) if is_there && adds => Err(Error::Unsupported {
                 what: format!("{location}: adding rows to a file that is not of xBase"),
                 hint: "replace it, or write another file".to_owned(),
             }),
             _ => {
-                let options = CopyOptions {
+                let checked = ValueCheck::of(&schema, &location, options.lossy)?.over(batches);
+                let mut copy = CopyOptions {
                     overwrite: mode == Ingest::Replace,
+                    file: options.file,
+                    // Values were looked at.
+                    lossy: true,
                     ..CopyOptions::default()
                 };
+                let mut batches: Batches = Box::new(checked);
+                if location.format == Format::Xbase {
+                    (copy.file.codepage, batches) = match options.codepage.or(self.options.codepage_set()) {
+                        Some(codepage) => (codepage, batches),
+                        None => blocking(move || Ok(fitting_codepage(batches))).await?,
+                    };
+                }
                 let rows = Answer::read(schema, batches);
                 let copied = self
-                    .plan(rows, None, false, &location, &options)
+                    .plan(rows, None, false, &location, &copy)
                     .await?
                     .run(|_| {})
                     .await?;
@@ -103,12 +168,145 @@ impl Session {
 
     /// Where a table of this name would be made.
     fn new_table(&self, name: &str) -> Result<Location> {
+        let (folder, name) = match self.names().within_attached(name)? {
+            Some((Attached::Folder(folder), table)) => (folder, table),
+            _ => (self.names().folder().unwrap_or(Path::new("")).to_owned(), name),
+        };
         let path = self.names().translate(name)?;
         let path = match Format::from_name(&path) {
             Some(_) => path,
-            None => Path::new(&format!("{}.dbf", path.display())).to_path_buf(),
+            None if is_compressed(&path) => path,
+            None => PathBuf::from(format!("{}.dbf", path.display())),
         };
-        Location::new_file(&self.names().folder().unwrap_or(Path::new("")).join(path))
+        Location::new_file(&folder.join(path))
+    }
+}
+
+/// Whether a name ends as that of a compressed file does.
+fn is_compressed(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    ["gz", "zst", "bz2", "xz", "zip"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// The code page that has all letters of the first batch, and all batches.
+fn fitting_codepage(mut batches: Batches) -> (CodePage, Batches) {
+    let first = batches.next();
+    let fits = match &first {
+        Some(Ok(batch)) => batch.columns().iter().all(fits_cp1252),
+        Some(Err(_)) | None => true,
+    };
+    let codepage = if fits { CodePage::Cp1252 } else { CodePage::Utf8 };
+    (codepage, Box::new(first.into_iter().chain(batches)))
+}
+
+fn fits_cp1252(column: &ArrayRef) -> bool {
+    let column = match column.data_type() {
+        DataType::Dictionary(..) | DataType::LargeUtf8 | DataType::Utf8View | DataType::Utf8 => {
+            arrow_cast::cast(column, &DataType::Utf8)
+        }
+        _ => return true,
+    };
+    // A dictionary of something else than text is no text.
+    let Ok(column) = column else { return true };
+    let mut encoded = Vec::new();
+    column.as_string::<i32>().iter().flatten().all(|text| {
+        encoded.clear();
+        text.is_ascii() || CodePage::Cp1252.encode(text, &mut encoded).is_ok()
+    })
+}
+
+/// Looks for values that lose something on their way into a table.
+struct ValueCheck {
+    place: String,
+    /// The columns whose times may be too fine, with the ticks of a millisecond.
+    columns: Vec<(usize, i64)>,
+}
+
+impl ValueCheck {
+    /// # Errors
+    ///
+    /// [`Error::Lossy`] for columns whose type loses something whatever the values are.
+    fn of(schema: &Schema, location: &Location, lossy: bool) -> Result<Self> {
+        let (mut columns, mut lost) = (Vec::new(), Vec::new());
+        let losses = copy::losses(schema, location.format);
+        for ((place, field), loss) in schema.fields().iter().enumerate().zip(losses) {
+            if let Some(Loss::Zone) = loss {
+                lost.push(format!("{}: {}: {}", field.name(), field.data_type(), Loss::Zone));
+            }
+            let ticks = match field.data_type() {
+                DataType::Timestamp(TimeUnit::Microsecond, _) | DataType::Time64(TimeUnit::Microsecond) => 1_000,
+                DataType::Timestamp(TimeUnit::Nanosecond, _) | DataType::Time64(TimeUnit::Nanosecond) => 1_000_000,
+                _ => continue,
+            };
+            if loss.is_some() {
+                columns.push((place, ticks));
+            }
+        }
+        match lossy {
+            true => columns.clear(),
+            false if lost.is_empty() => {}
+            false => {
+                return Err(Error::Lossy {
+                    place: location.to_string(),
+                    columns: lost,
+                });
+            }
+        }
+        Ok(Self {
+            place: location.to_string(),
+            columns,
+        })
+    }
+
+    fn over(
+        self,
+        batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+    ) -> impl Iterator<Item = Result<RecordBatch>> + Send + 'static {
+        let mut before = 0;
+        batches.map(move |batch| {
+            let batch = batch?;
+            self.check(&batch, before)?;
+            before += batch.num_rows();
+            Ok(batch)
+        })
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::Lossy`] with the first value that loses something.
+    fn check(&self, batch: &RecordBatch, rows_before: usize) -> Result<()> {
+        for (place, ticks) in &self.columns {
+            let Some(column) = batch.columns().get(*place) else {
+                continue;
+            };
+            let numbers = column.to_data();
+            let Some(values) = numbers.buffers().first().map(|buffer| buffer.typed_data::<i64>()) else {
+                continue;
+            };
+            let values = values
+                .get(numbers.offset()..)
+                .unwrap_or_default()
+                .iter()
+                .take(column.len());
+            let lost = values
+                .enumerate()
+                .find(|(row, value)| *value % ticks != 0 && column.is_valid(*row));
+            if let Some((row, _)) = lost {
+                let name = batch.schema_ref().field(*place).name().clone();
+                let value = array_value_to_string(column, row)?;
+                return Err(Error::Lossy {
+                    place: self.place.clone(),
+                    columns: vec![format!(
+                        "{name}: row {}: {value}: {}",
+                        rows_before + row + 1,
+                        Loss::FinerThanMilliseconds
+                    )],
+                });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -20,6 +20,8 @@
 //! table in place (UPDATE, DELETE and transactions belong to the xBase lane), and it prints nothing.
 
 mod ads;
+mod ads_connection;
+mod answer;
 mod binary_functions;
 mod blanks;
 mod catalog;
@@ -31,6 +33,7 @@ mod error;
 mod faults;
 mod folder;
 mod format;
+mod information_schema;
 mod ingest;
 mod location;
 mod lowering;
@@ -39,6 +42,7 @@ mod options;
 mod plan_cache;
 mod planner_forms;
 mod records;
+mod route;
 mod scalars;
 mod scope;
 mod server_url;
@@ -48,22 +52,25 @@ mod sink;
 mod stop;
 mod stores;
 mod top_percent;
-mod transaction;
 mod uuid_text;
 mod yielding;
 
+pub use answer::{Answer, Changed};
 pub use catalog::NamedTables;
-pub use copy::{Copied, CopyOptions, Follower, MappedColumn, PlannedCopy, Progress, Verify, remains_in, remove_drafts};
-pub use error::{Error, Left, Result};
+pub use copy::{
+    Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, Verify, remains_in, remove_drafts,
+};
+pub use error::{Error, Left, PlannerFault, Result};
 pub use folder::{Folder, LeftOut};
 pub use format::Format;
-pub use ingest::Ingest;
+pub use ingest::{Ingest, IngestOptions};
 pub use location::{Location, ObjectUrl, Place};
-pub use names::Names;
+pub use names::{Names, path_of_url};
 pub use options::SessionOptions;
 pub use records::{Records, Skipped, standard_input};
+pub use route::is_query;
 pub use server_url::ServerUrl;
-pub use session::{Answer, Session, is_query};
+pub use session::Session;
 pub use sink::{FileOptions, Sink, StreamFormat, TableOptions, stream_sink};
 pub use stop::stoppable;
 pub use tidemill_cql::with_causes;

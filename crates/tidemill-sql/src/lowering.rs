@@ -51,12 +51,12 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] when there are too few.
+    /// [`Error::Ads`] when there are too few or too many.
     pub(crate) fn of(sql: &str, values: &[AdsValue]) -> Result<Self> {
         let names = tidemill_ads::sql::parameters(sql)?;
         let (given, wanted) = (values.len(), names.len());
-        if given < wanted {
-            let why = format!("{wanted} parameters need values, and {given} have one");
+        if given != wanted {
+            let why = format!("The statement has {wanted} parameters, and {given} values are given");
             return Err(SqlError::new(Kind::Parameter, why).into());
         }
         let mut marks = 0;
@@ -69,6 +69,48 @@ impl Parameters {
         });
         Ok(Self(names.zip(values.iter().cloned()).collect()))
     }
+
+    /// The value that stands for a parameter; `None` for another expression.
+    fn literal(&self, expr: &Expr) -> Result<Option<Expr>> {
+        let Expr::Value(value) = expr else { return Ok(None) };
+        let Value::Placeholder(name) = &value.value else {
+            return Ok(None);
+        };
+        let name = name.replace('"', "").to_uppercase();
+        let missing = || SqlError::new(Kind::Parameter, format!("There is no value for {name}"));
+        let value = self.0.get(&name).ok_or_else(missing)?;
+        Ok(Some(value.to_literal()?))
+    }
+}
+
+/// Puts the values of parameters into a statement of the planner's own grammar, which does not number them.
+///
+/// # Errors
+///
+/// [`Error::Ads`] for a value that is no literal.
+pub(crate) fn bind(statement: &mut Statement, parameters: &Parameters) -> Result<()> {
+    let mut marks = 0;
+    let bound = sqlparser::ast::visit_expressions_mut(statement, |expr| {
+        if let Expr::Value(value) = expr
+            && let Value::Placeholder(name) = &mut value.value
+            && name == "?"
+        {
+            marks += 1;
+            *name = format!("?{marks}");
+        }
+        match parameters.literal(expr) {
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(Some(literal)) => {
+                *expr = literal;
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error),
+        }
+    });
+    match bound {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 struct Lowering<'p> {
@@ -79,21 +121,13 @@ impl VisitorMut for Lowering<'_> {
     type Break = Error;
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        let Expr::Value(value) = expr else {
-            return ControlFlow::Continue(());
-        };
-        let Value::Placeholder(name) = &value.value else {
-            return ControlFlow::Continue(());
-        };
-        let name = name.replace('"', "").to_uppercase();
-        let missing = || SqlError::new(Kind::Parameter, format!("There is no value for {name}"));
-        let value = self.parameters.0.get(&name).ok_or_else(missing);
-        match value.and_then(AdsValue::to_literal) {
-            Ok(literal) => {
+        match self.parameters.literal(expr) {
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(Some(literal)) => {
                 *expr = literal;
                 ControlFlow::Continue(())
             }
-            Err(error) => ControlFlow::Break(error.into()),
+            Err(error) => ControlFlow::Break(error),
         }
     }
 

@@ -13,9 +13,12 @@
 //! `clickhouse://host/database/table` and `cql://host/keyspace/table` are tables of servers. Where `--dir` or `--attach` names a database, its tables are known
 //! by their names alone, and as `name.table`.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use tidemill_ads::sql::{StatementKind, TableName};
+use percent_encoding::percent_decode_str;
+use tidemill_ads::sql::StatementKind;
 use tidemill_trust::{SecretUrl, without_secrets};
 use url::Url;
 
@@ -123,15 +126,12 @@ impl Names {
                 ),
             });
         }
-        if let Some((database, table)) = name.split_once('.')
-            && let Some((_, place)) = self
-                .attached
-                .iter()
-                .find(|(attached, _)| attached.eq_ignore_ascii_case(database))
-            && let Some(url) = ServerUrl::new(place)
-            && !url.names_table()
-        {
-            return Location::server(url.with_table(table)).map(Found::table);
+        match self.within_attached(name)? {
+            Some((Attached::Database(database), table)) => {
+                return Location::server(database.with_table(table)).map(Found::table);
+            }
+            Some((Attached::Folder(folder), table)) => return Self::of_folder(folder).find(table),
+            None => {}
         }
         if name == "-" {
             return Ok(Found::table(Location::standard_input()));
@@ -143,6 +143,41 @@ impl Names {
             Some(database) => Location::server(database.with_table(name)).map(Found::table),
             None => self.by_stem(name),
         }
+    }
+
+    /// The names of a folder's tables.
+    fn of_folder(folder: PathBuf) -> Self {
+        Self {
+            dir: Some(folder),
+            ..Self::default()
+        }
+    }
+
+    /// The attached database or folder that `name` begins with, and the name of the table in it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Names::path`].
+    pub(crate) fn within_attached<'n>(&self, name: &'n str) -> Result<Option<(Attached, &'n str)>> {
+        let Some((schema, table)) = name.split_once('.') else {
+            return Ok(None);
+        };
+        Ok(self.attached_schema(schema)?.map(|attached| (attached, table)))
+    }
+
+    /// The database or the folder that has this name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Names::path`].
+    pub(crate) fn attached_schema(&self, name: &str) -> Result<Option<Attached>> {
+        let known = self.attached.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let Some((_, place)) = known else { return Ok(None) };
+        if let Some(url) = ServerUrl::new(place) {
+            return Ok((!url.names_table()).then_some(Attached::Database(url)));
+        }
+        let folder = self.path(place)?.filter(|path| path.is_dir());
+        Ok(folder.map(Attached::Folder))
     }
 
     /// The table at a place that is told by a path, a pattern or a URL.
@@ -224,10 +259,10 @@ impl Names {
     ///
     /// As [`Names::path`].
     pub fn translate(&self, text: &str) -> Result<PathBuf> {
-        if let Some((scheme, rest)) = text.split_once("://") {
-            if scheme.eq_ignore_ascii_case("file") {
-                return Ok(PathBuf::from(rest));
-            }
+        if let Some(path) = path_of_url(text) {
+            return path;
+        }
+        if let Some((scheme, _)) = text.split_once("://") {
             return Err(Error::Unsupported {
                 what: format!("{}: a store of the kind {scheme}://", SecretUrl::new(text)),
                 hint: format!(
@@ -310,6 +345,60 @@ impl Names {
     }
 }
 
+/// What is attached by a name that stands before those of its tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Attached {
+    /// A database of a server.
+    Database(ServerUrl),
+    /// A folder.
+    Folder(PathBuf),
+}
+
+/// The path that a URL of a file means: `file:///path`, `file://localhost/path` and `file:/path` (RFC 8089), and the same with
+/// `tidemill:` in place of `file:`. What is percent-encoded is decoded. `None` for other texts.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] for a file of another host.
+///
+/// ```
+/// use std::path::Path;
+/// use tidemill_sql::path_of_url;
+///
+/// let path = path_of_url("file:///data/my%20books").expect("a URL of a file")?;
+/// assert_eq!(path, Path::new("/data/my books"));
+/// assert!(path_of_url("/data/my books").is_none());
+/// # Ok::<(), tidemill_sql::Error>(())
+/// ```
+pub fn path_of_url(text: &str) -> Option<Result<PathBuf>> {
+    let (scheme, rest) = text.split_once(':')?;
+    let is_known = ["file", "tidemill"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known));
+    if !is_known || !rest.starts_with('/') {
+        return None;
+    }
+    let path = match rest.strip_prefix("//") {
+        None => rest,
+        Some(rest) => match rest.split_at(rest.find('/').unwrap_or(rest.len())) {
+            ("", path) => path,
+            (host, path) if host.eq_ignore_ascii_case("localhost") => path,
+            (host, _) => {
+                return Some(Err(Error::NotFound {
+                    name: text.to_owned(),
+                    hint: format!("{host} is read as the name of a host; a path stands behind {scheme}:///"),
+                }));
+            }
+        },
+    };
+    let path = match path.trim_start_matches('/') {
+        _ if path.is_empty() => PathBuf::from("."),
+        // Four slashes are as good as three.
+        path => PathBuf::from("/").join(OsString::from_vec(percent_decode_str(path).collect())),
+    };
+    Some(Ok(path))
+}
+
 /// What a name means.
 #[derive(Debug)]
 pub(crate) enum Found {
@@ -332,6 +421,32 @@ impl Found {
 }
 
 impl Session {
+    /// Whether a database or a folder is attached by this name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Names::path`].
+    pub fn has_schema(&self, name: &str) -> Result<bool> {
+        Ok(self.names().attached_schema(name)?.is_some())
+    }
+
+    /// Finds out whether what is attached is there: files and folders; a server is asked when it is read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for a path where nothing is; [`Error::Unsupported`] for a URL of a store that is not known.
+    pub fn check_attached(&self) -> Result<()> {
+        let names = self.names();
+        for (name, place) in names.attached() {
+            let is_elsewhere = ServerUrl::new(place).is_some() || is_object(place);
+            if is_elsewhere || names.attached_schema(name)?.is_some() {
+                continue;
+            }
+            names.find(name)?;
+        }
+        Ok(())
+    }
+
     /// The table that `name` means: a name that was attached, a path, a pattern, a URL, `-` for standard input, or the name of a file
     /// without its extension. Of files that differ only in their extension it is the xBase table, if one of them is; the others are
     /// told by [`Session::notes`]. Queries, changes and all else find tables by this rule.
@@ -354,12 +469,6 @@ impl Session {
                 Ok(location)
             }
         }
-    }
-
-    /// Whether a table is there and not of xBase.
-    pub(crate) async fn is_of_others(&self, table: &TableName) -> bool {
-        let location = self.locate(&table.to_string()).await;
-        location.is_ok_and(|location| location.format != Format::Xbase)
     }
 
     /// The table that a statement changes, where queries find it: other statements than INSERT are for xBase tables alone.
@@ -502,10 +611,15 @@ mod tests {
         names.set_dir(folder.path());
         names.attach("People", "data/2024/cust.dbf");
         names.map_drive('c', folder.path());
+        names.attach("old", "data");
+        names.attach("year", folder.path().join("Data/2024").to_string_lossy());
         for (name, file) in [
             ("orders.dbf", "ORDERS.DBF"),
             ("Orders", "ORDERS.DBF"),
             ("PEOPLE", "Data/2024/CUST.dbf"),
+            ("Year.Cust", "Data/2024/CUST.dbf"),
+            ("year.cust.dbf", "Data/2024/CUST.dbf"),
+            ("old.2024/cust", "Data/2024/CUST.dbf"),
             (r"C:\DATA\2024\CUST.DBF", "Data/2024/CUST.dbf"),
             (r"c:/orders.dbf", "ORDERS.DBF"),
             (r"DATA\2024\cust.dbf", "Data/2024/CUST.dbf"),
@@ -529,6 +643,29 @@ mod tests {
             let url = ServerUrl::new(url).expect(url);
             assert_eq!(table(&names, name).place, Place::Server(url));
         }
+    }
+
+    #[test]
+    fn urls_of_files_are_paths() {
+        for (url, path) in [
+            ("file:///tmp/my%20books", Some("/tmp/my books")),
+            ("FILE://localhost/tmp/100%25", Some("/tmp/100%")),
+            ("file:/tmp/x", Some("/tmp/x")),
+            ("tidemill:///tmp/my books", Some("/tmp/my books")),
+            ("tidemill:////tmp/x", Some("/tmp/x")),
+            ("tidemill://", Some(".")),
+            ("file:x", None),
+            ("/tmp/x", None),
+            ("s3://bucket/x", None),
+        ] {
+            let found = path_of_url(url).map(|path| path.expect(url));
+            assert_eq!(found.as_deref(), path.map(Path::new), "{url}");
+        }
+        let error = path_of_url("file://books/x").expect("a URL").expect_err("another host");
+        assert!(
+            error.to_string().contains("books is read as the name of a host"),
+            "{error}"
+        );
     }
 
     #[test]

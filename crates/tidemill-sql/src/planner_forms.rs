@@ -1,13 +1,15 @@
 //! Forms of expressions that the planner does not take, as others that mean the same.
 //!
 //! `SUBSTRING(a, 1, 2)` has a node of its own, which the planner gives to the function of text whatever the value is; as a call it is
-//! found by its name. A name behind a subscript, as in `map['key'].member`, is a subscript by a text.
+//! found by its name. A name behind a subscript, as in `map['key'].member`, is a subscript by a text. EXISTS among the columns of a
+//! query, which the planner knows in conditions alone, is a count that is not 0.
 
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    AccessExpr, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    ObjectName, Statement, Value, VisitMut as _, VisitorMut,
+    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
+    GroupByExpr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor,
+    TableWithJoins, Value, VisitMut as _, VisitorMut, visit_expressions, visit_expressions_mut,
 };
 
 /// Gives expressions of a statement these forms.
@@ -19,6 +21,20 @@ struct Forms;
 
 impl VisitorMut for Forms {
     type Break = ();
+
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for item in &mut select.projection {
+            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                let _: ControlFlow<()> = visit_expressions_mut(expr, |part| {
+                    if let Expr::Exists { subquery, negated } = part {
+                        *part = counted(subquery, *negated);
+                    }
+                    ControlFlow::Continue(())
+                });
+            }
+        }
+        ControlFlow::Continue(())
+    }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
@@ -48,15 +64,101 @@ impl VisitorMut for Forms {
     }
 }
 
+/// Whether a query has rows, as a query of one value.
+fn counted(query: &Query, negated: bool) -> Expr {
+    let zero = Expr::Value(Value::Number("0".to_owned(), false).with_empty_span());
+    let every = FunctionArg::Unnamed(FunctionArgExpr::Wildcard);
+    let count = Expr::BinaryOp {
+        left: Box::new(function("count", vec![every])),
+        op: if negated {
+            BinaryOperator::Eq
+        } else {
+            BinaryOperator::Gt
+        },
+        right: Box::new(zero),
+    };
+    let whole = query;
+    let mut query = query.clone();
+    query.order_by = None;
+    let is_plain = query.limit_clause.is_none() && query.fetch.is_none();
+    match &mut *query.body {
+        SetExpr::Select(select) if is_plain && is_ungrouped(select) => {
+            select.projection = vec![SelectItem::UnnamedExpr(count)];
+        }
+        body => {
+            let of_rows = TableFactor::Derived {
+                lateral: false,
+                subquery: Box::new(whole.clone()),
+                alias: Some(TableAlias {
+                    explicit: true,
+                    name: Ident::with_quote('"', "rows"),
+                    columns: Vec::new(),
+                    at: None,
+                }),
+                sample: None,
+            };
+            let Some(mut select) = first_select(body).cloned() else {
+                return Expr::Exists {
+                    subquery: Box::new(whole.clone()),
+                    negated,
+                };
+            };
+            select.projection = vec![SelectItem::UnnamedExpr(count)];
+            select.from = vec![TableWithJoins {
+                relation: of_rows,
+                joins: Vec::new(),
+            }];
+            (select.selection, select.having, select.distinct) = (None, None, None);
+            select.group_by = GroupByExpr::Expressions(Vec::new(), Vec::new());
+            query = Query {
+                body: Box::new(SetExpr::Select(select)),
+                with: None,
+                limit_clause: None,
+                fetch: None,
+                ..query
+            };
+        }
+    }
+    Expr::Subquery(Box::new(query))
+}
+
+/// The first SELECT of a query, also of several that are joined by UNION.
+fn first_select(body: &SetExpr) -> Option<&Box<Select>> {
+    match body {
+        SetExpr::Select(select) => Some(select),
+        SetExpr::SetOperation { left, .. } => first_select(left),
+        SetExpr::Query(query) => first_select(&query.body),
+        _ => None,
+    }
+}
+
+/// Whether a SELECT has a row for each that its condition keeps.
+fn is_ungrouped(select: &Select) -> bool {
+    let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(columns, _) if columns.is_empty());
+    let aggregates = select.projection.iter().any(|item| {
+        let mut has_call = false;
+        let _: ControlFlow<()> = visit_expressions(item, |part| {
+            has_call |= matches!(part, Expr::Function(_));
+            ControlFlow::Continue(())
+        });
+        has_call
+    });
+    ungrouped && !aggregates && select.having.is_none() && select.distinct.is_none()
+}
+
 fn call(name: &str, args: impl Iterator<Item = Expr>) -> Expr {
     let args = args.map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)));
+    function(name, args.collect())
+}
+
+fn function(name: &str, args: Vec<FunctionArg>) -> Expr {
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList {
             duplicate_treatment: None,
-            args: args.collect(),
+            args,
             clauses: Vec::new(),
         }),
         filter: None,
@@ -80,6 +182,14 @@ mod tests {
             ),
             ("SELECT SUBSTR(a, 2) FROM t", "SELECT substr(a, 2) FROM t"),
             ("SELECT a.b['c'].d FROM t", "SELECT a.b['c'].'d' FROM t"),
+            (
+                "SELECT NOT EXISTS (SELECT b FROM u WHERE u.c = t.c) FROM t WHERE EXISTS (SELECT 1)",
+                "SELECT (SELECT count(*) = 0 FROM u WHERE u.c = t.c) FROM t WHERE EXISTS (SELECT 1)",
+            ),
+            (
+                "SELECT EXISTS (SELECT COUNT(*) FROM u) AS e",
+                "SELECT (SELECT count(*) > 0 FROM (SELECT COUNT(*) FROM u) AS \"rows\") AS e",
+            ),
         ] {
             let mut statement = dialect::parse(written).expect(written);
             put(&mut statement);

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{Schema, SchemaRef};
 use datafusion::catalog::{
     CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
@@ -14,42 +13,42 @@ use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::execution::{FunctionRegistry as _, SendableRecordBatchStream, SessionState, SessionStateBuilder};
+use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::limit::GlobalLimitExec;
-use datafusion::physical_plan::memory::MemoryStream;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
-use futures::StreamExt;
-use sqlparser::ast::{Insert, SetExpr, Statement, TableObject};
-use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableSource, Type, Value};
+use sqlparser::ast::Statement;
+use tidemill_ads::sql::{Insert, Kind, Select, StatementKind, StatementOptions, TableSource, Type, Value};
 use tidemill_riegeli::RecordType;
-use tidemill_trust::without_secrets;
 
 use crate::ads::{self, TextKind};
+use crate::ads_connection::{AdsConnection, blocking};
+use crate::answer::Answer;
 use crate::copy;
 use crate::damage::DamageLog;
 use crate::format::Format;
+use crate::information_schema::View;
 use crate::location::{Location, Place};
 use crate::lowering::Parameters;
 use crate::names::Names;
 use crate::options::SessionOptions;
 use crate::plan_cache::{self, Key, PlanCache, Planned, Providers};
+use crate::route::{self, Route};
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
 use crate::server_url::{ServerKind, ServerUrl};
 use crate::sink::{Filling, IfThere, TableSink};
 use crate::stores::Clients;
-use crate::transaction::{Kept, blocking};
 use crate::yielding::YieldingJoins;
-use crate::{Error, Result, binary_functions, blanks, dialect, faults, lowering, planner_forms, stores, top_percent};
+use crate::{Error, Result, binary_functions, faults, lowering, planner_forms, stores, top_percent};
 
 /// The same for all statements.
 static BINARY_FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(binary_functions::all);
 
-/// Runs statements over stores. Cheap to make; holds no file open between statements, and connections to the servers that it asked.
+/// Runs statements over stores. Cheap to make. Between statements it holds connections to the servers that it asked, and the xBase tables
+/// that it read open: transactions, temporary tables and views last until it is dropped.
 pub struct Session {
     pub(crate) options: SessionOptions,
     config: SessionConfig,
@@ -59,7 +58,7 @@ pub struct Session {
     damage: DamageLog,
     notes: DamageLog,
     pub(crate) clients: Clients,
-    pub(crate) kept: Kept,
+    pub(crate) connection: AdsConnection,
     pub(crate) plans: PlanCache,
 }
 
@@ -91,7 +90,7 @@ impl Session {
             damage: DamageLog::default(),
             notes: DamageLog::default(),
             clients: Clients::default(),
-            kept: Kept::default(),
+            connection: AdsConnection::default(),
             plans: PlanCache::default(),
         }
     }
@@ -188,7 +187,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`Session::query`]; [`Error::Ads`] for too few values.
+    /// As [`Session::query`]; [`Error::Ads`] for too few values or too many.
     pub async fn query_with(&self, sql: &str, values: &[Value]) -> Result<Answer> {
         self.answer_with(sql, values, &self.options).await
     }
@@ -231,54 +230,49 @@ impl Session {
 
     async fn answer_with(&self, sql: &str, values: &[Value], options: &SessionOptions) -> Result<Answer> {
         let text = |kind| ads::Text { sql, values, kind };
-        if dialect::has_subscripts(sql) {
-            return self.run(dialect::parse(sql)?, sql, options, Tables::named()).await;
-        }
-        let statements = match tidemill_ads::sql::parse(sql) {
-            Ok(statements) => statements,
-            // The grammar of the engine has more queries.
-            Err(error) => {
-                return match dialect::parse(sql) {
-                    Ok(statement @ (Statement::Query(_) | Statement::Explain { .. })) => {
-                        self.run(statement, sql, options, Tables::named()).await
-                    }
-                    _ => Err(Error::Parse {
-                        message: without_secrets(&error.to_string()).into_owned(),
-                    }),
-                };
+        // Futures within futures are large, and deep for the compiler.
+        match Box::pin(self.route(sql, options)).await? {
+            Route::Query { select, explains } => {
+                Box::pin(self.select(&text(TextKind::Query), &select, explains, options)).await
             }
-        };
-        match statements.as_slice() {
-            [only] => match &only.kind {
-                StatementKind::Select(select) => match makes_a_table(select) {
-                    false => self.select(&text(TextKind::Query), select, false, options).await,
-                    true => ads::run(&text(TextKind::Other), options, Vec::new(), &self.kept).await,
-                },
-                StatementKind::Explain(inner) if let StatementKind::Select(select) = &inner.kind => {
-                    self.select(&text(TextKind::Query), select, true, options).await
-                }
-                StatementKind::Insert(insert) if self.is_of_others(&insert.table).await => match dialect::parse(sql)? {
-                    Statement::Insert(insert) => self.insert(insert, sql, options).await,
-                    _ => ads::run(&text(TextKind::Change), options, Vec::new(), &self.kept).await,
-                },
-                kind => {
-                    let files = self.changed_file(kind).await?;
-                    let kind = match kind {
-                        StatementKind::Insert(_)
-                        | StatementKind::Update(_)
-                        | StatementKind::Delete(_)
-                        | StatementKind::Merge(_)
-                        | StatementKind::Script(_) => TextKind::Change,
-                        _ => TextKind::Other,
-                    };
-                    ads::run(&text(kind), options, files, &self.kept).await
-                }
-            },
-            _ => ads::run(&text(TextKind::Change), options, Vec::new(), &self.kept).await,
+            Route::Planner(mut statement) => {
+                lowering::bind(&mut statement, &Parameters::of(sql, values)?)?;
+                Box::pin(self.run(*statement, sql, options, Tables::named())).await
+            }
+            Route::Insert(insert) => Box::pin(self.insert(*insert, sql, values, options)).await,
+            Route::Truncate(name) => Box::pin(self.truncate(&name, options)).await,
+            Route::Ads { kind, files } => ads::run(&text(kind), options, files, &self.connection).await,
         }
     }
 
-    /// A query over xBase tables goes to the lanes of ADS SQL; what these do not know, and queries over other tables, to the engine.
+    /// Runs a statement that changes tables once for each list of values, and returns how many rows it changed: `None` of a statement
+    /// that changes no rows. With autocommit on, an xBase table has all of the changes afterwards or none. The iterator is read on
+    /// another thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::query_with`]; what the iterator says.
+    pub async fn change_each(
+        &self,
+        sql: &str,
+        runs: impl Iterator<Item = Result<Vec<Value>>> + Send + 'static,
+    ) -> Result<Option<u64>> {
+        match self.route(sql, &self.options).await? {
+            Route::Ads { kind, files } => ads::run_each(sql, kind, runs, &self.options, files, &self.connection).await,
+            _ => {
+                let mut changed = None;
+                for values in runs {
+                    let answer = self.query_with(sql, &values?).await?;
+                    if let Some(rows) = answer.changed().and_then(|changed| changed.rows) {
+                        changed = Some(changed.unwrap_or(0) + rows);
+                    }
+                }
+                Ok(changed)
+            }
+        }
+    }
+
+    /// A query over xBase tables goes to the lanes of ADS SQL; what these do not know, and queries over other tables, to the planner.
     async fn select(
         &self,
         text: &ads::Text<'_>,
@@ -288,25 +282,51 @@ impl Session {
     ) -> Result<Answer> {
         let sql = text.sql;
         let (mut files, mut located) = (Vec::new(), Located::new());
-        let mut is_xbase = options.suits_ads();
+        let (mut other, mut own) = (None, None);
         for (name, place) in scope::relations(&*select.query) {
-            if is_system(&name) {
+            if route::is_system(&name) {
+                continue;
+            }
+            if View::named(&name).is_some() {
+                other = Some(name);
+                continue;
+            }
+            if self.connection.has(&name, options)? {
+                own = Some(name);
                 continue;
             }
             let location = self.locate(&name).await;
             let location = location.map_err(|error| faults::absent(error, place, sql))?;
             match (location.format, &location.place) {
                 (Format::Xbase, Place::File(path)) => files.push((name.clone(), path.clone())),
-                _ => is_xbase = false,
+                _ => other = Some(name.clone()),
             }
             located.insert(name, location);
         }
+        if let Some(own) = own {
+            // The connection alone has it, and hands a join to the planner itself.
+            return match other {
+                None => {
+                    let text = ads::Text {
+                        kind: TextKind::OwnQuery,
+                        ..*text
+                    };
+                    ads::run(&text, options, files, &self.connection).await
+                }
+                Some(other) => Err(Error::Unsupported {
+                    what: format!(
+                        "{own}, which only this connection has, and {other}, which is not of xBase, in one query"
+                    ),
+                    hint: format!("SELECT * INTO #other FROM {other}, and name #other here"),
+                }),
+            };
+        }
         let mut refused = None;
-        if is_xbase {
-            match ads::run(text, options, files, &self.kept).await {
+        if other.is_none() && options.suits_ads() {
+            match ads::run(text, options, files, &self.connection).await {
                 Err(error) => match (ads::left_to_others(&error), ads::fault_of_index(&error)) {
                     (Some(kind), _) => refused = Some((kind, error)),
-                    // The engine reads the records and no index.
+                    // The planner reads the records and no index.
                     (None, Some(fault)) => self
                         .damage
                         .add_line(format!("{fault}; the records were read without it")),
@@ -324,35 +344,41 @@ impl Session {
         }
     }
 
-    /// Adds the rows of a query to a table of a server.
-    async fn insert(&self, insert: Insert, sql: &str, options: &SessionOptions) -> Result<Answer> {
-        let (TableObject::TableName(name), Some(source)) = (&insert.table, insert.source) else {
-            return Err(Error::Unsupported {
-                what: "an INSERT INTO without the name of a table and a query for its rows".to_owned(),
-                hint: "write INSERT INTO table SELECT ...".to_owned(),
-            });
+    /// Adds the rows of a query to a table: of a server, or of xBase.
+    async fn insert(&self, insert: Insert, sql: &str, values: &[Value], options: &SessionOptions) -> Result<Answer> {
+        let location = self.locate(&insert.table.to_string()).await?;
+        let given: Vec<String> = insert.columns.iter().map(|column| column.value.clone()).collect();
+        let select = route::inserted(insert.source)?;
+        let statement = lowering::statement(&select, false, &Parameters::of(sql, values)?)?;
+        let mut answer = self.run(statement, sql, options, Tables::named()).await?;
+        let url = match (&location.place, location.format) {
+            (Place::Server(url), _) => url,
+            (Place::File(path), Format::Xbase) => {
+                let columns = match given.is_empty() {
+                    false => given,
+                    true => names_of(&*self.schema(&location).await?),
+                };
+                let path = path.to_string_lossy().into_owned();
+                let rows = self.append_answer(&path, answer.named(&columns)?).await?;
+                return Answer::counted(Some(rows));
+            }
+            _ => {
+                return Err(Error::Unsupported {
+                    what: format!("{location}: adding rows to a file that is not of xBase"),
+                    hint: "copy writes new files; INSERT INTO adds to xBase tables and tables of servers".to_owned(),
+                });
+            }
         };
-        let location = self.locate(&scope::text(name)).await?;
-        let Place::Server(url) = &location.place else {
-            return Err(Error::Unsupported {
-                what: format!("{location}: adding rows to a table that is a file"),
-                hint: "copy writes new files; INSERT INTO adds to tables of servers".to_owned(),
-            });
-        };
-        let columns: Vec<String> = insert.columns.iter().map(scope::text).collect();
-        let mut answer = self
-            .run(Statement::Query(source), sql, options, Tables::named())
-            .await?;
         let making = &options.making;
-        if making.create && !columns.is_empty() {
-            answer = answer.named(&columns)?;
+        if making.create && !given.is_empty() {
+            answer = answer.named(&given)?;
         }
         let sink = TableSink::begin(
             url,
             &self.clients,
             &answer.schema(),
             &Filling {
-                columns: &columns,
+                columns: &given,
                 making,
                 there: IfThere::Add,
                 job: None,
@@ -365,7 +391,33 @@ impl Session {
         Answer::counted(Some(rows))
     }
 
-    /// Answers a query by the engine, over tables of this session or over those that are lent.
+    /// Removes all rows of a table.
+    async fn truncate(&self, name: &str, options: &SessionOptions) -> Result<Answer> {
+        let location = self.locate(name).await?;
+        match (&location.place, location.format) {
+            (Place::File(path), Format::Xbase) => {
+                let path = path.to_string_lossy().replace('\'', "''");
+                let text = ads::Text {
+                    sql: &format!("EXECUTE PROCEDURE sp_ZapTable('{path}')"),
+                    values: &[],
+                    kind: TextKind::Definition,
+                };
+                ads::run(&text, options, Vec::new(), &self.connection).await?;
+                Answer::counted(None)
+            }
+            (Place::Server(server), _) if server.kind() == ServerKind::ClickHouse => {
+                let statement = format!("TRUNCATE TABLE `{}`", server.last_part().replace('`', "\\`"));
+                self.ask_server(server, &statement).await?.collect().await?;
+                Answer::counted(None)
+            }
+            _ => Err(Error::Unsupported {
+                what: format!("{location}: TRUNCATE TABLE"),
+                hint: "it empties xBase tables and tables of ClickHouse".to_owned(),
+            }),
+        }
+    }
+
+    /// Answers a query by the planner, over tables of this session or over those that are lent.
     async fn run(
         &self,
         statement: Statement,
@@ -397,6 +449,10 @@ impl Session {
                 Tables::Lent(source) => {
                     let alias = scope::table_name(&written).to_owned();
                     (written.clone(), alias, true, stores::lent::open(&written, source)?)
+                }
+                Tables::Named(_) if let Some(view) = View::named(&written) => {
+                    let alias = scope::table_name(&written).to_owned();
+                    (written.clone(), alias, false, self.information(view).await?)
                 }
                 Tables::Named(located) => {
                     let location = match located.get(&written) {
@@ -464,7 +520,7 @@ impl Session {
         let stream = execute_stream(physical.map_err(fault)?, state.task_ctx()).map_err(fault)?;
         Ok(match has_blanks {
             true => Answer::settled(stream),
-            false => Answer { stream },
+            false => Answer::streamed(stream),
         })
     }
 
@@ -476,10 +532,10 @@ impl Session {
         state: &SessionState,
     ) -> Result<Arc<dyn TableProvider>> {
         if let (Format::Xbase, Place::File(file)) = (location.format, &location.place)
-            && self.kept.is_on()
+            && self.connection.is_in_transaction()
         {
-            let (kept, file, given) = (self.kept.clone(), file.clone(), options.clone());
-            if let Some(table) = blocking(move || kept.table(&file, &given)).await? {
+            let (connection, file, given) = (self.connection.clone(), file.clone(), options.clone());
+            if let Some(table) = blocking(move || connection.table(&file, &given)).await? {
                 return stores::of_table(location, table, options, &self.damage);
             }
         }
@@ -528,9 +584,7 @@ impl Session {
         if limit.is_some() {
             physical = Arc::new(GlobalLimitExec::new(physical, 0, limit));
         }
-        Ok(Answer {
-            stream: execute_stream(physical, state.task_ctx())?,
-        })
+        Ok(Answer::streamed(execute_stream(physical, state.task_ctx())?))
     }
 
     /// How many rows a reader of the table finds under these settings.
@@ -538,9 +592,7 @@ impl Session {
         let state = self.state_in_order();
         let provider = stores::open(location, options, &self.damage, &self.clients, &state).await?;
         let physical = provider.scan(&state, Some(&Vec::new()), &[], None).await?;
-        let mut answer = Answer {
-            stream: execute_stream(physical, state.task_ctx())?,
-        };
+        let mut answer = Answer::streamed(execute_stream(physical, state.task_ctx())?);
         let mut rows = 0;
         while let Some(batch) = answer.next().await? {
             rows += batch.num_rows() as u64;
@@ -597,125 +649,6 @@ impl Tables<'_> {
     }
 }
 
-/// The rows that a statement gives, batch by batch.
-pub struct Answer {
-    stream: SendableRecordBatchStream,
-}
-
-impl Answer {
-    /// How many rows were changed, where a statement changes rows.
-    pub(crate) fn counted(rows: Option<u64>) -> Result<Self> {
-        let rows: UInt64Array = rows.into_iter().map(Some).collect();
-        let batch = RecordBatch::try_from_iter([("rows", Arc::new(rows) as ArrayRef)])?;
-        let schema = batch.schema();
-        Ok(Self {
-            stream: Box::pin(MemoryStream::try_new(vec![batch], schema, None)?),
-        })
-    }
-
-    /// In the types of ADS SQL.
-    fn settled(stream: SendableRecordBatchStream) -> Self {
-        let schema = blanks::settled_schema(&stream.schema());
-        let batches = stream.map({
-            let schema = Arc::clone(&schema);
-            move |batch| Ok(blanks::settled(&batch?, &schema)?)
-        });
-        Self {
-            stream: Box::pin(RecordBatchStreamAdapter::new(schema, batches)),
-        }
-    }
-
-    pub(crate) fn streamed(stream: SendableRecordBatchStream) -> Self {
-        Self { stream }
-    }
-
-    /// The same rows under other names of their columns, in order.
-    fn named(self, names: &[String]) -> Result<Self> {
-        let schema = self.schema();
-        if schema.fields().len() != names.len() {
-            return Err(Error::Parse {
-                message: format!("rows of {} columns for {} columns", schema.fields().len(), names.len()),
-            });
-        }
-        let fields = schema.fields().iter().zip(names);
-        let fields = fields.map(|(field, name)| field.as_ref().clone().with_name(name));
-        let renamed = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let batches = self.stream.map({
-            let renamed = Arc::clone(&renamed);
-            move |batch| Ok(RecordBatch::try_new(Arc::clone(&renamed), batch?.columns().to_vec())?)
-        });
-        Ok(Self {
-            stream: Box::pin(RecordBatchStreamAdapter::new(renamed, batches)),
-        })
-    }
-
-    /// These rows behind others of the same columns.
-    pub(crate) fn behind(self, first: RecordBatch) -> Self {
-        let schema = self.schema();
-        let batches = futures::stream::once(std::future::ready(Ok(first))).chain(self.stream);
-        Self {
-            stream: Box::pin(RecordBatchStreamAdapter::new(schema, batches)),
-        }
-    }
-
-    /// The columns of the answer, spelled as their tables or aliases spell them.
-    pub fn schema(&self) -> SchemaRef {
-        self.stream.schema()
-    }
-
-    /// The next batch, or `None` behind the last. A batch may be empty.
-    ///
-    /// # Errors
-    ///
-    /// What reading or evaluating meets; nothing comes after an error.
-    pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        Ok(self.stream.next().await.transpose()?)
-    }
-
-    /// All batches. For answers that fit in memory.
-    ///
-    /// # Errors
-    ///
-    /// As [`Answer::next`].
-    pub async fn collect(mut self) -> Result<Vec<RecordBatch>> {
-        let mut batches = Vec::new();
-        while let Some(batch) = self.next().await? {
-            batches.push(batch);
-        }
-        Ok(batches)
-    }
-}
-
-/// Whether a text is one query, which changes nothing.
-///
-/// # Errors
-///
-/// [`Error::Parse`] for what is no SQL.
-pub fn is_query(sql: &str) -> Result<bool> {
-    match tidemill_ads::sql::parse(sql) {
-        Ok(statements) => Ok(match statements.as_slice() {
-            [only] => match &only.kind {
-                StatementKind::Select(select) => !makes_a_table(select),
-                StatementKind::Explain(_) => true,
-                _ => false,
-            },
-            _ => false,
-        }),
-        // The grammar of the engine has more queries.
-        Err(error) => match dialect::parse(sql) {
-            Ok(Statement::Query(_) | Statement::Explain { .. }) => Ok(true),
-            _ => Err(Error::Parse {
-                message: without_secrets(&error.to_string()).into_owned(),
-            }),
-        },
-    }
-}
-
-/// `SELECT … INTO`.
-fn makes_a_table(select: &Select) -> bool {
-    matches!(&*select.query.body, SetExpr::Select(only) if only.into.is_some())
-}
-
 fn not_a_query() -> Error {
     Error::Unsupported {
         what: "a statement that is not one query, over tables that are lent,".to_owned(),
@@ -723,10 +656,8 @@ fn not_a_query() -> Error {
     }
 }
 
-/// A table of `system`, which is no file.
-fn is_system(name: &str) -> bool {
-    let schema = name.split('.').next().unwrap_or_default();
-    name.len() > schema.len() && schema.eq_ignore_ascii_case("system")
+fn names_of(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
 /// The optimised plan of a statement over tables that the state knows, and whether it can be kept.

@@ -25,15 +25,16 @@ use tokio::task::spawn_blocking;
 
 use self::seen::Seen;
 use super::{CopyOptions, MappedColumn, mapping};
+use crate::ads_connection::blocking;
+use crate::answer::Answer;
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::options::SessionOptions;
 use crate::server_url::ServerKind;
-use crate::session::{Answer, Session};
+use crate::session::Session;
 use crate::sink::{Position, Positions};
 use crate::stores::clickhouse::ServerTable;
-use crate::transaction::blocking;
 use crate::{Error, Result};
 
 /// How much of a table is copied before its position is kept: records of an xBase table, bytes of a Riegeli file.

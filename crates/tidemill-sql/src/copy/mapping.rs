@@ -25,7 +25,26 @@ pub struct MappedColumn {
     /// Its type in the copy, as the copy's format says it; an xBase field with its name.
     pub to: String,
     /// What a value may lose; `None` where every value is kept or refused.
-    pub loss: Option<&'static str>,
+    pub loss: Option<Loss>,
+}
+
+/// What a value may lose by the type of its column in a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Loss {
+    /// What is finer than a millisecond.
+    FinerThanMilliseconds,
+    /// The time zone that it is shown in; the moment is kept, in UTC.
+    Zone,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FinerThanMilliseconds => "what is finer than a millisecond is cut",
+            Self::Zone => "the zone is left out",
+        })
+    }
 }
 
 impl fmt::Display for MappedColumn {
@@ -46,6 +65,7 @@ impl fmt::Display for MappedColumn {
 pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColumn>> {
     let fields = || schema.fields().iter();
     refuse_unwritable(schema, format)?;
+    let losses = losses(schema, format);
     Ok(match format {
         Format::Xbase => {
             let (columns, mark) = without_mark(schema);
@@ -55,15 +75,17 @@ pub(super) fn of_file(schema: &Schema, format: Format) -> Result<Vec<MappedColum
                     Some(mark) if mark == place => "the mark of deleted records".to_owned(),
                     _ => specs.next().as_ref().map(of_xbase).unwrap_or_default(),
                 };
-                mapped(field, to, cut_to_milliseconds(field).or(without_zone(field)))
+                mapped(field, to, losses.get(place).copied().flatten())
             });
             mapped.collect()
         }
         Format::Csv => fields()
-            .map(|field| mapped(field, "text".to_owned(), cut_to_milliseconds(field)))
+            .zip(losses)
+            .map(|(field, loss)| mapped(field, "text".to_owned(), loss))
             .collect(),
         Format::JsonLines => fields()
-            .map(|field| mapped(field, "JSON".to_owned(), cut_to_milliseconds(field)))
+            .zip(losses)
+            .map(|(field, loss)| mapped(field, "JSON".to_owned(), loss))
             .collect(),
         Format::Native => {
             let columns = fields().map(|field| {
@@ -119,6 +141,17 @@ pub(super) fn into_table(schema: &Schema, table: &Schema) -> Vec<MappedColumn> {
     columns.collect()
 }
 
+/// What the values of each column may lose in a file of a format, in the order of the columns.
+pub(crate) fn losses(schema: &Schema, format: Format) -> Vec<Option<Loss>> {
+    let fields = schema.fields().iter();
+    let loss = |field: &Field| match format {
+        Format::Xbase => without_zone(field).or(cut_to_milliseconds(field)),
+        Format::Csv | Format::JsonLines => cut_to_milliseconds(field),
+        _ => None,
+    };
+    fields.map(|field| loss(field)).collect()
+}
+
 /// # Errors
 ///
 /// [`Error::Lossy`] when values may lose something, and nobody said that they may.
@@ -134,7 +167,7 @@ pub(super) fn refuse_losses(columns: &[MappedColumn], destination: &Location, op
     }
 }
 
-fn mapped(field: &Field, to: String, loss: Option<&'static str>) -> MappedColumn {
+fn mapped(field: &Field, to: String, loss: Option<Loss>) -> MappedColumn {
     MappedColumn {
         name: field.name().clone(),
         from: field.data_type().clone(),
@@ -155,18 +188,18 @@ fn of_xbase(spec: &FieldSpec) -> String {
 }
 
 /// For formats that hold milliseconds.
-fn cut_to_milliseconds(field: &Field) -> Option<&'static str> {
+fn cut_to_milliseconds(field: &Field) -> Option<Loss> {
     let is_finer = matches!(
         field.data_type(),
         DataType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, _) | DataType::Time64(_)
     );
-    is_finer.then_some("what is finer than a millisecond is cut")
+    is_finer.then_some(Loss::FinerThanMilliseconds)
 }
 
 /// For formats that have no zones.
-fn without_zone(field: &Field) -> Option<&'static str> {
+fn without_zone(field: &Field) -> Option<Loss> {
     let is_zoned = matches!(field.data_type(), DataType::Timestamp(_, Some(zone)) if !is_universal(zone));
-    is_zoned.then_some("the zone is left out")
+    is_zoned.then_some(Loss::Zone)
 }
 
 fn is_universal(zone: &str) -> bool {

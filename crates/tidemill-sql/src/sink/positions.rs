@@ -13,10 +13,10 @@ use tidemill_ads::sql::{StatementOptions, Value};
 use tidemill_ads::{Connection, Executed, Settings};
 
 use super::{Filling, IfThere, TableOptions, TableSink};
+use crate::ads_connection::blocking;
 use crate::location::{Location, Place};
 use crate::server_url::ServerUrl;
 use crate::session::Session;
-use crate::transaction::blocking;
 use crate::{Error, Result};
 
 /// The table. A row has a target, a source, and how far that was copied there; of several rows the one of the latest step counts.

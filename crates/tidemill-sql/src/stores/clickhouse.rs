@@ -32,9 +32,9 @@ use tokio::sync::mpsc::Sender;
 use self::condition::{Columns, Condition};
 use super::decimals::{widen, widened};
 use super::server_scan::{ServerRead, ServerScan, uncounted};
+use crate::answer::Answer;
 use crate::location::{Location, Place};
 use crate::server_url::ServerUrl;
-use crate::session::Answer;
 use crate::{Error, Result};
 
 pub(super) async fn open(location: &Location, clients: &Clients) -> Result<Arc<dyn TableProvider>> {

@@ -170,8 +170,8 @@ fn show_columns(columns: &[MappedColumn]) {
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["column", "type", "becomes", "loses"]);
     for column in columns {
-        let loss = column.loss.unwrap_or_default();
-        table.add_row([&column.name, &column.from.to_string(), &column.to, loss]);
+        let loss = column.loss.map(|loss| loss.to_string()).unwrap_or_default();
+        table.add_row([&column.name, &column.from.to_string(), &column.to, &loss]);
     }
     for line in table.lines() {
         tell!("{}", line.trim_end());

@@ -1,0 +1,306 @@
+//! The connection of ADS SQL that a session has, and transactions that span its statements.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use arrow_array::RecordBatch;
+use datafusion::common::DataFusionError;
+use tidemill_ads::sql::{Analytical, StatementOptions, Statements, TableName, Tables as _};
+use tidemill_ads::{Connection, Paths, Settings};
+use tidemill_xbase::Table;
+use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
+
+use crate::answer::Answer;
+use crate::engine::BATCHES_IN_FLIGHT;
+use crate::options::SessionOptions;
+use crate::session::Session;
+use crate::stop::Stop;
+use crate::{Error, Result};
+
+/// How long a record that others have locked is waited for.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The connection of ADS SQL that a session has, from its first statement over xBase tables on. Transactions, temporary tables, views
+/// and cursors of its statements are this connection's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AdsConnection(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    connection: Option<Connection>,
+    /// Whether a change begins a transaction, which lasts until somebody ends it.
+    is_manual: bool,
+    /// Whether the connection hands joins to the analytical engine itself.
+    has_analytical: bool,
+    /// Bound without the analytical engine, and with it.
+    prepared: [Statements; 2],
+}
+
+impl State {
+    /// The connection to the folder of these options.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] when there is no such folder.
+    pub(crate) fn connection(&mut self, options: &SessionOptions) -> Result<&mut Connection> {
+        match &mut self.connection {
+            Some(connection) => Ok(connection),
+            none => Ok(none.insert(open(options)?)),
+        }
+    }
+
+    /// The connection, and the statements that were bound to its tables.
+    ///
+    /// # Errors
+    ///
+    /// As [`State::connection`].
+    pub(crate) fn parts(
+        &mut self,
+        options: &SessionOptions,
+        analytical: Option<Arc<dyn Analytical>>,
+    ) -> Result<(&mut Connection, &Statements)> {
+        let has_analytical = analytical.is_some();
+        let is_other = self.has_analytical != has_analytical;
+        self.has_analytical = has_analytical;
+        let is_new = self.connection.is_none();
+        let [without, with] = &self.prepared;
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(open(options)?),
+        };
+        if is_other || is_new {
+            connection.set_analytical(analytical);
+        }
+        Ok((connection, if has_analytical { with } else { without }))
+    }
+
+    /// Whether a change begins a transaction, which lasts until somebody ends it.
+    pub(crate) fn is_manual(&self) -> bool {
+        self.is_manual
+    }
+
+    /// Forgets what was bound to the tables as they were.
+    pub(crate) fn forget_statements(&self) {
+        self.prepared.iter().for_each(Statements::clear);
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        // What is not committed is taken back; there is nobody left to hear of a fault.
+        if let Some(connection) = &mut self.connection {
+            let _ = connection.end_transactions();
+        }
+    }
+}
+
+impl AdsConnection {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a transaction is under way.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        let state = self.lock();
+        state.connection.as_ref().is_some_and(Connection::is_in_transaction)
+    }
+
+    /// Whether a name is that of a temporary table or a view of the connection.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] for drives that make no sense.
+    pub(crate) fn has(&self, name: &str, options: &SessionOptions) -> Result<bool> {
+        if name.starts_with('#') {
+            return Ok(true);
+        }
+        let mut state = self.lock();
+        let Some(connection) = &mut state.connection else {
+            return Ok(false);
+        };
+        let (settings, statements) = settings(options, &[])?;
+        Ok(connection
+            .tables(&settings, &statements)
+            .view(&TableName::new(name))
+            .is_some())
+    }
+
+    /// An xBase table with what the transaction under way has changed; `None` when there is none.
+    pub(crate) fn table(&self, file: &Path, options: &SessionOptions) -> Result<Option<Arc<Table>>> {
+        let mut state = self.lock();
+        let Some(connection) = state
+            .connection
+            .as_mut()
+            .filter(|connection| connection.is_in_transaction())
+        else {
+            return Ok(None);
+        };
+        let (settings, statements) = settings(options, &[])?;
+        let file = std::path::absolute(file).map_err(Error::io(file, "find"))?;
+        let mut tables = connection.tables(&settings, &statements);
+        let snapshot = tables.snapshot(&TableName::new(file.to_string_lossy()))?;
+        Ok(Some(Arc::clone(snapshot.table())))
+    }
+}
+
+/// A connection to the folder of these options.
+fn open(options: &SessionOptions) -> Result<Connection> {
+    let folder = options
+        .names
+        .folder()
+        .map_or_else(|| PathBuf::from("."), Path::to_owned);
+    Ok(Connection::open(folder)?)
+}
+
+/// How statements of ADS SQL see tables under these options: those of `files` have these names before all others.
+pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) -> Result<(Settings, StatementOptions)> {
+    let mut paths = Paths::with_drives(&options.names.drives())?;
+    let files = files.iter().map(|(name, file)| (name.as_str(), Ok(file.clone())));
+    for (name, file) in files.chain(options.names.attached_tables()) {
+        match file {
+            Ok(file) => paths.attach(name, std::path::absolute(&file).map_err(Error::io(&file, "find"))?),
+            Err(why) => paths.refuse(name, why),
+        }
+    }
+    let settings = Settings {
+        show_deleted: options.shows_deleted(),
+        lock_timeout: LOCK_TIMEOUT,
+        paths,
+        ..Settings::default()
+    };
+    let mut statements = StatementOptions::default();
+    statements.table.codepage = options.codepage_set();
+    Ok((settings, statements))
+}
+
+impl Session {
+    /// Whether each statement that changes an xBase table is a transaction of its own, unless BEGIN TRANSACTION has begun one. Otherwise
+    /// the first change begins one, which lasts until [`Session::commit`] or [`Session::rollback`]; other statements see what it has
+    /// changed, other sessions do not. Turning autocommit on commits. Default: true.
+    ///
+    /// Tables of other stores, and new files, are written at once either way.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] when the folder is not there, or what was changed can't be written.
+    pub async fn set_autocommit(&self, autocommit: bool) -> Result<()> {
+        if autocommit && !self.autocommit() {
+            self.commit().await?;
+        }
+        let (connection, options) = (self.connection.clone(), self.options.clone());
+        blocking(move || {
+            let mut state = connection.lock();
+            if !autocommit {
+                state.connection(&options)?;
+            }
+            state.is_manual = !autocommit;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Whether each statement is a transaction of its own, unless one was begun.
+    pub fn autocommit(&self) -> bool {
+        !self.connection.lock().is_manual
+    }
+
+    /// Keeps what the transaction under way has done. Without one nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] when what was changed can't be written: the transaction is taken back then.
+    pub async fn commit(&self) -> Result<()> {
+        self.end(Connection::commit_transaction).await
+    }
+
+    /// Takes back what the transaction under way has done. Without one nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] when the tables can't be read again.
+    pub async fn rollback(&self) -> Result<()> {
+        self.end(Connection::rollback_transaction).await
+    }
+
+    async fn end(&self, how: fn(&mut Connection) -> tidemill_ads::Result<()>) -> Result<()> {
+        let connection = self.connection.clone();
+        blocking(move || {
+            let mut state = connection.lock();
+            let Some(connection) = &mut state.connection else {
+                return Ok(());
+            };
+            // A text may have begun others within it.
+            while connection.is_in_transaction() {
+                how(connection)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Appends rows to an xBase table, all of them or none, and returns their number. Columns go to fields of their names; other
+    /// fields are blank. The iterator is read on another thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] for a table that is not there, a column without a field, and a value that does not fit.
+    pub async fn append(
+        &self,
+        table: &str,
+        batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+    ) -> Result<u64> {
+        let (connection, options, table) = (self.connection.clone(), self.options.clone(), TableName::new(table));
+        let stop = Stop::default();
+        let watch = stop.watch();
+        blocking(move || {
+            let mut state = connection.lock();
+            let begins = state.is_manual;
+            let connection = state.connection(&options)?;
+            let (settings, statements) = settings(&options, &[])?;
+            let mut tables = connection.tables(&settings, &statements);
+            if begins && !tables.in_transaction() {
+                tables.begin()?;
+            }
+            tables.begin_statement()?;
+            let appended = batches
+                .map(|batch| {
+                    watch.check()?;
+                    Ok(tables.append(&table, &batch?)?)
+                })
+                .sum::<Result<u64>>();
+            let ended = tables.end_statement(appended.is_ok());
+            // The first fault is what is told.
+            let appended = appended?;
+            ended?;
+            Ok(appended)
+        })
+        .await
+    }
+}
+
+impl Session {
+    /// [`Session::append`] of an answer.
+    pub(crate) async fn append_answer(&self, table: &str, mut answer: Answer) -> Result<u64> {
+        let (sender, mut receiver) = mpsc::channel(BATCHES_IN_FLIGHT);
+        let batches = std::iter::from_fn(move || receiver.blocking_recv());
+        let read = async move {
+            loop {
+                let batch = answer.next().await.transpose();
+                let Some(batch) = batch else { break };
+                let is_last = batch.is_err();
+                if sender.send(batch).await.is_err() || is_last {
+                    break;
+                }
+            }
+        };
+        futures::join!(self.append(table, batches), read).0
+    }
+}
+
+/// Work of a thread that may block.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let done = spawn_blocking(work).await;
+    done.map_err(|error| DataFusionError::External(error.into()))?
+}

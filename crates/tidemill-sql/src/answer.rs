@@ -1,0 +1,111 @@
+//! What a statement gives: rows that are read as they are taken, or the number of rows that it changed.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::{Schema, SchemaRef};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::memory::MemoryStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
+
+use crate::{Error, Result, blanks};
+
+/// The rows that a statement gives, batch by batch.
+pub struct Answer {
+    stream: SendableRecordBatchStream,
+    changed: Option<Changed>,
+}
+
+/// What a statement did that changes something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// How many rows it changed; `None` of a statement that changes no rows, such as CREATE TABLE.
+    pub rows: Option<u64>,
+}
+
+impl Answer {
+    /// How many rows were changed, where a statement changes rows.
+    pub(crate) fn counted(changed: Option<u64>) -> Result<Self> {
+        let rows: UInt64Array = changed.into_iter().map(Some).collect();
+        let batch = RecordBatch::try_from_iter([("rows", Arc::new(rows) as ArrayRef)])?;
+        let schema = batch.schema();
+        Ok(Self {
+            stream: Box::pin(MemoryStream::try_new(vec![batch], schema, None)?),
+            changed: Some(Changed { rows: changed }),
+        })
+    }
+
+    /// In the types of ADS SQL.
+    pub(crate) fn settled(stream: SendableRecordBatchStream) -> Self {
+        let schema = blanks::settled_schema(&stream.schema());
+        let batches = stream.map({
+            let schema = Arc::clone(&schema);
+            move |batch| Ok(blanks::settled(&batch?, &schema)?)
+        });
+        Self::streamed(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+    }
+
+    pub(crate) fn streamed(stream: SendableRecordBatchStream) -> Self {
+        Self { stream, changed: None }
+    }
+
+    /// The same rows under other names of their columns, in order.
+    pub(crate) fn named(self, names: &[String]) -> Result<Self> {
+        let schema = self.schema();
+        if schema.fields().len() != names.len() {
+            return Err(Error::Parse {
+                message: format!("rows of {} columns for {} columns", schema.fields().len(), names.len()),
+            });
+        }
+        let fields = schema.fields().iter().zip(names);
+        let fields = fields.map(|(field, name)| field.as_ref().clone().with_name(name));
+        let renamed = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let batches = self.stream.map({
+            let renamed = Arc::clone(&renamed);
+            move |batch| Ok(RecordBatch::try_new(Arc::clone(&renamed), batch?.columns().to_vec())?)
+        });
+        Ok(Self::streamed(Box::pin(RecordBatchStreamAdapter::new(
+            renamed, batches,
+        ))))
+    }
+
+    /// These rows behind others of the same columns.
+    pub(crate) fn behind(self, first: RecordBatch) -> Self {
+        let schema = self.schema();
+        let batches = futures::stream::once(std::future::ready(Ok(first))).chain(self.stream);
+        Self::streamed(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+    }
+
+    /// What the statement changed; `None` of one that gives rows. Its batches are then one row with the number.
+    pub fn changed(&self) -> Option<Changed> {
+        self.changed
+    }
+
+    /// The columns of the answer, spelled as their tables or aliases spell them.
+    pub fn schema(&self) -> SchemaRef {
+        self.stream.schema()
+    }
+
+    /// The next batch, or `None` behind the last. A batch may be empty.
+    ///
+    /// # Errors
+    ///
+    /// What reading or evaluating meets; nothing comes after an error.
+    pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(self.stream.next().await.transpose()?)
+    }
+
+    /// All batches. For answers that fit in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Answer::next`].
+    pub async fn collect(mut self) -> Result<Vec<RecordBatch>> {
+        let mut batches = Vec::new();
+        while let Some(batch) = self.next().await? {
+            batches.push(batch);
+        }
+        Ok(batches)
+    }
+}

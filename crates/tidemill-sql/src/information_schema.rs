@@ -1,0 +1,182 @@
+//! `information_schema`: the tables that a session finds by their names alone, as the SQL standard lists them (ISO/IEC 9075-11), and the
+//! SHOW statements that ask for them.
+//!
+//! Tables of the session's own folder or database are in the schema `public`; an attached folder or database is a schema of its name.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+use datafusion::catalog::{MemTable, TableProvider};
+
+use crate::Result;
+use crate::session::Session;
+
+/// The catalog of all tables.
+const CATALOG: &str = "tidemill";
+/// The schema of the tables that no other name stands before.
+const OWN: &str = "public";
+
+/// A view of `information_schema`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    Schemata,
+    Tables,
+    Columns,
+}
+
+impl View {
+    /// The view of this name, in any case.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let (schema, view) = name.split_once('.')?;
+        if !schema.eq_ignore_ascii_case("information_schema") {
+            return None;
+        }
+        let views = [
+            ("schemata", Self::Schemata),
+            ("tables", Self::Tables),
+            ("columns", Self::Columns),
+        ];
+        let found = views.into_iter().find(|(name, _)| view.eq_ignore_ascii_case(name));
+        found.map(|(_, view)| view)
+    }
+}
+
+/// The query that stands for a SHOW or DESCRIBE statement; `None` for other texts.
+///
+/// ```text
+/// SHOW TABLES            SHOW SCHEMAS            SHOW COLUMNS FROM orders            DESCRIBE orders
+/// ```
+pub(crate) fn shown(sql: &str) -> Option<String> {
+    let words: Vec<&str> = sql.trim().trim_end_matches(';').split_whitespace().collect();
+    let is = |word: &str, expected: &str| word.eq_ignore_ascii_case(expected);
+    match *words.as_slice() {
+        [show, tables] if is(show, "SHOW") && is(tables, "TABLES") => Some(
+            "SELECT table_schema, table_name FROM information_schema.tables ORDER BY table_schema, table_name"
+                .to_owned(),
+        ),
+        [show, schemas] if is(show, "SHOW") && (is(schemas, "SCHEMAS") || is(schemas, "DATABASES")) => {
+            Some("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name".to_owned())
+        }
+        [show, columns, from, table] if is(show, "SHOW") && is(columns, "COLUMNS") && is(from, "FROM") => {
+            Some(of(table))
+        }
+        [describe, table] if is(describe, "DESCRIBE") || is(describe, "DESC") => Some(of(table)),
+        _ => None,
+    }
+}
+
+/// The query for the columns of a table, which may have its schema before it and quotes around it.
+fn of(table: &str) -> String {
+    let name = table.trim_matches(['"', '\'', '`', '[', ']']);
+    let (schema, name) = match name.split_once('.') {
+        Some((schema, name)) if !name.contains('.') => (schema, name),
+        _ => (OWN, name),
+    };
+    let text = |text: &str| text.replace('\'', "''").to_lowercase();
+    format!(
+        "SELECT column_name, data_type, is_nullable FROM information_schema.columns \
+         WHERE LOWER(table_name) = '{}' AND LOWER(table_schema) = '{}' ORDER BY ordinal_position",
+        text(name),
+        text(schema)
+    )
+}
+
+impl Session {
+    /// A view of `information_schema` as it is now. A table that cannot be opened has no columns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::all_tables`].
+    pub(crate) async fn information(&self, view: View) -> Result<Arc<dyn TableProvider>> {
+        let schemas = self.all_tables().await?;
+        let schemas = schemas
+            .into_iter()
+            .map(|(name, tables)| (name.unwrap_or_else(|| OWN.to_owned()), tables));
+        let batch = match view {
+            View::Schemata => {
+                let names: Vec<String> = schemas.map(|(name, _)| name).collect();
+                RecordBatch::try_from_iter([
+                    ("catalog_name", repeated(CATALOG, names.len())),
+                    ("schema_name", texts(names)),
+                ])?
+            }
+            View::Tables => {
+                let (mut in_schema, mut names) = (Vec::new(), Vec::new());
+                for (schema, tables) in schemas {
+                    for (name, _) in tables {
+                        in_schema.push(schema.clone());
+                        names.push(name);
+                    }
+                }
+                let rows = names.len();
+                RecordBatch::try_from_iter([
+                    ("table_catalog", repeated(CATALOG, rows)),
+                    ("table_schema", texts(in_schema)),
+                    ("table_name", texts(names)),
+                    ("table_type", repeated("BASE TABLE", rows)),
+                ])?
+            }
+            View::Columns => {
+                let (mut in_schema, mut of_table, mut names) = (Vec::new(), Vec::new(), Vec::new());
+                let (mut places, mut types, mut nullable) = (Vec::new(), Vec::new(), Vec::new());
+                for (schema, tables) in schemas {
+                    for (table, location) in tables {
+                        let Ok(columns) = self.schema(&location).await else {
+                            continue;
+                        };
+                        for (field, place) in columns.fields().iter().zip(1..) {
+                            in_schema.push(schema.clone());
+                            of_table.push(table.clone());
+                            names.push(field.name().clone());
+                            places.push(place);
+                            types.push(field.data_type().to_string());
+                            nullable.push(if field.is_nullable() { "YES" } else { "NO" });
+                        }
+                    }
+                }
+                RecordBatch::try_from_iter([
+                    ("table_catalog", repeated(CATALOG, names.len())),
+                    ("table_schema", texts(in_schema)),
+                    ("table_name", texts(of_table)),
+                    ("column_name", texts(names)),
+                    ("ordinal_position", Arc::new(Int32Array::from(places)) as ArrayRef),
+                    ("data_type", texts(types)),
+                    ("is_nullable", Arc::new(StringArray::from(nullable)) as ArrayRef),
+                ])?
+            }
+        };
+        Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
+    }
+}
+
+fn texts(values: Vec<String>) -> ArrayRef {
+    Arc::new(StringArray::from(values))
+}
+
+fn repeated(value: &str, rows: usize) -> ArrayRef {
+    Arc::new(StringArray::from(vec![value; rows]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn show_statements_are_queries() {
+        for sql in [
+            "SHOW TABLES",
+            "show schemas;",
+            "SHOW COLUMNS FROM x.\"t\"",
+            "describe T",
+        ] {
+            let query = shown(sql).expect(sql);
+            assert!(query.contains("information_schema."), "{query}");
+        }
+        assert!(shown("DESCRIBE 'o''x'").is_some_and(|query| query.contains("'o''''x'")));
+        for sql in ["SELECT 1", "SHOW", "SHOW TABLES LIKE 'x'", "DESCRIBE"] {
+            assert_eq!(shown(sql), None, "{sql}");
+        }
+        assert_eq!(View::named("Information_Schema.TABLES"), Some(View::Tables));
+        assert_eq!(View::named("tables"), None);
+    }
+}
