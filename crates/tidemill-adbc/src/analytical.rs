@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -20,8 +20,15 @@ use crate::database;
 /// How often the program is asked whether it still wants the answer.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What all queries of the process run on and in.
-static ENGINE: OnceLock<(Runtime, Session)> = OnceLock::new();
+/// What all queries of a process run on and in. A forked child makes its own: it has none of its parent's threads.
+struct Engine {
+    process: u32,
+    runtime: Runtime,
+    session: Session,
+}
+
+/// The engine that was made last, which is never given back.
+static ENGINE: Mutex<Option<&'static Engine>> = Mutex::new(None);
 
 /// Answers a query over tables that the host lends.
 ///
@@ -41,7 +48,7 @@ pub unsafe extern "C" fn TidemillAnalyticalQuery(
 }
 
 fn query(text: &str, tables: Arc<dyn TableSource>) -> Result<Box<dyn RecordBatchReader + Send>> {
-    let (runtime, session) = engine()?;
+    let Engine { runtime, session, .. } = engine()?;
     let begun = session.query_lent(text, Arc::clone(&tables));
     let answer = runtime.block_on(watched(begun, tables.as_ref()))?;
     Ok(Box::new(LentRows {
@@ -52,12 +59,18 @@ fn query(text: &str, tables: Arc<dyn TableSource>) -> Result<Box<dyn RecordBatch
     }))
 }
 
-fn engine() -> Result<&'static (Runtime, Session)> {
-    if let Some(engine) = ENGINE.get() {
+fn engine() -> Result<&'static Engine> {
+    let mut made = ENGINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some(engine) = made.filter(|engine| engine.process == process) {
         return Ok(engine);
     }
-    let runtime = database::runtime().map_err(|error| Error::new(Kind::Engine, error.message))?;
-    Ok(ENGINE.get_or_init(|| (runtime, Session::new(SessionOptions::default()))))
+    let engine = Engine {
+        process,
+        runtime: database::runtime().map_err(|error| Error::new(Kind::Engine, error.message))?,
+        session: Session::new(SessionOptions::default()),
+    };
+    Ok(made.insert(Box::leak(Box::new(engine))))
 }
 
 /// Waits for a future as long as the program wants it.

@@ -8,6 +8,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use crate::error;
+use crate::process_bound::ProcessBound;
 
 /// What cancels the work that is under way; work that begins later is not touched.
 #[derive(Clone, Debug)]
@@ -45,12 +46,12 @@ impl Watch {
 /// Work of a statement, which its own canceller and that of its connection cancel.
 #[derive(Debug)]
 pub(crate) struct Work {
-    runtime: Arc<Runtime>,
+    runtime: Arc<ProcessBound<Runtime>>,
     watch: Watch,
 }
 
 impl Work {
-    pub(crate) fn begin(runtime: &Arc<Runtime>, cancellers: [&Canceller; 2]) -> Self {
+    pub(crate) fn begin(runtime: &Arc<ProcessBound<Runtime>>, cancellers: [&Canceller; 2]) -> Self {
         Self {
             runtime: Arc::clone(runtime),
             watch: Watch(cancellers.map(|canceller| canceller.0.subscribe())),
@@ -69,7 +70,7 @@ impl Work {
     /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled); as the future.
     pub(crate) fn run<T>(&mut self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
         let Watch([own, connection]) = &mut self.watch;
-        self.runtime.block_on(async {
+        self.runtime.get()?.block_on(async {
             tokio::select! {
                 biased;
                 // Without senders nobody cancels any more.
@@ -88,7 +89,7 @@ impl Work {
     pub(crate) fn change<T>(&self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
         let watch = self.watch.clone();
         let work = tidemill_sql::stoppable(move || watch.check().is_err(), work);
-        let done = self.runtime.block_on(work);
+        let done = self.runtime.get()?.block_on(work);
         // It may have been done before it was stopped.
         done.map_err(|error| self.watch.check().err().unwrap_or(error::of_session(error)))
     }
@@ -99,6 +100,6 @@ impl Work {
     ///
     /// As the future.
     pub(crate) fn finish<T>(&self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
-        self.runtime.block_on(work).map_err(error::of_session)
+        self.runtime.get()?.block_on(work).map_err(error::of_session)
     }
 }

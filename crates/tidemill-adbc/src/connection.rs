@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use adbc_core::error::Result;
 use adbc_core::options::{InfoCode, ObjectDepth, OptionConnection, OptionValue};
@@ -17,23 +18,31 @@ use crate::database::{flag, text};
 use crate::error::{self, invalid, invalid_state, not_implemented, of_session};
 use crate::info;
 use crate::objects::{self, Patterns};
+use crate::process_bound::ProcessBound;
 use crate::rows::of_batch;
 use crate::statement::TidemillStatement;
 
 /// A connection to the tables of a database.
 pub struct TidemillConnection {
-    session: Arc<Session>,
-    runtime: Arc<Runtime>,
+    session: Arc<ProcessBound<Session>>,
+    runtime: Arc<ProcessBound<Runtime>>,
+    is_read_only: Arc<AtomicBool>,
     canceller: Canceller,
 }
 
 impl TidemillConnection {
-    pub(crate) fn new(settings: SessionOptions, runtime: Arc<Runtime>) -> Self {
-        Self {
-            session: Arc::new(Session::new(settings)),
+    /// # Errors
+    ///
+    /// [`Status::NotFound`](adbc_core::error::Status::NotFound) when something is attached that is not there.
+    pub(crate) fn new(settings: SessionOptions, runtime: Arc<ProcessBound<Runtime>>) -> Result<Self> {
+        let session = Session::new(settings);
+        session.check_attached().map_err(of_session)?;
+        Ok(Self {
+            session: Arc::new(ProcessBound::new(session)),
             runtime,
+            is_read_only: Arc::default(),
             canceller: Canceller::new(),
-        }
+        })
     }
 
     fn work(&self) -> Work {
@@ -41,7 +50,7 @@ impl TidemillConnection {
     }
 
     fn in_transaction(&self) -> Result<()> {
-        match self.session.autocommit() {
+        match self.session.get()?.autocommit() {
             false => Ok(()),
             true => Err(invalid_state(
                 "autocommit is on: each statement is a transaction of its own",
@@ -55,7 +64,13 @@ impl Connection for TidemillConnection {
 
     fn new_statement(&mut self) -> Result<TidemillStatement> {
         let (session, runtime) = (Arc::clone(&self.session), Arc::clone(&self.runtime));
-        Ok(TidemillStatement::new(session, runtime, self.canceller.clone()))
+        let is_read_only = Arc::clone(&self.is_read_only);
+        Ok(TidemillStatement::new(
+            session,
+            runtime,
+            is_read_only,
+            self.canceller.clone(),
+        ))
     }
 
     fn get_cancel_handle(&self) -> Box<dyn CancelHandle> {
@@ -82,7 +97,7 @@ impl Connection for TidemillConnection {
             column_name,
             has_tables: table_type.is_none_or(|types| types.contains(&objects::TABLE)),
         };
-        let found = self.work().run(objects::find(&self.session, depth, &patterns))?;
+        let found = self.work().run(objects::find(self.session.get()?, depth, &patterns))?;
         Ok(of_batch(objects::batch(&found)?))
     }
 
@@ -98,9 +113,10 @@ impl Connection for TidemillConnection {
             Some(database) => format!("{database}.{table_name}"),
             None => table_name.to_owned(),
         };
+        let session = self.session.get()?;
         let schema = self.work().run(async {
-            let location = self.session.locate(&name).await?;
-            self.session.schema(&location).await
+            let location = session.locate(&name).await?;
+            session.schema(&location).await
         })?;
         Ok(schema.as_ref().clone())
     }
@@ -128,12 +144,12 @@ impl Connection for TidemillConnection {
 
     fn commit(&mut self) -> Result<()> {
         self.in_transaction()?;
-        self.work().finish(self.session.commit())
+        self.work().finish(self.session.get()?.commit())
     }
 
     fn rollback(&mut self) -> Result<()> {
         self.in_transaction()?;
-        self.work().finish(self.session.rollback())
+        self.work().finish(self.session.get()?.rollback())
     }
 
     fn read_partition(&self, _: impl AsRef<[u8]>) -> Result<Box<dyn RecordBatchReader + Send>> {
@@ -149,9 +165,12 @@ impl Optionable for TidemillConnection {
         match key {
             OptionConnection::AutoCommit => {
                 let autocommit = flag(key.as_ref(), &value)?;
-                self.work().finish(self.session.set_autocommit(autocommit))
+                self.work().finish(self.session.get()?.set_autocommit(autocommit))
             }
-            OptionConnection::ReadOnly if value == "false" => Ok(()),
+            OptionConnection::ReadOnly => {
+                self.is_read_only.store(flag(key.as_ref(), &value)?, Ordering::Relaxed);
+                Ok(())
+            }
             OptionConnection::IsolationLevel if value == "adbc.connection.transaction.isolation.default" => Ok(()),
             OptionConnection::CurrentCatalog | OptionConnection::CurrentSchema if value.is_empty() => Ok(()),
             OptionConnection::CurrentCatalog | OptionConnection::CurrentSchema => Err(invalid(format!(
@@ -167,8 +186,8 @@ impl Optionable for TidemillConnection {
 
     fn get_option_string(&self, key: OptionConnection) -> Result<String> {
         match &key {
-            OptionConnection::AutoCommit => Ok(self.session.autocommit().to_string()),
-            OptionConnection::ReadOnly => Ok("false".to_owned()),
+            OptionConnection::AutoCommit => Ok(self.session.get()?.autocommit().to_string()),
+            OptionConnection::ReadOnly => Ok(self.is_read_only.load(Ordering::Relaxed).to_string()),
             OptionConnection::CurrentCatalog | OptionConnection::CurrentSchema => Ok(String::new()),
             _ => Err(error::no_option(key.as_ref())),
         }

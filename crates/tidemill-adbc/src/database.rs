@@ -1,27 +1,28 @@
 //! Databases: a folder of tables, or a database of a server, and names that are attached to it.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use adbc_core::error::{Error, Result, Status};
 use adbc_core::options::{OptionConnection, OptionDatabase, OptionValue};
 use adbc_core::{Database, Optionable};
-use tidemill_sql::{ServerUrl, SessionOptions};
-use tidemill_xbase::{CodePage, Deleted};
+use tidemill_sql::{ServerUrl, SessionOptions, path_of_url};
+use tidemill_xbase::{Blank, CodePage, Deleted};
 use tokio::runtime::Runtime;
 
 use crate::connection::TidemillConnection;
-use crate::error::{self, invalid, not_implemented};
+use crate::error::{self, invalid, not_implemented, of_session};
+use crate::process_bound::ProcessBound;
 
 /// What stands before the name of a table in an option.
-const ATTACH: &str = "tidemill.attach.";
+pub(crate) const ATTACH: &str = "tidemill.attach.";
 const DRIVE: &str = "tidemill.drive.";
 
 /// A folder of tables, or a database of a server.
 #[derive(Debug)]
 pub struct TidemillDatabase {
     options: Vec<(String, String)>,
-    runtime: Arc<Runtime>,
+    runtime: Arc<ProcessBound<Runtime>>,
 }
 
 impl TidemillDatabase {
@@ -32,7 +33,7 @@ impl TidemillDatabase {
     pub(crate) fn new(options: impl IntoIterator<Item = (OptionDatabase, OptionValue)>) -> Result<Self> {
         let mut database = Self {
             options: Vec::new(),
-            runtime: Arc::new(runtime()?),
+            runtime: Arc::new(ProcessBound::new(runtime()?)),
         };
         for (key, value) in options {
             database.set_option(key, value)?;
@@ -70,21 +71,14 @@ fn with_option(settings: SessionOptions, key: &str, value: &str) -> Result<Sessi
     Ok(match key {
         "uri" => match ServerUrl::new(value) {
             Some(database) => settings.database(database),
-            None => {
-                let folder = value.strip_prefix("file://").unwrap_or(value);
-                if !Path::new(folder).is_dir() {
-                    let why = format!(
-                        "{folder}: there is no such folder; the uri is a folder, or clickhouse://host/database"
-                    );
-                    return Err(Error::with_message_and_status(why, Status::NotFound));
-                }
-                settings.dir(folder)
-            }
+            None => settings.dir(folder(value)?),
         },
-        "tidemill.codepage" => {
-            let codepage = value.parse::<CodePage>();
-            settings.codepage(codepage.map_err(|error| invalid(format!("{key}: {error}")))?)
-        }
+        "tidemill.codepage" => settings.codepage(codepage(key, value)?),
+        "tidemill.blanks" => settings.blank(match value {
+            "null" => Blank::Null,
+            "zero" => Blank::Zero,
+            _ => return Err(invalid(format!("{key} is null or zero, not {value:?}"))),
+        }),
         "tidemill.deleted" => settings.deleted(match value {
             "skip" => Deleted::Skip,
             "include" => Deleted::Include,
@@ -100,6 +94,50 @@ fn with_option(settings: SessionOptions, key: &str, value: &str) -> Result<Sessi
     })
 }
 
+/// The folder that a path or a URL means.
+///
+/// # Errors
+///
+/// [`Status::NotFound`] when there is none.
+fn folder(uri: &str) -> Result<PathBuf> {
+    let folder = match path_of_url(uri) {
+        Some(folder) => folder.map_err(of_session)?,
+        None => PathBuf::from(uri),
+    };
+    match folder.is_dir() {
+        true => Ok(folder),
+        false => {
+            let why = format!(
+                "{}: there is no such folder; the uri is a folder, file:///folder, tidemill:///folder or \
+                 clickhouse://host/database",
+                folder.display()
+            );
+            Err(Error::with_message_and_status(why, Status::NotFound))
+        }
+    }
+}
+
+/// A URL without the options behind its question mark, and these: `tidemill:///books?tidemill.deleted=include`.
+fn without_options(uri: &str) -> (&str, Vec<(String, String)>) {
+    let is_ours = uri
+        .split_once(':')
+        .is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("tidemill"));
+    match uri.split_once('?') {
+        Some((uri, options)) if is_ours => (
+            uri,
+            url::form_urlencoded::parse(options.as_bytes()).into_owned().collect(),
+        ),
+        _ => (uri, Vec::new()),
+    }
+}
+
+/// # Errors
+///
+/// [`Status::InvalidArguments`] for a code page that is not known.
+pub(crate) fn codepage(key: &str, name: &str) -> Result<CodePage> {
+    name.parse().map_err(|error| invalid(format!("{key}: {error}")))
+}
+
 pub(crate) fn flag(key: &str, value: &str) -> Result<bool> {
     match value {
         "true" => Ok(true),
@@ -113,6 +151,10 @@ pub(crate) fn text(key: &str, value: OptionValue) -> Result<String> {
     match value {
         OptionValue::String(text) => Ok(text),
         OptionValue::Int(number) => Ok(number.to_string()),
+        OptionValue::Double(number) => Ok(number.to_string()),
+        // Which options there are is found out by whoever asked.
+        OptionValue::Bytes(bytes) => String::from_utf8(bytes)
+            .map_err(|_| invalid(format!("{key} takes text, and was given bytes that are none"))),
         _ => Err(invalid(format!("{key} takes text"))),
     }
 }
@@ -128,7 +170,7 @@ impl Database for TidemillDatabase {
         &self,
         options: impl IntoIterator<Item = (OptionConnection, OptionValue)>,
     ) -> Result<TidemillConnection> {
-        let mut connection = TidemillConnection::new(self.settings()?, Arc::clone(&self.runtime));
+        let mut connection = TidemillConnection::new(self.settings()?, Arc::clone(&self.runtime))?;
         for (key, value) in options {
             connection.set_option(key, value)?;
         }
@@ -143,9 +185,15 @@ impl Optionable for TidemillDatabase {
     fn set_option(&mut self, key: OptionDatabase, value: OptionValue) -> Result<()> {
         let key = key.as_ref().to_owned();
         let value = text(&key, value)?;
-        with_option(SessionOptions::default(), &key, &value)?;
-        self.options.retain(|(known, _)| *known != key);
-        self.options.push((key, value));
+        let (value, behind) = match key.as_str() {
+            "uri" => without_options(&value),
+            _ => (value.as_str(), Vec::new()),
+        };
+        for (key, value) in [(key, value.to_owned())].into_iter().chain(behind) {
+            with_option(SessionOptions::default(), &key, &value)?;
+            self.options.retain(|(known, _)| *known != key);
+            self.options.push((key, value));
+        }
         Ok(())
     }
 

@@ -5,8 +5,6 @@ use adbc_core::options::{OptionDatabase, OptionValue};
 
 use crate::database::TidemillDatabase;
 
-adbc_ffi::export_driver!(AdbcTidemillInit, TidemillDriver);
-
 /// Opens databases.
 #[derive(Debug, Default)]
 pub struct TidemillDriver;

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use adbc_core::error::{Error, Status};
 use tidemill_ads::sql::Kind;
-use tidemill_sql::with_causes;
+use tidemill_sql::{PlannerFault, with_causes};
 
 /// What a session found wrong.
 pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
@@ -17,11 +17,35 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         E::Exists { .. } => (Status::AlreadyExists, "42S01"),
         E::Ads(inner) => return of_ads(inner, &error),
         E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => (Status::NotFound, "HY000"),
-        E::Io { .. } | E::ClickHouse { .. } => (Status::IO, "HY000"),
+        E::Io { .. } => (Status::IO, "HY000"),
+        error if error.is_of_connection() => (Status::IO, "08001"),
+        E::ClickHouse { .. } | E::Cassandra { .. } => (Status::IO, "HY000"),
+        E::Lossy { .. } => (Status::InvalidData, "22000"),
         error if error.is_damage() => (Status::InvalidData, "HY000"),
+        E::NotATable { .. } => (Status::InvalidData, "HY000"),
+        E::RowCount { .. } | E::Checksum { .. } | E::Shrunk { .. } | E::Replaced { .. } => (Status::Integrity, "HY000"),
+        E::Xbase(inner) => of_xbase(inner),
+        E::Riegeli(_) => (Status::InvalidData, "HY000"),
+        E::Engine(_) => match error.planner_fault() {
+            Some(PlannerFault::Unsupported) => (Status::NotImplemented, "0A000"),
+            Some(PlannerFault::Statement) => (Status::InvalidArguments, "42000"),
+            Some(PlannerFault::Value) => (Status::InvalidData, "22000"),
+            Some(PlannerFault::Io) => (Status::IO, "HY000"),
+            _ => (Status::Internal, "HY000"),
+        },
         _ => (Status::Internal, "HY000"),
     };
     with_state(with_causes(&error), status, state)
+}
+
+fn of_xbase(error: &tidemill_xbase::Error) -> (Status, &'static str) {
+    use tidemill_xbase::Error as X;
+    match error {
+        // A type or a name that xBase has not.
+        X::Misuse(_) => (Status::NotImplemented, "0A000"),
+        X::Io { .. } => (Status::IO, "HY000"),
+        _ => (Status::InvalidData, "22000"),
+    }
 }
 
 fn of_ads(inner: &tidemill_ads::Error, whole: &tidemill_sql::Error) -> Error {
@@ -51,7 +75,8 @@ fn with_native_code(mut error: Error, code: i64) -> Error {
 }
 
 fn with_state(message: String, status: Status, state: &str) -> Error {
-    let mut error = Error::with_message_and_status(message, status);
+    // Texts of C end at a zero byte.
+    let mut error = Error::with_message_and_status(message.replace('\0', "\\0"), status);
     for (place, letter) in error.sqlstate.iter_mut().zip(state.bytes()) {
         *place = c_char::from_ne_bytes([letter]);
     }
@@ -68,6 +93,15 @@ pub(crate) fn invalid(message: impl Into<String>) -> Error {
 
 pub(crate) fn invalid_state(message: impl Into<String>) -> Error {
     Error::with_message_and_status(message, Status::InvalidState)
+}
+
+pub(crate) fn read_only(what: &str) -> Error {
+    let what: String = what.chars().take(80).collect();
+    with_state(
+        format!("{what}: the connection only reads (adbc.connection.readonly)"),
+        Status::InvalidState,
+        "25006",
+    )
 }
 
 pub(crate) fn not_implemented(message: impl Into<String>) -> Error {

@@ -1,6 +1,6 @@
 //! `libtidemill_adbc.so`: one SQL over every store, for programs that speak ADBC, and the engine of `libace.so` for joins.
 //!
-//! - [`TidemillDriver`] is the driver that a driver manager loads, by the symbol `AdbcDriverInit`. A database is a folder or a
+//! - [`TidemillDriver`] is the driver that a driver manager loads, by the symbol `AdbcTidemillInit` or `AdbcDriverInit`. A database is a folder or a
 //!   database of a server, a connection is a [`Session`](tidemill_sql::Session) over it, a statement is one text at a time.
 //! - `TidemillAnalyticalQuery` is for `libace.so` alone: it lends tables for one query (`tidemill-analytical`).
 //!
@@ -19,9 +19,12 @@ mod connection;
 mod database;
 mod driver;
 mod error;
+mod export;
 mod info;
 mod objects;
+mod outcome;
 mod parameters;
+mod process_bound;
 mod rows;
 mod statement;
 

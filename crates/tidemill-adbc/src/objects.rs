@@ -8,6 +8,7 @@ use adbc_core::options::ObjectDepth;
 use adbc_core::schemas::GET_OBJECTS_SCHEMA;
 use arrow_array::RecordBatch;
 use arrow_json::ReaderBuilder;
+use arrow_schema::{DataType, Field, TimeUnit};
 use serde::Serialize;
 use tidemill_sql::{Location, Session};
 
@@ -49,8 +50,14 @@ struct Column {
     column_name: String,
     ordinal_position: i32,
     remarks: Option<String>,
+    xdbc_data_type: i16,
     xdbc_type_name: String,
+    xdbc_column_size: Option<i32>,
+    xdbc_decimal_digits: Option<i16>,
+    xdbc_num_prec_radix: Option<i16>,
     xdbc_nullable: i16,
+    xdbc_sql_data_type: i16,
+    xdbc_datetime_sub: Option<i16>,
     xdbc_is_nullable: &'static str,
 }
 
@@ -120,16 +127,7 @@ async fn described(
                     .iter()
                     .zip(1..)
                     .filter(|(field, _)| fits(patterns.column_name, field.name()));
-                columns
-                    .map(|(field, place)| Column {
-                        column_name: field.name().clone(),
-                        ordinal_position: place,
-                        remarks: remarks(field),
-                        xdbc_type_name: field.data_type().to_string(),
-                        xdbc_nullable: i16::from(field.is_nullable()),
-                        xdbc_is_nullable: if field.is_nullable() { "YES" } else { "NO" },
-                    })
-                    .collect()
+                columns.map(|(field, place)| described_column(field, place)).collect()
             }),
         };
         described.push(Table {
@@ -142,8 +140,97 @@ async fn described(
     described
 }
 
+fn described_column(field: &Field, place: i32) -> Column {
+    let shape = XdbcType::of(field.data_type());
+    Column {
+        column_name: field.name().clone(),
+        ordinal_position: place,
+        remarks: remarks(field),
+        xdbc_data_type: shape.code,
+        xdbc_type_name: field.data_type().to_string(),
+        xdbc_column_size: shape.size,
+        xdbc_decimal_digits: shape.digits,
+        xdbc_num_prec_radix: shape.radix,
+        xdbc_nullable: i16::from(field.is_nullable()),
+        xdbc_sql_data_type: shape.datetime.map_or(shape.code, |_| SQL_DATETIME),
+        xdbc_datetime_sub: shape.datetime,
+        xdbc_is_nullable: if field.is_nullable() { "YES" } else { "NO" },
+    }
+}
+
+/// What ODBC calls dates and times together (`sql.h`, SQL_DATETIME).
+const SQL_DATETIME: i16 = 9;
+
+/// A type as XDBC describes it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct XdbcType {
+    code: i16,
+    size: Option<i32>,
+    digits: Option<i16>,
+    radix: Option<i16>,
+    /// SQL_CODE_DATE, SQL_CODE_TIME or SQL_CODE_TIMESTAMP.
+    datetime: Option<i16>,
+}
+
+impl XdbcType {
+    /// By the codes of ODBC's `sql.h` and `sqlext.h`; what these have not is SQL_UNKNOWN_TYPE.
+    fn of(data_type: &DataType) -> Self {
+        let sized = |code, size: i32| Self {
+            code,
+            size: Some(size),
+            ..Self::default()
+        };
+        let number = |code, size: i32, digits: i8| Self {
+            digits: Some(digits.into()),
+            radix: Some(10),
+            ..sized(code, size)
+        };
+        let moment = |code, datetime, size: i32, digits: i8| Self {
+            digits: Some(digits.into()),
+            datetime: Some(datetime),
+            ..sized(code, size)
+        };
+        let plain = |code| Self {
+            code,
+            ..Self::default()
+        };
+        match data_type {
+            DataType::Boolean => sized(-7, 1),
+            DataType::Int8 | DataType::UInt8 => number(-6, 3, 0),
+            DataType::Int16 | DataType::UInt16 => number(5, 5, 0),
+            DataType::Int32 | DataType::UInt32 => number(4, 10, 0),
+            DataType::Int64 => number(-5, 19, 0),
+            DataType::UInt64 => number(-5, 20, 0),
+            DataType::Float16 | DataType::Float32 => number(7, 7, 0),
+            DataType::Float64 => number(8, 15, 0),
+            DataType::Decimal32(precision, scale)
+            | DataType::Decimal64(precision, scale)
+            | DataType::Decimal128(precision, scale)
+            | DataType::Decimal256(precision, scale) => number(3, (*precision).into(), *scale),
+            DataType::Date32 | DataType::Date64 => moment(91, 1, 10, 0),
+            DataType::Time32(unit) | DataType::Time64(unit) => moment(92, 2, 8, digits_of(*unit)),
+            DataType::Timestamp(unit, _) => moment(93, 3, 19, digits_of(*unit)),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => plain(12),
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => plain(-3),
+            DataType::FixedSizeBinary(size) => sized(-2, *size),
+            DataType::Dictionary(_, values) => Self::of(values),
+            _ => plain(0),
+        }
+    }
+}
+
+/// The digits behind the point of a second.
+fn digits_of(unit: TimeUnit) -> i8 {
+    match unit {
+        TimeUnit::Second => 0,
+        TimeUnit::Millisecond => 3,
+        TimeUnit::Microsecond => 6,
+        TimeUnit::Nanosecond => 9,
+    }
+}
+
 /// The field of an xBase table as its programs write it: `N(8,2)`.
-fn remarks(field: &arrow_schema::Field) -> Option<String> {
+fn remarks(field: &Field) -> Option<String> {
     let get = |key: &str| field.metadata().get(key);
     let (letter, width, decimals) = (get("xbase.type")?, get("xbase.width")?, get("xbase.decimals")?);
     Some(match decimals.as_str() {

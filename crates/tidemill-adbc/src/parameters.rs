@@ -1,5 +1,7 @@
 //! Values of parameters: the rows of a batch.
 
+use std::sync::Arc;
+
 use adbc_core::error::Result;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -39,6 +41,42 @@ pub(crate) fn rows(batch: &RecordBatch, names: &[Option<String>], by_name: bool)
     Ok((0..batch.num_rows()).map(row).collect())
 }
 
+/// The values of the first row, with others of their columns' types in place of NULL; `None` where it has no NULL.
+///
+/// # Errors
+///
+/// As [`rows`].
+pub(crate) fn without_nulls(
+    batch: &RecordBatch,
+    names: &[Option<String>],
+    by_name: bool,
+) -> Result<Option<Vec<Value>>> {
+    let first = batch.slice(0, batch.num_rows().min(1));
+    let has_null = |column: &ArrayRef| column.is_null(0) && *column.data_type() != DataType::Null;
+    if first.num_rows() == 0 || !first.columns().iter().any(has_null) {
+        return Ok(None);
+    }
+    let columns = first.columns().iter().map(|column| match has_null(column) {
+        true => {
+            // Zeros, and empty texts: values of every type that a parameter has.
+            let data = arrow_array::new_null_array(column.data_type(), 1).into_data();
+            let data = data.into_builder().nulls(None).build()?;
+            Ok(arrow_array::make_array(data))
+        }
+        false => Ok(Arc::clone(column)),
+    });
+    let columns = columns.collect::<std::result::Result<Vec<_>, arrow_schema::ArrowError>>()?;
+    let schema = first.schema();
+    let fields = schema
+        .fields()
+        .iter()
+        .zip(&columns)
+        .map(|(field, column)| Field::new(field.name(), column.data_type().clone(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let filled = RecordBatch::try_new(schema, columns)?;
+    Ok(rows(&filled, names, by_name)?.pop())
+}
+
 /// The names and types of a text's parameters. A type is known when a value is bound.
 ///
 /// # Errors
@@ -68,6 +106,11 @@ fn plain(column: &ArrayRef) -> Result<ArrayRef> {
         T::Decimal32(_, scale) | T::Decimal64(_, scale) | T::Decimal128(_, scale) => T::Decimal128(38, *scale),
         T::Date64 => T::Date32,
         T::Time32(_) | T::Time64(_) => T::Time32(TimeUnit::Millisecond),
+        T::Timestamp(_, Some(zone)) if !is_universal(zone) => {
+            return Err(invalid(format!(
+                "a parameter of the zone {zone}: a timestamp of SQL has no zone; convert it to UTC, or leave the zone out"
+            )));
+        }
         T::Timestamp(_, _) => T::Timestamp(TimeUnit::Millisecond, None),
         T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => T::Binary,
         T::Dictionary(_, values) => return plain(&cast(column, values)?),
@@ -82,6 +125,10 @@ fn plain(column: &ArrayRef) -> Result<ArrayRef> {
         ..arrow_cast::CastOptions::default()
     };
     arrow_cast::cast_with_options(column, &wanted, &cast_whole).map_err(|error| invalid(error.to_string()))
+}
+
+fn is_universal(zone: &str) -> bool {
+    matches!(zone, "UTC" | "Etc/UTC" | "Z" | "+00:00")
 }
 
 /// A value of a column that [`plain`] made.
@@ -118,8 +165,6 @@ fn decimal(unscaled: i128, scale: i8) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use arrow_array::{
         Date64Array, Decimal128Array, Int32Array, NullArray, StringArray, TimestampMicrosecondArray, UInt64Array,
     };

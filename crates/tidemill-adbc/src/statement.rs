@@ -1,38 +1,70 @@
 //! Statements: a text with its values, or rows for a table.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use adbc_core::error::Result;
+use adbc_core::error::{Error, Result};
 use adbc_core::options::{OptionStatement, OptionValue};
 use adbc_core::{CancelHandle, Optionable, PartitionedResult, Statement};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, UInt64Array};
-use arrow_schema::Schema;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{Schema, SchemaRef};
 use tidemill_ads::sql::Value;
-use tidemill_sql::{Ingest, Session, is_query};
+use tidemill_sql::{Answer, Ingest, IngestOptions, Session, is_query};
+use tidemill_xbase::Dialect;
 use tokio::runtime::Runtime;
 
 use crate::cancel::{Canceller, Work};
-use crate::database::{flag, text};
-use crate::error::{self, invalid, invalid_state, not_implemented, of_session};
-use crate::parameters;
-use crate::rows::{Rows, of_batch};
+use crate::database::{ATTACH, codepage, flag, text};
+use crate::error::{self, invalid, invalid_state, not_implemented, of_session, read_only};
+use crate::process_bound::ProcessBound;
+use crate::rows::{self, Rows, of_batch};
+use crate::{outcome, parameters};
 
 /// A statement of a connection.
 pub struct TidemillStatement {
-    session: Arc<Session>,
-    runtime: Arc<Runtime>,
+    session: Arc<ProcessBound<Session>>,
+    runtime: Arc<ProcessBound<Runtime>>,
+    /// Whether the connection only reads.
+    is_read_only: Arc<AtomicBool>,
     /// Its own, and its connection's.
     cancellers: [Canceller; 2],
     sql: Option<String>,
     bound: Option<Bound>,
     target: Option<String>,
     target_schema: Option<String>,
-    mode: Ingest,
+    ingest: IngestOptions,
     binds_by_name: bool,
 }
 
 /// The option by which values go by the names of their columns.
 const BIND_BY_NAME: &str = "adbc.statement.bind_by_name";
+
+/// What stands before the options of ingestion that ADBC does not have.
+const INGEST: &str = "tidemill.ingest.";
+
+fn set_ingest_option(ingest: &mut IngestOptions, key: &str, value: String) -> Result<()> {
+    match key.strip_prefix(INGEST).unwrap_or_default() {
+        "lossy" => ingest.lossy = flag(key, &value)?,
+        "codepage" => ingest.codepage = Some(codepage(key, &value)?),
+        "dialect" => {
+            let dialects = [
+                ("dbase3", Dialect::Dbase3),
+                ("dbase4", Dialect::Dbase4),
+                ("foxpro", Dialect::FoxPro2),
+                ("vfp", Dialect::VisualFoxPro),
+            ];
+            let known = dialects.into_iter().find(|(name, _)| *name == value);
+            let (_, dialect) =
+                known.ok_or_else(|| invalid(format!("{key} is dbase3, dbase4, foxpro or vfp, not {value:?}")))?;
+            ingest.file.dialect = dialect;
+        }
+        "engine" => ingest.table.engine = value,
+        "order_by" => ingest.table.order_by = value,
+        "primary_key" => ingest.table.primary_key = (!value.is_empty()).then_some(value),
+        _ => return Err(not_implemented(format!("a statement has no option {key}"))),
+    }
+    Ok(())
+}
 
 /// What was bound.
 enum Bound {
@@ -54,16 +86,22 @@ impl Bound {
 }
 
 impl TidemillStatement {
-    pub(crate) fn new(session: Arc<Session>, runtime: Arc<Runtime>, connection: Canceller) -> Self {
+    pub(crate) fn new(
+        session: Arc<ProcessBound<Session>>,
+        runtime: Arc<ProcessBound<Runtime>>,
+        is_read_only: Arc<AtomicBool>,
+        connection: Canceller,
+    ) -> Self {
         Self {
             session,
             runtime,
+            is_read_only,
             cancellers: [Canceller::new(), connection],
             sql: None,
             bound: None,
             target: None,
             target_schema: None,
-            mode: Ingest::Create,
+            ingest: IngestOptions::default(),
             binds_by_name: false,
         }
     }
@@ -95,76 +133,107 @@ impl TidemillStatement {
         Ok(Either::Many(rows))
     }
 
-    /// Runs statements that change something, all of them or none of an xBase table's; returns how many rows they changed.
-    fn change(&mut self) -> Result<Option<u64>> {
-        let sql = self.sql()?.to_owned();
+    /// Runs what is not one query: a change once for each row of values, all of them or none of an xBase table's, or a script.
+    fn change(&mut self, sql: &str) -> Result<Done> {
+        self.refuse_read_only(sql)?;
         let work = self.work();
-        let has_values = self.bound.is_some();
-        let runs = self.runs(&sql)?;
+        let session = self.session.get()?;
+        if self.bound.is_none() {
+            let answer = work.change(session.query(sql))?;
+            return Ok(match answer.changed() {
+                Some(changed) => Done::Changed(changed.rows),
+                None => Done::Rows(Box::new(answer)),
+            });
+        }
         let session = Arc::clone(&self.session);
-        let was_on = session.autocommit();
-        let as_one = has_values && was_on;
-        if as_one {
-            work.finish(session.set_autocommit(false))?;
-        }
-        let mut done = runs.map(|values| {
-            work.watch().check()?;
-            work.change(changed(&session, &sql, &values?))
+        let watch = work.watch().clone();
+        let refusal: Refusal = Arc::default();
+        let runs = self.runs(sql)?.map({
+            let refusal = Arc::clone(&refusal);
+            move |values| match watch.check().and(values) {
+                Ok(values) => Ok(values),
+                Err(error) => Err(refuse(&refusal, error)),
+            }
         });
-        let done = done.try_fold(None, |sum: Option<u64>, rows| {
-            Ok(match (sum, rows?) {
-                (sum, None) => sum,
-                (sum, Some(rows)) => Some(sum.unwrap_or(0) + rows),
-            })
-        });
-        if as_one {
-            let taken_back = match &done {
-                Ok(_) => Ok(()),
-                Err(_) => work.finish(session.rollback()),
-            };
-            // Whatever happened, the connection is as it was.
-            let committed = work.finish(session.set_autocommit(true));
-            let done = done?;
-            return taken_back.and(committed).map(|()| done);
-        }
-        done
+        let changed = work.change(session.get()?.change_each(sql, runs));
+        changed
+            .map(Done::Changed)
+            .map_err(|error| refused(&refusal).unwrap_or(error))
     }
 
     /// Puts what is bound into a table.
     fn ingest(&mut self, table: &str) -> Result<u64> {
+        self.refuse_read_only(table)?;
         let Some(bound) = Bound::take(&mut self.bound) else {
             return Err(invalid_state(format!("there are no rows for {table}: bind them first")));
         };
         let work = self.work();
+        let session = self.session.get()?;
         let (schema, watch) = (bound.schema(), work.watch().clone());
         let batches = bound.map(move |batch| match watch.check() {
             Ok(()) => Ok(batch?),
             Err(cancelled) => Err(arrow_schema::ArrowError::ExternalError(Box::new(cancelled)).into()),
         });
         let table = match &self.target_schema {
-            Some(database) => format!("{database}.{table}"),
+            Some(name) if !session.has_schema(name).map_err(of_session)? => {
+                return Err(of_session(tidemill_sql::Error::NotFound {
+                    name: name.clone(),
+                    hint: format!("no database and no folder is attached by this name ({ATTACH}{name})"),
+                }));
+            }
+            Some(schema) => format!("{schema}.{table}"),
             None => table.to_owned(),
         };
-        let done = work.finish(self.session.ingest(&table, self.mode, schema, batches));
+        let done = work.finish(session.ingest(&table, self.ingest.clone(), schema, batches));
         // Cancelled rows came as an error of the iterator.
         done.map_err(|error| work.watch().check().err().unwrap_or(error))
     }
-}
 
-/// How many rows a statement changed.
-async fn changed(session: &Session, sql: &str, values: &[Value]) -> tidemill_sql::Result<Option<u64>> {
-    let mut answer = session.query_with(sql, values).await?;
-    let mut rows = None;
-    while let Some(batch) = answer.next().await? {
-        let counts = batch
-            .columns()
-            .first()
-            .and_then(|column| column.as_any().downcast_ref::<UInt64Array>());
-        for count in counts.into_iter().flatten().flatten() {
-            rows = Some(rows.unwrap_or(0) + count);
+    /// # Errors
+    ///
+    /// [`Status::InvalidState`](adbc_core::error::Status::InvalidState) where the connection only reads.
+    fn refuse_read_only(&self, what: &str) -> Result<()> {
+        match self.is_read_only.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(read_only(what)),
         }
     }
-    Ok(rows)
+
+    /// The schema of the runs of a query, where the first row of values has a NULL, whose type only its column knows: values stand in
+    /// for the NULLs.
+    fn schema_of_runs(&mut self, sql: &str) -> Result<Option<SchemaRef>> {
+        let Some(Bound::Batch(batch)) = &self.bound else {
+            return Ok(None);
+        };
+        let Some(values) = parameters::without_nulls(batch, &parameters::names(sql)?, self.binds_by_name)? else {
+            return Ok(None);
+        };
+        let session = Arc::clone(&self.session);
+        let answer = self.work().run(session.get()?.query_with(sql, &values))?;
+        Ok(Some(answer.schema()))
+    }
+}
+
+/// What a statement did that is not one query.
+enum Done {
+    /// So many rows were changed, where that is known.
+    Changed(Option<u64>),
+    /// A script that ends with rows.
+    Rows(Box<Answer>),
+}
+
+/// Why the rows of values ended before their end, in the terms of ADBC.
+type Refusal = Arc<Mutex<Option<Error>>>;
+
+/// Keeps an error for [`refused`], and says it in the terms of a session.
+fn refuse(refusal: &Refusal, error: Error) -> tidemill_sql::Error {
+    let message = error.message.clone();
+    *refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    tidemill_sql::Error::Parse { message }
+}
+
+fn refused(refusal: &Refusal) -> Option<Error> {
+    refusal.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// One of two iterators.
@@ -195,37 +264,55 @@ impl Statement for TidemillStatement {
         Ok(())
     }
 
-    /// A statement that changes rows gives one row with their number.
+    /// A statement that changes rows gives no rows and no columns; their number is that of the rows affected.
     fn execute(&mut self) -> Result<Box<dyn RecordBatchReader + Send>> {
         if let Some(table) = self.target.clone() {
-            return counted(Some(self.ingest(&table)?));
+            outcome::set_rows_affected(i64::try_from(self.ingest(&table)?).ok());
+            return Ok(rows::none());
         }
         let sql = self.sql()?.to_owned();
         if !is_query(&sql).map_err(of_session)? {
-            return counted(self.change()?);
+            return match self.change(&sql)? {
+                Done::Changed(rows) => {
+                    outcome::set_rows_affected(rows.and_then(|rows| i64::try_from(rows).ok()));
+                    Ok(rows::none())
+                }
+                Done::Rows(answer) => {
+                    let mut only = Some(*answer);
+                    Ok(Box::new(Rows::new(self.work(), move |_| Ok(only.take()))?))
+                }
+            };
         }
+        let schema = self.schema_of_runs(&sql)?;
         let mut runs = self.runs(&sql)?;
         let session = Arc::clone(&self.session);
-        let rows = Rows::new(self.work(), move |work| {
+        let next = move |work: &mut Work| {
             let Some(values) = runs.next().transpose()? else {
                 return Ok(None);
             };
-            work.run(session.query_with(&sql, &values)).map(Some)
-        });
-        Ok(Box::new(rows?))
+            work.run(session.get()?.query_with(&sql, &values)).map(Some)
+        };
+        Ok(match schema {
+            Some(schema) => Box::new(Rows::of_schema(self.work(), schema, next)?),
+            None => Box::new(Rows::new(self.work(), next)?),
+        })
     }
 
     fn execute_update(&mut self) -> Result<Option<i64>> {
         if let Some(table) = self.target.clone() {
             return Ok(i64::try_from(self.ingest(&table)?).ok());
         }
-        if is_query(self.sql()?).map_err(of_session)? {
+        let sql = self.sql()?.to_owned();
+        if is_query(&sql).map_err(of_session)? {
             for batch in self.execute()? {
                 batch?;
             }
             return Ok(None);
         }
-        Ok(self.change()?.and_then(|rows| i64::try_from(rows).ok()))
+        match self.change(&sql)? {
+            Done::Changed(rows) => Ok(rows.and_then(|rows| i64::try_from(rows).ok())),
+            Done::Rows(_) => Ok(None),
+        }
     }
 
     /// Parameters that have no values yet are NULL.
@@ -233,6 +320,9 @@ impl Statement for TidemillStatement {
         let sql = self.sql()?.to_owned();
         if !is_query(&sql).map_err(of_session)? {
             return Ok(Schema::empty());
+        }
+        if let Some(schema) = self.schema_of_runs(&sql)? {
+            return Ok(schema.as_ref().clone());
         }
         let values = match self.bound {
             Some(Bound::Batch(_)) => self.runs(&sql)?.next().transpose()?,
@@ -242,7 +332,8 @@ impl Statement for TidemillStatement {
             Some(values) => values,
             None => vec![Value::Null; parameters::names(&sql)?.len()],
         };
-        let answer = self.work().run(self.session.query_with(&sql, &values))?;
+        let session = Arc::clone(&self.session);
+        let answer = self.work().run(session.get()?.query_with(&sql, &values))?;
         Ok(answer.schema().as_ref().clone())
     }
 
@@ -276,13 +367,6 @@ impl Statement for TidemillStatement {
     }
 }
 
-/// One row with a number of rows, or none where nobody counted.
-fn counted(rows: Option<u64>) -> Result<Box<dyn RecordBatchReader + Send>> {
-    let rows: UInt64Array = rows.into_iter().map(Some).collect();
-    let batch = RecordBatch::try_from_iter([("rows", Arc::new(rows) as ArrayRef)])?;
-    Ok(of_batch(batch))
-}
-
 impl Optionable for TidemillStatement {
     type Option = OptionStatement;
 
@@ -295,7 +379,7 @@ impl Optionable for TidemillStatement {
             }
             OptionStatement::TargetDbSchema => self.target_schema = (!value.is_empty()).then_some(value),
             OptionStatement::IngestMode => {
-                self.mode = match value.as_str() {
+                self.ingest.mode = match value.as_str() {
                     "adbc.ingest.mode.create" => Ingest::Create,
                     "adbc.ingest.mode.append" => Ingest::Append,
                     "adbc.ingest.mode.replace" => Ingest::Replace,
@@ -304,6 +388,9 @@ impl Optionable for TidemillStatement {
                 };
             }
             OptionStatement::Other(key) if key == BIND_BY_NAME => self.binds_by_name = flag(&key, &value)?,
+            OptionStatement::Other(key) if key.starts_with(INGEST) => {
+                set_ingest_option(&mut self.ingest, &key, value)?;
+            }
             OptionStatement::Temporary if value == "false" => {}
             OptionStatement::TargetCatalog if value.is_empty() => {}
             other => {
@@ -320,7 +407,7 @@ impl Optionable for TidemillStatement {
         match &key {
             OptionStatement::TargetTable => self.target.clone().ok_or_else(|| error::no_option(key.as_ref())),
             OptionStatement::TargetDbSchema => self.target_schema.clone().ok_or_else(|| error::no_option(key.as_ref())),
-            OptionStatement::IngestMode => Ok(match self.mode {
+            OptionStatement::IngestMode => Ok(match self.ingest.mode {
                 Ingest::Create => "adbc.ingest.mode.create",
                 Ingest::Append => "adbc.ingest.mode.append",
                 Ingest::Replace => "adbc.ingest.mode.replace",

@@ -21,6 +21,10 @@ pub(super) const UNSAFE: &[Exception] = &[
         "exports the function that libace.so calls",
     ),
     (
+        "crates/tidemill-adbc/src/export.rs",
+        "exports the functions that driver managers call, and streams whose errors can be asked for",
+    ),
+    (
         "crates/tidemill-analytical/src/abi.rs",
         "says the types of functions that are called across the interface",
     ),
