@@ -51,8 +51,10 @@ fn ensure(server: Server) -> Result<Installation> {
         return Ok(installation);
     }
     let parent = folder.parent().context("the cache folder is the root")?;
-    let new = parent.join(format!(".{}.{}", server.name().to_lowercase(), std::process::id()));
-    fs::create_dir_all(&new).with_context(|| new.display().to_string())?;
+    fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+    let prefix = format!(".{}.", server.name().to_lowercase());
+    let new = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent);
+    let new = new.with_context(|| parent.display().to_string())?.keep();
     let made = match server {
         Server::ClickHouse => clickhouse(&new),
         Server::Cassandra => cassandra(&new),
@@ -70,7 +72,9 @@ fn ensure(server: Server) -> Result<Installation> {
 
 /// Renames `new` to `folder`; what was there (another recipe, or the same from a run at the same time) goes.
 fn put_in_place(new: &Path, folder: &Path) -> Result<()> {
-    let old = new.with_extension("old");
+    let mut old = new.as_os_str().to_owned();
+    old.push(".old");
+    let old = PathBuf::from(old);
     if folder.exists() {
         fs::rename(folder, &old).with_context(|| format!("moving {} away", folder.display()))?;
     }

@@ -91,8 +91,12 @@ struct Count {
 impl Report {
     fn new(workspace: &Workspace) -> Result<Self> {
         fs::create_dir_all(&workspace.target)?;
-        let not_run = workspace.target.join(format!("tests-not-run.{}", std::process::id()));
-        fs::write(&not_run, "").with_context(|| not_run.display().to_string())?;
+        let not_run = tempfile::Builder::new()
+            .prefix("tests-not-run.")
+            .tempfile_in(&workspace.target);
+        let (_, not_run) = not_run
+            .with_context(|| workspace.target.display().to_string())?
+            .keep()?;
         let nextest = has_subcommand(&workspace.root, "nextest");
         Ok(Self {
             count: Count::default(),

@@ -1,17 +1,18 @@
 //! Temporary tables: `#name`, which one connection alone sees, and which are gone with it ("Temporary Tables" in ADS's help).
 //!
-//! They are tables like others, in a folder of their own below that of the system's temporary files, which nobody else may look into. Their
-//! fields have names of up to 128 characters: where the 10 bytes of a DBF do not suffice, the file has shorter ones, and the connection
+//! They are tables like others, in a folder of their own below that of the system's temporary files, which nobody else may look into. The
+//! folder is locked for as long as the connection is open: one that nobody has locked was left by a process that died, and is removed by
+//! the next connection that makes one. Their fields have names of up to 128 characters: where the 10 bytes of a DBF do not suffice, the file has shorter ones, and the connection
 //! remembers the others for as long as the table is there.
 
 use std::collections::HashMap;
-use std::fs::DirBuilder;
-use std::hash::{BuildHasher, RandomState};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{DirBuilder, File, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tidemill_xbase::FieldSpec;
+use tidemill_xbase::{FieldSpec, own_name};
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -19,11 +20,13 @@ use crate::error::{Error, ErrorCode, Result};
 const LONGEST: usize = 128;
 /// The most bytes of a name in the file.
 const IN_FILE: usize = 10;
+/// What the names of the folders end with.
+const END: &str = ".temporary";
 
 /// The temporary tables of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Temporary {
-    folder: Option<PathBuf>,
+    folder: Option<OwnFolder>,
     tables: HashMap<String, Known>,
     made: u64,
 }
@@ -88,27 +91,107 @@ impl Temporary {
     }
 
     fn folder(&mut self) -> Result<PathBuf> {
-        if let Some(folder) = &self.folder {
-            return Ok(folder.clone());
-        }
-        let number = RandomState::new().hash_one(std::process::id());
-        let folder = std::env::temp_dir().join(format!("tidemill-{}-{number:016x}", std::process::id()));
-        DirBuilder::new().mode(0o700).create(&folder).map_err(|error| {
-            let what = format!("{}: no folder for temporary tables: {error}", folder.display());
-            Error::new(ErrorCode::FileError, what)
-        })?;
-        self.folder = Some(folder.clone());
-        Ok(folder)
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => OwnFolder::make(&std::env::temp_dir())?,
+        };
+        Ok(self.folder.insert(folder).path.clone())
     }
 }
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            // What cannot be removed is the system's to clean up.
-            let _ = std::fs::remove_dir_all(folder);
+/// A folder that one connection has, locked until it is dropped and removed then.
+#[derive(Debug)]
+struct OwnFolder {
+    path: PathBuf,
+    process: u32,
+    /// Holds the lock.
+    _held: File,
+}
+
+impl OwnFolder {
+    /// Makes a folder in another one, and removes those that processes which died have left there.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FileError`] when there can be none.
+    fn make(within: &Path) -> Result<Self> {
+        let bad = |path: &Path, error: &dyn std::fmt::Display| {
+            let what = format!("{}: no folder for temporary tables: {error}", path.display());
+            Error::new(ErrorCode::FileError, what)
+        };
+        sweep(within);
+        loop {
+            let create = |path: &Path| {
+                DirBuilder::new()
+                    .mode(0o700)
+                    .create(path)
+                    .map_err(|error| own_error(path, error))
+            };
+            let (path, ()) =
+                own_name::make(within, own_name::PREFIX, END, create).map_err(|error| bad(within, &error))?;
+            let held = File::open(&path).map_err(|error| bad(&path, &error))?;
+            // Somebody who looks for folders that nobody has may be faster.
+            if held.try_lock().is_ok() && is_at(&path, &held) {
+                return Ok(Self {
+                    path,
+                    process: std::process::id(),
+                    _held: held,
+                });
+            }
         }
     }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        // A forked child has the folder of its parent, which goes on with it.
+        if self.process == std::process::id() {
+            // What cannot be removed is, by the next connection that looks.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+fn own_error(path: &Path, error: io::Error) -> tidemill_xbase::Error {
+    let path = path.to_owned();
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => tidemill_xbase::Error::Exists { path },
+        _ => tidemill_xbase::Error::Io {
+            path,
+            action: "create",
+            source: error,
+        },
+    }
+}
+
+/// Removes folders for temporary tables that nobody has: those of this user, whose process died.
+fn sweep(within: &Path) {
+    let is_own = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with(own_name::PREFIX) && name.ends_with(END)
+    };
+    let user = std::fs::metadata("/proc/self").map(|about| about.uid()).ok();
+    let entries = std::fs::read_dir(within).into_iter().flatten().flatten();
+    for path in entries.filter(is_own).map(|entry| entry.path()) {
+        let found = std::fs::symlink_metadata(&path);
+        if !found.is_ok_and(|found| found.is_dir() && Some(found.uid()) == user) {
+            continue;
+        }
+        let Ok(held) = File::open(&path) else { continue };
+        if held.try_lock().is_ok() && is_at(&path, &held) {
+            // One that cannot be removed is in the way of nobody.
+            let _ = std::fs::remove_dir_all(&path);
+        }
+    }
+}
+
+/// Whether a path leads to what was opened there.
+fn is_at(path: &Path, open: &File) -> bool {
+    let same = |a: Metadata, b: Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    let there = std::fs::symlink_metadata(path).ok();
+    there
+        .zip(open.metadata().ok())
+        .is_some_and(|(there, open)| same(there, open))
 }
 
 /// A name without its extension, in small letters.
@@ -145,4 +228,30 @@ fn in_file(table: &str, fields: &[FieldSpec]) -> Result<(Vec<FieldSpec>, OwnName
     });
     let names = fields.iter().map(|field| field.name.clone()).collect();
     Ok((numbered.collect(), Some(names)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_that_nobody_has_are_removed_and_no_others() {
+        let within = tempfile::tempdir().unwrap();
+        let within = within.path();
+        let dead = within.join(format!("{}0123456789abcdef{END}", own_name::PREFIX));
+        std::fs::create_dir(&dead).unwrap();
+        std::fs::write(dead.join("t1.dbf"), b"left").unwrap();
+        let others = [within.join("tidemill-other"), within.join(format!("other{END}"))];
+        others.iter().for_each(|other| std::fs::create_dir(other).unwrap());
+        let link = within.join(format!("{}fedcba9876543210{END}", own_name::PREFIX));
+        std::os::unix::fs::symlink(&others[0], &link).unwrap();
+
+        let (first, second) = (OwnFolder::make(within).unwrap(), OwnFolder::make(within).unwrap());
+        assert!(!dead.exists());
+        assert!(first.path.is_dir() && second.path.is_dir() && first.path != second.path);
+        assert!(others.iter().all(|other| other.is_dir()) && link.is_symlink());
+        let paths = [first.path.clone(), second.path.clone()];
+        drop((first, second));
+        assert!(paths.iter().all(|path| !path.exists()));
+    }
 }

@@ -7,8 +7,7 @@ use std::{
     env, fs,
     panic::Location,
     path::{Path, PathBuf},
-    process::{self, Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
+    process::{Command, Stdio},
 };
 
 use crate::{installation::cache_folder, need::not_run, process::run};
@@ -79,22 +78,19 @@ impl Python {
     }
 
     fn find_in(packages: &[&str], cache: &Path) -> Result<Self, String> {
-        static MADE: AtomicU32 = AtomicU32::new(0);
         let folder = cache.join("python").join(folder_name(packages));
         if let Some(python) = Self::in_folder(&folder) {
             return Ok(python);
         }
         // A name for this try alone; moving the folder makes it everybody's.
-        let unfinished = format!("unfinished-{}-{}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let unfinished = folder.with_file_name(unfinished);
-        let made = Self::make(packages, &unfinished);
-        let found = made.and_then(|()| {
-            // Another test may have been first.
-            let _ = fs::rename(&unfinished, &folder);
-            Self::in_folder(&folder).ok_or_else(|| format!("{} has no python", folder.display()))
-        });
-        let _ = fs::remove_dir_all(&unfinished);
-        found
+        let parent = folder.parent().unwrap_or(cache);
+        let unfinished = fs::create_dir_all(parent)
+            .and_then(|()| tempfile::Builder::new().prefix("unfinished-").tempdir_in(parent))
+            .map_err(|error| format!("{}: {error}", parent.display()))?;
+        Self::make(packages, unfinished.path())?;
+        // Another test may have been first.
+        let _ = fs::rename(unfinished.path(), &folder);
+        Self::in_folder(&folder).ok_or_else(|| format!("{} has no python", folder.display()))
     }
 
     fn make(packages: &[&str], folder: &Path) -> Result<(), String> {

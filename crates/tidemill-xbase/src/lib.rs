@@ -100,7 +100,7 @@ mod memo;
 mod memo_editor;
 mod memo_writer;
 mod orders;
-mod own_name;
+pub mod own_name;
 mod regular_file;
 mod scan;
 mod sibling;

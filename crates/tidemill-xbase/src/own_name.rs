@@ -1,12 +1,14 @@
-//! Names of files that are ours alone, whoever else makes some in the same folder.
+//! Names of files that are ours alone, whoever else makes some in the same folder: other processes, containers in which every
+//! process has the same number, and other libraries of this process. A name is random, and what has it is made exclusively.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::error::{Error, Result};
 
 /// What the names of all our files begin with.
-pub(crate) const PREFIX: &str = "tidemill-";
+pub const PREFIX: &str = "tidemill-";
 
 /// What the names of our folders of new files begin with.
 pub(crate) const DRAFT: &str = ".tidemill-";
@@ -16,22 +18,21 @@ const ATTEMPTS: usize = 16;
 
 /// Bits that differ from call to call, and from process to process, also where two have the same number.
 pub(crate) fn random_bits() -> u64 {
-    // The system's randomness once a thread, then a count; the hash mixes them.
+    // The system's randomness once a thread, then a count; the hash mixes them. A forked child has its parent's, and in a
+    // container perhaps the number of another child.
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    hasher.write_u128(now.unwrap_or_default().as_nanos());
     hasher.finish()
 }
 
-/// Makes something in `folder` under a name of ours that begins and ends so, by `make`, which refuses a name that is there.
+/// Makes something in `folder` under a name of ours that begins and ends so, by `make`, which refuses a name that is there with
+/// [`Error::Exists`]. Returns its path and what `make` returned.
 ///
 /// # Errors
-/// As `make`.
-pub(crate) fn make<T>(
-    folder: &Path,
-    begin: &str,
-    end: &str,
-    make: impl Fn(&Path) -> Result<T>,
-) -> Result<(PathBuf, T)> {
+/// As `make`; [`Error::Exists`] when sixteen names in a row are taken.
+pub fn make<T>(folder: &Path, begin: &str, end: &str, make: impl Fn(&Path) -> Result<T>) -> Result<(PathBuf, T)> {
     let mut left = ATTEMPTS;
     loop {
         let path = folder.join(format!("{begin}{:016x}{end}", random_bits()));
