@@ -150,6 +150,7 @@ impl Connection {
         if let Some(first) = current.nested.pop() {
             return current.forget(first);
         }
+        self.statements.let_commits_in();
         for (_, area) in &mut self.areas {
             area.write_record()?;
         }

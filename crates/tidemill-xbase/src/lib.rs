@@ -131,7 +131,9 @@ pub use error::{
 pub use field::{Autoincrement, Field, FieldKind};
 pub use field_spec::FieldSpec;
 pub use header::{CivilDate, Dialect, Header};
-pub use lock::{IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks};
+pub use lock::{
+    CommitGate, IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks,
+};
 pub use memo::{Memo, MemoDialect};
 pub use orders::{
     BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, production_path,

@@ -5,18 +5,18 @@
 //! at all: through the work area that has the table open, whose locks it shares then, or else through an editor beside others,
 //! which is closed at the end of the statement or of the transaction in which it is.
 
+mod gates;
 mod surroundings;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use surroundings::{is_read_only, program, read_only, system_clock, today};
+use surroundings::{FileState, index_state, is_read_only, program, read_only, state_of, system_clock, today};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Access, Blank, CodePage, ColumnCache, Columns, Durability, FieldSpec, OpenMode, OpenOptions, Savepoint, Sharing,
-    Table, TableEditor, TableWriter, Transaction, TransactionLog, production_path,
+    Access, Blank, CodePage, ColumnCache, Columns, CommitGate, Durability, FieldSpec, OpenMode, OpenOptions, Savepoint,
+    Sharing, Table, TableEditor, TableWriter, Transaction, TransactionLog, production_path,
 };
 
 use super::analytical::Analytical;
@@ -87,6 +87,8 @@ pub(crate) struct StatementTables {
     pub(crate) run_autoincrement: Option<u32>,
     /// What the program calls itself.
     application: String,
+    /// How many reads are under way, one within another.
+    reads: usize,
     /// How many statements were run.
     runs: u64,
     /// Cursors that were closed, the last one last, and how many of them are kept.
@@ -109,6 +111,8 @@ struct OpenTable {
     /// How many changes there had been when it certainly was what it is, where they are counted.
     seen: Option<u64>,
     editor: Option<TableEditor>,
+    /// Where commits are kept out while the table is read.
+    gate: Option<CommitGate>,
     /// Whether what is under way has changed it.
     is_changed: bool,
 }
@@ -119,9 +123,6 @@ enum Orders {
     Asked,
     Unasked,
 }
-
-/// A file by its length and the time of its last change.
-type FileState = (PathBuf, Option<(u64, Option<SystemTime>)>);
 
 /// Bytes of decoded columns that are kept.
 const CACHE: usize = 256 << 20;
@@ -141,6 +142,7 @@ impl Default for StatementTables {
             last_autoincrement: None,
             run_autoincrement: None,
             application: program(),
+            reads: 0,
             runs: 0,
             cursors: Vec::new(),
             cached_cursors: 0,
@@ -325,6 +327,7 @@ impl ConnectionTables<'_> {
     fn committed(&mut self, name: &TableName, path: &Path, orders: Orders) -> Result<Arc<Snapshot>> {
         // Changes are counted before the files are looked at, so that one meanwhile is noticed.
         let changes = self.changes();
+        self.hold(path)?;
         if let Some(open) = self.connection.statements.open.get_mut(path)
             && let Some(snapshot) = &open.snapshot
         {
@@ -342,6 +345,7 @@ impl ConnectionTables<'_> {
                 }
             }
         }
+        self.hold_anew(path)?;
         let opened = Table::open(path, &self.read_options(path));
         let table = Arc::new(self.opened_file(name, opened.map_err(crate::Error::from))?);
         self.state()
@@ -475,18 +479,6 @@ impl ConnectionTables<'_> {
     }
 }
 
-/// The production index of a table as it is now. A table that gets one is another then, for its header says so.
-fn index_state(table: &Table) -> Option<FileState> {
-    let path = production_path(table).ok().flatten()?;
-    let state = state_of(&path);
-    Some((path, state))
-}
-
-fn state_of(path: &Path) -> Option<(u64, Option<SystemTime>)> {
-    let meta = std::fs::metadata(path).ok()?;
-    Some((meta.len(), meta.modified().ok()))
-}
-
 impl Tables for ConnectionTables<'_> {
     fn snapshot(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
         self.snapshot_with(name, Orders::Asked)
@@ -494,6 +486,14 @@ impl Tables for ConnectionTables<'_> {
 
     fn snapshot_without_orders(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
         self.snapshot_with(name, Orders::Unasked)
+    }
+
+    fn begin_reading(&mut self) {
+        self.state().begin_reading();
+    }
+
+    fn end_reading(&mut self) {
+        self.state().end_reading();
     }
 
     fn editor(&mut self, name: &TableName) -> Result<&mut TableEditor> {
@@ -666,6 +666,7 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn end_statement(&mut self, keeps: bool) -> Result<()> {
+        self.state().let_commits_in();
         if let Some(transaction) = self.state().statement.take() {
             let ended = match keeps {
                 true => transaction.commit(),

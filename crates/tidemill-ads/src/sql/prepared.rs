@@ -11,7 +11,7 @@ use super::parser::Parsed;
 use super::script::Interpreter;
 use super::select::{Plan, Query};
 use super::statement::StatementKind;
-use super::tables::Tables;
+use super::tables::{Tables, reading};
 use super::tokens::Tokens;
 use super::value::Value;
 use super::watch::Watch;
@@ -132,12 +132,16 @@ impl Prepared {
                     return Ok(Answer::Rows(rows));
                 }
                 let facts = Facts::of(tables);
-                query.run(tables, &facts.session(parameters), allows_live)
+                reading(tables, |tables| {
+                    query.run(tables, &facts.session(parameters), allows_live)
+                })
             }
             Content::One(work) => {
                 let _changing = tables.changing();
                 let facts = Facts::of(tables);
-                work.run(tables, &facts.session(parameters), allows_live)
+                reading(tables, |tables| {
+                    work.run(tables, &facts.session(parameters), allows_live)
+                })
             }
             Content::Script(parsed) => {
                 let _changing = tables.changing();

@@ -15,7 +15,7 @@ use super::evaluate::evaluate_alone;
 use super::prepared::{Facts, Prepared};
 use super::statement::{Condition, Declaration, Script, Statement, StatementKind};
 use super::structure::variable_type;
-use super::tables::Tables;
+use super::tables::{Tables, reading};
 use super::value::{Type, Value};
 use super::work::Work;
 
@@ -357,7 +357,7 @@ impl<'p> Interpreter<'p> {
                 let query = super::select::Query::bind_any(&select, tables, &mut parameters)?;
                 let values = self.values(&parameters.names)?;
                 let facts = Facts::of(tables);
-                let rows = query.rows(tables, &facts.session(&values))?;
+                let rows = reading(tables, |tables| query.rows(tables, &facts.session(&values)))?;
                 Ok(rows_of(&rows)?
                     .into_iter()
                     .next()
@@ -399,7 +399,7 @@ impl<'p> Interpreter<'p> {
     fn run_work(&self, work: &Work, names: &[String], tables: &mut dyn Tables, allows_live: bool) -> Result<Answer> {
         let values = self.values(names)?;
         let facts = Facts::of(tables);
-        work.run(tables, &facts.session(&values), allows_live)
+        reading(tables, |tables| work.run(tables, &facts.session(&values), allows_live))
     }
 
     /// The names that a statement may use.

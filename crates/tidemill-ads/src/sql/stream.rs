@@ -1,5 +1,6 @@
 //! Rows of a statement batch by batch, for answers that need not fit in memory.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -12,13 +13,15 @@ use super::expression::Expr;
 use super::frames::{KeptChunk, Reader, ScannedFrame, Selection};
 use super::prepared::{Facts, Prepared};
 use super::select::{Plan, Source};
-use super::tables::{Snapshot, Tables};
+use super::tables::{Snapshot, Tables, reading};
 use super::value::Value;
 
 /// Records of a batch.
 const RECORDS: u32 = 1 << 13;
 /// Columns of more bytes than these are not kept: they would drive out all others.
 const KEPT: usize = 64 << 20;
+/// How many bytes of rows are read before the first is given.
+pub(super) const AHEAD: usize = 16 << 20;
 
 /// What a statement gives back, with rows that are read as they are taken.
 #[derive(Debug)]
@@ -32,11 +35,14 @@ pub enum Streamed {
     Done,
 }
 
-/// The rows of a statement, batch by batch. The table is read while they are taken; rows that are ordered or grouped are in memory.
+/// The rows of a statement, batch by batch. Those of up to [`AHEAD`] bytes are in memory, as one commit has left the table, and so
+/// are rows that are ordered or grouped. Of more rows the table is read while they are taken.
 #[derive(Debug)]
 pub struct RowStream {
     columns: Vec<ColumnDescription>,
     schema: SchemaRef,
+    /// What has been read of them.
+    ahead: VecDeque<RecordBatch>,
     rows: Origin,
 }
 
@@ -71,13 +77,13 @@ impl Prepared {
         if let Some(plan) = self.plan().filter(|plan| plan.keeps_records())
             && let Source::Table(name, structure) = &plan.source
         {
-            let snapshot = tables.snapshot(name).and_then(|snapshot| {
+            let begun = reading(tables, |tables| {
+                let snapshot = tables.snapshot(name)?;
                 structure.check(snapshot.structure(), name)?;
-                Ok(snapshot)
-            });
-            let begun = snapshot.and_then(|snapshot| {
                 let facts = Facts::of(tables);
-                self.records(snapshot, facts, tables.shows_deleted(), parameters)
+                let mut rows = self.records(snapshot, facts, tables.shows_deleted(), parameters)?;
+                rows.read_ahead()?;
+                Ok(rows)
             });
             return begun.map(Streamed::Rows).map_err(|error| error.within(self.text()));
         }
@@ -109,6 +115,7 @@ impl Prepared {
         Ok(RowStream {
             columns,
             schema,
+            ahead: VecDeque::new(),
             rows: Origin::Records(Box::new(Projection {
                 prepared: Arc::clone(self),
                 fields: plan.fields(),
@@ -152,6 +159,7 @@ impl RowStream {
         Self {
             columns: rows.columns,
             schema,
+            ahead: VecDeque::new(),
             rows: Origin::Memory(rows.batches.into_iter()),
         }
     }
@@ -169,6 +177,21 @@ impl RowStream {
         self
     }
 
+    /// Reads rows until there are [`AHEAD`] bytes of them, or no more.
+    fn read_ahead(&mut self) -> Result<()> {
+        let Origin::Records(projection) = &mut self.rows else {
+            return Ok(());
+        };
+        let mut bytes = 0;
+        while bytes < AHEAD
+            && let Some(batch) = projection.next()?
+        {
+            bytes += batch.get_array_memory_size();
+            self.ahead.push_back(batch);
+        }
+        Ok(())
+    }
+
     /// The columns, as clients of ADS are told of them.
     pub fn columns(&self) -> &[ColumnDescription] {
         &self.columns
@@ -184,6 +207,9 @@ impl Iterator for RowStream {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(batch) = self.ahead.pop_front() {
+            return Some(Ok(batch));
+        }
         match &mut self.rows {
             Origin::Memory(batches) => batches.next().map(Ok),
             Origin::Records(projection) => projection.next().transpose(),

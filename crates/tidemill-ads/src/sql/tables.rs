@@ -169,6 +169,17 @@ pub struct Clock {
     pub utc_offset: i64,
 }
 
+/// Reads, with every table as one commit has left it.
+///
+/// # Errors
+/// As `work`.
+pub(super) fn reading<T>(tables: &mut dyn Tables, work: impl FnOnce(&mut dyn Tables) -> Result<T>) -> Result<T> {
+    tables.begin_reading();
+    let done = work(tables);
+    tables.end_reading();
+    done
+}
+
 /// What a statement can reach. Names are found without regard to case.
 pub trait Tables {
     /// A table for reading, with what the transaction under way has changed.
@@ -184,6 +195,13 @@ pub trait Tables {
     fn snapshot_without_orders(&mut self, name: &TableName) -> Result<Arc<Snapshot>> {
         self.snapshot(name)
     }
+
+    /// Begins to read: until [`Tables::end_reading`], each table that a snapshot is asked of stays what it is, as far as commits go,
+    /// and they wait. Within another it only counts. Default: nothing waits.
+    fn begin_reading(&mut self) {}
+
+    /// Ends what [`Tables::begin_reading`] began.
+    fn end_reading(&mut self) {}
 
     /// A table for writing. It is shared, so records are locked before they are changed.
     ///

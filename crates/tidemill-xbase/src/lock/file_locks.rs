@@ -127,6 +127,10 @@ impl FileLocks {
         &self.identity
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn file_name(&self) -> OsString {
         self.path.file_name().unwrap_or_default().to_owned()
     }
@@ -155,6 +159,11 @@ impl FileLocks {
         retry(&self.path, subject, range, timeout, || {
             self.try_lock(owner, range, kind)
         })
+    }
+
+    /// Takes a range if nobody is in the way, else returns who is.
+    pub(crate) fn try_range(&self, range: LockRange, kind: LockKind) -> io::Result<Option<LockHolder>> {
+        self.try_lock(self.handle, range, kind)
     }
 
     /// Whether somebody else holds a lock of any of these bytes. Nothing is taken.

@@ -24,9 +24,12 @@
 //! it. Whether such a server also locks ranges within its files is not known.
 
 mod at_rest;
+mod commit_gate;
 mod file_locks;
 mod scheme;
 
+pub(crate) use commit_gate::Closed;
+pub use commit_gate::CommitGate;
 pub(crate) use file_locks::{FileIdentity, FileLocks, Sharing, new_owner, open_shared_or_exclusive};
 pub use file_locks::{LockHolder, LockRefused};
 pub use scheme::{IndexLock, LockKind, LockRange, LockScheme, LockSubject, TableLocks};

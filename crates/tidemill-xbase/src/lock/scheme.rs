@@ -52,6 +52,8 @@ pub enum LockSubject {
     Memo,
     /// An index file.
     Index,
+    /// What a commit writes into the table: see [`CommitGate`](crate::CommitGate).
+    Commit,
     /// The opening of the file, by `flock` over all of it.
     Open,
 }
@@ -211,6 +213,7 @@ impl fmt::Display for LockSubject {
             Self::Header => f.write_str("the header"),
             Self::Memo => f.write_str("the memo file"),
             Self::Index => f.write_str("the index"),
+            Self::Commit => f.write_str("what a commit writes"),
             Self::Open => f.write_str("the file itself"),
         }
     }

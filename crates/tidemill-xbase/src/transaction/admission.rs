@@ -26,6 +26,15 @@ pub(super) fn is_of_table(name: &Path) -> bool {
     EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension))
 }
 
+/// The extensions of files with records, which a reader opens first.
+const TABLES: [&str; 8] = ["dbf", "dbc", "scx", "vcx", "frx", "lbx", "mnx", "pjx"];
+
+/// Whether a file of this name has the records of a table, and not its memos or an index.
+pub(super) fn is_table(name: &Path) -> bool {
+    let extension = name.extension().and_then(OsStr::to_str).unwrap_or_default();
+    TABLES.iter().any(|known| known.eq_ignore_ascii_case(extension))
+}
+
 /// Whether this names a file in whatever folder it is looked for, and nothing else: no separator, no `..`, no NUL.
 pub(super) fn is_plain(name: &Path) -> bool {
     let mut parts = name.components();

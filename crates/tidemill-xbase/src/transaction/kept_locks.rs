@@ -158,6 +158,8 @@ impl HeldLocks {
             LockSubject::Record(record) => (2, record),
             LockSubject::Memo => (3, 0),
             LockSubject::Index => (4, 0),
+            // It is taken when all others are held, and no others are taken then.
+            LockSubject::Commit => (5, 0),
         };
         LockOrder {
             table: self.table.clone(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use super::group::FileChange;
 use crate::error::{Error, Result};
 use crate::file_overlay::FileOverlay;
-use crate::lock::{FileIdentity, Sharing};
+use crate::lock::{Closed, FileIdentity, FileLocks, Sharing};
 use crate::storage::Storage;
 
 /// What was written to all files, above what is below.
@@ -34,6 +34,8 @@ pub(super) struct Slot {
     pub(super) identity: FileIdentity,
     pub(super) sharing: Sharing,
     pub(super) storage: Arc<dyn Storage>,
+    /// Where readers of the table are kept out; memos and indexes are read with their table.
+    pub(super) gate: Option<FileLocks>,
     /// How often something that was written to it was forgotten.
     pub(super) taken_back: AtomicU64,
 }
@@ -48,6 +50,11 @@ impl Layer {
                 }
             }
         }
+    }
+
+    /// Keeps readers out of the tables that it changes, until what comes back is dropped.
+    pub(super) fn close_gates(&self) -> Closed<'_> {
+        Closed::all(self.files.values().filter_map(|(slot, _)| slot.gate.as_ref()))
     }
 
     /// Writes all files, first what may need room on the disk. Those that become shorter keep their ends until

@@ -3,7 +3,8 @@
 //! Tables that were opened with [`EditOptions::log`](crate::EditOptions::log) are changed by transactions only. What a
 //! transaction writes stays in memory, laid over the files, where the tables of the same log see it. A commit writes all of
 //! it as one group with a checksum into the log, brings the log to the disk, and only then writes to the files: other
-//! programs, which know nothing of the log, see committed states, except for the moment in which the files are being written.
+//! programs, which know nothing of the log, see committed states, except for the moment in which the files are being written. Who
+//! holds a table's [`CommitGate`](crate::CommitGate) while he reads keeps that moment out.
 //! Opening the log again after a crash writes the groups that it has once more; what did not get into the log has touched no
 //! file, so nothing is undone. A commit that the disk has no room for is taken back at once, out of the files and the log.
 //!

@@ -16,7 +16,7 @@ use super::log_file::AppendError;
 use super::{Durability, LogOptions};
 use crate::error::{Error, Result};
 use crate::file_overlay::FileOverlay;
-use crate::lock::{FileIdentity, LockSubject, Sharing};
+use crate::lock::{FileIdentity, FileLocks, LockSubject, Sharing};
 use crate::storage::Storage;
 
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl State {
     pub(super) fn attach(
         &mut self,
         path: &Path,
-        file: &File,
+        file: &Arc<File>,
         sharing: Sharing,
         storage: Arc<dyn Storage>,
     ) -> Result<Arc<Slot>> {
@@ -94,6 +94,9 @@ impl State {
         }
         admission::check_attached(path, file)?;
         let real = std::fs::canonicalize(path).map_err(|e| Error::io(path, "open", e))?;
+        let gate = admission::is_table(path)
+            .then(|| FileLocks::new(Arc::clone(file), path))
+            .transpose()?;
         self.attached += 1;
         let slot = Arc::new(Slot {
             id: self.attached,
@@ -103,6 +106,7 @@ impl State {
             identity,
             sharing,
             storage,
+            gate,
             taken_back: AtomicU64::new(0),
         });
         self.slots.push(Arc::downgrade(&slot));
@@ -297,15 +301,19 @@ impl State {
             self.waiting_commits += 1;
             return Ok(());
         }
+        let closed = layer.close_gates();
         if let Err(e) = layer.write_to_files() {
+            let e = self.take_back(&layer, &groups, e);
+            drop(closed);
             self.layers.push(layer);
-            return Err(self.take_back(&groups, e));
+            return Err(e);
         }
         // From here on the transaction is committed whatever happens; the next one hears of it.
         if let Err(e) = layer.cut_files() {
             self.distrust(e);
             return Ok(());
         }
+        drop(closed);
         self.written(layer);
         if at_once || self.logs.len() >= self.checkpoint_bytes {
             // The transaction is committed, so a failure here only leaves it in the log. Beside others that is not
@@ -321,8 +329,8 @@ impl State {
     }
 
     /// Writes back what was in the files, after the error `e`, which it returns.
-    fn take_back(&mut self, groups: &BTreeMap<PathBuf, Group>, e: Error) -> Error {
-        let mut slots = self.layers.iter().take(1).flat_map(|layer| layer.files.values());
+    fn take_back(&mut self, layer: &Layer, groups: &BTreeMap<PathBuf, Group>, e: Error) -> Error {
+        let mut slots = layer.files.values();
         let undone = slots.try_for_each(|(slot, _)| {
             let mut changes = groups.get(&slot.folder).into_iter().flat_map(|group| &group.files);
             let change = changes.find(|change| change.path == slot.name);
@@ -386,8 +394,10 @@ impl State {
         if let Err(e) = self.logs.sync() {
             return Err(self.distrust(e));
         }
+        let closed = self.waiting.close_gates();
         self.waiting.write_to_files()?;
         self.waiting.cut_files()?;
+        drop(closed);
         self.waiting_commits = 0;
         let layer = std::mem::take(&mut self.waiting);
         self.written(layer);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tidemill_xbase::{CivilDate, CodePage, CreateOptions, OpenMode};
+use tidemill_xbase::{CivilDate, CodePage, CreateOptions, OpenMode, Table, production_path};
 
 use crate::sql::tables::{Clock, TableInUse};
 use crate::sql::value::{DAY_MS, day_of};
@@ -87,4 +87,19 @@ pub(super) fn read_only(path: &Path, error: crate::Error) -> crate::Error {
         ),
         false => error,
     }
+}
+
+/// A file by its length and the time of its last change.
+pub(super) type FileState = (PathBuf, Option<(u64, Option<SystemTime>)>);
+
+/// The production index of a table as it is now. A table that gets one is another then, for its header says so.
+pub(super) fn index_state(table: &Table) -> Option<FileState> {
+    let path = production_path(table).ok().flatten()?;
+    let state = state_of(&path);
+    Some((path, state))
+}
+
+pub(super) fn state_of(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+    let meta = std::fs::metadata(path).ok()?;
+    Some((meta.len(), meta.modified().ok()))
 }
