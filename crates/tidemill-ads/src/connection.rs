@@ -14,7 +14,7 @@ use crate::relation::Relation;
 use crate::settings::{Settings, today};
 use crate::sole_use::SoleUse;
 use crate::sql::{Analytical, StatementTables};
-use crate::temporary::Temporary;
+use crate::temporary::{Temporary, TemporaryTable};
 use crate::transactions::Transactions;
 use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkArea};
 
@@ -108,6 +108,11 @@ impl Connection {
             sole_use.give_up();
         }
         self.sole_use = sole_use;
+    }
+
+    /// The temporary tables of the connection, in the order of their names.
+    pub fn temporary_tables(&self) -> impl Iterator<Item = TemporaryTable<'_>> {
+        self.temporary.tables()
     }
 
     /// The folder.

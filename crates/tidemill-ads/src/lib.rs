@@ -54,6 +54,7 @@ pub use progress::Progress;
 pub use settings::Settings;
 pub use sole_use::{Changing, SoleUse};
 pub use statements::Executed;
+pub use temporary::TemporaryTable;
 pub use tidemill_xbase::Durability;
 pub use tidemill_xbase::aof::{Customize, OptimizationLevel};
 pub use work_area::{

@@ -59,6 +59,12 @@ impl Connection {
         }
     }
 
+    /// How many records the statement that ran last has changed; `None` when it was none that changes records. Of a script that is its
+    /// last statement.
+    pub fn last_affected(&self) -> Option<u64> {
+        self.statements.affected
+    }
+
     /// The last value of an autoincrement field that a statement of the connection gave out.
     pub fn last_autoincrement(&self) -> Option<i64> {
         self.statements.last_autoincrement

@@ -31,6 +31,19 @@ pub(crate) struct Temporary {
     made: u64,
 }
 
+/// A temporary table of a connection, for who reads it by other means than the connection's statements. It is gone when it is dropped
+/// and when the connection is closed.
+#[derive(Debug, Clone, Copy)]
+pub struct TemporaryTable<'c> {
+    /// Its name, which begins with `#`, in small letters.
+    pub name: &'c str,
+    /// Its file.
+    pub path: &'c Path,
+    /// The names of its fields, in table order, where the file has shorter ones: what
+    /// [`OpenOptions::field_names`](tidemill_xbase::OpenOptions::field_names) takes. `None`: those of the file.
+    pub field_names: Option<&'c Arc<[String]>>,
+}
+
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
@@ -46,11 +59,15 @@ impl Temporary {
         name.trim().starts_with('#') && !name.contains(['/', '\\'])
     }
 
-    /// The names of the tables, in their order.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.tables.keys().cloned().collect();
-        names.sort();
-        names
+    /// The tables, in the order of their names.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = TemporaryTable<'_>> {
+        let mut tables: Vec<_> = self.tables.iter().collect();
+        tables.sort_by_key(|(name, _)| *name);
+        tables.into_iter().map(|(name, known)| TemporaryTable {
+            name,
+            path: &known.path,
+            field_names: known.names.as_ref(),
+        })
     }
 
     /// The file of a table that there is.

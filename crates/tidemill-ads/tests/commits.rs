@@ -42,7 +42,7 @@ fn readers_see_all_of_a_commit_or_nothing_of_it() {
             .collect();
         let begun = Instant::now();
         let mut commits = 0;
-        while begun.elapsed() < Duration::from_secs(4) && child.0.try_wait().unwrap().is_none() {
+        while (begun.elapsed() < Duration::from_secs(4) || commits < 5) && child.0.try_wait().unwrap().is_none() {
             commits += 1;
             run(&mut writer, &format!("UPDATE t SET n = {}", 1 + commits % 2));
         }
@@ -52,7 +52,7 @@ fn readers_see_all_of_a_commit_or_nothing_of_it() {
         }
         let reads = reads.load(Ordering::Relaxed);
         println!("{commits} commits, {reads} reads");
-        assert!(commits >= 5 && reads >= 20, "{commits} commits, {reads} reads");
+        assert!(reads >= 20, "{commits} commits, {reads} reads");
     });
     assert!(
         child.0.try_wait().unwrap().is_none(),

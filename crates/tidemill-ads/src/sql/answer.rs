@@ -24,6 +24,16 @@ pub enum Answer {
     Done,
 }
 
+impl Answer {
+    /// How many records were changed, by a statement that changes some.
+    pub(super) fn affected(&self) -> Option<u64> {
+        match self {
+            Self::Changed(count) => Some(*count),
+            _ => None,
+        }
+    }
+}
+
 /// Rows in memory.
 #[derive(Debug, Clone)]
 pub struct Rows {

@@ -6,16 +6,18 @@
 //! which is closed at the end of the statement or of the transaction in which it is.
 
 mod gates;
+mod options;
 mod surroundings;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use surroundings::{FileState, index_state, is_read_only, program, read_only, state_of, system_clock, today};
+pub use options::StatementOptions;
+use surroundings::{FileState, index_state, is_read_only, program, read_only, state_of, today};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Access, Blank, CodePage, ColumnCache, Columns, CommitGate, Durability, FieldSpec, OpenMode, OpenOptions, Savepoint,
+    Blank, CodePage, ColumnCache, Columns, CommitGate, Durability, FieldSpec, OpenMode, OpenOptions, Savepoint,
     Sharing, Table, TableEditor, TableWriter, Transaction, TransactionLog, production_path,
 };
 
@@ -32,39 +34,6 @@ use crate::sole_use::{Changing, SoleUse};
 use crate::transactions::Transactions;
 use crate::work_area::{edit_options, open_editor, open_without_index};
 use crate::{Connection, ErrorCode, Paths, Settings, TableOptions, TableType, WorkArea};
-
-/// How the statements of a connection open and make tables.
-#[derive(Debug, Clone)]
-pub struct StatementOptions {
-    /// How tables are opened; they are always shared. Default: those of Visual FoxPro, which alone have all types of SQL.
-    pub table: TableOptions,
-    /// How files are read. Default: [`Access::Positional`].
-    pub access: Access,
-    /// What a power cut may take of statements that stand in no transaction. Default: nothing, each is on the disk when it is done.
-    pub durability: Durability,
-    /// What the clock shows, for a test. Default: the system's, local time.
-    pub clock: fn() -> Clock,
-    /// Who is asked whether a statement goes on. Default: nobody, it does.
-    pub watch: Watch,
-    /// Whether records that are written through a cursor have to fulfil the condition of its statement. Default: no.
-    pub constrains: bool,
-}
-
-impl Default for StatementOptions {
-    fn default() -> Self {
-        Self {
-            table: TableOptions {
-                table_type: TableType::Vfp,
-                ..TableOptions::default()
-            },
-            access: Access::Positional,
-            durability: Durability::Commit,
-            clock: system_clock,
-            watch: Watch::default(),
-            constrains: false,
-        }
-    }
-}
 
 /// What the statements of a connection have open, and what they remember.
 #[derive(Debug)]
@@ -87,6 +56,8 @@ pub(crate) struct StatementTables {
     pub(crate) run_autoincrement: Option<u32>,
     /// What the program calls itself.
     application: String,
+    /// How many records the last statement changed, if it changes any.
+    pub(crate) affected: Option<u64>,
     /// How many reads are under way, one within another.
     reads: usize,
     /// How many statements were run.
@@ -142,6 +113,7 @@ impl Default for StatementTables {
             last_autoincrement: None,
             run_autoincrement: None,
             application: program(),
+            affected: None,
             reads: 0,
             runs: 0,
             cursors: Vec::new(),
@@ -699,6 +671,10 @@ impl Tables for ConnectionTables<'_> {
         SoleUse::changing(self.connection.sole_use.as_ref())
     }
 
+    fn affected(&mut self, records: Option<u64>) {
+        self.state().affected = records;
+    }
+
     fn clock(&self) -> Clock {
         (self.options.clock)()
     }
@@ -733,7 +709,10 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn temporary_names(&self) -> Vec<String> {
-        self.connection.temporary.names()
+        self.connection
+            .temporary_tables()
+            .map(|table| table.name.to_owned())
+            .collect()
     }
 
     fn open_tables(&self) -> Vec<TableInUse> {

@@ -8,7 +8,7 @@ use super::bind::Parameters;
 use super::error::{Error, Kind, Result};
 use super::evaluate::{ConnectionFacts, Session};
 use super::parser::Parsed;
-use super::script::Interpreter;
+use super::script::{Interpreter, Take};
 use super::select::{Plan, Query};
 use super::statement::StatementKind;
 use super::tables::{Tables, reading};
@@ -87,7 +87,7 @@ impl Prepared {
     /// Runs it. Of a script the last SELECT is the answer.
     ///
     /// # Errors
-    /// [`Kind::Parameter`] for too few values, and what the tables say.
+    /// [`Kind::Parameter`] for too few values or too many, and what the tables say.
     pub fn run(&self, tables: &mut dyn Tables, parameters: &[Value]) -> Result<Answer> {
         self.run_as(tables, parameters, true)
     }
@@ -109,23 +109,46 @@ impl Prepared {
     }
 
     /// # Errors
-    /// [`Kind::Parameter`] for too few values.
+    /// [`Kind::Parameter`] for too few values, and for too many.
     pub(super) fn check(&self, parameters: &[Value]) -> Result<()> {
         let (given, wanted) = (parameters.len(), self.names.len());
-        if given < wanted {
-            let why = format!("{wanted} parameters need values, and {given} have one");
-            return Err(Error::new(Kind::Parameter, why));
+        if given == wanted {
+            return Ok(());
         }
-        Ok(())
+        let why = format!("The statement has {wanted} parameters, and {given} values were given");
+        Err(Error::new(Kind::Parameter, why))
     }
 
     fn run_as(&self, tables: &mut dyn Tables, parameters: &[Value], allows_live: bool) -> Result<Answer> {
         self.check(parameters)?;
-        self.run_content(tables, parameters, allows_live)
-            .map_err(|error| error.within(&self.text))
+        let answer = self.run_content(tables, parameters, allows_live, None);
+        let answer = answer.map_err(|error| error.within(&self.text))?;
+        tables.affected(answer.affected());
+        Ok(answer)
     }
 
-    fn run_content(&self, tables: &mut dyn Tables, parameters: &[Value], allows_live: bool) -> Result<Answer> {
+    /// Runs a script, and gives what each of its statements answers to `take`, in order; returns whether it is one. When `take` wants no more it
+    /// is [`Kind::Stopped`].
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub(super) fn run_script(&self, tables: &mut dyn Tables, parameters: &[Value], take: Take<'_>) -> Result<bool> {
+        let Content::Script(_) = &self.content else {
+            return Ok(false);
+        };
+        self.check(parameters)?;
+        let run = self.run_content(tables, parameters, false, Some(take));
+        run.map_err(|error| error.within(&self.text))?;
+        Ok(true)
+    }
+
+    fn run_content(
+        &self,
+        tables: &mut dyn Tables,
+        parameters: &[Value],
+        allows_live: bool,
+        take: Option<Take<'_>>,
+    ) -> Result<Answer> {
         match &self.content {
             Content::One(Work::Select(query)) => {
                 if !allows_live && let Some(rows) = query.look_up(tables, parameters)? {
@@ -145,7 +168,7 @@ impl Prepared {
             }
             Content::Script(parsed) => {
                 let _changing = tables.changing();
-                Interpreter::new(parameters, &self.names).run(&parsed.statements, tables, allows_live)
+                Interpreter::new(parameters, &self.names, take).run(&parsed.statements, tables, allows_live)
             }
         }
     }

@@ -4,6 +4,7 @@
 //! ever.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use sqlparser::ast;
 
@@ -26,8 +27,11 @@ const MAX_DEPTH: usize = 16;
 /// The system variable that a script has of its own.
 const UPDATE_COUNT: &str = "::stmt.UpdateCount";
 
+/// Who is given what each statement answers, and says whether the script goes on.
+pub(super) type Take<'t> = &'t mut dyn FnMut(Answer) -> ControlFlow<()>;
+
 /// A script that runs.
-pub(super) struct Interpreter<'p> {
+pub(super) struct Interpreter<'p, 't> {
     given: &'p [Value],
     names: &'p [String],
     variables: HashMap<String, (Value, Type, usize)>,
@@ -37,6 +41,8 @@ pub(super) struct Interpreter<'p> {
     steps: u64,
     answer: Answer,
     changed: u64,
+    /// Who is given what each statement answers; else the last rows are the answer.
+    take: Option<Take<'t>>,
 }
 
 /// A cursor: what it shows, and its rows while it is open.
@@ -75,8 +81,8 @@ pub(super) fn immediate(text: &str, tables: &mut dyn Tables, allows_live: bool) 
     answer
 }
 
-impl<'p> Interpreter<'p> {
-    pub(super) fn new(given: &'p [Value], names: &'p [String]) -> Self {
+impl<'p, 't> Interpreter<'p, 't> {
+    pub(super) fn new(given: &'p [Value], names: &'p [String], take: Option<Take<'t>>) -> Self {
         Self {
             given,
             names,
@@ -87,6 +93,7 @@ impl<'p> Interpreter<'p> {
             steps: 0,
             answer: Answer::Done,
             changed: 0,
+            take,
         }
     }
 
@@ -124,10 +131,17 @@ impl<'p> Interpreter<'p> {
 
     fn statement(&mut self, statement: &Statement, tables: &mut dyn Tables, allows_live: bool) -> Result<Flow> {
         let StatementKind::Script(script) = &statement.kind else {
-            match self.work(statement, tables, allows_live)? {
-                Answer::Changed(count) => self.changed += count,
-                Answer::Done => {}
-                rows => self.answer = rows,
+            let answer = self.work(statement, tables, allows_live)?;
+            tables.affected(answer.affected());
+            self.changed += answer.affected().unwrap_or(0);
+            match (&mut self.take, answer) {
+                (Some(take), answer) => {
+                    if take(answer).is_break() {
+                        return Err(Error::new(Kind::Stopped, "Nobody wants further answers"));
+                    }
+                }
+                (None, Answer::Changed(_) | Answer::Done) => {}
+                (None, rows) => self.answer = rows,
             }
             return Ok(Flow::Next);
         };

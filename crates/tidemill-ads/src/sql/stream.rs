@@ -1,6 +1,7 @@
 //! Rows of a statement batch by batch, for answers that need not fit in memory.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -85,13 +86,35 @@ impl Prepared {
                 rows.read_ahead()?;
                 Ok(rows)
             });
+            tables.affected(None);
             return begun.map(Streamed::Rows).map_err(|error| error.within(self.text()));
         }
-        Ok(match self.run_static(tables, parameters)? {
-            Answer::Rows(rows) => Streamed::Rows(RowStream::of(rows)),
-            Answer::Changed(count) => Streamed::Changed(count),
-            Answer::Live(_) | Answer::Done => Streamed::Done,
-        })
+        Ok(Streamed::of(self.run_static(tables, parameters)?))
+    }
+
+    /// Runs it, and gives what each statement answers to `take`, in order: the rows of every SELECT of a script, and the number of
+    /// records that each other statement changed. Statements of a loop answer once a turn, those that EXECUTE IMMEDIATE runs as one.
+    /// A text of one statement answers once, as [`Prepared::stream`]. Statements go on once `take` returns; the rows of a script's
+    /// are in memory, and may be kept. When `take` breaks, the script ends there, without an error; what was changed stays.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`]: statements before the fault have answered, and what they changed stays.
+    pub fn stream_each(
+        self: &Arc<Self>,
+        tables: &mut dyn Tables,
+        parameters: &[Value],
+        mut take: impl FnMut(Streamed) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut is_ended = false;
+        let is_script = self.run_script(tables, parameters, &mut |answer| {
+            let flow = take(Streamed::of(answer));
+            is_ended = flow.is_break();
+            flow
+        });
+        if !is_ended && !is_script? {
+            let _ = take(self.stream(tables, parameters)?);
+        }
+        Ok(())
     }
 
     /// The rows of its plan, which keeps the records of a table.
@@ -127,6 +150,16 @@ impl Prepared {
                 kept: KeptChunk::default(),
             })),
         })
+    }
+}
+
+impl Streamed {
+    fn of(answer: Answer) -> Self {
+        match answer {
+            Answer::Rows(rows) => Self::Rows(RowStream::of(rows)),
+            Answer::Changed(count) => Self::Changed(count),
+            Answer::Live(_) | Answer::Done => Self::Done,
+        }
     }
 }
 

@@ -318,6 +318,11 @@ pub trait Tables {
         Changing::uncounted()
     }
 
+    /// Takes note of how many records the statement that has run now changed; `None` for one that changes none. Default: nobody asks.
+    fn affected(&mut self, records: Option<u64>) {
+        let _ = records;
+    }
+
     /// The clock.
     fn clock(&self) -> Clock;
 

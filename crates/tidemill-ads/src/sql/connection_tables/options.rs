@@ -1,0 +1,41 @@
+//! How statements open and make tables.
+
+use tidemill_xbase::{Access, Durability};
+
+use super::surroundings::system_clock;
+use crate::sql::tables::Clock;
+use crate::sql::watch::Watch;
+use crate::{TableOptions, TableType};
+
+/// How the statements of a connection open and make tables.
+#[derive(Debug, Clone)]
+pub struct StatementOptions {
+    /// How tables are opened; they are always shared. Default: those of Visual FoxPro, which alone have all types of SQL.
+    pub table: TableOptions,
+    /// How files are read. Default: [`Access::Positional`].
+    pub access: Access,
+    /// What a power cut may take of statements that stand in no transaction. Default: nothing, each is on the disk when it is done.
+    pub durability: Durability,
+    /// What the clock shows, for a test. Default: the system's, local time.
+    pub clock: fn() -> Clock,
+    /// Who is asked whether a statement goes on. Default: nobody, it does.
+    pub watch: Watch,
+    /// Whether records that are written through a cursor have to fulfil the condition of its statement. Default: no.
+    pub constrains: bool,
+}
+
+impl Default for StatementOptions {
+    fn default() -> Self {
+        Self {
+            table: TableOptions {
+                table_type: TableType::Vfp,
+                ..TableOptions::default()
+            },
+            access: Access::Positional,
+            durability: Durability::Commit,
+            clock: system_clock,
+            watch: Watch::default(),
+            constrains: false,
+        }
+    }
+}
