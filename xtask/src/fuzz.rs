@@ -45,7 +45,7 @@ pub(crate) struct Target {
 /// How files of the corpus become inputs.
 #[derive(Clone, Copy)]
 pub(crate) enum Seeds {
-    /// Each `.dbf` with the memo file beside it: length of the table (u32, little endian), the table, the memo file.
+    /// Each `.dbf` or `.dbc` with the memo file beside it: length of the table (u32, little endian), the table, the memo file.
     DbfAndMemo,
     /// Each file as it is, but for JSON, which elsewhere tells what the others are.
     Files,
@@ -92,6 +92,12 @@ pub(crate) const TARGETS: &[Target] = &[
         engine: "tidemill-xbase",
         corpus: "xbase/expressions",
         seeds: Seeds::Files,
+    },
+    Target {
+        name: "xbase_dbc",
+        engine: "tidemill-xbase",
+        corpus: "xbase/containers",
+        seeds: Seeds::DbfAndMemo,
     },
     Target {
         name: "xbase_cdx",
@@ -313,7 +319,7 @@ fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
         Seeds::Json => Ok(Some(fs::read(file)?)),
         Seeds::Extension(wanted) if extension != wanted => Ok(None),
         Seeds::Extension(_) => Ok(Some([fs::read(file)?, b"M               ".to_vec()].concat())),
-        Seeds::DbfAndMemo if extension != "dbf" => Ok(None),
+        Seeds::DbfAndMemo if !matches!(extension.as_str(), "dbf" | "dbc") => Ok(None),
         Seeds::DbfAndMemo => {
             let table = fs::read(file)?;
             let mut input = u32::try_from(table.len())
@@ -321,8 +327,12 @@ fn seed(kind: Seeds, file: &Path) -> Result<Option<Vec<u8>>> {
                 .to_le_bytes()
                 .to_vec();
             input.extend(table);
-            let memo = ["dbt", "fpt", "smt"].map(|extension| file.with_extension(extension));
-            if let Some(memo) = memo.iter().find(|path| path.exists()) {
+            let memo = match extension.as_str() {
+                "dbc" => &["dct"][..],
+                _ => &["dbt", "fpt", "smt"],
+            };
+            let mut memo = memo.iter().map(|extension| file.with_extension(extension));
+            if let Some(memo) = memo.find(|path| path.exists()) {
                 input.extend(fs::read(memo)?);
             }
             Ok(Some(input))

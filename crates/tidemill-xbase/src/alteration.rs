@@ -40,6 +40,8 @@ pub struct Alteration {
 #[derive(Debug, Clone)]
 pub(crate) struct AlteredColumn {
     pub(crate) name: String,
+    /// The name in the header, of a field that has a longer one.
+    short_name: Option<String>,
     /// The field of the old structure whose values it gets, by its index; `None` for a new field.
     pub(crate) from: Option<usize>,
     /// What it is to be; `None` where it stays what it was.
@@ -51,6 +53,7 @@ impl Alteration {
     pub fn of(fields: &[Field]) -> Self {
         let kept = |(index, field): (usize, &Field)| AlteredColumn {
             name: field.name.clone(),
+            short_name: Some(field.short_name.clone()),
             from: Some(index),
             spec: None,
         };
@@ -120,10 +123,15 @@ impl Alteration {
     }
 
     fn find(&self, name: &str) -> Result<usize> {
-        let found = self
+        let is_short = |column: &AlteredColumn| {
+            let short = column.short_name.as_ref();
+            short.is_some_and(|short| short.eq_ignore_ascii_case(name))
+        };
+        let by_name = self
             .columns
             .iter()
             .position(|column| column.name.eq_ignore_ascii_case(name));
+        let found = by_name.or_else(|| self.columns.iter().position(is_short));
         found.ok_or_else(|| {
             let names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
             Error::Misuse(format!("no field {name} among {}", names.join(", ")))
@@ -135,6 +143,7 @@ impl AlteredColumn {
     fn new(spec: FieldSpec) -> Self {
         Self {
             name: spec.name.clone(),
+            short_name: None,
             from: None,
             spec: Some(spec),
         }

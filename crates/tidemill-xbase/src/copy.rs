@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::beside::beside;
+use crate::container::BACKLINK;
 use crate::error::{Error, Result};
 use crate::header::Dialect;
 use crate::memo::MemoDialect;
@@ -21,8 +22,6 @@ use crate::table_set::TableSet;
 const CHUNK: u64 = 1 << 20;
 /// Where the flags of the header are; bit 0 is the production index, bit 2 that the table is a database.
 const FLAGS: usize = 28;
-/// Behind the fields of a Visual FoxPro table stands the name of its database.
-const BACKLINK: usize = 263;
 
 impl Table {
     /// Makes a table at `path` with the same fields, counters and code page, its memo file with it, and no record. Memo

@@ -23,6 +23,9 @@ pub struct Field {
     /// The name, decoded with the table's code page. No two fields have the same, not even in another case: a repeated
     /// name is followed by `_2`, `_3`, …
     pub name: String,
+    /// The name in the table's header, of up to 10 bytes. It is [`Field::name`], unless the table's database container has a long
+    /// one; every look-up by name accepts both.
+    pub short_name: String,
     /// How the bytes are to be read.
     pub kind: FieldKind,
     /// The type letter of the descriptor.
@@ -177,18 +180,23 @@ impl Field {
     }
 
     /// The Arrow field: always nullable, because damage becomes null when recovering. Its metadata keeps what the type
-    /// cannot say (`xbase.type`, `xbase.width`, `xbase.decimals`), so that a copy has the same structure.
+    /// cannot say (`xbase.type`, `xbase.width`, `xbase.decimals`), so that a copy has the same structure, and the short name of a
+    /// field that has a long one (`xbase.name`).
     pub fn arrow_field(&self) -> ArrowField {
         let field = ArrowField::new(&self.name, self.data_type(), true);
         if self.kind == FieldKind::Variant {
             // As text its values have another width.
             return field;
         }
-        field.with_metadata(HashMap::from([
+        let mut metadata = HashMap::from([
             ("xbase.type".to_owned(), self.letter.to_string()),
             ("xbase.width".to_owned(), self.width.to_string()),
             ("xbase.decimals".to_owned(), self.decimals.to_string()),
-        ]))
+        ]);
+        if self.short_name != self.name {
+            metadata.insert("xbase.name".to_owned(), self.short_name.clone());
+        }
+        field.with_metadata(metadata)
     }
 }
 
@@ -210,10 +218,23 @@ impl Fields {
         (at < width).then_some((offset + at, 1 << (bit % 8)))
     }
 
+    /// The same under longer names, which are told apart; `None` when these are not as many.
+    pub(crate) fn with_long_names(&self, names: &[String]) -> Option<Self> {
+        let mut renamed = self.renamed(names)?;
+        tell_apart(&mut renamed.visible);
+        for (field, own) in renamed.visible.iter_mut().zip(&self.visible) {
+            field.short_name.clone_from(&own.short_name);
+        }
+        let columns: Vec<_> = renamed.visible.iter().map(Field::arrow_field).collect();
+        renamed.schema = Arc::new(Schema::new(columns));
+        Some(renamed)
+    }
+
     /// The same under other names; `None` when these are not as many.
     pub(crate) fn renamed(&self, names: &[String]) -> Option<Self> {
         let named = |(field, name): (&Field, &String)| Field {
             name: name.clone(),
+            short_name: name.clone(),
             ..field.clone()
         };
         let visible: Vec<_> = self.visible.iter().zip(names).map(named).collect();
@@ -261,6 +282,9 @@ impl Fields {
         let record_len = header.record_len as usize;
         fields.retain(|f| f.kind != FieldKind::System && f.offset + f.width <= record_len);
         tell_apart(&mut fields);
+        fields
+            .iter_mut()
+            .for_each(|field| field.short_name.clone_from(&field.name));
         let columns: Vec<_> = fields.iter().map(Field::arrow_field).collect();
         Ok(Self {
             visible: fields,
@@ -414,6 +438,7 @@ impl Descriptor {
     fn opaque(&self, codepage: CodePage, width: usize) -> Field {
         Field {
             name: codepage.decode(&self.name),
+            short_name: String::new(),
             kind: FieldKind::System,
             letter: char::from(self.letter),
             width,

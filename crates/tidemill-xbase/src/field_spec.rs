@@ -1,16 +1,19 @@
 //! The structure of a table to be written, and how it follows from an Arrow schema.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use arrow_schema::{DataType, Field as ArrowField, Schema};
 
+use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 
 /// One field of a table to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldSpec {
-    /// The name: 1 to 10 bytes in the table's code page.
+    /// The name: 1 to 10 bytes in the table's code page, or 128 in tables with
+    /// [long names](crate::CreateOptions::long_names).
     pub name: String,
     /// The type letter: C N F L D M I B Y T @ = V Q G P or W.
     pub letter: char,
@@ -65,8 +68,7 @@ impl FieldSpec {
     ///
     /// A column that was read from an xBase table gets the type, width and decimals that its metadata remembers. Others:
     /// booleans L; integers N as wide as their type; Float B; Decimal N; dates D; timestamps T of 8 bytes
-    /// (milliseconds); times T of 4; text M, since its length is not known; bytes W. Names are cut to ten characters
-    /// in upper case.
+    /// (milliseconds); times T of 4; text M, since its length is not known; bytes W. The name is the column's by [`short_names`].
     ///
     /// # Errors
     /// [`Error::Misuse`] for types that xBase has nothing for: lists, structs, maps, intervals, decimals of more than
@@ -81,41 +83,95 @@ impl FieldSpec {
                 ))
             })?,
         };
-        let name: String = field
-            .name()
-            .chars()
-            .take(10)
-            .flat_map(char::to_uppercase)
-            .take(10)
-            .collect();
+        let name = short_names([field.name().as_str()], CodePage::Cp1252).concat();
         let mut spec = Self::new(name, letter, width, decimals).nullable(field.is_nullable());
         spec.binary = matches!(letter, 'C' | 'M') && is_binary(field.data_type());
         Ok(spec)
     }
 
-    /// [`FieldSpec::from_arrow`] for every column, with names that are cut to the same ten characters told apart.
+    /// [`FieldSpec::from_arrow`] for every column, under the names of [`short_names`] in a code page of single bytes.
     ///
     /// # Errors
     /// As [`FieldSpec::from_arrow`].
     pub fn from_schema(schema: &Schema) -> Result<Vec<Self>> {
-        let mut taken = HashSet::new();
-        let mut specs = Vec::with_capacity(schema.fields().len());
-        for field in schema.fields() {
-            let mut spec = Self::from_arrow(field)?;
-            let whole = std::mem::take(&mut spec.name);
-            let numbered = (2..).map(|n: usize| {
-                let suffix = format!("_{n}");
-                let kept: String = whole.chars().take(10usize.saturating_sub(suffix.len())).collect();
-                format!("{kept}{suffix}")
-            });
-            spec.name = std::iter::once(whole.clone())
-                .chain(numbered)
-                .find(|name| taken.insert(name.clone()))
-                .unwrap_or(whole);
-            specs.push(spec);
-        }
-        Ok(specs)
+        let names = schema.fields().iter().map(|field| field.name().as_str());
+        Self::named(schema, short_names(names, CodePage::Cp1252))
     }
+
+    /// [`FieldSpec::from_arrow`] for every column, under its whole name: for tables with
+    /// [long names](crate::CreateOptions::long_names). A name that differs from an earlier one by case alone is followed by `_2`,
+    /// `_3`, …, for fields are found in any case.
+    ///
+    /// # Errors
+    /// As [`FieldSpec::from_arrow`].
+    pub fn from_schema_with_long_names(schema: &Schema) -> Result<Vec<Self>> {
+        let mut taken = HashSet::new();
+        let numbered = |(place, field): (usize, &Arc<ArrowField>)| {
+            let given = match field.name().as_str() {
+                "" => format!("field{}", place + 1),
+                name => name.to_owned(),
+            };
+            let others = (2..).map(|number: usize| format!("{given}_{number}"));
+            let mut names = std::iter::once(given.clone()).chain(others);
+            names.find(|name| taken.insert(name.to_lowercase())).unwrap_or_default()
+        };
+        let names = schema.fields().iter().enumerate().map(numbered).collect();
+        Self::named(schema, names)
+    }
+
+    fn named(schema: &Schema, names: Vec<String>) -> Result<Vec<Self>> {
+        let named = |(field, name): (&Arc<ArrowField>, String)| {
+            Ok(Self {
+                name,
+                ..Self::from_arrow(field)?
+            })
+        };
+        schema.fields().iter().zip(names).map(named).collect()
+    }
+}
+
+/// The names that a table's header has for fields of these names, which are of any length: the first 10 bytes in the code page, in
+/// upper case. Where an earlier field has that name, its last bytes give way to a number, 2 and so on, as in Visual FoxPro:
+/// `contact_type_id` and `contact_type` are `CONTACT_TY` and `CONTACT_T2`. An empty name becomes `FIELD1`, `FIELD2`, … by its place.
+///
+/// ```
+/// use tidemill_xbase::{CodePage, short_names};
+///
+/// let short = short_names(["contact_type_id", "contact_type", "id"], CodePage::Cp1252);
+/// assert_eq!(short, ["CONTACT_TY", "CONTACT_T2", "ID"]);
+/// ```
+pub fn short_names<'a>(names: impl IntoIterator<Item = &'a str>, codepage: CodePage) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let shortened = |(place, name): (usize, &str)| {
+        let whole = match name {
+            "" => format!("FIELD{}", place + 1),
+            name => name.chars().flat_map(char::to_uppercase).collect(),
+        };
+        let numbered = (2..).map(|number: usize| {
+            let number = number.to_string();
+            let kept = cut(&whole, 10usize.saturating_sub(number.len()), codepage);
+            format!("{kept}{number}")
+        });
+        let mut names = std::iter::once(cut(&whole, 10, codepage).to_owned()).chain(numbered);
+        names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+    };
+    names.into_iter().enumerate().map(shortened).collect()
+}
+
+/// As many characters as have room in so many bytes of the code page. One that the page lacks counts as a byte.
+fn cut(name: &str, most: usize, codepage: CodePage) -> &str {
+    let (mut bytes, mut end) = (0, 0);
+    for (at, c) in name.char_indices() {
+        let mut encoded = Vec::new();
+        let known = codepage.encode(c.encode_utf8(&mut [0; 4]), &mut encoded).is_ok();
+        bytes += if known { encoded.len() } else { 1 };
+        if bytes > most {
+            break;
+        }
+        end = at + c.len_utf8();
+    }
+    // Blanks at the end are what fills a name up.
+    name.get(..end).unwrap_or_default().trim_end()
 }
 
 fn is_binary(data_type: &DataType) -> bool {
@@ -212,10 +268,54 @@ mod tests {
 
     #[test]
     fn long_names_are_cut_and_told_apart() {
-        let names = ["customer_name", "customer_number", "Customer_N", "größe"];
+        let names = [
+            "customer_name",
+            "customer_number",
+            "Customer_N",
+            "größe",
+            "ID",
+            "id",
+            "",
+        ];
         let schema = Schema::new(names.map(|n| ArrowField::new(n, DataType::Boolean, true)).to_vec());
-        let specs = FieldSpec::from_schema(&schema).unwrap();
-        let names: Vec<_> = specs.iter().map(|s| s.name.as_str()).collect();
-        assert_eq!(names, ["CUSTOMER_N", "CUSTOMER_2", "CUSTOMER_3", "GRÖSSE"]);
+        let names = |specs: Vec<FieldSpec>| specs.into_iter().map(|spec| spec.name).collect::<Vec<_>>();
+        assert_eq!(
+            names(FieldSpec::from_schema(&schema).unwrap()),
+            [
+                "CUSTOMER_N",
+                "CUSTOMER_2",
+                "CUSTOMER_3",
+                "GRÖSSE",
+                "ID",
+                "ID2",
+                "FIELD7"
+            ]
+        );
+        assert_eq!(
+            names(FieldSpec::from_schema_with_long_names(&schema).unwrap()),
+            [
+                "customer_name",
+                "customer_number",
+                "Customer_N",
+                "größe",
+                "ID",
+                "id_2",
+                "field7"
+            ]
+        );
+        let many = short_names(["bestellungsnummer"; 101], CodePage::Cp850);
+        assert_eq!((many[8].as_str(), many[100].as_str()), ("BESTELLUN9", "BESTELL101"));
+    }
+
+    #[test]
+    fn names_are_cut_by_their_bytes_in_the_code_page() {
+        for (codepage, expected) in [
+            (CodePage::Cp866, "НАИМЕНОВАН"),
+            (CodePage::Utf8, "НАИМЕ"),
+            // Letters that the page lacks are kept, so that whoever writes the name can tell which one it is.
+            (CodePage::Cp437, "НАИМЕНОВАН"),
+        ] {
+            assert_eq!(short_names(["Наименование"], codepage), [expected], "{codepage}");
+        }
     }
 }

@@ -102,7 +102,7 @@ impl IndexDialect {
     pub fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match extension.as_str() {
-            "cdx" => Self::Cdx,
+            "cdx" | "dcx" => Self::Cdx,
             "ntx" => Self::Ntx,
             "nsx" => Self::Nsx,
             _ => return None,

@@ -81,6 +81,7 @@ mod codepage;
 mod column;
 mod column_cache;
 mod columns;
+mod container;
 mod conversion;
 mod copy;
 mod damage;
@@ -123,13 +124,14 @@ pub use bitmap::{Bitmap, Members};
 pub use codepage::CodePage;
 pub use column_cache::ColumnCache;
 pub use columns::{Columns, Sharing};
+pub use container::{Container, ContainerField, ContainerLink, ContainerTable};
 pub use damage::Damage;
 pub use error::{
     BadExpression, BadValue, Corrupt, Error, IncompleteTransaction, NotRecovered, PendingChanges, RefusedLog, Result,
     UnknownOutcome,
 };
 pub use field::{Autoincrement, Field, FieldKind};
-pub use field_spec::FieldSpec;
+pub use field_spec::{FieldSpec, short_names};
 pub use header::{CivilDate, Dialect, Header};
 pub use lock::{
     CommitGate, IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks,

@@ -233,8 +233,11 @@ impl Family {
 fn extensions(table: &Path, dialect: Dialect) -> Vec<String> {
     let own = table.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let mut list = Vec::new();
-    // Visual FoxPro's containers (dbc, scx, vcx, frx, …) end their memo's extension in t.
-    if own != "dbf" && own.len() == 3 && own.ends_with(['c', 'x']) {
+    // Visual FoxPro's own tables have memos under names of their own; those beside a container are of the table of its name.
+    if own == "dbc" {
+        return vec!["dct".to_owned()];
+    }
+    if own.len() == 3 && own.ends_with('x') {
         list.push(format!("{}t", own.get(..2).unwrap_or_default()));
     }
     list.extend(Family::of(dialect).map(|family| match family {

@@ -133,6 +133,11 @@ impl Source {
         }
     }
 
+    /// Whether the bytes are in memory, and no file has them.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(self.bytes, Bytes::Memory(_))
+    }
+
     /// Whether it is a file whose stamp was taken when it was opened.
     pub(crate) fn has_stamp(&self) -> bool {
         self.stamp.is_some()

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use arrow_schema::SchemaRef;
 
 use crate::codepage::CodePage;
+use crate::container::{ContainerLink, link_of};
 use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
@@ -42,6 +43,7 @@ pub struct OpenOptions {
     pub(crate) access: Access,
     despite_pending: bool,
     field_names: Option<Arc<[String]>>,
+    short_names: bool,
 }
 
 impl OpenOptions {
@@ -98,6 +100,14 @@ impl OpenOptions {
         self
     }
 
+    /// Whether the fields of a Visual FoxPro table have the long names of its database container, where that lies beside it
+    /// ([`Table::container`]). Default: true; those of [`OpenOptions::field_names`] go before.
+    #[must_use]
+    pub fn long_names(mut self, long: bool) -> Self {
+        self.short_names = !long;
+        self
+    }
+
     /// How the bytes are reached. Default: [`Access::Positional`].
     #[must_use]
     pub fn access(mut self, access: Access) -> Self {
@@ -113,6 +123,7 @@ pub struct Table {
     header: Header,
     pub(crate) fields: Arc<Fields>,
     codepage: CodePage,
+    container: ContainerLink,
     memo: Result<Memo, String>,
     pub(crate) options: OpenOptions,
     record_count: u32,
@@ -234,6 +245,7 @@ impl Table {
                 Dialect::VisualFoxPro => CodePage::Cp1252,
                 _ => CodePage::Cp437,
             });
+        let mut container = ContainerLink::Free;
         let fields = match known {
             Some(fields) => Arc::clone(fields),
             None => {
@@ -243,7 +255,12 @@ impl Table {
                         let (path, own) = (source.path().display(), fields.visible.len());
                         Error::Misuse(format!("{path}: {} names for {own} fields", names.len()))
                     })?),
-                    None => fields,
+                    None if options.short_names || source.is_in_memory() => fields,
+                    None => {
+                        let named;
+                        (container, named) = link_of(&source, &header, &fields, codepage);
+                        named
+                    }
                 }
             }
         };
@@ -264,6 +281,7 @@ impl Table {
             header,
             fields,
             codepage,
+            container,
             memo,
             options: options.clone(),
             record_count,
@@ -341,6 +359,16 @@ impl Table {
     /// The code page that text is read in.
     pub fn codepage(&self) -> CodePage {
         self.codepage
+    }
+
+    /// The database container that a Visual FoxPro table names, and what it says of the table: long names, captions, comments.
+    pub fn container(&self) -> &ContainerLink {
+        &self.container
+    }
+
+    /// The place in [`Table::fields`] of the field of this name, in any case: by its own name, else by its short one.
+    pub fn field_index(&self, name: &str) -> Option<usize> {
+        Field::find(self.fields(), name)
     }
 
     /// The memo file, where a field uses one and it is there.

@@ -1,4 +1,5 @@
-//! The files of one table, which belong together: the table, its memo file, its production index, its code page.
+//! The files of one table, which belong together: the table, its memo file, its production index, its code page, and a database
+//! container that holds nothing but its names.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -6,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::beside::beside;
+use crate::container::Container;
 use crate::error::{Error, Result};
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::own_name::{self, folder_of};
@@ -15,6 +18,10 @@ use crate::transaction::{self, Disk, Replacement, Step, TheDisk};
 /// What lies beside a table under its name and belongs to it. Index files that the program names itself, such as those of
 /// Clipper, do not: nobody knows whose they are.
 const COMPANIONS: [&str; 5] = ["fpt", "dbt", "smt", "cdx", "cpg"];
+/// Those of a database container, which may be those of other tables too.
+const CONTAINER: [&str; 3] = ["dbc", "dct", "dcx"];
+/// What lies beside a container, when that is the table that is meant.
+const OF_CONTAINER: [&str; 3] = ["dct", "dcx", "cpg"];
 
 /// The files of a table. It need not be there yet.
 ///
@@ -68,7 +75,8 @@ impl TableSet {
     }
 
     /// Those of its files that are there, the table first: `people.dbf`, and `people.fpt`, `.dbt`, `.smt`, `.cdx`, `.cpg` in any
-    /// case, but not those of another table whose name differs by case alone. Links, folders and the like count too.
+    /// case, but not those of another table whose name differs by case alone. Links, folders and the like count too. So do `people.dbc`,
+    /// `.dct` and `.dcx` when that database container knows this table alone, and has no view or stored procedure.
     ///
     /// # Errors
     /// [`Error::Io`] when the folder cannot be read.
@@ -85,7 +93,13 @@ impl TableSet {
             .collect::<io::Result<Vec<_>>>();
         let names = names.map_err(io)?;
         let own = self.table.file_name().unwrap_or_default();
-        let mut files: Vec<&OsString> = names.iter().filter(|name| self.has_companion(name, &names)).collect();
+        let extensions = match self.is_container() {
+            true => OF_CONTAINER.to_vec(),
+            false if self.has_own_container(&names) => [&COMPANIONS[..], &CONTAINER[..]].concat(),
+            false => COMPANIONS.to_vec(),
+        };
+        let is_companion = |name: &OsStr| self.has_companion(name, &extensions, &names);
+        let mut files: Vec<&OsString> = names.iter().filter(|name| is_companion(name)).collect();
         files.sort();
         let table = names.iter().filter(|name| *name == own);
         Ok(table.chain(files).map(|name| self.table.with_file_name(name)).collect())
@@ -137,6 +151,7 @@ impl TableSet {
         // What is not finished would be gone on with over the new files.
         transaction::recover_table(&self.table, None)?;
         let old = self.replaced(existing)?;
+        self.refuse_strange_containers(draft, &old)?;
         let _held = match regular_file::open_to_write(&self.table) {
             Ok(table) => {
                 open_shared_or_exclusive(&table, &self.table, Sharing::Exclusive, Duration::ZERO)?;
@@ -150,14 +165,47 @@ impl TableSet {
         replace(&self.table, draft, &old, disk)
     }
 
-    fn has_companion(&self, name: &OsStr, all: &[OsString]) -> bool {
+    /// Refuses to put a new container in the place of one that other tables have too.
+    ///
+    /// # Errors
+    /// [`Error::Exists`], [`Error::Io`].
+    fn refuse_strange_containers(&self, draft: &Path, old: &[PathBuf]) -> Result<()> {
+        for extension in CONTAINER {
+            let is_new = beside(&draft.join(self.table.file_name().unwrap_or_default()), &[extension]).is_ok();
+            if let (true, Ok(path)) = (is_new, beside(&self.table, &[extension]))
+                && !old.contains(&path)
+            {
+                return Err(Error::Exists { path });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_container(&self) -> bool {
+        self.table
+            .extension()
+            .is_some_and(|own| own.eq_ignore_ascii_case("dbc"))
+    }
+
+    /// Whether a container of the table's name has its names and nothing else.
+    fn has_own_container(&self, names: &[OsString]) -> bool {
+        let is_own = |name: &&OsString| {
+            let container = Container::open(self.table.with_file_name(name));
+            container.is_ok_and(|container| container.is_only_of(&self.table))
+        };
+        let is_one = |name: &&OsString| self.has_companion(name, &CONTAINER[..1], names);
+        let mut containers = names.iter().filter(is_one).peekable();
+        containers.peek().is_some() && containers.all(|name| is_own(&name))
+    }
+
+    fn has_companion(&self, name: &OsStr, extensions: &[&str], all: &[OsString]) -> bool {
         let path = Path::new(name);
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let (stem, own) = (
             path.file_stem().unwrap_or_default(),
             self.table.file_stem().unwrap_or_default(),
         );
-        if !COMPANIONS.contains(&extension.as_str()) {
+        if !extensions.contains(&extension.as_str()) {
             return false;
         }
         stem == own || (lower(stem) == lower(own) && !all.iter().any(|other| is_table_of(Path::new(other), stem)))

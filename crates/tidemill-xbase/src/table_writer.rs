@@ -13,10 +13,11 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 
 use crate::array_values::{ArrayValues, Cells};
 use crate::codepage::CodePage;
+use crate::container::NewContainer;
 use crate::conversion::{convert, shown};
 use crate::error::{BadValue, Error, Result};
 use crate::field::FieldKind;
-use crate::field_spec::FieldSpec;
+use crate::field_spec::{FieldSpec, short_names};
 use crate::header::{CivilDate, Dialect};
 use crate::lock::{Sharing, open_shared_or_exclusive};
 use crate::memo::MemoDialect;
@@ -38,6 +39,10 @@ pub struct CreateOptions {
     pub memo: Option<MemoDialect>,
     /// How many bytes a block of an FPT file has, at least 1. Default: 64. Those of other memo files are fixed.
     pub memo_block_size: Option<u16>,
+    /// Whether the fields keep their names whole, up to 128 bytes and in any case: a database container of Visual FoxPro beside
+    /// the table has them (`people.dbc`, `.dct`, `.dcx` of `people.dbf`), and the header the short ones of [`short_names`]. For
+    /// [`Dialect::VisualFoxPro`]. Default: false, names have 1 to 10 bytes.
+    pub long_names: bool,
     /// The day that the header names as that of the last change.
     pub last_update: CivilDate,
 }
@@ -50,7 +55,23 @@ impl CreateOptions {
             format: Dialect::FoxPro2,
             memo: None,
             memo_block_size: None,
+            long_names: false,
             last_update,
+        }
+    }
+
+    /// The container of a new table at this path, where it is to have one.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a dialect without containers; as [`NewContainer::new`].
+    fn container(&self, table: &Path, fields: &[FieldSpec]) -> Result<Option<NewContainer>> {
+        match (self.long_names, self.format) {
+            (false, _) => Ok(None),
+            (true, Dialect::VisualFoxPro) => NewContainer::new(table, fields, self.codepage).map(Some),
+            (true, format) => Err(Error::Misuse(format!(
+                "{}: {format} tables have no long names; Visual FoxPro's have",
+                table.display()
+            ))),
         }
     }
 }
@@ -86,8 +107,8 @@ pub(crate) struct Column {
 }
 
 impl TableWriter {
-    /// Creates the table at `path`, its memo file beside it when a field needs one, and a `.cpg` file when no language
-    /// byte names the code page. A table that is there already is overwritten and its memo file, production index and `.cpg`
+    /// Creates the table at `path`, its memo file beside it when a field needs one, its database container when it is to have
+    /// long names, and a `.cpg` file when no language byte names the code page. A table that is there already is overwritten and its memo file, production index and `.cpg`
     /// file are removed, unless somebody has it open. Whoever wants the old one or the new one after a crash makes the new one in
     /// a folder of its own.
     ///
@@ -98,11 +119,13 @@ impl TableWriter {
     /// [`Error::NotRegular`], [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
         let path = path.as_ref();
+        let container = options.container(path, fields)?;
         let layout = Layout::new(fields, options)?;
         let memo_dialect = memo_dialect(options)?;
         let file = match std::fs::symlink_metadata(path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 TableSet::of(path).refuse_existing()?;
+                container.as_ref().map_or(Ok(()), NewContainer::refuse_existing)?;
                 let file = regular_file::create(path)?;
                 open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
                 file
@@ -110,7 +133,7 @@ impl TableWriter {
             _ => {
                 let file = regular_file::open_named_to_write(path)?;
                 open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
-                remove_companions(path, layout.has_memos())?;
+                remove_companions(path, layout.has_memos(), container.as_ref())?;
                 file
             }
         };
@@ -129,10 +152,14 @@ impl TableWriter {
             let written = regular_file::create(&cpg)?.write_all(options.codepage.name().as_bytes());
             written.map_err(|e| Error::io(&cpg, "write", e))?;
         }
+        let mut header = layout.header(options)?;
+        if let Some(container) = &container {
+            container.write(options)?;
+            container.put_backlink(&mut header, options.codepage);
+        }
         file.set_len(0).map_err(|e| Error::io(path, "create", e))?;
         let mut file = BufWriter::with_capacity(1 << 18, file);
-        file.write_all(&layout.header(options)?)
-            .map_err(|e| Error::io(path, "write", e))?;
+        file.write_all(&header).map_err(|e| Error::io(path, "write", e))?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -375,9 +402,14 @@ impl Layout {
         };
         let (mut columns, mut names) = (Vec::with_capacity(fields.len()), Vec::with_capacity(fields.len()));
         let (mut offset, mut bits, mut seen) = (1, 0, HashSet::new());
-        for spec in fields {
+        let given = fields.iter().map(|spec| spec.name.as_str());
+        let short: Vec<String> = match options.long_names {
+            true => short_names(given, options.codepage),
+            false => given.map(str::to_owned).collect(),
+        };
+        for (spec, short) in fields.iter().zip(&short) {
             let mut name = Vec::new();
-            let encoded = options.codepage.encode(&spec.name, &mut name);
+            let encoded = options.codepage.encode(short, &mut name);
             if encoded.is_err() || !(1..=10).contains(&name.len()) || !seen.insert(spec.name.to_uppercase()) {
                 let name = &spec.name;
                 return Err(Error::Misuse(format!(
@@ -585,9 +617,9 @@ impl Column {
 /// Removes what belongs to a table that is written over.
 ///
 /// # Errors
-/// [`Error::Exists`] for a memo file that is not the old table's where the new one needs one: nothing is removed then;
+/// [`Error::Exists`] for a memo file or a container that is not the old table's where the new one needs one: nothing is removed then;
 /// [`Error::Io`].
-fn remove_companions(table: &Path, needs_memo: bool) -> Result<()> {
+fn remove_companions(table: &Path, needs_memo: bool, container: Option<&NewContainer>) -> Result<()> {
     let lenient = OpenOptions::new().recover(true).codepage(CodePage::Cp437);
     let old = Table::open(table, &lenient);
     let had_memos = old.is_ok_and(|old| old.fields().iter().any(|field| field.kind.uses_memo()));
@@ -602,6 +634,9 @@ fn remove_companions(table: &Path, needs_memo: bool) -> Result<()> {
         .partition(|path| is_memo(path));
     if let (true, false, Some(path)) = (needs_memo, had_memos, memos.first()) {
         return Err(Error::Exists { path: path.clone() });
+    }
+    if let Some(container) = container {
+        container.refuse_strangers(&others)?;
     }
     let memos = memos.into_iter().filter(|_| had_memos);
     others

@@ -54,6 +54,38 @@ fn the_table_and_its_memo_files_are_decoded_from_their_pages() {
 }
 
 #[test]
+fn a_table_with_long_names_is_what_its_page_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("frame.dbf");
+    let day = CivilDate {
+        year: 2026,
+        month: 11,
+        day: 26,
+    };
+    let mut options = CreateOptions::new(day);
+    (options.format, options.long_names) = (Dialect::VisualFoxPro, true);
+    let fields = [("customerName", 'C', 8), ("customerNumber", 'N', 5)];
+    let fields = fields.map(|(name, letter, width)| FieldSpec::new(name, letter, width, 0).nullable(true));
+    TableWriter::create(&path, &fields, &options).unwrap().finish().unwrap();
+    for (extension, dump) in [("dbf", "```hexdump dbf\n"), ("dct", "```hexdump dct\n")] {
+        let bytes = std::fs::read(path.with_extension(extension)).unwrap();
+        let mut expected = hexdump("xbase-container.md", dump);
+        // Zeros at the end are left out of the page.
+        expected.resize(expected.len().max(bytes.len()), 0);
+        assert_eq!(bytes, expected, "{extension}");
+    }
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/xbase/containers");
+    for extension in ["dbf", "dbc", "dct", "dcx"] {
+        let made = std::fs::read(path.with_extension(extension)).unwrap();
+        let kept = std::fs::read(golden.join("frame").with_extension(extension)).unwrap();
+        assert_eq!(made, kept, "{extension}");
+    }
+    let table = Table::open(&path, &OpenOptions::new()).unwrap();
+    let names: Vec<_> = table.fields().iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["customerName", "customerNumber"]);
+}
+
+#[test]
 fn the_index_files_are_decoded_from_their_page() {
     for (dump, dialect) in [
         ("```hexdump cdx\n", IndexDialect::Cdx),

@@ -212,7 +212,7 @@ proptest! {
         let fields: Vec<Field> = columns.iter().map(|c| Field::new("x", c.given.data_type().clone(), true)).collect();
         let given = columns.iter().map(|c| Arc::clone(&c.given)).collect();
         let given = RecordBatch::try_new(Arc::new(Schema::new(fields)), given).unwrap();
-        let mut writer = TableWriter::create(&path, &specs, &CreateOptions { memo: None, memo_block_size: None, codepage: CodePage::Cp850, format, last_update: DAY }).unwrap();
+        let mut writer = TableWriter::create(&path, &specs, &CreateOptions { memo: None, memo_block_size: None, codepage: CodePage::Cp850, format, long_names: false, last_update: DAY }).unwrap();
         let flags = BooleanArray::from(deleted.clone());
         let cut = cut.min(given.num_rows());
         let rest = given.num_rows() - cut;
@@ -239,7 +239,7 @@ proptest! {
         // A copy made from the schema that was read has the same fields.
         let again = FieldSpec::from_schema(&table.schema()).unwrap();
         let copy = folder.path().join("copy.dbf");
-        TableWriter::create(&copy, &again, &CreateOptions { memo: None, memo_block_size: None, codepage: CodePage::Cp850, format, last_update: DAY }).unwrap().finish().unwrap();
+        TableWriter::create(&copy, &again, &CreateOptions { memo: None, memo_block_size: None, codepage: CodePage::Cp850, format, long_names: false, last_update: DAY }).unwrap().finish().unwrap();
         let copy = Table::open(&copy, &OpenOptions::new()).unwrap();
         let types = |t: &Table| t.fields().iter().map(|f| (f.data_type(), f.name.clone())).collect::<Vec<_>>();
         prop_assert_eq!(types(&copy), types(&table));
@@ -269,6 +269,7 @@ fn copies_of_the_goldens_hold_the_same_values() {
             memo_block_size: None,
             codepage: CodePage::Iso8859_1,
             format,
+            long_names: false,
             last_update: DAY,
         };
         let path = folder.path().join("copy.dbf");
@@ -321,6 +322,7 @@ fn what_does_not_fit_is_named() {
             memo_block_size: None,
             codepage: CodePage::Cp850,
             format: Dialect::Dbase3,
+            long_names: false,
             last_update: DAY,
         };
         let mut writer = TableWriter::create(&path, &[FieldSpec::new("A", letter, width, 0)], &options).unwrap();
@@ -364,6 +366,7 @@ fn structures_that_a_format_lacks_are_refused() {
             memo_block_size: None,
             codepage: CodePage::Cp850,
             format,
+            long_names: false,
             last_update: DAY,
         };
         let error = TableWriter::create(folder.path().join("t.dbf"), &fields, &options)

@@ -380,12 +380,8 @@ impl Compiler<'_> {
                 return Err(Error::expression(column, expected, format!("{alias}->{name}")));
             }
         }
-        let found = self
-            .fields
-            .iter()
-            .enumerate()
-            .find(|(_, f)| f.name.eq_ignore_ascii_case(name));
-        let Some((index, field)) = found else {
+        let found = Field::find(self.fields, name);
+        let Some((index, field)) = found.and_then(|index| Some((index, self.fields.get(index)?))) else {
             return Err(Error::expression(column, "the name of a field", name));
         };
         let slot = match self.slots.iter().position(|slot| slot.index == index) {

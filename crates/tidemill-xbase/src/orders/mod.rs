@@ -203,12 +203,20 @@ pub(crate) fn allow_candidate(order: &OrderSpec, table: &Table) -> Result<()> {
     Ok(())
 }
 
+/// What the name of a table's production index ends in: `dcx` for a database container.
+pub(crate) fn production_extension(table: &Path) -> &'static str {
+    match table.extension().is_some_and(|own| own.eq_ignore_ascii_case("dbc")) {
+        true => "dcx",
+        false => "cdx",
+    }
+}
+
 /// Where the production index of a table is: the CDX of its name, in any case. `None` when there is none.
 ///
 /// # Errors
 /// [`Error::Unsupported`] when the header says that there is one and no file is found.
 pub fn production_path(table: &Table) -> Result<Option<PathBuf>> {
-    match beside(table.path(), &["cdx"]) {
+    match beside(table.path(), &[production_extension(table.path())]) {
         Ok(path) => Ok(Some(path)),
         Err(names) if table.header().production_index => Err(Error::Unsupported {
             path: table.path().to_owned(),

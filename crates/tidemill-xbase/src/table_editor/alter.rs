@@ -19,6 +19,7 @@ use super::record::{END_OF_FILE, counter_at};
 use super::{OpenMode, TableEditor};
 use crate::alteration::{Alteration, AlteredColumn};
 use crate::array_values::ArrayValues;
+use crate::container::{BACKLINK, ContainerLink};
 use crate::conversion::{convert, shown};
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
@@ -43,8 +44,6 @@ const HAS_MEMOS: u8 = 2;
 const FIELD_FLAGS: usize = 18;
 /// What they are in Visual FoxPro of a field that counts.
 const COUNTS: u8 = 0x0C;
-/// Behind the fields of a Visual FoxPro table stands the name of its database.
-const BACKLINK: usize = 263;
 /// How many bytes of records are written at once.
 const CHUNK: usize = 1 << 20;
 
@@ -79,11 +78,20 @@ impl TableEditor {
     /// is open exclusively, in a transaction, and for a structure that the format does not allow; [`Error::Order`] when an
     /// order could not be made over the new fields, with [`Error::DuplicateKey`] when they gave two records one key in a candidate
     /// index; [`Error::Unsupported`] for tables of dBASE II and
-    /// dBASE 7, and those with fields that are not read. The table is as before then, though values that were to become memos
+    /// dBASE 7, those with fields that are not read, and those whose fields a database container describes. The table is as before then, though values that were to become memos
     /// may stay behind in the memo file. [`Error::Io`].
     pub fn alter(&mut self, alteration: &Alteration) -> Result<()> {
         self.alone("altering")?;
         self.committed("altering")?;
+        if let ContainerLink::Used { container, .. } = self.opened().container() {
+            let what = format!(
+                "its fields are described in {}, which would no longer agree with them; remove the table from the database \
+                 first, or copy it",
+                container.path().display()
+            );
+            let path = self.path().to_owned();
+            return Err(Error::Unsupported { path, what });
+        }
         let table = Arc::new(self.table()?);
         let structure = Structure::new(self, alteration)?;
         let sibling = Sibling::create(&regular_file::behind_link(self.path())?, self.path())?;

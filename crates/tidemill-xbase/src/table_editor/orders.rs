@@ -30,7 +30,9 @@ use crate::expression::{Record, RecordBytes};
 use crate::field::Field;
 use crate::index::{IndexBuilder, IndexDialect, IndexEditor, IndexOptions, OrderSpec, Tag};
 use crate::lock::{FileIdentity, FileLocks, LockKind, LockRange, LockScheme, LockSubject};
-use crate::orders::{BuildOptions, KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_path};
+use crate::orders::{
+    BuildOptions, KeySettings, MadeKey, OrderKeys, Seen, TableOrder, production_extension, production_path,
+};
 use crate::own_name::folder_of;
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
@@ -278,7 +280,7 @@ impl TableEditor {
     /// # Errors
     /// As [`TableEditor::open_index`].
     pub fn open_production_index(&mut self, settings: impl Fn(&Path, Option<&FileStamp>) -> KeySettings) -> Result<()> {
-        let usual = self.path().with_extension("cdx");
+        let usual = self.path().with_extension(production_extension(self.path()));
         match self.open_index_by(&usual, &settings) {
             // It may have a name in other letters.
             Err(Error::Io { source, .. }) if is_no_file(&source) => {}

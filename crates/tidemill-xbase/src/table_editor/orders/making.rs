@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::header::Dialect;
 use crate::index::{IndexDialect, KeySorter, OrderSpec, Tag};
 use crate::lock::LockKind;
-use crate::orders::{OrderKeys, allow_candidate, build_index_with, production_path};
+use crate::orders::{OrderKeys, allow_candidate, build_index_with, production_extension, production_path};
 use crate::table::Table;
 use crate::table_editor::{OpenMode, TableEditor};
 
@@ -27,7 +27,7 @@ impl TableEditor {
             return self.create_order_in(path, order);
         }
         self.committed("making an order")?;
-        let path = self.path().with_extension("cdx");
+        let path = self.path().with_extension(production_extension(self.path()));
         let table = Table::open(self.path(), &self.options.open)?;
         let (orders, settings) = (std::slice::from_ref(order), &self.orders.settings);
         build_index_with(&path, &table, orders, settings, &self.options.build)?;
