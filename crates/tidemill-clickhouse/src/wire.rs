@@ -94,16 +94,10 @@ impl<'a> Reader<'a> {
             (self.rest, self.offset) = (rest, self.offset + 1);
             return Ok(u64::from(*byte));
         }
-        let mut value = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.u8(what)?;
-            let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
-                break;
-            }
-            value |= bits << shift;
-            if byte < 0x80 {
-                return Ok(value);
+        let mut number = Varint::default();
+        while number.has_room() {
+            if let Some(number) = number.push(self.u8(what)?) {
+                return Ok(number);
             }
         }
         Err(self.error(what, "a number of 64 bits", "more bits".to_owned()))
@@ -143,6 +137,37 @@ impl<'a> Reader<'a> {
             expected,
             found,
         }
+    }
+}
+
+/// A number of at most 64 bits whose bytes arrive one after another: seven bits in each, the lowest first, and the highest bit
+/// set where more follow. All readers of numbers are as strict as this.
+///
+/// Source: `IO/VarInt.h` of ClickHouse.
+#[derive(Debug, Default)]
+pub(crate) struct Varint {
+    value: u64,
+    shift: u32,
+    is_too_long: bool,
+}
+
+impl Varint {
+    /// Whether another byte may follow. Once it is false, the number has more than 64 bits.
+    pub(crate) fn has_room(&self) -> bool {
+        !self.is_too_long && self.shift < u64::BITS
+    }
+
+    /// Takes a byte. Returns the number if this was its last byte.
+    pub(crate) fn push(&mut self, byte: u8) -> Option<u64> {
+        let bits = u64::from(byte & 0x7f);
+        let shifted = bits << self.shift;
+        if shifted >> self.shift != bits {
+            self.is_too_long = true;
+            return None;
+        }
+        self.value |= shifted;
+        self.shift += 7;
+        (byte < 0x80).then_some(self.value)
     }
 }
 

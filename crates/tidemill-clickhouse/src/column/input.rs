@@ -4,7 +4,7 @@ use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use arrow_buffer::{Buffer, MutableBuffer};
 
-use crate::{BlockError, Error, Result, arrow_type::StringType, revision::Revision, source::BlockSource};
+use crate::{BlockError, Error, Result, arrow_type::StringType, revision::Revision, source::BlockSource, wire::Varint};
 
 /// Bounds on what a block may ask for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -161,23 +161,15 @@ impl<'a> Input<'a> {
     }
 
     /// A number in groups of seven bits, the lowest first; at most ten bytes.
-    ///
-    /// Source: `IO/VarInt.h` of ClickHouse.
     pub(crate) async fn varint(&mut self, what: &'static str) -> Result<u64> {
         // Most are a byte, and there.
         if let Some(byte) = self.source.buffered().first().copied().filter(|byte| *byte < 0x80) {
             self.consume(1);
             return Ok(byte.into());
         }
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.u8(what).await?;
-            let bits = u64::from(byte & 0x7F);
-            if bits << shift >> shift != bits {
-                break;
-            }
-            number |= bits << shift;
-            if byte < 0x80 {
+        let mut number = Varint::default();
+        while number.has_room() {
+            if let Some(number) = number.push(self.u8(what).await?) {
                 return Ok(number);
             }
         }

@@ -19,6 +19,9 @@ fn a_hostile_state_ends_in_an_error() {
     let endless = [vec![0xff; 9], vec![1; 40]].concat();
     for (data_type, bytes) in [
         ("count", vec![0x80; 4096]),
+        // Numbers of 65 and of 70 bits.
+        ("count", [vec![0xff; 9], vec![0x02]].concat()),
+        ("count", [vec![0x80; 9], vec![0x7e]].concat()),
         ("groupArray, UInt64", endless.clone()),
         ("groupArray, String", endless.clone()),
         ("max, String", [0x7f; 40].to_vec()),

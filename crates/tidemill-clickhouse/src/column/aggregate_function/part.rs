@@ -5,7 +5,7 @@
 use arrow_buffer::{Buffer, MutableBuffer};
 
 use super::Input;
-use crate::Result;
+use crate::{Result, wire::Varint};
 
 /// A part of a state.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -171,12 +171,10 @@ impl<'a, 'b> States<'a, 'b> {
     }
 
     async fn varint(&mut self) -> Result<u64> {
-        let mut value = 0_u64;
-        for shift in (0..u64::BITS).step_by(7) {
-            let byte = self.byte().await?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(value);
+        let mut number = Varint::default();
+        while number.has_room() {
+            if let Some(number) = number.push(self.byte().await?) {
+                return Ok(number);
             }
         }
         Err(self.input.error(WHAT, "a number of 64 bits", "more bits"))
