@@ -340,7 +340,7 @@ fn fixed_size(length: u32) -> i32 {
 }
 
 /// ClickHouse calls offsets `Fixed/UTC+05:30:00`, Arrow `+05:30`. Instants without a zone of their own are UTC.
-fn arrow_zone(zone: Option<&str>) -> Arc<str> {
+pub(crate) fn arrow_zone(zone: Option<&str>) -> Arc<str> {
     let Some(zone) = zone else { return UTC.into() };
     let offset = zone
         .strip_prefix(FIXED_ZONE)

@@ -39,6 +39,7 @@ pub mod client_config;
 mod clocks;
 mod insert;
 mod insert_rows;
+mod insert_text;
 mod options;
 mod parameter;
 mod pool;
@@ -152,7 +153,8 @@ impl Client {
         self.query(sql).rows()
     }
 
-    /// Runs a statement to its end. Rows that it answers are read and left.
+    /// Runs a statement to its end. Rows that it answers are read and left; those that an `INSERT` has in its text are sent, as
+    /// [`Request::execute`] says.
     ///
     /// # Errors
     ///

@@ -117,6 +117,18 @@ pub enum Error {
     /// A row that does not fit the Rust type that it is wanted as, or the column that it is written to.
     #[error(transparent)]
     Row(Box<RowError>),
+    /// Rows in the text of an `INSERT` that cannot be read.
+    #[error("row {row} of the INSERT, at byte {offset} of its text: expected {expected}, found `{found}`")]
+    InsertText {
+        /// How many rows come before it.
+        row: u64,
+        /// How many bytes of the statement come before it.
+        offset: u64,
+        /// What may stand there.
+        expected: &'static str,
+        /// What stands there, or its beginning.
+        found: String,
+    },
     /// One row was asked for, and the answer has none.
     #[error("the query answered no row")]
     RowNotFound,

@@ -33,6 +33,7 @@ pub mod connection;
 pub mod data_type;
 mod error;
 pub mod frame;
+mod insert_text;
 mod native;
 pub mod packet;
 mod revision;

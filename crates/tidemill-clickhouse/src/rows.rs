@@ -76,6 +76,7 @@
 
 mod builder;
 mod column;
+mod literal;
 mod push;
 mod row;
 mod row_builder;
@@ -201,6 +202,12 @@ impl Failure {
         if self.0.rust_type.is_empty() {
             self.0.rust_type = name_of::<T>();
         }
+        Error::Row(self.0)
+    }
+
+    /// [`Failure::in_row`] of a value that has no type of Rust.
+    pub(crate) fn in_row_of_text(mut self, row: u64) -> Error {
+        (self.0.row, self.0.rust_type) = (row, "");
         Error::Row(self.0)
     }
 

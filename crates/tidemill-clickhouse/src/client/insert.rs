@@ -22,7 +22,7 @@ use tokio::{
 use tracing::{Instrument, Span};
 
 use super::{
-    Client, QuerySummary, RowInsert,
+    Client, QuerySummary, Request, RowInsert,
     cancel::CancelHandle,
     clocks::Deadline,
     pool::Pooled,
@@ -46,6 +46,8 @@ pub struct InsertRequest {
     client: Client,
     table: String,
     columns: Vec<String>,
+    /// The statement, where it is not made of the table and the columns.
+    text: Option<String>,
     query: Query,
     compression: Compression,
     encoder: BlockEncoder,
@@ -66,6 +68,7 @@ impl InsertRequest {
             client,
             table,
             columns: Vec::new(),
+            text: None,
             encoder: BlockEncoder::default(),
             rows: DEFAULT_ROWS,
             bytes: DEFAULT_BYTES,
@@ -73,6 +76,19 @@ impl InsertRequest {
             roles: Vec::new(),
             deadline,
             handle: None,
+        }
+    }
+
+    /// An insert by the statement of `request`, which is `text` without its rows.
+    pub(super) fn of_text(request: &Request, text: String, deadline: Option<Duration>) -> Self {
+        Self {
+            text: Some(text),
+            query: (*request.query).clone(),
+            compression: request.compression,
+            roles: request.roles.clone(),
+            deadline,
+            handle: request.handle.clone(),
+            ..Self::new(request.client.clone(), String::new())
         }
     }
 
@@ -220,7 +236,11 @@ impl InsertRequest {
         } else {
             format!(" ({})", columns.join(", "))
         };
-        self.query.text = format!("INSERT INTO {}{columns} VALUES", self.table);
+        self.query.text = match self.text.take() {
+            Some(text) => text,
+            None => format!("INSERT INTO {}{columns} VALUES", self.table),
+        };
+        self.query.is_compressed = self.compression.has_frames();
         let options = self.client.options();
         let span = insert_span(&self.query, &self.table, options);
         if let Some(source) = &options.trace_source {
@@ -416,6 +436,18 @@ impl Insert {
     /// [`Error::Server`] when the server refused the data, and those of [`Insert::write`].
     pub async fn finish(self) -> Result<InsertSummary> {
         self.running.lock().await.finish().await
+    }
+
+    /// The time zone of instants that have none of their own, as the server reads them.
+    pub(super) async fn time_zone(&self) -> String {
+        let running = self.running.lock().await;
+        let told = running.summary.query.time_zone.clone();
+        told.unwrap_or_else(|| running.connection.protocol.server().time_zone.clone())
+    }
+
+    /// Ends the insert without any rows.
+    pub(super) async fn give_up(self) -> Result<InsertSummary> {
+        self.finish().await
     }
 
     /// Prepares to take rows, for the columns that the server expects.

@@ -29,6 +29,7 @@ use super::{
 use crate::{
     Block, BlockEncoder, Compression, Error, Result,
     arrow_type::StringType,
+    insert_text::InsertText,
     packet::{
         client::{Query, SettingValue, TraceContext},
         server::{BlockKind, ProfileInfo, Progress, ServerPacket},
@@ -39,14 +40,14 @@ use crate::{
 #[derive(Clone, Debug)]
 #[must_use = "a query is sent when it is awaited"]
 pub struct Request {
-    client: Client,
+    pub(super) client: Client,
     /// Apart, for a request is moved now and then.
-    query: Box<Query>,
-    compression: Compression,
-    deadline: Option<Duration>,
-    handle: Option<CancelHandle>,
+    pub(super) query: Box<Query>,
+    pub(super) compression: Compression,
+    pub(super) deadline: Option<Duration>,
+    pub(super) handle: Option<CancelHandle>,
     external: Vec<(String, Block)>,
-    roles: Vec<String>,
+    pub(super) roles: Vec<String>,
     strings: StringType,
     collect_limit: u64,
 }
@@ -191,20 +192,38 @@ impl Request {
     /// # Errors
     ///
     /// Those of connecting, [`Error::Unsupported`] for parameters on a server that does not know them, and [`Error::Block`]
-    /// for external tables that cannot be encoded.
+    /// for external tables that cannot be encoded. For an `INSERT` with its rows in its text, those of [`Request::execute`].
     pub async fn stream(self) -> Result<QueryStream> {
+        if let Some(text) = InsertText::parse(&self.query.text)? {
+            // Its state is large, and would be a part of that of every query.
+            return Box::pin(self.insert_text(text)).await.map(QueryStream::ended);
+        }
         let mut stream = QueryStream::send(self).await?;
         stream.header().await?;
         Ok(stream)
     }
 
-    /// Runs the query to its end. Rows that it answers are read and left. Rows to insert cannot be in the text: a server does not
-    /// read them there, [`Client::insert`] sends them.
+    /// Runs the query to its end. Rows that it answers are read and left.
+    ///
+    /// An `INSERT` may have its rows in its text, as for `clickhouse-client`: `INSERT INTO t VALUES (1, 'a'), (2, now())`, or
+    /// `INSERT INTO t FORMAT CSV` and lines behind it. A server does not read rows there: they are parsed here and sent as
+    /// blocks, all of them or none. The formats are `Values`, `CSV` and `TabSeparated` (alone, `WithNames` and
+    /// `WithNamesAndTypes`, whose columns are matched by name where the statement names none) and `JSONEachRow`, whose objects
+    /// must all have the same names. Values are as strict as those of [`rows`](crate::rows): nothing is rounded, cut or
+    /// wrapped, a `NULL` needs a type that has it, and an empty field of `CSV` is text or `NULL`. Text of an instant without an
+    /// offset is in the column's time zone, or else in that of the session or the server. What is no literal in `VALUES` is asked
+    /// of the server by a `SELECT` in front of the insert. `DEFAULT` is not read: columns that are not named get their
+    /// defaults.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for an `INSERT … VALUES` or `INSERT … FORMAT`, and those of [`Request::stream`] and [`QueryStream::next`].
+    /// [`Error::InsertText`] and [`Error::Row`] for rows in the text that cannot be read or do not fit; nothing is stored then.
+    /// [`Error::Unsupported`] for other formats, and for an `INSERT` without rows. Those of [`Request::stream`] and
+    /// [`QueryStream::next`].
     pub async fn execute(self) -> Result<QuerySummary> {
+        if let Some(text) = InsertText::parse(&self.query.text)? {
+            return Box::pin(self.insert_text(text)).await;
+        }
         let mut stream = QueryStream::send(self).await?;
         while stream.next().await?.is_some() {}
         Ok(stream.into_summary())
@@ -332,6 +351,20 @@ pub struct QueryStream {
 }
 
 impl QueryStream {
+    /// The answer to a statement that has none.
+    fn ended(summary: QuerySummary) -> Self {
+        Self {
+            connection: None,
+            handle: CancelHandle::default(),
+            header: None,
+            first: None,
+            summary: Box::new(summary),
+            is_insert: false,
+            span: Span::none(),
+            rows: 0,
+        }
+    }
+
     async fn send(mut request: Request) -> Result<Self> {
         let options = request.client.options();
         // As it is sent, so that it need not be copied for that.
@@ -596,9 +629,9 @@ impl QueryStream {
         };
         match ended.await {
             Ok(()) => Error::Unsupported {
-                what: "an INSERT with its rows in the text".to_owned(),
-                hint: "servers take rows only as blocks, and none was stored: send them by `insert` (or copy a file into the \
-                       table), or write INSERT … SELECT",
+                what: "an INSERT without rows".to_owned(),
+                hint: "write them behind VALUES or FORMAT CSV, send them by `insert` (or copy a file into the table), or write \
+                       INSERT … SELECT",
             },
             Err(error) => error,
         }

@@ -13,7 +13,7 @@ use super::{
     Failure,
     builder::{Builder, Data},
 };
-use crate::{Block, BlockInfo, DataType, Result};
+use crate::{Block, BlockInfo, DataType, Result, insert_text::Literal};
 
 /// Makes blocks of rows: each row is a struct or a map, whose fields are the columns, a tuple of as many elements, or the
 /// value of the only column.
@@ -78,6 +78,34 @@ impl RowsBuilder {
         if let Err(failure) = result {
             self.columns.iter_mut().for_each(|column| column.truncate(self.rows));
             return Err(failure.in_row::<T>(self.before + self.rows as u64));
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Adds a row of values whose text was read, in the order of the columns. `zone` is that of instants without one of their own.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RowsBuilder::push`].
+    pub(crate) fn push_literals(&mut self, row: &[Literal], zone: &str) -> Result<()> {
+        let mut result = match row.len() == self.columns.len() {
+            true => Ok(()),
+            false => Err(Failure::new(format!(
+                "{} values for {} columns",
+                row.len(),
+                self.columns.len()
+            ))),
+        };
+        for ((column, name), literal) in self.columns.iter_mut().zip(&self.names).zip(row) {
+            if result.is_ok() {
+                let pushed = column.push_literal(literal, zone);
+                result = pushed.map_err(|failure| failure.at::<Literal>(name, &column.data_type));
+            }
+        }
+        if let Err(failure) = result {
+            self.columns.iter_mut().for_each(|column| column.truncate(self.rows));
+            return Err(failure.in_row_of_text(self.before + self.rows as u64));
         }
         self.rows += 1;
         Ok(())

@@ -136,6 +136,16 @@ pub(crate) fn parse_instant(text: &str, digits: u8) -> Option<i64> {
         .checked_add(part)
 }
 
+/// Seconds since 1970-01-01 in the time of its place, and ticks of `digits`, of a date alone or with a time behind it.
+pub(crate) fn parse_local(text: &str, digits: u8) -> Option<(i64, i64)> {
+    let (date, time) = text.split_once(['T', 't', ' ']).unwrap_or((text, "00:00"));
+    let (seconds, part) = parse_clock(time, digits)?;
+    if seconds >= DAY {
+        return None;
+    }
+    Some((parse_date(date)?.checked_mul(DAY)?.checked_add(seconds)?, part))
+}
+
 /// Ticks of `digits` of a time.
 pub(crate) fn parse_duration(text: &str, digits: u8) -> Option<i64> {
     let (sign, rest) = match text.strip_prefix('-') {
