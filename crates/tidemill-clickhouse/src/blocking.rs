@@ -164,6 +164,18 @@ impl Client {
         })
     }
 
+    /// [`client::Client::session`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`client::Client::session`].
+    pub fn session(&self) -> Result<Self> {
+        Ok(Self {
+            client: self.calls.wait(self.client.session())?,
+            calls: Arc::clone(&self.calls),
+        })
+    }
+
     /// [`client::Client::options`].
     #[must_use]
     pub fn options(&self) -> &Options {

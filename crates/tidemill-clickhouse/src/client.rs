@@ -22,7 +22,8 @@
 //! the table of types.
 //!
 //! What a connection remembers is kept apart: a query with [roles](Request::roles) has those and no others, and a query of
-//! [another user](Client::as_user) has another connection. The options may be those of `clickhouse-client`
+//! [another user](Client::as_user) has another connection. Statements that need what the ones before left (temporary tables,
+//! `SET`) go into a [session](Client::session). The options may be those of `clickhouse-client`
 //! ([`client_config`]), and `tracing` is told what happens ([`trace`]).
 //!
 //! Instants without a time zone of their own are in that of the session, if one is asked for
@@ -135,6 +136,38 @@ impl Client {
         let mut options = self.options().clone();
         (options.user, options.password) = (user.into(), password.into());
         Self::with_manager(self.0.manager().with_options(options))
+    }
+
+    /// Begins a session: a client whose statements all have one connection. What a connection remembers on the server lives
+    /// until the last clone is dropped: temporary tables, `SET`, `SET ROLE`, `USE`.
+    ///
+    /// Statements go one after another: one that is sent while another runs waits for its end, for
+    /// [`Options::pool_timeout`](Options::pool_timeout) at most. A connection that is lost is never replaced silently: the
+    /// statements behind it fail with [`Error::Closed`]. Old servers (18.16) close a connection themselves when they cannot parse
+    /// a statement; other errors leave it.
+    ///
+    /// ```no_run
+    /// # async fn example(client: tidemill_clickhouse::client::Client) -> tidemill_clickhouse::Result<()> {
+    /// let session = client.session().await?;
+    /// session.execute("CREATE TEMPORARY TABLE wanted (id UInt64)").await?;
+    /// session.execute("INSERT INTO wanted VALUES (3), (5)").await?;
+    /// let heights: Vec<f32> = session
+    ///     .query_as("SELECT height FROM tides WHERE id IN (SELECT id FROM wanted)")
+    ///     .fetch_all()
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::with_options`].
+    pub async fn session(&self) -> Result<Self> {
+        let mut options = self.options().clone();
+        options.pool_size = 1;
+        let client = Self::with_manager(self.0.manager().with_options(options).of_session())?;
+        drop(client.pooled().await?);
+        Ok(client)
     }
 
     /// What the client was told.

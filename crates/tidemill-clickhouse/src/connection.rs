@@ -30,6 +30,7 @@ use crate::{
 #[derive(Debug)]
 pub struct ClientConnection {
     state: State,
+    is_doubtful: bool,
     /// The older of both sides'.
     revision: Revision,
     server: ServerHello,
@@ -87,6 +88,7 @@ impl ClientConnection {
         let revision = hello.revision;
         let mut connection = Self {
             state: State::Handshake,
+            is_doubtful: false,
             revision,
             server: ServerHello::default(),
             quota_key: quota_key.into(),
@@ -135,6 +137,14 @@ impl ClientConnection {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.state == State::Idle
+    }
+
+    /// Whether the last query failed before the server answered anything else. It may not have read the end of the external tables
+    /// then, and takes that for a packet that does not belong there: some versions do, such as 18.16, and close the connection.
+    /// A ping tells.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.is_doubtful
     }
 
     /// Whether nothing more can be said.
@@ -260,7 +270,8 @@ impl ClientConnection {
     ///
     /// Those of [`ServerPacket::decode`], [`Error::Protocol`] for a packet that does not belong here, and
     /// [`Error::Limit`] for one that does not end. The connection is closed then. Exceptions of the server are packets, not
-    /// errors; one in the handshake, in front of all else, or while data are being sent, closes the connection too.
+    /// errors; one in the handshake, or while data are being sent, closes the connection too, and one in front of all else makes
+    /// it [doubtful](Self::is_doubtful).
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<(ServerPacket, usize)>> {
         if let State::Closed(why) = self.state {
             return Err(Error::Closed { why });
@@ -306,16 +317,16 @@ impl ClientConnection {
             (ServerPacket::Exception(_), State::Busy { is_sending: true, .. }) => {
                 State::Closed("the server refused the data while they were being sent")
             }
-            // ClickHouse 18.16 takes the end of the external tables for a packet that does not belong there.
-            (
-                ServerPacket::Exception(_),
-                State::Busy {
-                    has_answered: false, ..
-                },
-            ) => State::Closed("the server refused the query before it had read all of it"),
-            (ServerPacket::Exception(_), State::Busy { .. } | State::AskingForTables)
+            (ServerPacket::Exception(_), State::Busy { has_answered, .. }) => {
+                self.is_doubtful = !has_answered;
+                State::Idle
+            }
+            (ServerPacket::Pong, State::Pinging) => {
+                self.is_doubtful = false;
+                State::Idle
+            }
+            (ServerPacket::Exception(_), State::AskingForTables)
             | (ServerPacket::EndOfStream, State::Busy { .. })
-            | (ServerPacket::Pong, State::Pinging)
             | (ServerPacket::TablesStatus(_), State::AskingForTables) => State::Idle,
             // Progress of the last query may come late, as ClickHouse's own client knows.
             (ServerPacket::Progress(_), state @ State::Pinging) => state,
@@ -624,13 +635,17 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_in_front_of_all_else_closes_the_connection() {
+    fn an_exception_in_front_of_all_else_leaves_a_doubt_that_a_pong_takes_away() {
         let mut connection = connected(ServerHello::default());
         connection.query(&Query::default(), Compression::None).unwrap();
         connection.end_data().unwrap();
         let bytes = packet(&exception(), Revision::NEWEST);
         assert!(connection.receive(&bytes).unwrap().is_some());
-        assert!(connection.is_closed());
+        assert!(connection.is_idle() && connection.is_doubtful());
+        connection.ping().unwrap();
+        let pong = packet(&ServerPacket::Pong, Revision::NEWEST);
+        assert!(connection.receive(&pong).unwrap().is_some());
+        assert!(connection.is_idle() && !connection.is_doubtful());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{
     env, fs,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -38,6 +38,8 @@ pub(crate) struct Manager {
     tls: Option<TlsConnector>,
     /// Which endpoint the next connection tries first.
     next: AtomicUsize,
+    /// Whether all queries have one connection, and whether it was made.
+    session: Option<AtomicBool>,
 }
 
 impl Manager {
@@ -49,6 +51,7 @@ impl Manager {
             query_ids: QueryIds::new(),
             tls,
             next: AtomicUsize::new(0),
+            session: None,
         })
     }
 
@@ -60,6 +63,15 @@ impl Manager {
             query_ids: QueryIds::new(),
             tls: self.tls.clone(),
             next: AtomicUsize::new(0),
+            session: None,
+        }
+    }
+
+    /// Makes one connection only, which no other takes the place of.
+    pub(crate) fn of_session(self) -> Self {
+        Self {
+            session: Some(AtomicBool::new(false)),
+            ..self
         }
     }
 
@@ -207,6 +219,13 @@ impl deadpool::managed::Manager for Manager {
     type Error = Error;
 
     async fn create(&self) -> Result<Box<Transport>> {
+        if let Some(is_made) = &self.session
+            && is_made.swap(true, Ordering::Relaxed)
+        {
+            return Err(Error::Closed {
+                why: "the session's connection was lost, and its temporary tables and settings with it; begin a new session",
+            });
+        }
         // Its state is large, and would be a part of that of every query.
         Box::pin(self.connect()).await.map(Box::new)
     }
@@ -216,7 +235,7 @@ impl deadpool::managed::Manager for Manager {
             return Err(RecycleError::message("in the middle of something, or closed"));
         }
         let idle = transport.last_used.elapsed();
-        if idle > self.options.idle_timeout || transport.has_secrets_to_read() {
+        if idle > self.options.idle_timeout || transport.has_secrets_to_read() || transport.protocol.is_doubtful() {
             let limit = self.options.connect_timeout;
             match Box::pin(timeout(limit, transport.ping())).await {
                 Ok(Ok(())) => {}

@@ -10,7 +10,7 @@
 //! file).
 //!
 //! What statements of the caller change is not kept track of (`SET`, `SET ROLE`, `USE`, temporary tables): a pool gives any of
-//! its connections to any query.
+//! its connections to any query. [`Client::session`](super::Client::session) makes a pool of one connection, which is never replaced.
 
 use super::{cancel::CancelHandle, transport::Transport};
 use crate::{
