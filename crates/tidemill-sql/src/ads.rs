@@ -2,6 +2,7 @@
 //!
 //! All texts of a session have one connection (`ads_connection.rs`), so that what one begins or makes is there for the next.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +12,8 @@ use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, Record
 use futures::StreamExt;
 use tidemill_ads::ErrorCode;
 use tidemill_ads::sql::{
-    Analytical, AnalyticalQuery, Error as SqlError, Kind, RowStream, Rows, Streamed, Tables as _, Value, Watch,
+    Analytical, AnalyticalQuery, ConnectionTables, Error as SqlError, Kind, Prepared, RowStream, Rows, Streamed,
+    Tables as _, Value, Watch,
 };
 use tokio::runtime::Handle;
 
@@ -69,7 +71,54 @@ pub(crate) async fn run(
         };
         stream(&text, &options, &files, &mut connection.lock(), watch)
     });
-    match given.await? {
+    answer(given.await?, stop)
+}
+
+/// Runs a text as [`run`] does; of a script, each statement answers.
+///
+/// # Errors
+///
+/// As [`run`]. What the statements before the fault have changed stays.
+pub(crate) async fn run_all(
+    sql: &str,
+    kind: TextKind,
+    options: &SessionOptions,
+    files: Vec<(String, PathBuf)>,
+    connection: &AdsConnection,
+) -> Result<Vec<Answer>> {
+    let (sql, options, connection) = (sql.to_owned(), options.clone(), connection.clone());
+    let stop = Stop::default();
+    let watch = stop.watch();
+    let given = blocking(move || {
+        let text = Text {
+            sql: &sql,
+            values: &[],
+            kind,
+        };
+        let mut answers = Vec::new();
+        prepared(
+            &text,
+            &options,
+            &files,
+            &mut connection.lock(),
+            watch,
+            |prepared, tables| {
+                prepared.stream_each(tables, &[], |streamed| {
+                    answers.push(streamed);
+                    ControlFlow::Continue(())
+                })
+            },
+        )?;
+        Ok(answers)
+    });
+    // Each is stopped when all of them are dropped.
+    let stop = Arc::new(stop);
+    let given = given.await?.into_iter();
+    given.map(|streamed| answer(streamed, Arc::clone(&stop))).collect()
+}
+
+fn answer(streamed: Streamed, stop: impl Send + Sync + 'static) -> Result<Answer> {
+    match streamed {
         Streamed::Rows(rows) => Ok(Answer::streamed(rows_of(rows, stop))),
         Streamed::Changed(count) => Answer::counted(Some(count)),
         _ => Answer::counted(None),
@@ -136,6 +185,20 @@ fn stream(
     state: &mut State,
     watch: Watch,
 ) -> Result<Streamed> {
+    prepared(text, options, files, state, watch, |prepared, tables| {
+        prepared.stream(tables, text.values)
+    })
+}
+
+/// Does something with a text that is bound to the tables of the connection: what was bound before, where they are what they were.
+fn prepared<T>(
+    text: &Text<'_>,
+    options: &SessionOptions,
+    files: &[(String, PathBuf)],
+    state: &mut State,
+    watch: Watch,
+    mut run: impl FnMut(&Arc<Prepared>, &mut ConnectionTables<'_>) -> Result<T, SqlError>,
+) -> Result<T> {
     let (settings, mut statements) = settings(options, files)?;
     statements.watch = watch;
     let begins = state.is_manual() && text.kind == TextKind::Change;
@@ -146,21 +209,21 @@ fn stream(
     if begins && !tables.in_transaction() {
         tables.begin()?;
     }
-    let mut prepared = known.prepare(text.sql, &mut tables)?;
-    let mut given = prepared.stream(&mut tables, text.values);
-    if matches!(&given, Err(error) if *error.kind() == Kind::StructureChanged) {
+    let bound = known.prepare(text.sql, &mut tables)?;
+    let mut done = run(&bound, &mut tables);
+    if matches!(&done, Err(error) if *error.kind() == Kind::StructureChanged) {
         known.clear();
-        prepared = known.prepare(text.sql, &mut tables)?;
-        given = prepared.stream(&mut tables, text.values);
+        let bound = known.prepare(text.sql, &mut tables)?;
+        done = run(&bound, &mut tables);
     }
     if text.kind == TextKind::Definition {
         state.forget_statements();
     }
-    Ok(given?)
+    Ok(done?)
 }
 
 /// Rows that are read on a thread of their own while they are taken, which is stopped when they are dropped.
-fn rows_of(rows: RowStream, stop: Stop) -> SendableRecordBatchStream {
+fn rows_of(rows: RowStream, stop: impl Send + Sync + 'static) -> SendableRecordBatchStream {
     let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(rows.schema()), BATCHES_IN_FLIGHT);
     let sender = stream.tx();
     stream.spawn_blocking(move || {
@@ -175,7 +238,7 @@ fn rows_of(rows: RowStream, stop: Stop) -> SendableRecordBatchStream {
     let rows = stream.build();
     let schema = rows.schema();
     let held = rows.inspect(move |_| {
-        let _: &Stop = &stop;
+        let _ = &stop;
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, held))
 }

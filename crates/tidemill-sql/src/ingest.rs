@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
@@ -43,7 +45,7 @@ pub struct IngestOptions {
     /// Whether values are taken that lose something by their new type. Default: no, the first is an error.
     pub lossy: bool,
     /// How a file is written, where its format leaves a choice. The default is for frames: an xBase table is one of Visual FoxPro, whose
-    /// fields can be NULL.
+    /// fields can be NULL and have the names of the columns to the letter.
     pub file: FileOptions,
     /// The code page of an xBase table that is made. Default: that of the session, else cp1252 where it has all letters of the first
     /// batch, and UTF-8 where it has not.
@@ -59,6 +61,7 @@ impl Default for IngestOptions {
             lossy: false,
             file: FileOptions {
                 dialect: Dialect::VisualFoxPro,
+                keeps_names: true,
                 ..FileOptions::default()
             },
             codepage: None,
@@ -148,12 +151,13 @@ impl Session {
                     lossy: true,
                     ..CopyOptions::default()
                 };
-                let mut batches: Batches = Box::new(checked);
+                let (mut schema, mut batches): (SchemaRef, Batches) = (schema, Box::new(checked));
                 if location.format == Format::Xbase {
-                    (copy.file.codepage, batches) = match options.codepage.or(self.options.codepage_set()) {
-                        Some(codepage) => (codepage, batches),
-                        None => blocking(move || Ok(fitting_codepage(batches))).await?,
-                    };
+                    let (first, rest) = blocking(move || Ok((batches.next().transpose()?, batches))).await?;
+                    let codepage = options.codepage.or(self.options.codepage_set());
+                    copy.file.codepage = codepage.unwrap_or_else(|| codepage_of(first.as_ref()));
+                    schema = with_widths(&schema, first.as_ref());
+                    batches = Box::new(first.map(Ok).into_iter().chain(rest));
                 }
                 let rows = Answer::read(schema, batches);
                 let copied = self
@@ -190,15 +194,43 @@ fn is_compressed(path: &Path) -> bool {
         .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// The code page that has all letters of the first batch, and all batches.
-fn fitting_codepage(mut batches: Batches) -> (CodePage, Batches) {
-    let first = batches.next();
-    let fits = match &first {
-        Some(Ok(batch)) => batch.columns().iter().all(fits_cp1252),
-        Some(Err(_)) | None => true,
+/// The code page that has all letters of the first batch.
+fn codepage_of(first: Option<&RecordBatch>) -> CodePage {
+    match first.is_none_or(|batch| batch.columns().iter().all(fits_cp1252)) {
+        true => CodePage::Cp1252,
+        false => CodePage::Utf8,
+    }
+}
+
+/// The columns of an xBase table, with fields of 18 digits for whole numbers of 64 bits that have no more in the first batch: wider ones
+/// are read as decimals.
+fn with_widths(schema: &SchemaRef, first: Option<&RecordBatch>) -> SchemaRef {
+    const DIGITS: u32 = 18;
+    let fits = |place: usize| {
+        let Some(batch) = first else { return true };
+        let column = batch.column(place).as_primitive::<Int64Type>();
+        // A sign takes the place of a digit.
+        let range = -(10_i64.pow(DIGITS - 1) - 1)..10_i64.pow(DIGITS);
+        column.iter().flatten().all(|value| range.contains(&value))
     };
-    let codepage = if fits { CodePage::Cp1252 } else { CodePage::Utf8 };
-    (codepage, Box::new(first.into_iter().chain(batches)))
+    let fields = schema.fields().iter().enumerate().map(|(place, field)| {
+        let is_new = *field.data_type() == DataType::Int64 && !field.metadata().contains_key("xbase.type");
+        if !is_new || !fits(place) {
+            return field.as_ref().clone();
+        }
+        let shape = [
+            ("type", "N".to_owned()),
+            ("width", DIGITS.to_string()),
+            ("decimals", "0".to_owned()),
+        ];
+        let mut metadata = field.metadata().clone();
+        metadata.extend(shape.map(|(key, value)| (format!("xbase.{key}"), value)));
+        field.as_ref().clone().with_metadata(metadata)
+    });
+    Arc::new(Schema::new_with_metadata(
+        fields.collect::<Vec<_>>(),
+        schema.metadata().clone(),
+    ))
 }
 
 fn fits_cp1252(column: &ArrayRef) -> bool {

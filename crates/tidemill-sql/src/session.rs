@@ -192,6 +192,19 @@ impl Session {
         self.answer_with(sql, values, &self.options).await
     }
 
+    /// Runs a text and gives what each of its statements answers, in order: the rows of every SELECT, and how many rows every other one
+    /// changed. Statements that stand in loops answer once a turn. The rows of a text with several statements are in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::query`]. What the statements before the fault have changed stays.
+    pub async fn query_all(&self, sql: &str) -> Result<Vec<Answer>> {
+        match Box::pin(self.route(sql, &self.options)).await? {
+            Route::Ads { kind, files } => ads::run_all(sql, kind, &self.options, files, &self.connection).await,
+            _ => Ok(vec![self.query(sql).await?]),
+        }
+    }
+
     /// Has a ClickHouse server run a statement, in the server's own SQL. Rows come as the server sends them.
     ///
     /// # Errors

@@ -84,6 +84,9 @@ pub struct FileOptions {
     pub codepage: CodePage,
     /// The dialect of an xBase table, which decides the memo file's too. Default: FoxPro 2 with an FPT.
     pub dialect: Dialect,
+    /// Whether the fields of a Visual FoxPro table have the names of the columns to the letter: in the header where they fit, else in a
+    /// database container beside the table, `x.dbc` with `x.dct` and `x.dcx`. Default: no, they have the first 10 bytes in upper case.
+    pub keeps_names: bool,
     /// Whether a Native file has days before 1900 and after 2299 too, which ClickHouse shows as others before version 26.9. Default: no,
     /// they are an error.
     pub wide_dates: bool,
@@ -96,6 +99,7 @@ impl Default for FileOptions {
             array_record: ArrayRecordWriterOptions::default(),
             codepage: CodePage::Cp1252,
             dialect: Dialect::FoxPro2,
+            keeps_names: false,
             wide_dates: false,
         }
     }
@@ -144,8 +148,14 @@ pub(crate) fn file_sink(
             let mut create = CreateOptions::new(CivilDate::today());
             create.codepage = options.codepage;
             create.format = options.dialect;
-            let (fields, mark) = without_mark(schema);
-            let writer = TableWriter::create(path, &FieldSpec::from_schema(&fields)?, &create)?;
+            let (columns, mark) = without_mark(schema);
+            let keeps_names = options.keeps_names && options.dialect == Dialect::VisualFoxPro;
+            let fields = match keeps_names {
+                true => FieldSpec::from_schema_with_long_names(&columns)?,
+                false => FieldSpec::from_schema(&columns)?,
+            };
+            create.long_names = keeps_names && !fields.iter().all(|field| fits_header(&field.name));
+            let writer = TableWriter::create(path, &fields, &create)?;
             return Ok(Box::new(XbaseSink { writer, mark }));
         }
         Format::Riegeli => {
@@ -224,6 +234,14 @@ impl Sink for Durable {
         self.inner.finish()?;
         self.file.sync_all().map_err(Error::io(&self.path, "synchronise"))
     }
+}
+
+/// Whether every program reads this name in the header of a table: a letter, then letters, digits and underscores, 10 at most.
+fn fits_header(name: &str) -> bool {
+    let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
+    (1..=10).contains(&name.len())
+        && name.bytes().all(is_plain)
+        && !name.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// The columns of an xBase table, and where the column stands that marks deleted records, if there is one.

@@ -27,6 +27,7 @@ pub(crate) async fn run(args: CopyArgs) -> anyhow::Result<Outcome> {
     let options = CopyOptions {
         overwrite: args.overwrite,
         file: FileOptions {
+            keeps_names: false,
             riegeli: args
                 .riegeli
                 .parse()

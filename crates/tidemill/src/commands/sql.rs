@@ -31,11 +31,17 @@ pub(crate) async fn run(args: SqlArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let started = Instant::now();
-    let answer = match &args.server {
-        Some(server) => session.ask_server(server, &statement).await?,
-        None => session.query(&statement).await?,
+    let mut answers = match &args.server {
+        Some(server) => vec![session.ask_server(server, &statement).await?],
+        None => session.query_all(&statement).await?,
     };
-    let rows = write_answer(answer, args.format.unwrap_or_else(default_format)).await?;
+    // Of a script all rows are shown, and what its last statement changed.
+    let last = answers.pop();
+    let answers = answers.into_iter().filter(|answer| answer.changed().is_none());
+    let mut rows = 0;
+    for answer in answers.chain(last) {
+        rows += write_answer(answer, args.format.unwrap_or_else(default_format)).await?;
+    }
     report_damage(&session);
     if io::stderr().is_terminal() {
         tell!("{rows} rows in {:.3} s", started.elapsed().as_secs_f64());
