@@ -158,6 +158,19 @@ pub fn short_names<'a>(names: impl IntoIterator<Item = &'a str>, codepage: CodeP
     names.into_iter().enumerate().map(shortened).collect()
 }
 
+/// Whether every program reads this name in the header of a table: a letter, then letters, digits and underscores of ASCII, 10 at most.
+///
+/// ```
+/// use tidemill_xbase::fits_header;
+///
+/// assert!(fits_header("order_no") && !fits_header("1st") && !fits_header("größe") && !fits_header("customer_name"));
+/// ```
+pub fn fits_header(name: &str) -> bool {
+    let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
+    let begins = |first: char| first.is_ascii_alphabetic();
+    (1..=10).contains(&name.len()) && name.bytes().all(is_plain) && name.starts_with(begins)
+}
+
 /// As many characters as have room in so many bytes of the code page. One that the page lacks counts as a byte.
 fn cut(name: &str, most: usize, codepage: CodePage) -> &str {
     let (mut bytes, mut end) = (0, 0);

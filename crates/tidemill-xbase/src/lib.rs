@@ -131,7 +131,7 @@ pub use error::{
     UnknownOutcome,
 };
 pub use field::{Autoincrement, Field, FieldKind};
-pub use field_spec::{FieldSpec, short_names};
+pub use field_spec::{FieldSpec, fits_header, short_names};
 pub use header::{CivilDate, Dialect, Header};
 pub use lock::{
     CommitGate, IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks,

@@ -18,7 +18,7 @@ use surroundings::{FileState, index_state, is_read_only, program, read_only, sta
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
     Blank, CodePage, ColumnCache, Columns, CommitGate, Durability, FieldSpec, OpenMode, OpenOptions, Savepoint,
-    Sharing, Table, TableEditor, TableWriter, Transaction, TransactionLog, production_path,
+    Sharing, Table, TableEditor, TableSet, TableWriter, Transaction, TransactionLog, fits_header, production_path,
 };
 
 use super::analytical::Analytical;
@@ -532,7 +532,8 @@ impl Tables for ConnectionTables<'_> {
         }
         let written = name.to_string();
         let (path, fields) = self.connection.place_for(&written, fields.to_vec(), self.settings)?;
-        let options = self.options.table.create_options(today(&(self.options.clock)()));
+        let mut options = self.options.table.create_options(today(&(self.options.clock)()));
+        options.long_names = self.makes_standard_tables() && !fields.iter().all(|field| fits_header(&field.name));
         let made = TableWriter::create(&path, &fields, &options).and_then(TableWriter::finish);
         if made.is_err() {
             self.connection.temporary.forget(&path);
@@ -551,19 +552,18 @@ impl Tables for ConnectionTables<'_> {
         let opened = opened.map_err(|error| read_only(&path, error.into()));
         drop(self.opened_file(name, opened)?);
         self.state().found.retain(|_, known| *known != path);
-        let remove = |path: &Path| {
-            std::fs::remove_file(path)
-                .map_err(|error| Error::new(Kind::Engine, format!("cannot remove {}: {error}", path.display())))
-        };
-        remove(&path)?;
-        self.connection.temporary.forget(&path);
-        for extension in ["fpt", "dbt", "smt", "cdx", "cpg"] {
-            let beside = path.with_extension(extension);
-            if beside.is_file() {
-                remove(&beside)?;
-            }
+        let files = TableSet::of(&path).files()?;
+        let companions = files.iter().filter(|file| **file != *path && file.is_file());
+        for file in std::iter::once(path.as_ref()).chain(companions.map(PathBuf::as_path)) {
+            std::fs::remove_file(file)
+                .map_err(|error| Error::new(Kind::Engine, format!("cannot remove {}: {error}", file.display())))?;
         }
+        self.connection.temporary.forget(&path);
         Ok(())
+    }
+
+    fn makes_standard_tables(&self) -> bool {
+        self.options.standard_tables && self.options.table.table_type == TableType::Vfp
     }
 
     fn has_own_names(&mut self, name: &TableName) -> bool {

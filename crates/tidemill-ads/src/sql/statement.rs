@@ -324,8 +324,8 @@ pub struct ColumnSpec {
     pub name: Ident,
     /// Its type.
     pub type_of: TypeName,
-    /// `NULL`: it can hold NULL, in tables of Visual FoxPro.
-    pub nullable: bool,
+    /// `NULL` or `NOT NULL`: whether it can hold NULL, in tables of Visual FoxPro; `None` where nothing is said.
+    pub nullable: Option<bool>,
     /// `NOCPTRANS`: bytes, not text.
     pub binary: bool,
 }

@@ -22,16 +22,40 @@ pub(super) fn create_table(
     tables: &mut dyn Tables,
 ) -> Result<()> {
     let mut fields = columns.iter().map(field).collect::<Result<Vec<_>>>()?;
-    if !is_temporary(name) {
-        fields
-            .iter_mut()
-            .for_each(|field| field.name = field.name.to_uppercase());
+    let keeps_names = is_temporary(name) || tables.makes_standard_tables();
+    for (field, column) in fields.iter_mut().zip(columns) {
+        if !keeps_names {
+            field.name = field.name.to_uppercase();
+        }
+        let is_key = |key: &IndexColumn| key.name.value.eq_ignore_ascii_case(&column.name.value);
+        let is_key = primary_key.is_some_and(|(_, columns)| columns.iter().any(is_key));
+        if column.nullable.is_none() && tables.makes_standard_tables() && !is_key && !field.autoincrement {
+            field.nullable = true;
+        }
     }
     tables.create_table(name, &fields)?;
-    let Some((index, columns)) = primary_key else {
+    let Some(primary_key) = primary_key else {
         return Ok(());
     };
-    let own = format!("PK_{}", name.last());
+    let indexed = create_primary_key(name, primary_key, tables);
+    if indexed.is_err() {
+        // A table without its key is not what was asked for.
+        tables.drop_table(name)?;
+    }
+    indexed
+}
+
+fn create_primary_key(
+    name: &TableName,
+    (index, columns): &(Option<Ident>, Vec<IndexColumn>),
+    tables: &mut dyn Tables,
+) -> Result<()> {
+    // The names of orders have 10 bytes.
+    let own: String = format!("PK_{}", name.last())
+        .chars()
+        .filter(char::is_ascii)
+        .take(10)
+        .collect();
     let is_candidate = tables.editor(name)?.header().dialect.has_candidate_indexes();
     create_index(
         &CreateIndex {
@@ -55,9 +79,10 @@ pub(super) fn is_temporary(name: &TableName) -> bool {
 ///
 /// # Errors
 /// [`Kind::Type`] for a name that is too long for a field of a DBF, where the table is no temporary one.
-pub(super) fn fields_of(rows: &Rows, table: &TableName) -> Result<Vec<FieldSpec>> {
-    let is_temporary = is_temporary(table);
-    let too_long = |name: &str| !is_temporary && name.len() > 10;
+pub(super) fn fields_of(rows: &Rows, table: &TableName, tables: &dyn Tables) -> Result<Vec<FieldSpec>> {
+    let is_standard = tables.makes_standard_tables();
+    let keeps_names = is_temporary(table) || is_standard;
+    let too_long = |name: &str| !keeps_names && name.len() > 10;
     if let Some(column) = rows.columns.iter().find(|column| too_long(&column.name)) {
         let (name, bytes) = (&column.name, column.name.len());
         let why = format!(
@@ -68,13 +93,13 @@ pub(super) fn fields_of(rows: &Rows, table: &TableName) -> Result<Vec<FieldSpec>
     let columns = rows.columns.iter();
     let specs = columns
         .map(|column| {
-            let name = match is_temporary {
+            let name = match keeps_names {
                 true => column.name.clone(),
                 false => column.name.to_uppercase(),
             };
             let length = u16::try_from(column.length).unwrap_or(u16::MAX);
             let decimals = u8::try_from(column.decimals).unwrap_or(0);
-            match column.field_type {
+            let spec = match column.field_type {
                 FieldType::Logical => FieldSpec::new(name, 'L', 1, 0),
                 FieldType::Numeric => FieldSpec::new(name, 'N', length.clamp(1, 20), decimals),
                 FieldType::Date => FieldSpec::new(name, 'D', 8, 0),
@@ -86,7 +111,8 @@ pub(super) fn fields_of(rows: &Rows, table: &TableName) -> Result<Vec<FieldSpec>
                 FieldType::Money => FieldSpec::new(name, 'Y', 8, 4),
                 FieldType::Memo => FieldSpec::new(name, 'M', 4, 0),
                 _ => FieldSpec::new(name, 'W', 4, 0),
-            }
+            };
+            spec.nullable(is_standard)
         })
         .collect();
     Ok(specs)
@@ -248,7 +274,7 @@ fn field(column: &ColumnSpec) -> Result<FieldSpec> {
     let digits = u8::try_from(digits).map_err(|_| fault(format!("{digits} digits behind the point are too many")))?;
     let is_binary = column.binary || written == "RAW";
     Ok(FieldSpec::new(column.name.value.clone(), letter, width, digits)
-        .nullable(column.nullable)
+        .nullable(column.nullable.unwrap_or(false))
         .autoincrement(letter == '+')
         .binary(is_binary))
 }

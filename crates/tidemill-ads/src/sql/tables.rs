@@ -235,6 +235,12 @@ pub trait Tables {
     /// [`Kind::Exists`], [`Kind::Engine`].
     fn create_table(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()>;
 
+    /// Whether tables are made as SQL has them: columns can be NULL unless NOT NULL is said, and keep the names that they are given.
+    /// Default: no, as ADS makes them.
+    fn makes_standard_tables(&self) -> bool {
+        false
+    }
+
     /// Removes a table and the files that belong to it.
     ///
     /// # Errors

@@ -216,7 +216,8 @@ impl Transactional {
 
 /// A new table with these rows.
 fn fill(name: &TableName, rows: &Rows, tables: &mut dyn Tables) -> Result<u64> {
-    tables.create_table(name, &structure::fields_of(rows, name)?)?;
+    let fields = structure::fields_of(rows, name, tables)?;
+    tables.create_table(name, &fields)?;
     let count = as_one(tables, |tables| {
         let table = tables.editor(name)?;
         let mut count = 0;

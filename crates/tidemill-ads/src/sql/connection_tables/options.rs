@@ -20,6 +20,9 @@ pub struct StatementOptions {
     pub clock: fn() -> Clock,
     /// Who is asked whether a statement goes on. Default: nobody, it does.
     pub watch: Watch,
+    /// Whether tables of Visual FoxPro are made as SQL has them: columns can be NULL unless NOT NULL is said, and keep the names that they
+    /// are given, in a database container where these do not fit the header. Default: no, as ADS makes them.
+    pub standard_tables: bool,
     /// Whether records that are written through a cursor have to fulfil the condition of its statement. Default: no.
     pub constrains: bool,
 }
@@ -35,6 +38,7 @@ impl Default for StatementOptions {
             durability: Durability::Commit,
             clock: system_clock,
             watch: Watch::default(),
+            standard_tables: false,
             constrains: false,
         }
     }

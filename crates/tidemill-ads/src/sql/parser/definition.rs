@@ -186,18 +186,18 @@ impl Parser {
         let mut column = ColumnSpec {
             name,
             type_of,
-            nullable: false,
+            nullable: None,
             binary: false,
         };
         loop {
             if self.take("NULL") {
-                column.nullable = true;
+                column.nullable = Some(true);
             } else if self.take("NOCPTRANS") {
                 column.binary = true;
             } else if self.is_next("NOT") && self.is_nth(1, "NULL") {
                 self.skip();
                 self.skip();
-                column.nullable = false;
+                column.nullable = Some(false);
             } else if self.is_next("CONSTRAINT") && !self.is_nth(2, "PRIMARY") || self.is_next("DEFAULT") {
                 return Err(self.fault("Constraints and default values need a data dictionary, and there is none"));
             } else {
