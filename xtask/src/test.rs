@@ -29,34 +29,39 @@ use crate::{
 /// Which tests.
 #[derive(ClapArgs)]
 pub(crate) struct Args {
-    /// Only one half of the tests.
+    /// Only some of the tests.
     #[arg(long, value_enum)]
-    only: Option<Half>,
+    only: Option<Part>,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
-enum Half {
+enum Part {
     /// The crates that do not build DataFusion.
     Leaf,
     /// tidemill-sql, tidemill-adbc and the command line.
     Sql,
+    /// The Python wheel of tidemill-adbc, around the library that TIDEMILL_ADBC_LIBRARY names, or else a new one.
+    Driver,
 }
 
 /// Runs the tests; true when all of them passed, and in CI also ran.
 pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     provision::run_for_tests();
     let mut report = Report::new(workspace)?;
-    if args.only != Some(Half::Sql) {
+    let wanted = |part| args.only.is_none_or(|only| only == part);
+    if wanted(Part::Leaf) {
         report.test(workspace, "leaf crates, dev profile", &workspace.leaves(), &[])?;
         report.wheel(&wheel::RIEGELI, workspace)?;
     }
-    if args.only != Some(Half::Leaf) {
+    if wanted(Part::Sql) {
         report.test(
             workspace,
             "over DataFusion, release profile",
             &workspace.heavy(),
             &["--release"],
         )?;
+    }
+    if wanted(Part::Sql) || wanted(Part::Driver) {
         report.wheel(&wheel::DRIVER, workspace)?;
     }
     report.finish()

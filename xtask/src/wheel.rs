@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use tidemill_testkit::Python;
+use tidemill_testkit::{Cassandra, ClickHouse, Installation, Python, Server, ServerError};
 
 use crate::{
     cargo::{cargo, run, show},
@@ -31,7 +31,7 @@ pub(crate) struct Wheel {
     pub(crate) packages: &'static [&'static str],
     /// Where its project is, below the crate; the tests are in its folder `tests`.
     project: &'static str,
-    /// Whether the library is built before the wheel, together with all crates over DataFusion.
+    /// Whether the library is built before the wheel, together with all crates over DataFusion, and tested with servers.
     is_heavy: bool,
 }
 
@@ -46,10 +46,20 @@ pub(crate) const RIEGELI: Wheel = Wheel {
     is_heavy: false,
 };
 
-/// The ADBC driver with its DB-API, in the release profile.
+/// The ADBC driver with its DB-API and its dialect of SQLAlchemy, in the release profile.
 pub(crate) const DRIVER: Wheel = Wheel {
     name: "tidemill-adbc",
-    packages: &["adbc-driver-manager==1.13.0", "pyarrow==26.0.1", "setuptools==80.9.0"],
+    packages: &[
+        "adbc-driver-manager==1.13.0",
+        "dbapi-compliance==1.15.0",
+        "duckdb==2.0.0",
+        "mypy==2.4.1",
+        "pandas==3.1.1",
+        "polars==2.1.0",
+        "pyarrow==26.0.1",
+        "setuptools==80.9.0",
+        "sqlalchemy==2.1.9",
+    ],
     project: "python",
     is_heavy: true,
 };
@@ -64,6 +74,9 @@ pub(crate) struct Outcome {
     pub(crate) skipped: Vec<(String, String)>,
     pub(crate) good: bool,
 }
+
+/// Names a library of the ADBC driver that is built already. The build of the wheel reads it too.
+const LIBRARY_ENV: &str = "TIDEMILL_ADBC_LIBRARY";
 
 /// Builds a wheel and runs its tests, whose output goes to ours.
 pub(crate) fn test(wheel: &Wheel, workspace: &Workspace, python: &Python) -> Result<Outcome> {
@@ -84,7 +97,7 @@ pub(crate) fn test(wheel: &Wheel, workspace: &Workspace, python: &Python) -> Res
     };
     let mut build = pip(&["wheel", "--no-deps", "--no-build-isolation"]);
     match wheel.is_heavy {
-        true => build.env("TIDEMILL_ADBC_LIBRARY", library(workspace)?),
+        true => build.env(LIBRARY_ENV, library(workspace)?),
         // The profile of the other leaf crates, with overflow checks on.
         false => build.arg("--config-settings=build-args=--profile=dev --locked"),
     };
@@ -97,8 +110,14 @@ pub(crate) fn test(wheel: &Wheel, workspace: &Workspace, python: &Python) -> Res
     install.arg("--target").arg(&installed).arg(wheel_in(&wheels)?);
     answer(&mut install)?;
 
+    let servers = if wheel.is_heavy {
+        Servers::start()?
+    } else {
+        Servers::default()
+    };
     let mut tests = python.command();
     tests
+        .envs(servers.variables())
         .arg(root.join("tests"))
         .env("PYTHONPATH", &installed)
         .env("PYTHONDONTWRITEBYTECODE", "1");
@@ -142,8 +161,46 @@ impl Outcome {
     }
 }
 
-/// The driver's library, built with the crates whose tests share one build of DataFusion.
+/// Servers that tests of Python talk to. Those that are missing are named by the tests that miss them.
+#[derive(Debug, Default)]
+struct Servers {
+    clickhouse: Option<ClickHouse>,
+    cassandra: Option<Cassandra>,
+}
+
+impl Servers {
+    fn start() -> Result<Self> {
+        Ok(Self {
+            clickhouse: start(Server::ClickHouse, ClickHouse::start)?,
+            cassandra: start(Server::Cassandra, Cassandra::start)?,
+        })
+    }
+
+    /// By what the tests find them.
+    fn variables(&self) -> Vec<(&'static str, String)> {
+        let clickhouse = self.clickhouse.iter();
+        let clickhouse = clickhouse.map(|server| ("TIDEMILL_TEST_CLICKHOUSE", server.native().to_string()));
+        let cassandra = self.cassandra.iter();
+        let cassandra = cassandra.map(|node| ("TIDEMILL_TEST_CASSANDRA", node.native().to_string()));
+        clickhouse.chain(cassandra).collect()
+    }
+}
+
+/// A server, or none where it is not installed.
+fn start<S>(server: Server, start: impl Fn(&Installation) -> Result<S, ServerError>) -> Result<Option<S>> {
+    let Ok(installation) = Installation::find(server) else {
+        return Ok(None);
+    };
+    let started = start(&installation).with_context(|| format!("{} does not start", server.name()))?;
+    Ok(Some(started))
+}
+
+/// The driver's library: the one that is named, or one that is built with the crates whose tests share one build of DataFusion.
 fn library(workspace: &Workspace) -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os(LIBRARY_ENV) {
+        // The build of the wheel runs in another folder.
+        return std::path::absolute(&named).with_context(|| named.display().to_string());
+    }
     let mut build = cargo(&workspace.root);
     build.args(["build", "--release", "--locked"]);
     build.args(workspace.heavy().iter().flat_map(|name| ["-p", name]));

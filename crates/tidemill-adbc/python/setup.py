@@ -1,4 +1,4 @@
-"""Puts the driver's library into the wheel.
+"""Puts the driver's library into the wheel, without symbols that only a debugger reads.
 
 It is the file that TIDEMILL_ADBC_LIBRARY names, or else the one that cargo makes of this clone, which takes minutes at first.
 """
@@ -6,6 +6,7 @@ It is the file that TIDEMILL_ADBC_LIBRARY names, or else the one that cargo make
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -27,10 +28,23 @@ def library():
     return root / target / 'release' / LIBRARY
 
 
+def strip(path):
+    """Takes a quarter off the library: the names of functions that it does not export."""
+    program = os.environ.get('STRIP', 'strip')
+    try:
+        subprocess.run([program, '--strip-unneeded', path], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f'warning: the library keeps its symbols, since {program} fails: {error}', file=sys.stderr)
+
+
 class WithLibrary(build_py):
     def run(self):
+        # What an earlier build left would be in the wheel too.
+        shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
-        shutil.copyfile(library(), Path(self.build_lib) / 'tidemill' / LIBRARY)
+        place = Path(self.build_lib) / 'adbc_driver_tidemill' / LIBRARY
+        shutil.copyfile(library(), place)
+        strip(place)
 
 
 class ForOnePlatform(Distribution):

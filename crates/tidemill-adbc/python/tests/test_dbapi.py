@@ -194,7 +194,7 @@ class Transactions(Books):
     def test_a_change_says_how_many_rows(self):
         with self.connect(autocommit=True) as connection, connection.cursor() as cursor:
             cursor.execute('UPDATE orders SET total = 0 WHERE cust = 1')
-            self.assertEqual(cursor.fetchall(), [(2,)])
+            self.assertEqual(cursor.rowcount, 2)
 
     def test_commit_needs_a_transaction(self):
         with self.connect(autocommit=True) as connection:

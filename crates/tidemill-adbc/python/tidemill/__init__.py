@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Mapping, Optional, Union
 
-from adbc_driver_manager import dbapi
+import adbc_driver_tidemill
+from adbc_driver_tidemill import dbapi
 
-__all__ = ["connect", "driver"]
+__all__ = ["__version__", "connect", "driver"]
+
+__version__ = adbc_driver_tidemill.__version__
 
 
 def driver() -> str:
     """The path of the ADBC driver, for other driver managers."""
-    return str(Path(__file__).parent / "libtidemill_adbc.so")
+    return adbc_driver_tidemill.driver_path()
 
 
 def connect(
@@ -30,8 +32,6 @@ def connect(
 
     As DB-API 2.0 wants it, changes of xBase tables last from ``commit()`` on, unless ``autocommit`` is set.
     """
-    settings = {"uri": os.fspath(uri)}
-    for name, place in (attach or {}).items():
-        settings[f"tidemill.attach.{name}"] = os.fspath(place)
+    settings = {f"tidemill.attach.{name}": os.fspath(place) for name, place in (attach or {}).items()}
     settings.update(options or {})
-    return dbapi.connect(driver=driver(), entrypoint="AdbcTidemillInit", db_kwargs=settings, autocommit=autocommit)
+    return dbapi.connect(uri, settings, autocommit=autocommit)
