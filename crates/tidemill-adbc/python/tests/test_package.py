@@ -177,6 +177,7 @@ class Types(unittest.TestCase):
 import adbc_driver_tidemill
 import adbc_driver_tidemill.dbapi
 import adbc_driver_tidemill.manifest
+import adbc_driver_tidemill.sqlalchemy
 import tidemill
 
 connection: adbc_driver_tidemill.dbapi.Connection = tidemill.connect("books", attach={"a": "b.parquet"})
