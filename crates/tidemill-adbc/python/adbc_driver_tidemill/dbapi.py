@@ -7,7 +7,7 @@ how many rows it changed, and fetching is an error.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, List, Mapping, NoReturn, Optional, Tuple, Union
+from typing import Any, List, Mapping, NoReturn, Optional, Tuple, Union
 
 import adbc_driver_manager
 from adbc_driver_manager import dbapi as manager
@@ -38,11 +38,6 @@ from adbc_driver_manager.dbapi import (
 )
 
 import adbc_driver_tidemill
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 __all__ = [
     "BINARY",
@@ -141,6 +136,21 @@ class Connection(manager.Connection):
 class Cursor(manager.Cursor):
     """A cursor. ``Connection.cursor`` makes it."""
 
+    def __init__(
+        self,
+        connection: Connection,
+        adbc_stmt_kwargs: Optional[Mapping[str, Any]] = None,
+        *,
+        dbapi_backend: Any = None,
+    ) -> None:
+        super().__init__(connection, dbapi_backend=dbapi_backend)
+        try:
+            self._stmt.set_options(**(adbc_stmt_kwargs or {}))
+        except BaseException:
+            # Nobody has the cursor, so nobody can close it, and an open statement keeps its connection open.
+            self.close()
+            raise
+
     @property
     def description(self) -> Optional[List[Tuple[Any, ...]]]:
         """Name and Arrow type of each column of the rows, or None where the statement has no rows."""
@@ -161,27 +171,12 @@ class Cursor(manager.Cursor):
         self._require_rows("fetchall")
         return super().fetchall()
 
-    def fetch_arrow_table(self) -> "pyarrow.Table":
-        """The rows that are left, as a table of Arrow."""
-        self._require_rows("fetch_arrow_table")
-        return super().fetch_arrow_table()
-
-    def fetch_df(self) -> "pandas.DataFrame":
-        """The rows that are left, as a frame of pandas."""
-        self._require_rows("fetch_df")
-        return super().fetch_df()
-
-    def fetch_polars(self) -> "polars.DataFrame":
-        """The rows that are left, as a frame of polars."""
-        self._require_rows("fetch_polars")
-        return super().fetch_polars()
-
     def callproc(self, procname: str, parameters: Any = ()) -> NoReturn:
         """There are no stored procedures. Raises ``NotSupportedError``."""
         raise NotSupportedError(f"{procname}: there are no stored procedures")
 
     def _require_rows(self, method: str) -> None:
-        """Fetching from a statement that has no rows is an error, by DB-API 2.0."""
+        """Fetching from a statement that has no rows is an error, by DB-API 2.0. As Arrow it has a table without columns."""
         if self._results is not None and self._results.rownumber == 0 and self.description is None:
             raise ProgrammingError(
                 f"{method}: the last statement has no rows; rowcount says how many it changed",

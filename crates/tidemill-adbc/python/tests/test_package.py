@@ -95,9 +95,10 @@ class Cursors(Package):
                     cursor.execute(statement)
                     self.assertIsNone(cursor.description)
                     self.assertEqual(cursor.rowcount, rows)
-                    for fetch in (cursor.fetchone, cursor.fetchmany, cursor.fetchall, cursor.fetch_arrow_table, cursor.fetch_df):
+                    for fetch in (cursor.fetchone, cursor.fetchmany, cursor.fetchall):
                         with self.assertRaises(adbc_driver_tidemill.dbapi.ProgrammingError):
                             fetch()
+                    self.assertEqual(cursor.fetch_arrow_table().column_names, [])
 
     def test_a_query_without_rows_has_a_description(self):
         with tidemill.connect(self.folder) as connection, connection.cursor() as cursor:
@@ -105,6 +106,12 @@ class Cursors(Package):
             self.assertEqual(len(cursor.description), 1)
             self.assertIsNone(cursor.fetchone())
             self.assertEqual(cursor.fetchall(), [])
+
+    def test_options_of_a_statement_that_are_refused_leave_nothing_open(self):
+        with tidemill.connect(self.folder) as connection:
+            with self.assertRaises(adbc_driver_tidemill.dbapi.NotSupportedError):
+                connection.cursor(adbc_stmt_kwargs={'tidemill.nothing': '1'})
+            # Closing would be an error.
 
     def test_autocommit_can_be_turned_on_and_off(self):
         with tidemill.connect(self.folder) as connection, connection.cursor() as cursor:
