@@ -1,5 +1,6 @@
 //! Cancelling what a statement or a connection does.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use adbc_core::CancelHandle;
@@ -70,7 +71,8 @@ impl Work {
     /// [`Status::Cancelled`](adbc_core::error::Status::Cancelled); as the future.
     pub(crate) fn run<T>(&mut self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
         let Watch([own, connection]) = &mut self.watch;
-        self.runtime.get()?.block_on(async {
+        let runtime = self.runtime.get()?;
+        let work = async {
             tokio::select! {
                 biased;
                 // Without senders nobody cancels any more.
@@ -78,7 +80,8 @@ impl Work {
                 Ok(()) = connection.changed() => Err(error::cancelled()),
                 done = work => done.map_err(error::of_session),
             }
-        })
+        };
+        unwound(|| runtime.block_on(work))
     }
 
     /// Waits for a change, which takes back what it did when the work is cancelled.
@@ -89,9 +92,10 @@ impl Work {
     pub(crate) fn change<T>(&self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
         let watch = self.watch.clone();
         let work = tidemill_sql::stoppable(move || watch.check().is_err(), work);
-        let done = self.runtime.get()?.block_on(work);
+        let runtime = self.runtime.get()?;
+        let done = unwound(|| runtime.block_on(work).map_err(error::of_session));
         // It may have been done before it was stopped.
-        done.map_err(|error| self.watch.check().err().unwrap_or(error::of_session(error)))
+        done.map_err(|error| self.watch.check().err().unwrap_or(error))
     }
 
     /// Waits for a future that is not to be left half way.
@@ -100,6 +104,16 @@ impl Work {
     ///
     /// As the future.
     pub(crate) fn finish<T>(&self, work: impl Future<Output = tidemill_sql::Result<T>>) -> Result<T> {
-        self.runtime.get()?.block_on(work).map_err(error::of_session)
+        let runtime = self.runtime.get()?;
+        unwound(|| runtime.block_on(work).map_err(error::of_session))
     }
+}
+
+/// Makes an error of a panic, which is a fault of this library: behind one that reaches it, `adbc_ffi` gives nothing back any more.
+fn unwound<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
+        let told = cause.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let told = told.or_else(|| cause.downcast_ref::<String>().cloned());
+        Err(error::panicked(&told.unwrap_or_else(|| "without a word".to_owned())))
+    })
 }

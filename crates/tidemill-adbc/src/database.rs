@@ -42,7 +42,8 @@ impl TidemillDatabase {
     }
 
     fn settings(&self) -> Result<SessionOptions> {
-        let mut settings = SessionOptions::default();
+        // Programs for databases expect columns that can be NULL, and their own names.
+        let mut settings = SessionOptions::default().standard_tables(true);
         for (key, value) in &self.options {
             settings = with_option(settings, key, value)?;
         }

@@ -83,6 +83,11 @@ fn with_state(message: String, status: Status, state: &str) -> Error {
     error
 }
 
+pub(crate) fn panicked(why: &str) -> Error {
+    let message = format!("the library has failed, and this is a fault of it (please report it): {why}");
+    with_state(message, Status::Internal, "XX000")
+}
+
 pub(crate) fn cancelled() -> Error {
     with_state("the statement was cancelled".to_owned(), Status::Cancelled, "57014")
 }

@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_schema::DataType;
 
 /// The version of the Arrow crates that are built in.
-const ARROW_VERSION: &str = "59";
+const ARROW_VERSION: &str = "v59";
 
 enum Value {
     Text(&'static str),

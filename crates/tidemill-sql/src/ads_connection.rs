@@ -172,6 +172,7 @@ pub(crate) fn settings(options: &SessionOptions, files: &[(String, PathBuf)]) ->
     };
     let mut statements = StatementOptions::default();
     statements.table.codepage = options.codepage_set();
+    statements.standard_tables = options.makes_standard_tables();
     Ok((settings, statements))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
 use datafusion::common::DataFusionError;
@@ -101,6 +101,7 @@ impl Session {
     ) -> Result<u64> {
         let options = options.into();
         let mode = options.mode;
+        let (schema, batches) = in_plain_types(&schema, batches);
         let adds = matches!(mode, Ingest::Append | Ingest::CreateAppend);
         let location = match names::is_object(table) && mode != Ingest::Append {
             // Whether it is there is seen when it is put there.
@@ -192,6 +193,44 @@ fn is_compressed(path: &Path) -> bool {
     ["gz", "zst", "bz2", "xz", "zip"]
         .iter()
         .any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Columns without views: frames have them, and not every writer knows them within a dictionary.
+fn in_plain_types(
+    schema: &SchemaRef,
+    batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+) -> (SchemaRef, impl Iterator<Item = Result<RecordBatch>> + Send + 'static) {
+    fn plain(data_type: &DataType) -> Option<DataType> {
+        match data_type {
+            DataType::Utf8View => Some(DataType::Utf8),
+            DataType::BinaryView => Some(DataType::Binary),
+            DataType::Dictionary(_, values) => plain(values),
+            _ => None,
+        }
+    }
+    let fields = schema.fields().iter().map(|field| match plain(field.data_type()) {
+        Some(data_type) => field.as_ref().clone().with_data_type(data_type),
+        None => field.as_ref().clone(),
+    });
+    let plain = Arc::new(Schema::new_with_metadata(
+        fields.collect::<Vec<_>>(),
+        schema.metadata().clone(),
+    ));
+    let batches = batches.map({
+        let plain = Arc::clone(&plain);
+        move |batch| {
+            let batch = batch?;
+            let columns = batch.columns().iter().zip(plain.fields());
+            let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
+                true => Ok(Arc::clone(column)),
+                false => arrow_cast::cast(column, field.data_type()),
+            });
+            let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
+            let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            Ok(RecordBatch::try_new_with_options(Arc::clone(&plain), columns, &rows)?)
+        }
+    });
+    (plain, batches)
 }
 
 /// The code page that has all letters of the first batch.

@@ -56,7 +56,7 @@ impl Parameters {
         let names = tidemill_ads::sql::parameters(sql)?;
         let (given, wanted) = (values.len(), names.len());
         if given != wanted {
-            let why = format!("The statement has {wanted} parameters, and {given} values are given");
+            let why = format!("The statement has {wanted} parameters, and {given} values were given");
             return Err(SqlError::new(Kind::Parameter, why).into());
         }
         let mut marks = 0;

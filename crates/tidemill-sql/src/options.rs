@@ -35,6 +35,7 @@ pub struct SessionOptions {
     message: Option<String>,
     pub(crate) making: TableOptions,
     pub(crate) field_projection: Option<FieldProjection>,
+    standard_tables: bool,
 }
 
 /// What records are said to be.
@@ -101,6 +102,15 @@ impl SessionOptions {
     #[must_use]
     pub fn deleted(mut self, deleted: Deleted) -> Self {
         self.deleted = deleted;
+        self
+    }
+
+    /// Whether CREATE TABLE makes xBase tables as SQL has them: columns can be NULL unless NOT NULL is said, and keep the names that they are
+    /// given, whatever their length. Default: no, as ADS makes them: columns hold NULL where it is said, and have names of up to 10
+    /// bytes in upper case.
+    #[must_use]
+    pub fn standard_tables(mut self, standard: bool) -> Self {
+        self.standard_tables = standard;
         self
     }
 
@@ -322,6 +332,10 @@ impl SessionOptions {
     /// Whether blanks of xBase tables are values.
     pub(crate) fn has_blanks(&self) -> bool {
         self.blank == Some(Blank::Zero)
+    }
+
+    pub(crate) fn makes_standard_tables(&self) -> bool {
+        self.standard_tables
     }
 
     pub(crate) fn codepage_set(&self) -> Option<CodePage> {

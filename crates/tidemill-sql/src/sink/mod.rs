@@ -29,7 +29,9 @@ use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use tidemill_riegeli::array_record::ArrayRecordWriterOptions;
 use tidemill_riegeli::rows::RowWriter;
 use tidemill_riegeli::{Compression, WriterOptions};
-use tidemill_xbase::{CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter};
+use tidemill_xbase::{
+    CivilDate, CodePage, CreateOptions, DELETED_COLUMN, Dialect, FieldSpec, TableWriter, fits_header,
+};
 
 pub(crate) use self::clickhouse::{keeps_rows, new_columns};
 pub(crate) use self::positions::{Position, Positions};
@@ -234,14 +236,6 @@ impl Sink for Durable {
         self.inner.finish()?;
         self.file.sync_all().map_err(Error::io(&self.path, "synchronise"))
     }
-}
-
-/// Whether every program reads this name in the header of a table: a letter, then letters, digits and underscores, 10 at most.
-fn fits_header(name: &str) -> bool {
-    let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
-    (1..=10).contains(&name.len())
-        && name.bytes().all(is_plain)
-        && !name.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// The columns of an xBase table, and where the column stands that marks deleted records, if there is one.

@@ -3,6 +3,7 @@
 mod ads;
 mod cassandra;
 mod clickhouse;
+mod connection;
 mod copies;
 mod counts;
 mod growing;

@@ -96,7 +96,7 @@ async fn parameters_have_values_in_every_lane() {
         .map(drop)
         .expect_err("one is missing");
     assert!(
-        few.to_string().contains("2 parameters need values, and 1 have one"),
+        few.to_string().contains("2 parameters, and 1 values were given"),
         "{few}"
     );
 }
