@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use adbc_core::error::{Error, Status};
 use tidemill_ads::sql::Kind;
-use tidemill_sql::{PlannerFault, with_causes};
+use tidemill_sql::{Fault, with_causes};
 
 /// What a session found wrong.
 pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
@@ -19,18 +19,17 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => (Status::NotFound, "HY000"),
         E::Io { .. } => (Status::IO, "HY000"),
         error if error.is_of_connection() => (Status::IO, "08001"),
-        E::ClickHouse { .. } | E::Cassandra { .. } => (Status::IO, "HY000"),
         E::Lossy { .. } => (Status::InvalidData, "22000"),
         error if error.is_damage() => (Status::InvalidData, "HY000"),
         E::NotATable { .. } => (Status::InvalidData, "HY000"),
         E::RowCount { .. } | E::Checksum { .. } | E::Shrunk { .. } | E::Replaced { .. } => (Status::Integrity, "HY000"),
         E::Xbase(inner) => of_xbase(inner),
         E::Riegeli(_) => (Status::InvalidData, "HY000"),
-        E::Engine(_) => match error.planner_fault() {
-            Some(PlannerFault::Unsupported) => (Status::NotImplemented, "0A000"),
-            Some(PlannerFault::Statement) => (Status::InvalidArguments, "42000"),
-            Some(PlannerFault::Value) => (Status::InvalidData, "22000"),
-            Some(PlannerFault::Io) => (Status::IO, "HY000"),
+        E::Engine(_) | E::ClickHouse { .. } | E::Cassandra { .. } => match error.fault() {
+            Some(Fault::Unsupported) => (Status::NotImplemented, "0A000"),
+            Some(Fault::Statement) => (Status::InvalidArguments, "42000"),
+            Some(Fault::Value) => (Status::InvalidData, "22000"),
+            Some(Fault::Io) => (Status::IO, "HY000"),
             _ => (Status::Internal, "HY000"),
         },
         _ => (Status::Internal, "HY000"),

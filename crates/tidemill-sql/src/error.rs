@@ -151,17 +151,17 @@ pub enum Error {
     Engine(Box<DataFusionError>),
 }
 
-/// What a fault that the planner found is about.
+/// What an error of the planner or of a server is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum PlannerFault {
+pub enum Fault {
     /// Something that it does not do.
     Unsupported,
-    /// The statement: its grammar, a name, a type.
+    /// The statement: its grammar, a name, a type, an option.
     Statement,
     /// A value that was met: a text that is no number, an overflow, a damaged Parquet file.
     Value,
-    /// The operating system, an object store, or memory that is used up.
+    /// The operating system, the network, an object store, a server that refuses, or memory that is used up.
     Io,
     /// The planner itself.
     Internal,
@@ -224,16 +224,34 @@ impl Error {
         }
     }
 
-    /// What a fault of the planner is about; `None` for other errors.
-    pub fn planner_fault(&self) -> Option<PlannerFault> {
+    /// What an error of the planner or of a server is about; `None` for other errors.
+    pub fn fault(&self) -> Option<Fault> {
         use DataFusionError as D;
-        let Self::Engine(error) = self else { return None };
-        Some(match error.find_root() {
-            D::NotImplemented(_) => PlannerFault::Unsupported,
-            D::SQL(..) | D::Plan(_) | D::SchemaError(..) | D::Configuration(_) => PlannerFault::Statement,
-            D::Execution(_) | D::ArrowError(..) | D::ParquetError(_) => PlannerFault::Value,
-            D::IoError(_) | D::ObjectStore(_) | D::ResourcesExhausted(_) => PlannerFault::Io,
-            _ => PlannerFault::Internal,
+        use tidemill_clickhouse::Error as ClickHouse;
+        use tidemill_cql::Error as Cassandra;
+        Some(match self {
+            Self::Engine(error) => match error.find_root() {
+                D::NotImplemented(_) => Fault::Unsupported,
+                D::SQL(..) | D::Plan(_) | D::SchemaError(..) | D::Configuration(_) => Fault::Statement,
+                D::Execution(_) | D::ArrowError(..) | D::ParquetError(_) => Fault::Value,
+                D::IoError(_) | D::ObjectStore(_) | D::ResourcesExhausted(_) => Fault::Io,
+                _ => Fault::Internal,
+            },
+            Self::ClickHouse { error, .. } => match **error {
+                ClickHouse::Unsupported { .. } => Fault::Unsupported,
+                ClickHouse::Option { .. } | ClickHouse::Type { .. } => Fault::Statement,
+                ClickHouse::Row(_) | ClickHouse::InsertText { .. } | ClickHouse::Arrow(_) | ClickHouse::Limit { .. } => {
+                    Fault::Value
+                }
+                _ => Fault::Io,
+            },
+            Self::Cassandra { error, .. } => match **error {
+                Cassandra::Unsupported { .. } => Fault::Unsupported,
+                Cassandra::Url { .. } | Cassandra::NotFound { .. } => Fault::Statement,
+                Cassandra::Value { .. } | Cassandra::Corrupt { .. } | Cassandra::Arrow(_) => Fault::Value,
+                _ => Fault::Io,
+            },
+            _ => return None,
         })
     }
 

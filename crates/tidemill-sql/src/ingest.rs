@@ -233,16 +233,21 @@ fn in_plain_types(
     (plain, batches)
 }
 
-/// The code page that has all letters of the first batch.
+/// The code page that has all letters of the first batch and of the names of its columns.
 fn codepage_of(first: Option<&RecordBatch>) -> CodePage {
-    match first.is_none_or(|batch| batch.columns().iter().all(fits_cp1252)) {
+    let fits = |batch: &RecordBatch| {
+        let schema = batch.schema_ref();
+        let mut names = schema.fields().iter().map(|field| field.name());
+        names.all(|name| is_cp1252(name)) && batch.columns().iter().all(fits_cp1252)
+    };
+    match first.is_none_or(fits) {
         true => CodePage::Cp1252,
         false => CodePage::Utf8,
     }
 }
 
-/// The columns of an xBase table, with fields of 18 digits for whole numbers of 64 bits that have no more in the first batch: wider ones
-/// are read as decimals.
+/// The columns of an xBase table, with fields that are read as whole numbers of 64 bits again: of 18 digits where the first batch has no
+/// more, which every program knows, else of 8 bytes as Harbour has them.
 fn with_widths(schema: &SchemaRef, first: Option<&RecordBatch>) -> SchemaRef {
     const DIGITS: u32 = 18;
     let fits = |place: usize| {
@@ -281,11 +286,11 @@ fn fits_cp1252(column: &ArrayRef) -> bool {
     };
     // A dictionary of something else than text is no text.
     let Ok(column) = column else { return true };
-    let mut encoded = Vec::new();
-    column.as_string::<i32>().iter().flatten().all(|text| {
-        encoded.clear();
-        text.is_ascii() || CodePage::Cp1252.encode(text, &mut encoded).is_ok()
-    })
+    column.as_string::<i32>().iter().flatten().all(is_cp1252)
+}
+
+fn is_cp1252(text: &str) -> bool {
+    text.is_ascii() || CodePage::Cp1252.encode(text, &mut Vec::new()).is_ok()
 }
 
 /// Looks for values that lose something on their way into a table.
@@ -303,7 +308,9 @@ impl ValueCheck {
         let (mut columns, mut lost) = (Vec::new(), Vec::new());
         let losses = copy::losses(schema, location.format);
         for ((place, field), loss) in schema.fields().iter().enumerate().zip(losses) {
-            if let Some(Loss::Zone) = loss {
+            // Here UTC is a zone too: a frame that comes back without it is another.
+            let is_zoned = matches!(field.data_type(), DataType::Timestamp(_, Some(_)));
+            if is_zoned && location.format == Format::Xbase {
                 lost.push(format!("{}: {}: {}", field.name(), field.data_type(), Loss::Zone));
             }
             let ticks = match field.data_type() {

@@ -60,7 +60,7 @@ pub use catalog::NamedTables;
 pub use copy::{
     Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, Verify, remains_in, remove_drafts,
 };
-pub use error::{Error, Left, PlannerFault, Result};
+pub use error::{Error, Fault, Left, Result};
 pub use folder::{Folder, LeftOut};
 pub use format::Format;
 pub use ingest::{Ingest, IngestOptions};
