@@ -1,19 +1,26 @@
 //! Joins, subqueries and windows: the engine in `libtidemill_adbc.so`, which is loaded when a program first asks for one.
 //!
-//! The library is looked for beside this one, or is the file that [`LIBRARY_ENV`] names.
+//! The library is the file that [`LIBRARY_ENV`] names, or is looked for beside this one, as it is called and as it is without links, and
+//! then where the loader looks. A forked child has no threads of its parent's engine, and is refused.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tidemill_ads::sql::{Analytical, AnalyticalQuery, Error, Kind, Result, Rows};
 use tidemill_analytical::Engine;
 
-/// The environment variable that names the library of the engine. Default: `libtidemill_adbc.so` in the folder of this library.
+use crate::process_exit::forks;
+
+/// The environment variable that names the library of the engine. Default: `libtidemill_adbc.so` beside this library, or where the loader
+/// finds it.
 const LIBRARY_ENV: &str = "TIDEMILL_ANALYTICAL_LIBRARY";
 const FILE: &str = "libtidemill_adbc.so";
 
 /// The engine of the process, once it is loaded.
 static ENGINE: Mutex<Option<Arc<Engine>>> = Mutex::new(None);
+/// The process that has asked for the engine, by its forks and one more; 0 is none.
+static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// The engine of a connection: the process's.
 #[derive(Debug)]
@@ -26,24 +33,45 @@ impl Analytical for SharedEngine {
 }
 
 fn engine() -> Result<Arc<Engine>> {
+    let here = forks().saturating_add(1);
+    let asked = ASKED.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed);
+    // The lock may be one that a thread of the parent held, which is not here.
+    if asked.is_err_and(|asked| asked != here) {
+        let why = "Joins, subqueries and windows are not answered in a process that was forked after the first of them: the threads \
+                   that would do it are not here. Fork before, or start the process by exec";
+        return Err(Error::new(Kind::NeedsAnalytical, why));
+    }
     let mut known = ENGINE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(engine) = &*known {
         return Ok(Arc::clone(engine));
     }
-    let path = match std::env::var_os(LIBRARY_ENV) {
-        Some(path) => PathBuf::from(path),
-        None => own_file().with_file_name(FILE),
+    let places = match std::env::var_os(LIBRARY_ENV) {
+        Some(path) => vec![PathBuf::from(path)],
+        None => places(&own_file()),
     };
-    // What is not there now may be put there.
-    let engine = Engine::load(&path).map_err(|error| {
-        let why = format!(
-            "Joins, subqueries and windows need {FILE} beside this library, or where {LIBRARY_ENV} says: {error}"
-        );
-        Error::new(Kind::NeedsAnalytical, why)
-    })?;
-    let engine = Arc::new(engine);
-    *known = Some(Arc::clone(&engine));
-    Ok(engine)
+    let mut faults = Vec::new();
+    for place in places {
+        match Engine::load(&place) {
+            Ok(engine) => return Ok(Arc::clone(known.insert(Arc::new(engine)))),
+            // What is not there now may be put there.
+            Err(error) => faults.push(error.to_string()),
+        }
+    }
+    let why = format!(
+        "Joins, subqueries and windows need {FILE} beside this library, where the loader looks, or where {LIBRARY_ENV} says: {}",
+        faults.join("; ")
+    );
+    Err(Error::new(Kind::NeedsAnalytical, why))
+}
+
+/// Where the library of the engine is looked for, when this one is the file at a path.
+fn places(own: &Path) -> Vec<PathBuf> {
+    let whole = own.canonicalize().ok();
+    let beside = [Some(own.to_owned()), whole].into_iter().flatten();
+    let mut places: Vec<PathBuf> = beside.map(|own| own.with_file_name(FILE)).collect();
+    places.push(PathBuf::from(FILE));
+    places.dedup();
+    places
 }
 
 /// The file of this library.
@@ -69,4 +97,28 @@ fn own_file() -> PathBuf {
 #[cfg(not(unix))]
 fn own_file() -> PathBuf {
     PathBuf::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn the_engine_is_looked_for_behind_a_link_and_by_the_loader() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, links) = (folder.path().join("lib"), folder.path().join("links"));
+        std::fs::create_dir(&real).unwrap();
+        std::fs::create_dir(&links).unwrap();
+        std::fs::write(real.join("libace.so"), b"").unwrap();
+        std::os::unix::fs::symlink("../lib/libace.so", links.join("libace.so")).unwrap();
+        let real = real.canonicalize().unwrap();
+        let loader = PathBuf::from(FILE);
+        assert_eq!(
+            places(&links.join("libace.so")),
+            [links.join(FILE), real.join(FILE), loader.clone()]
+        );
+        assert_eq!(places(&real.join("libace.so")), [real.join(FILE), loader.clone()]);
+        assert_eq!(places(Path::new("")), [loader]);
+    }
 }

@@ -270,7 +270,7 @@ pub extern "C" fn AdsGetHandleType(object: Handle, answer: Out<u16>) -> u32 {
         }
         Some(Object::Statement(_)) => answer.set(ADS_STATEMENT),
         Some(Object::Index(..)) => answer.set(ADS_INDEX_ORDER),
-        Some(Object::Search(_)) | None => refuse(ErrorCode::InvalidHandle, format!("{object} is no handle")),
+        Some(Object::Search(_)) | None => refuse(ErrorCode::InvalidHandle, handle::unknown(object, "anything")),
     })
 }
 

@@ -6,7 +6,7 @@ use tidemill_ads::{ErrorCode, Result};
 
 use crate::call::{call, refuse};
 use crate::constants::AE_SUCCESS;
-use crate::handle::{Handle, Object, add, lock, object, remove, with_connection};
+use crate::handle::{Handle, Object, add, lock, object, remove, unknown, with_connection};
 use crate::pointers::{Bytes, Name, Out};
 use crate::settings::settings;
 
@@ -45,10 +45,7 @@ pub extern "C" fn AdsFindFirstTable(
 pub extern "C" fn AdsFindNextTable(_connection: Handle, search: Handle, name: Bytes, len: Out<u16>) -> u32 {
     call(|| match object(search) {
         Some(Object::Search(search)) => next(&search, name, len),
-        _ => refuse(
-            ErrorCode::InvalidFindHandle,
-            format!("{search} is no handle of a search"),
-        ),
+        _ => refuse(ErrorCode::InvalidFindHandle, unknown(search, "a search")),
     })
 }
 
@@ -110,9 +107,6 @@ pub extern "C" fn AdsFindClose(_connection: Handle, search: Handle) -> u32 {
             remove(search);
             Ok(())
         }
-        _ => refuse(
-            ErrorCode::InvalidFindHandle,
-            format!("{search} is no handle of a search"),
-        ),
+        _ => refuse(ErrorCode::InvalidFindHandle, unknown(search, "a search")),
     })
 }

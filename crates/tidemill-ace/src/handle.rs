@@ -4,8 +4,8 @@
 //! the next. It fits into 32 bits, because old programs keep handles so.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use tidemill_ads::{AreaId, Connection, Error, ErrorCode, OrderId, Result, WorkArea};
@@ -89,21 +89,85 @@ impl Registry {
     }
 }
 
-static REGISTRY: RwLock<Registry> = RwLock::new(Registry {
-    places: Vec::new(),
-    free: Vec::new(),
-    connections: Usage { in_use: 0, most: 0 },
-    tables: Usage { in_use: 0, most: 0 },
-    statements: Usage { in_use: 0, most: 0 },
-    operations: 0,
-    since: None,
-});
+/// The handles of one process. A forked child begins anew, behind the places of its parent, of which it knows none: another thread
+/// may have been in the middle of a change when it was forked, and what stands there is the parent's.
+struct Process {
+    forks: u32,
+    /// How many places the parent had given.
+    inherited: usize,
+    /// How many places there are.
+    places: AtomicUsize,
+    registry: RwLock<Registry>,
+    /// The connection of tables that are opened without one.
+    default: Mutex<Handle>,
+    child: OnceLock<Box<Process>>,
+}
+
+static FIRST: Process = Process::new(0, 0);
+
+impl Process {
+    const fn new(forks: u32, inherited: usize) -> Self {
+        Self {
+            forks,
+            inherited,
+            places: AtomicUsize::new(inherited),
+            registry: RwLock::new(Registry {
+                places: Vec::new(),
+                free: Vec::new(),
+                connections: Usage { in_use: 0, most: 0 },
+                tables: Usage { in_use: 0, most: 0 },
+                statements: Usage { in_use: 0, most: 0 },
+                operations: 0,
+                since: None,
+            }),
+            default: Mutex::new(0),
+            child: OnceLock::new(),
+        }
+    }
+
+    /// This one.
+    fn this() -> &'static Self {
+        let (forks, mut process) = (process_exit::forks(), &FIRST);
+        while process.forks < forks {
+            let places = process.places.load(Ordering::Acquire);
+            process = process
+                .child
+                .get_or_init(|| Box::new(Self::new(process.forks + 1, places)));
+        }
+        process
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Registry> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Registry> {
+        self.registry.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The index of a handle's place among those of this process.
+    fn index_of(&self, handle: Handle) -> Option<usize> {
+        place_of(handle)?.checked_sub(self.inherited)
+    }
+}
+
+/// Lets a forked child look every handle up again.
+pub(crate) fn forget_recent() {
+    CHANGES.fetch_add(1, Ordering::Release);
+}
+
+/// What is wrong with a handle that is none.
+pub(crate) fn unknown(handle: Handle, what: &str) -> String {
+    match place_of(handle).is_some_and(|place| place < Process::this().inherited) {
+        true => format!(
+            "{handle} is a handle of the process that this one was forked from, whose connections it cannot use; connect again"
+        ),
+        false => format!("{handle} is no handle of {what}"),
+    }
+}
 
 /// How often handles were given away or taken back.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
-
-/// The connection of tables that are opened without one.
-static DEFAULT: Mutex<Handle> = Mutex::new(0);
 
 /// The bits of a handle that are its place.
 const PLACE_BITS: u32 = 20;
@@ -117,11 +181,13 @@ pub(crate) const MOST: u32 = 1 << PLACE_BITS;
 
 /// Gives an object a handle.
 pub(crate) fn add(object: Object) -> Result<Handle> {
-    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    process_exit::watch_process();
+    let process = Process::this();
+    let mut registry = process.write();
     registry.since.get_or_insert_with(Instant::now);
     let at = match registry.free.pop() {
         Some(at) => at,
-        None if registry.places.len() >= 1 << PLACE_BITS => {
+        None if process.inherited + registry.places.len() >= 1 << PLACE_BITS => {
             return refuse(ErrorCode::InternalError, "a million handles are open");
         }
         None => {
@@ -130,6 +196,7 @@ pub(crate) fn add(object: Object) -> Result<Handle> {
                 object: None,
                 number: None,
             });
+            process.places.fetch_add(1, Ordering::Release);
             registry.places.len() - 1
         }
     };
@@ -142,7 +209,7 @@ pub(crate) fn add(object: Object) -> Result<Handle> {
         Object::Statement(_) => STATEMENT,
         _ => 0,
     };
-    let handle = mark | u64::from(place.turn) << PLACE_BITS | at as u64;
+    let handle = mark | u64::from(place.turn) << PLACE_BITS | (process.inherited + at) as u64;
     place.object = Some(object.clone());
     place.number = None;
     if let Some(usage) = registry.usage(&object) {
@@ -159,16 +226,18 @@ pub(crate) fn is_statement(handle: Handle) -> bool {
 
 /// What a handle stands for.
 pub(crate) fn object(handle: Handle) -> Option<Object> {
-    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
-    let place = registry.places.get(place_of(handle)?)?;
+    let process = Process::this();
+    let registry = process.read();
+    let place = registry.places.get(process.index_of(handle)?)?;
     let is_current = u64::from(place.turn) == (handle & !STATEMENT) >> PLACE_BITS;
     place.object.clone().filter(|_| is_current)
 }
 
 /// Takes a handle back.
 pub(crate) fn remove(handle: Handle) -> Option<Object> {
-    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
-    let at = place_of(handle)?;
+    let process = Process::this();
+    let mut registry = process.write();
+    let at = process.index_of(handle)?;
     let place = registry.places.get_mut(at)?;
     if u64::from(place.turn) != (handle & !STATEMENT) >> PLACE_BITS {
         return None;
@@ -192,10 +261,11 @@ fn place_of(handle: Handle) -> Option<usize> {
 /// Keeps a number with a handle.
 pub(crate) fn keep_number(handle: Handle, number: u32) -> Result<()> {
     if object(handle).is_none() {
-        return refuse(ErrorCode::InvalidHandle, format!("{handle} is no handle"));
+        return refuse(ErrorCode::InvalidHandle, unknown(handle, "anything"));
     }
-    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(place) = place_of(handle).and_then(|at| registry.places.get_mut(at)) {
+    let process = Process::this();
+    let mut registry = process.write();
+    if let Some(place) = process.index_of(handle).and_then(|at| registry.places.get_mut(at)) {
         place.number = Some(number);
     }
     Ok(())
@@ -204,8 +274,9 @@ pub(crate) fn keep_number(handle: Handle, number: u32) -> Result<()> {
 /// The number that was kept with a handle.
 pub(crate) fn kept_number(handle: Handle) -> Option<u32> {
     object(handle)?;
-    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
-    registry.places.get(place_of(handle)?)?.number
+    let process = Process::this();
+    let registry = process.read();
+    registry.places.get(process.index_of(handle)?)?.number
 }
 
 /// What is open, and what was done since the first handle was given away.
@@ -224,7 +295,7 @@ pub(crate) fn activity() -> Activity {
         _ => None,
     });
     let operations: u64 = open.sum();
-    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    let registry = Process::this().read();
     let since = registry.since.map_or(Duration::ZERO, |since| since.elapsed());
     Activity {
         connections: registry.connections,
@@ -237,8 +308,9 @@ pub(crate) fn activity() -> Activity {
 
 /// Every object that is open, with its handle.
 pub(crate) fn all() -> Vec<(Handle, Object)> {
-    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
-    let places = registry.places.iter().zip(0_u64..);
+    let process = Process::this();
+    let registry = process.read();
+    let places = registry.places.iter().zip(process.inherited as u64..);
     let open = places.filter_map(|(place, at)| {
         let handle = u64::from(place.turn) << PLACE_BITS | at;
         Some((handle, place.object.clone()?))
@@ -267,7 +339,6 @@ pub(crate) fn add_connection(mut connection: Connection) -> Result<Handle> {
     }));
     let handle = add(Object::Connection(Arc::clone(&session)))?;
     lock(&session).handle = handle;
-    process_exit::close_all_then();
     Ok(handle)
 }
 
@@ -276,13 +347,10 @@ pub(crate) fn session(handle: Handle) -> Result<Arc<Mutex<Session>>> {
     if handle != 0 {
         return match object(handle) {
             Some(Object::Connection(session)) => Ok(session),
-            _ => refuse(
-                ErrorCode::InvalidConnectionHandle,
-                format!("{handle} is no handle of a connection"),
-            ),
+            _ => refuse(ErrorCode::InvalidConnectionHandle, unknown(handle, "a connection")),
         };
     }
-    let mut default = lock(&DEFAULT);
+    let mut default = lock(&Process::this().default);
     if let Some(Object::Connection(session)) = object(*default) {
         return Ok(session);
     }
@@ -372,16 +440,12 @@ fn looked_up(handle: Handle, changes: u64) -> Option<Recent> {
 
 #[cold]
 fn no_table(handle: Handle) -> Error {
-    let what = format!("{handle} is no handle of a table or an order");
-    Error::new(ErrorCode::InvalidTableHandle, what)
+    Error::new(ErrorCode::InvalidTableHandle, unknown(handle, "a table or an order"))
 }
 
 #[cold]
 fn no_order(handle: Handle) -> Error {
-    Error::new(
-        ErrorCode::InvalidIndexHandle,
-        format!("{handle} is no handle of an order"),
-    )
+    Error::new(ErrorCode::InvalidIndexHandle, unknown(handle, "an order"))
 }
 
 /// Does something with a table, by its handle or one of its orders'.
@@ -475,7 +539,7 @@ impl Session {
     /// Counts the calls that it has served to those of closed connections.
     pub(crate) fn retire(&mut self) {
         let operations = std::mem::take(&mut self.operations);
-        REGISTRY.write().unwrap_or_else(PoisonError::into_inner).operations += operations;
+        Process::this().write().operations += operations;
     }
 
     /// Closes everything that is open on the connection.

@@ -3,7 +3,7 @@
 use tidemill_ads::{ErrorCode, Result};
 
 use crate::call::{call, refuse};
-use crate::handle::{Handle, Object, lock, object, with_any};
+use crate::handle::{Handle, Object, lock, object, unknown, with_any};
 use crate::pointers::Name;
 use crate::settings::settings;
 
@@ -25,19 +25,13 @@ fn relate(parent: Handle, child: Handle, expression: Name, is_scoped: bool) -> R
         Some(Object::Index(session, area, order)) => (session, area, Some(order)),
         Some(Object::Table(session, area)) if !is_scoped => (session, area, None),
         _ => {
-            return refuse(
-                ErrorCode::InvalidIndexHandle,
-                format!("{child} is no handle of an order"),
-            );
+            return refuse(ErrorCode::InvalidIndexHandle, unknown(child, "an order"));
         }
     };
     let (own, parent) = match object(parent) {
         Some(Object::Index(session, area, _) | Object::Table(session, area)) => (session, area),
         _ => {
-            return refuse(
-                ErrorCode::InvalidTableHandle,
-                format!("{parent} is no handle of a table"),
-            );
+            return refuse(ErrorCode::InvalidTableHandle, unknown(parent, "a table"));
         }
     };
     if !std::sync::Arc::ptr_eq(&own, &session) {

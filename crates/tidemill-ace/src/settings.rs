@@ -166,7 +166,7 @@ pub extern "C" fn AdsSetExact22(object: Handle, is_exact: u16) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn AdsGetExact22(object: Handle, answer: Out<u16>) -> u32 {
     call(|| match crate::handle::object(object) {
-        None if object != 0 => refuse(ErrorCode::InvalidHandle, format!("{object} is no handle")),
+        None if object != 0 => refuse(ErrorCode::InvalidHandle, crate::handle::unknown(object, "anything")),
         _ => answer.set(settings().exact.into()),
     })
 }

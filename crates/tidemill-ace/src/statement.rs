@@ -199,7 +199,7 @@ pub(crate) fn with_statement<T>(statement: Handle, work: impl FnOnce(&mut Statem
     match handle::object(statement) {
         Some(Object::Statement(statement)) => work(&mut lock(&statement)),
         _ => {
-            let what = format!("{statement} is no handle of a statement");
+            let what = handle::unknown(statement, "a statement");
             refuse(ErrorCode::InvalidStatementHandle, what)
         }
     }

@@ -90,6 +90,16 @@ fn what_waits_is_written_when_a_program_leaves_without_closing() {
     assert_eq!(table.file_len(), u64::from(table.header().header_len) + 1000 * 9 + 1);
 }
 
+/// By itself: what another thread had in its hands when the process was forked is lost in the child, as valgrind tells.
+#[test]
+fn what_a_forked_child_inherits_is_refused_and_stays_as_it_is() {
+    let Some(program) = Program::of("tests/c/fork.c", &["-pthread"]) else {
+        return;
+    };
+    let output = program.run(&[]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
 #[test]
 fn example_in_c_prints_what_its_page_shows() {
     let Some(program) = Program::of("examples/first_table.c", &[]) else {

@@ -22,9 +22,12 @@ use crate::work_area::{Counted, OrderId, SeekKey, SeekKind, TableOptions, WorkAr
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AreaId(u32);
 
-/// A connection to the tables of a folder.
+/// A connection to the tables of a folder. It belongs to the process that opened it: in a forked child its statements, and what opens
+/// tables, are [`ErrorCode::InvalidConnectionHandle`], and dropping it changes nothing.
 #[derive(Debug)]
 pub struct Connection {
+    /// Who opened it.
+    process: u32,
     /// Among those of the process, from 1.
     pub(crate) number: u64,
     folder: PathBuf,
@@ -60,6 +63,18 @@ pub(crate) fn up_time() -> Duration {
     STARTED.get_or_init(Instant::now).elapsed()
 }
 
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.check_process().is_err() {
+            // What waits is the parent's to write, the locks are its to give back, and the log and the temporary tables are its own.
+            std::mem::forget(std::mem::take(&mut self.areas));
+            std::mem::forget(std::mem::take(&mut self.statements));
+            std::mem::forget(std::mem::take(&mut self.transactions));
+            std::mem::forget(std::mem::take(&mut self.temporary));
+        }
+    }
+}
+
 static STARTED: OnceLock<Instant> = OnceLock::new();
 
 impl Connection {
@@ -77,6 +92,7 @@ impl Connection {
         STARTED.get_or_init(Instant::now);
         static OPENED: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
+            process: std::process::id(),
             number: OPENED.fetch_add(1, Ordering::Relaxed) + 1,
             folder: folder.to_owned(),
             areas: Vec::new(),
@@ -115,6 +131,22 @@ impl Connection {
         self.temporary.tables()
     }
 
+    /// Refuses a forked child that has the connection of its parent: both would write to the same files under the same locks.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidConnectionHandle`].
+    pub(crate) fn check_process(&self) -> Result<()> {
+        let here = std::process::id();
+        if self.process == here {
+            return Ok(());
+        }
+        let what = format!(
+            "the connection was opened by process {}, from which this one ({here}) was forked; open one here",
+            self.process
+        );
+        Err(Error::new(ErrorCode::InvalidConnectionHandle, what))
+    }
+
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -126,6 +158,7 @@ impl Connection {
     /// # Errors
     /// As [`Paths::resolve`](crate::Paths::resolve).
     pub fn path_of(&self, name: &str, extension: &str, settings: &Settings) -> Result<PathBuf> {
+        self.check_process()?;
         if let Some(path) = self.temporary.path(name) {
             return Ok(path.to_owned());
         }
@@ -381,6 +414,7 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::InvalidHandle`]; when it cannot be written, and it is closed all the same.
     pub fn close_table(&mut self, id: AreaId) -> Result<()> {
+        self.check_process()?;
         let area = self.area(id)?;
         let written = area.write_record();
         if written.is_err() {
@@ -405,6 +439,7 @@ impl Connection {
     /// # Errors
     /// The first of [`Connection::close_table`]; all are closed all the same.
     pub fn close_all(&mut self) -> Result<()> {
+        self.check_process()?;
         let open: Vec<AreaId> = self.areas.iter().map(|(id, _)| *id).collect();
         let closed = open
             .into_iter()

@@ -44,6 +44,7 @@ impl Connection {
         settings: &Settings,
         options: &StatementOptions,
     ) -> Result<Executed> {
+        self.check_process()?;
         let known = Arc::clone(&self.statements.known);
         self.statements.begin_run(text, settings);
         let mut tables = self.tables(settings, options);

@@ -111,6 +111,7 @@ impl Connection {
     /// When a record that waits cannot be written, or a table that is open cannot be in a transaction;
     /// [`ErrorCode::TransactionOutOfSequence`] for more than 1000 within each other.
     pub fn begin_transaction(&mut self, settings: &Settings) -> Result<()> {
+        self.check_process()?;
         if let Some(current) = &mut self.transactions.current {
             if current.nested.len() >= MAX_DEPTH {
                 let why = format!("transactions nest more than {MAX_DEPTH} deep");
@@ -144,6 +145,7 @@ impl Connection {
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction; when it cannot be written, and nothing of it is in the
     /// tables then.
     pub fn commit_transaction(&mut self) -> Result<()> {
+        self.check_process()?;
         let Some(current) = &mut self.transactions.current else {
             return Err(out_of_sequence("no transaction is under way"));
         };
@@ -172,6 +174,7 @@ impl Connection {
     /// # Errors
     /// [`ErrorCode::TransactionOutOfSequence`] without a transaction.
     pub fn rollback_transaction(&mut self) -> Result<()> {
+        self.check_process()?;
         let Some(Current { transaction, .. }) = self.transactions.current.take() else {
             return Err(out_of_sequence("no transaction is under way"));
         };
@@ -239,6 +242,7 @@ impl Connection {
     /// # Errors
     /// As [`Connection::rollback_transaction`].
     pub fn end_transactions(&mut self) -> Result<()> {
+        self.check_process()?;
         let ended = match self.transactions.is_under_way() {
             true => self.rollback_transaction(),
             false => Ok(()),

@@ -286,6 +286,7 @@ impl ConnectionTables<'_> {
 
     /// A table as it is for this connection.
     fn snapshot_with(&mut self, name: &TableName, orders: Orders) -> Result<Arc<Snapshot>> {
+        self.connection.check_process()?;
         let path = self.path(name)?;
         let snapshot = match self.has_more_than_its_file(&path) {
             true => self.uncommitted(name, &path),
@@ -383,6 +384,7 @@ impl ConnectionTables<'_> {
 
     /// A table to change: that of a work area, where one has it open.
     fn editor_of(&mut self, name: &TableName) -> Result<&mut TableEditor> {
+        self.connection.check_process()?;
         let path = self.path(name)?;
         if self.area_to_change(&path).is_none() {
             return self.own_editor(name, &path);
@@ -431,6 +433,7 @@ impl ConnectionTables<'_> {
 
     /// Nobody else may have it open, and nothing is under way.
     fn alone(&mut self, name: &TableName, what: &str) -> Result<Arc<Path>> {
+        self.connection.check_process()?;
         let path = self.path(name)?;
         if self.is_under_way() {
             return Err(Error::new(Kind::Transaction, format!("{what} in a transaction")));

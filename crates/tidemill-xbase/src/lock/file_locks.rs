@@ -9,7 +9,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -256,10 +256,28 @@ struct Held {
     is_lent: bool,
 }
 
+/// The locks of a process. A forked child has a table of its own: what its parent holds is not its own, and another thread of the
+/// parent may have been at its table at that moment.
+struct Process {
+    id: u32,
+    held: Mutex<Vec<Held>>,
+    child: OnceLock<Box<Process>>,
+}
+
 fn table() -> MutexGuard<'static, Vec<Held>> {
-    static TABLE: Mutex<Vec<Held>> = Mutex::new(Vec::new());
+    static FIRST: OnceLock<Process> = OnceLock::new();
+    let id = std::process::id();
+    let new = || Process {
+        id,
+        held: Mutex::default(),
+        child: OnceLock::new(),
+    };
+    let mut process = FIRST.get_or_init(new);
+    while process.id != id {
+        process = process.child.get_or_init(|| Box::new(new()));
+    }
     // A thread that panicked left whole entries behind.
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+    process.held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Asks until the lock is taken or the time is up, with longer and longer pauses.
