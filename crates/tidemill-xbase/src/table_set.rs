@@ -2,6 +2,7 @@
 //! container that holds nothing but its names.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -148,6 +149,7 @@ impl TableSet {
     }
 
     pub(crate) fn publish_on(&self, draft: &Path, existing: Existing, disk: &Arc<dyn Disk>) -> Result<u64> {
+        let _alone = alone_in(folder_of(&self.table));
         // What is not finished would be gone on with over the new files.
         transaction::recover_table(&self.table, None)?;
         let old = self.replaced(existing)?;
@@ -210,6 +212,15 @@ impl TableSet {
         }
         stem == own || (lower(stem) == lower(own) && !all.iter().any(|other| is_table_of(Path::new(other), stem)))
     }
+}
+
+/// Keeps other programs of ours from putting tables into a folder until the file is closed, so that each sees what the others have put
+/// there. Where folders have no locks, or somebody takes very long, nobody waits.
+fn alone_in(folder: &Path) -> Option<File> {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let opened = File::open(folder).ok()?;
+    open_shared_or_exclusive(&opened, folder, Sharing::Exclusive, PATIENCE).ok()?;
+    Some(opened)
 }
 
 /// Lets the files of a draft take their places beside a table, and removes those of the old ones that it has none of.

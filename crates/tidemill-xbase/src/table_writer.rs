@@ -24,7 +24,7 @@ use crate::memo::MemoDialect;
 use crate::memo_writer::{MemoWriter, block_size};
 use crate::regular_file;
 use crate::table::{OpenOptions, Table};
-use crate::table_set::TableSet;
+use crate::table_set::{Existing, TableSet};
 use crate::value::{Format, Value};
 
 /// What kind of table to create.
@@ -45,6 +45,9 @@ pub struct CreateOptions {
     pub long_names: bool,
     /// The day that the header names as that of the last change.
     pub last_update: CivilDate,
+    /// What becomes of a table that is there. Default: it is replaced. [`Existing::Refuse`] lets one of several that make a table
+    /// of one name at once succeed.
+    pub existing: Existing,
 }
 
 impl CreateOptions {
@@ -57,6 +60,7 @@ impl CreateOptions {
             memo_block_size: None,
             long_names: false,
             last_update,
+            existing: Existing::Replace,
         }
     }
 
@@ -108,13 +112,14 @@ pub(crate) struct Column {
 
 impl TableWriter {
     /// Creates the table at `path`, its memo file beside it when a field needs one, its database container when it is to have
-    /// long names, and a `.cpg` file when no language byte names the code page. A table that is there already is overwritten and its memo file, production index and `.cpg`
+    /// long names, and a `.cpg` file when no language byte names the code page. A table that is there already is, if the options let it,
+    /// overwritten and its memo file, production index and `.cpg`
     /// file are removed, unless somebody has it open. Whoever wants the old one or the new one after a crash makes the new one in
     /// a folder of its own.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a structure that the format does not allow; [`Error::Locked`] for a table that is open;
-    /// [`Error::Exists`] where there is no table, but a file that would become one of the new one's
+    /// [`Error::Exists`] for a table that may not be replaced, and where there is no table, but a file that would become one of the new one's
     /// ([`TableSet::refuse_existing`]), or beside a table without memo fields a memo file; nothing is changed then.
     /// [`Error::NotRegular`], [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, fields: &[FieldSpec], options: &CreateOptions) -> Result<Self> {
@@ -130,6 +135,7 @@ impl TableWriter {
                 open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;
                 file
             }
+            _ if options.existing == Existing::Refuse => return Err(Error::Exists { path: path.to_owned() }),
             _ => {
                 let file = regular_file::open_named_to_write(path)?;
                 open_shared_or_exclusive(&file, path, Sharing::Exclusive, Duration::ZERO)?;

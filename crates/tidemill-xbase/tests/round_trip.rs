@@ -212,7 +212,7 @@ proptest! {
         let fields: Vec<Field> = columns.iter().map(|c| Field::new("x", c.given.data_type().clone(), true)).collect();
         let given = columns.iter().map(|c| Arc::clone(&c.given)).collect();
         let given = RecordBatch::try_new(Arc::new(Schema::new(fields)), given).unwrap();
-        let mut writer = TableWriter::create(&path, &specs, &CreateOptions { memo: None, memo_block_size: None, codepage: CodePage::Cp850, format, long_names: false, last_update: DAY }).unwrap();
+        let mut writer = TableWriter::create(&path, &specs, &CreateOptions { codepage: CodePage::Cp850, format, ..CreateOptions::new(DAY) }).unwrap();
         let flags = BooleanArray::from(deleted.clone());
         let cut = cut.min(given.num_rows());
         let rest = given.num_rows() - cut;
@@ -239,7 +239,7 @@ proptest! {
         // A copy made from the schema that was read has the same fields.
         let again = FieldSpec::from_schema(&table.schema()).unwrap();
         let copy = folder.path().join("copy.dbf");
-        TableWriter::create(&copy, &again, &CreateOptions { memo: None, memo_block_size: None, codepage: CodePage::Cp850, format, long_names: false, last_update: DAY }).unwrap().finish().unwrap();
+        TableWriter::create(&copy, &again, &CreateOptions { codepage: CodePage::Cp850, format, ..CreateOptions::new(DAY) }).unwrap().finish().unwrap();
         let copy = Table::open(&copy, &OpenOptions::new()).unwrap();
         let types = |t: &Table| t.fields().iter().map(|f| (f.data_type(), f.name.clone())).collect::<Vec<_>>();
         prop_assert_eq!(types(&copy), types(&table));
@@ -265,12 +265,9 @@ fn copies_of_the_goldens_hold_the_same_values() {
         let golden = Arc::new(golden.unwrap());
         let specs = FieldSpec::from_schema(&golden.schema()).unwrap();
         let options = CreateOptions {
-            memo: None,
-            memo_block_size: None,
             codepage: CodePage::Iso8859_1,
             format,
-            long_names: false,
-            last_update: DAY,
+            ..CreateOptions::new(DAY)
         };
         let path = folder.path().join("copy.dbf");
         let mut writer = TableWriter::create(&path, &specs, &options).unwrap();
@@ -318,12 +315,9 @@ fn what_does_not_fit_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.dbf");
         let options = CreateOptions {
-            memo: None,
-            memo_block_size: None,
             codepage: CodePage::Cp850,
             format: Dialect::Dbase3,
-            long_names: false,
-            last_update: DAY,
+            ..CreateOptions::new(DAY)
         };
         let mut writer = TableWriter::create(&path, &[FieldSpec::new("A", letter, width, 0)], &options).unwrap();
         let batch = RecordBatch::try_from_iter([("a", array)]).unwrap();
@@ -362,12 +356,9 @@ fn structures_that_a_format_lacks_are_refused() {
         (Dialect::Dbase7, vec![FieldSpec::new("A", 'C', 3, 0)], "not written"),
     ] {
         let options = CreateOptions {
-            memo: None,
-            memo_block_size: None,
             codepage: CodePage::Cp850,
             format,
-            long_names: false,
-            last_update: DAY,
+            ..CreateOptions::new(DAY)
         };
         let error = TableWriter::create(folder.path().join("t.dbf"), &fields, &options)
             .unwrap_err()

@@ -17,8 +17,9 @@ pub use options::StatementOptions;
 use surroundings::{FileState, index_state, is_read_only, program, read_only, state_of, today};
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Blank, CodePage, ColumnCache, Columns, CommitGate, Durability, FieldSpec, OpenMode, OpenOptions, Savepoint,
-    Sharing, Table, TableEditor, TableSet, TableWriter, Transaction, TransactionLog, fits_header, production_path,
+    Blank, CodePage, ColumnCache, Columns, CommitGate, Durability, Existing, FieldSpec, OpenMode, OpenOptions,
+    Savepoint, Sharing, Table, TableEditor, TableSet, TableWriter, Transaction, TransactionLog, fits_header,
+    production_path,
 };
 
 use super::analytical::Analytical;
@@ -537,11 +538,16 @@ impl Tables for ConnectionTables<'_> {
         let (path, fields) = self.connection.place_for(&written, fields.to_vec(), self.settings)?;
         let mut options = self.options.table.create_options(today(&(self.options.clock)()));
         options.long_names = self.makes_standard_tables() && !fields.iter().all(|field| fits_header(&field.name));
+        options.existing = Existing::Refuse;
         let made = TableWriter::create(&path, &fields, &options).and_then(TableWriter::finish);
         if made.is_err() {
             self.connection.temporary.forget(&path);
         }
-        made?;
+        made.map_err(|error| match error {
+            // Somebody has made it meanwhile, or a file that would be one of its own is there.
+            tidemill_xbase::Error::Exists { .. } => Error::new(Kind::Exists, error.to_string()),
+            error => error.into(),
+        })?;
         self.state().found.remove(name);
         Ok(())
     }
