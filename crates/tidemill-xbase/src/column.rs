@@ -96,6 +96,7 @@ pub(crate) fn decode(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Re
         FieldKind::DoubleDbase7 => cells.fixed::<Float64Type>(|b| Ok(double_dbase7(u64::from_be_bytes(chunk(b))))),
         FieldKind::Time => cells.fixed::<Time32MillisecondType>(time),
         FieldKind::Timestamp => cells.fixed::<TimestampMillisecondType>(timestamp),
+        FieldKind::TimestampDbase7 => cells.fixed::<TimestampMillisecondType>(timestamp_dbase7),
         FieldKind::Date => cells.fixed::<Date32Type>(date),
         FieldKind::DateBinary => cells.fixed::<Date32Type>(date_binary),
         FieldKind::DatePacked => cells.fixed::<Date32Type>(date_packed),
@@ -731,3 +732,27 @@ pub(crate) fn timestamp(cell: &[u8]) -> Result<Option<i64>, &'static str> {
     let days = julian::unix_days(day).ok_or("a Julian day number before the year 10000")?;
     Ok(Some(i64::from(days) * 86_400_000 + i64::from(ms)))
 }
+
+/// The milliseconds of 1970-01-01 in dBASE 7, which counts from the day before the year 1.
+pub(crate) const DBASE7_EPOCH_MS: i64 = 719_163 * 86_400_000;
+
+pub(crate) fn timestamp_dbase7(cell: &[u8]) -> Result<Option<i64>, &'static str> {
+    let expected = "milliseconds from the year 1 to 9999, as a double";
+    if cell.iter().all(|byte| *byte == 0) || cell.iter().all(|byte| *byte == b' ') {
+        return Ok(None);
+    }
+    let ms = f64::from_be_bytes(chunk(cell)).round();
+    if !(DBASE7_FIRST..DBASE7_END).contains(&ms) {
+        return Err(expected);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "below 2^53, where every whole number is a double"
+    )]
+    let ms = ms as i64;
+    Ok(Some(ms - DBASE7_EPOCH_MS))
+}
+
+/// The beginning of the year 1, and of the year 10000.
+const DBASE7_FIRST: f64 = 86_400_000.0;
+const DBASE7_END: f64 = 3_652_060.0 * 86_400_000.0;

@@ -66,7 +66,7 @@ pub(crate) fn convert(value: Value<'_>, to: FieldKind) -> Result<Converted<'_>, 
             Value::Timestamp(_) => return Err("a day without a time"),
             _ => return Err("a date"),
         }),
-        FieldKind::Timestamp => Converted::Other(match value {
+        FieldKind::Timestamp | FieldKind::TimestampDbase7 => Converted::Other(match value {
             Value::Timestamp(_) => value,
             Value::Date(days) => Value::Timestamp(i64::from(days) * DAY_MS),
             Value::Text(text) => Value::Timestamp(i64::from(date(text).ok_or("a date")?) * DAY_MS),

@@ -91,6 +91,9 @@ pub enum FieldKind {
     Time,
     /// `T`, `@`, `=` of 8 bytes: a Julian day number and milliseconds since midnight.
     Timestamp,
+    /// `@` of dBASE 7: a big-endian double of milliseconds, 86,400,000 of which are the beginning of the year 1; all zero is
+    /// blank.
+    TimestampDbase7,
     /// `M`: text in the memo file.
     Memo,
     /// `M` with the binary flag, `G`, `P`, `W` and `B` of 10 bytes: bytes in the memo file.
@@ -157,7 +160,7 @@ impl FieldKind {
             Self::Double | Self::DoubleDbase7 => DataType::Float64,
             Self::Currency => DataType::Decimal128(19, 4),
             Self::Time => DataType::Time32(TimeUnit::Millisecond),
-            Self::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, None),
+            Self::Timestamp | Self::TimestampDbase7 => DataType::Timestamp(TimeUnit::Millisecond, None),
         }
     }
 }
@@ -406,6 +409,7 @@ impl Descriptor {
             (b'B' | b'O' | b'8', 8) => FieldKind::Double,
             (b'Y', 8) => FieldKind::Currency,
             (b'T', 4) => FieldKind::Time,
+            (b'@', 8) if dbase7 => FieldKind::TimestampDbase7,
             (b'T' | b'@' | b'=', 8) => FieldKind::Timestamp,
             (b'M', 4 | 10) if binary => FieldKind::MemoBinary,
             (b'M', 4 | 10) => FieldKind::Memo,

@@ -70,6 +70,11 @@ pub struct Header {
     pub record_len: u32,
     /// The language byte, offset 29; 0 where the table names no code page.
     pub language: u8,
+    /// The language driver of a dBASE 7 table, offset 32, which names the code page ([`CodePage::from_language_driver`]); empty where
+    /// there is none.
+    ///
+    /// [`CodePage::from_language_driver`]: crate::CodePage::from_language_driver
+    pub language_driver: String,
     /// Whether a production index (CDX, MDX) belongs to the table: bit 0 of offset 28.
     pub production_index: bool,
     /// Whether the table is a database container (DBC): bit 2 of offset 28, Visual FoxPro only.
@@ -199,6 +204,7 @@ impl Header {
             header_len: Self::DBASE2_LEN,
             record_len: u32::from(u16_at(bytes, 6)?),
             language: 0,
+            language_driver: String::new(),
             production_index: false,
             database: false,
             incomplete_transaction: false,
@@ -218,12 +224,21 @@ impl Header {
             header_len: u32::from(u16_at(bytes, 8)?),
             record_len: u32::from(u16_at(bytes, 10)?),
             language: *bytes.get(29)?,
+            language_driver: match dialect {
+                Dialect::Dbase7 => driver(bytes.get(32..64).unwrap_or_default()),
+                _ => String::new(),
+            },
             production_index: flags & 1 != 0,
             database: dialect == Dialect::VisualFoxPro && flags & 4 != 0,
             incomplete_transaction: dbase4 && *bytes.get(14)? == 1,
             encrypted: dbase4 && *bytes.get(15)? == 1,
         })
     }
+}
+
+fn driver(bytes: &[u8]) -> String {
+    let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(name.trim_ascii()).into_owned()
 }
 
 fn date(year: u8, month: u8, day: u8) -> Option<CivilDate> {

@@ -36,7 +36,7 @@
 //! | `B` 8, `O` | double | Float64 | never |
 //! | `Y` | currency | Decimal128(19, 4) | never |
 //! | `T` 4 | milliseconds of the day | Time32(ms) | never |
-//! | `T` 8, `@`, `=` | Julian day, milliseconds | Timestamp(ms), no zone | 0 |
+//! | `T` 8, `@`, `=` | Julian day, milliseconds; `@` of dBASE 7 a double of milliseconds | Timestamp(ms), no zone | 0 |
 //! | `M` | memo | Utf8; no memo is an empty text | never |
 //! | `M` binary, `G`, `P`, `W`, `B` 10 | memo | Binary | never |
 //! | `V` in Visual FoxPro | text with a length | Utf8 | never |
@@ -96,6 +96,7 @@ mod header;
 pub mod index;
 pub mod julian;
 mod kernels;
+mod language_driver;
 mod lock;
 mod memo;
 mod memo_editor;

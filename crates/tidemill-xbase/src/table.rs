@@ -54,7 +54,7 @@ impl OpenOptions {
 
     /// Reads text in this code page, whatever the table says.
     ///
-    /// Default: the `.cpg` file beside the table, else the language byte, else cp1252 for Visual FoxPro and cp437 for
+    /// Default: the `.cpg` file beside the table, else the language driver of dBASE 7, else the language byte, else cp1252 for Visual FoxPro and cp437 for
     /// all others.
     #[must_use]
     pub fn codepage(mut self, codepage: CodePage) -> Self {
@@ -240,6 +240,7 @@ impl Table {
         let damage = Arc::new(DamageLog::default());
         let recover = options.recover.then_some(&*damage);
         let codepage = codepage
+            .or_else(|| CodePage::from_language_driver(&header.language_driver))
             .or_else(|| CodePage::from_language_byte(header.language))
             .unwrap_or(match header.dialect {
                 Dialect::VisualFoxPro => CodePage::Cp1252,

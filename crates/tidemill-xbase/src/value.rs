@@ -6,6 +6,7 @@
 use std::io::Write;
 
 use crate::codepage::CodePage;
+use crate::column;
 use crate::digits::decimal_text;
 use crate::field::FieldKind;
 use crate::julian;
@@ -119,6 +120,15 @@ impl Format {
                 let of_day = u32::try_from(ms.rem_euclid(86_400_000)).unwrap_or_default();
                 out.extend(day.to_le_bytes());
                 out.extend(of_day.to_le_bytes());
+            }
+            (FieldKind::TimestampDbase7, Value::Timestamp(ms)) => {
+                let stored = ms.saturating_add(column::DBASE7_EPOCH_MS);
+                #[expect(clippy::cast_precision_loss, reason = "below 2^53, as is checked by reading it back")]
+                let bytes = (stored as f64).to_be_bytes();
+                if column::timestamp_dbase7(&bytes) != Ok(Some(ms)) {
+                    return Err("a year from 1 to 9999".to_owned());
+                }
+                out.extend(bytes);
             }
             (FieldKind::Variant, _) => return Err("nothing: fields of any type are only read".to_owned()),
             _ => return Err(self.wanted().to_owned()),
@@ -321,7 +331,7 @@ impl Format {
             FieldKind::Logical => "true or false",
             FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => "a date",
             FieldKind::Time => "a time of day",
-            FieldKind::Timestamp => "a timestamp",
+            FieldKind::Timestamp | FieldKind::TimestampDbase7 => "a timestamp",
             FieldKind::Variant | FieldKind::System => "nothing",
             _ => "a number",
         }

@@ -375,7 +375,7 @@ impl Lowering<'_> {
                 let days = Some(days).filter(|days| *days != EMPTY_DATE);
                 Some(compared(name, comparison, literal(Literal::Date(days))))
             }
-            (FieldKind::Timestamp, _) => {
+            (FieldKind::Timestamp | FieldKind::TimestampDbase7, _) => {
                 let ms = match value {
                     Value::Date(days) => midnight(*days),
                     Value::Timestamp(ms) => *ms,

@@ -194,9 +194,11 @@ impl WorkArea {
                 let day = settings.date_format.parse(&trimmed(), settings.epoch)?;
                 self.set_julian(field, day)
             }
-            FieldKind::Time | FieldKind::Timestamp if trimmed().is_empty() => self.set_empty(field),
+            FieldKind::Time | FieldKind::Timestamp | FieldKind::TimestampDbase7 if trimmed().is_empty() => {
+                self.set_empty(field)
+            }
             FieldKind::Time => self.set_milliseconds(field, time_of(&trimmed())?),
-            FieldKind::Timestamp => {
+            FieldKind::Timestamp | FieldKind::TimestampDbase7 => {
                 let (day, ms) = settings.date_format.parse_moment(&trimmed(), settings.epoch)?;
                 self.set_julian(field, day)?;
                 self.set_milliseconds(field, ms)
@@ -313,10 +315,17 @@ impl WorkArea {
             (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked, Some(day)) => {
                 self.put(field, Value::Date(day))
             }
-            (FieldKind::Timestamp, Some(day)) => self.put(field, Value::Timestamp(i64::from(day) * 86_400_000)),
-            (FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked | FieldKind::Timestamp, None) => {
-                self.set_empty(field)
+            (FieldKind::Timestamp | FieldKind::TimestampDbase7, Some(day)) => {
+                self.put(field, Value::Timestamp(i64::from(day) * 86_400_000))
             }
+            (
+                FieldKind::Date
+                | FieldKind::DateBinary
+                | FieldKind::DatePacked
+                | FieldKind::Timestamp
+                | FieldKind::TimestampDbase7,
+                None,
+            ) => self.set_empty(field),
             _ => self.wrong_type(field, "dates"),
         }
     }
@@ -332,11 +341,11 @@ impl WorkArea {
             i32::try_from(ms).ok().filter(|ms| (0..86_400_000).contains(ms)),
         ) {
             (FieldKind::Time, Some(ms)) => self.put(field, Value::Time(ms)),
-            (FieldKind::Timestamp, Some(ms)) => {
+            (FieldKind::Timestamp | FieldKind::TimestampDbase7, Some(ms)) => {
                 let day = Moment::Date(self.julian_in(field)?).unix_days().unwrap_or(0);
                 self.put(field, Value::Timestamp(i64::from(day) * 86_400_000 + i64::from(ms)))
             }
-            (FieldKind::Time | FieldKind::Timestamp, None) => {
+            (FieldKind::Time | FieldKind::Timestamp | FieldKind::TimestampDbase7, None) => {
                 self.refuse(ErrorCode::DataTooLong, format!("{ms} ms are more than a day"))
             }
             _ => self.wrong_type(field, "times"),
@@ -377,7 +386,7 @@ impl WorkArea {
             FieldKind::Memo | FieldKind::MemoBinary => self.put_memo(field, None),
             FieldKind::Integer | FieldKind::Double | FieldKind::Currency => self.put(field, Value::Integer(0)),
             FieldKind::Time => self.put(field, Value::Time(0)),
-            FieldKind::Timestamp => self.set_raw(field, &[0; 8]),
+            FieldKind::Timestamp | FieldKind::TimestampDbase7 => self.set_raw(field, &[0; 8]),
             FieldKind::Character
             | FieldKind::CharacterBinary
             | FieldKind::Varchar

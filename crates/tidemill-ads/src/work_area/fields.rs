@@ -81,7 +81,7 @@ impl FieldType {
             (FieldKind::Double | FieldKind::DoubleDbase7, _) => Self::Double,
             (FieldKind::Currency, _) => Self::Money,
             (FieldKind::Time, _) => Self::Time,
-            (FieldKind::Timestamp, _) => Self::Timestamp,
+            (FieldKind::Timestamp | FieldKind::TimestampDbase7, _) => Self::Timestamp,
             (FieldKind::Memo, _) => Self::Memo,
             (FieldKind::MemoBinary, 'P') => Self::Image,
             (FieldKind::MemoBinary, _) => Self::Binary,

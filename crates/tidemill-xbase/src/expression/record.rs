@@ -138,10 +138,16 @@ impl Record for RecordBytes<'_> {
                 Ok(ms) => Ok(Value::Timestamp(i64::from(ms.unwrap_or(0)))),
                 Err(expected) => Err(self.bad(field, expected)),
             },
-            FieldKind::Timestamp => match column::timestamp(cell) {
-                Ok(ms) => Ok(ms.map_or(Value::Timestamp(0), Value::from_unix_ms)),
-                Err(expected) => Err(self.bad(field, expected)),
-            },
+            FieldKind::Timestamp | FieldKind::TimestampDbase7 => {
+                let moment = match field.kind {
+                    FieldKind::Timestamp => column::timestamp(cell),
+                    _ => column::timestamp_dbase7(cell),
+                };
+                match moment {
+                    Ok(ms) => Ok(ms.map_or(Value::Timestamp(0), Value::from_unix_ms)),
+                    Err(expected) => Err(self.bad(field, expected)),
+                }
+            }
             FieldKind::Memo | FieldKind::MemoBinary | FieldKind::Variant | FieldKind::System => {
                 Err(Error::Misuse(format!(
                     "field {}: its value is not in the record but in the memo file; evaluate over a batch instead",
@@ -214,7 +220,7 @@ pub(crate) fn type_of(kind: FieldKind) -> Type {
         | FieldKind::Currency => Type::Number,
         FieldKind::Logical => Type::Logical,
         FieldKind::Date | FieldKind::DateBinary | FieldKind::DatePacked => Type::Date,
-        FieldKind::Time | FieldKind::Timestamp => Type::Timestamp,
+        FieldKind::Time | FieldKind::Timestamp | FieldKind::TimestampDbase7 => Type::Timestamp,
     }
 }
 

@@ -352,7 +352,10 @@ fn of_columns(listing: &mut Listing, arguments: &Arguments<'_>, tables: &mut dyn
             let column = ColumnDescription::of_field(field.name.clone(), field, table);
             let (code, type_name, is_number) = odbc_type(column.field_type);
             let (null, width) = (Value::Null, i64::try_from(field.width).unwrap_or(i64::MAX));
-            let is_day = matches!(field.kind, FieldKind::Date | FieldKind::Timestamp);
+            let is_day = matches!(
+                field.kind,
+                FieldKind::Date | FieldKind::Timestamp | FieldKind::TimestampDbase7
+            );
             let is_text = !is_number && !is_day && column.field_type != FieldType::Logical;
             listing.row([
                 null.clone(),
