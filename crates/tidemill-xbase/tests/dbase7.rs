@@ -10,7 +10,10 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_cast::display::array_value_to_string;
 use tidemill_xbase::expression::{Environment, Program};
-use tidemill_xbase::{CivilDate, CodePage, EditOptions, FieldKind, OpenOptions, Scan, Table, TableEditor, Value};
+use tidemill_xbase::{
+    CivilDate, CodePage, EditOptions, FieldKind, OpenMode, OpenOptions, Scan, Table, TableEditor, Value,
+    production_path,
+};
 
 const TODAY: CivilDate = CivilDate {
     year: 2026,
@@ -104,6 +107,34 @@ fn the_language_driver_names_the_code_page() {
     }
     let option = OpenOptions::new().codepage(CodePage::Cp1251);
     assert_eq!(open("DB866RU0", b"\xcc", option), (CodePage::Cp1251, "М".to_owned()));
+}
+
+#[test]
+fn a_table_with_an_mdx_is_read_and_not_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.dbf");
+    let mut bytes = table("DBWINUS0", &[("NAME", b'C', 8)], &[padded(b"Anna")]);
+    bytes[28] = 1;
+    std::fs::write(&path, &bytes).unwrap();
+    std::fs::write(folder.path().join("T.MDX"), b"orders").unwrap();
+    let read = Arc::new(Table::open(&path, &OpenOptions::new()).unwrap());
+    assert_eq!(column(&batch(&read), 0), ["Anna"]);
+    assert_eq!(production_path(&read).unwrap(), None);
+    for mode in [OpenMode::Exclusive, OpenMode::Shared] {
+        let refused = TableEditor::open(&path, &EditOptions::new(TODAY).mode(mode))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.contains("T.MDX, which would not follow changes; move that file away"),
+            "{refused}"
+        );
+    }
+    TableEditor::open(&path, &EditOptions::new(TODAY).mode(OpenMode::ReadOnly)).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    // A file that the header does not name, and one that is gone, are nobody's.
+    std::fs::rename(folder.path().join("T.MDX"), folder.path().join("u.mdx")).unwrap();
+    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY)).unwrap();
+    editor.append_values(&[(0, Value::Text("Bob"))]).unwrap();
 }
 
 /// A table with these fields (name, type, width) and one cell a record.

@@ -211,13 +211,25 @@ pub(crate) fn production_extension(table: &Path) -> &'static str {
     }
 }
 
-/// Where the production index of a table is: the CDX of its name, in any case. `None` when there is none.
+/// The MDX beside a table of dBASE whose header says that it has a production index, where there is no CDX: changes that do not
+/// reach it would leave dBASE with orders of other records.
+pub(crate) fn mdx_of(table: &Table) -> Option<PathBuf> {
+    let has_other = || beside(table.path(), &[production_extension(table.path())]).is_ok();
+    if !table.header().production_index || has_other() {
+        return None;
+    }
+    beside(table.path(), &["mdx"]).ok()
+}
+
+/// Where the production index of a table is: the CDX of its name, in any case. `None` when there is none, or an MDX, which is not
+/// read.
 ///
 /// # Errors
 /// [`Error::Unsupported`] when the header says that there is one and no file is found.
 pub fn production_path(table: &Table) -> Result<Option<PathBuf>> {
     match beside(table.path(), &[production_extension(table.path())]) {
         Ok(path) => Ok(Some(path)),
+        Err(_) if mdx_of(table).is_some() => Ok(None),
         Err(names) if table.header().production_index => Err(Error::Unsupported {
             path: table.path().to_owned(),
             what: format!(

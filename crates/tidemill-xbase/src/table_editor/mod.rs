@@ -43,6 +43,7 @@ use crate::field::{Field, Fields};
 use crate::header::{CivilDate, Dialect, Header};
 use crate::lock::{FileLocks, LockKind, LockRange, LockSubject, TableLocks};
 use crate::memo_editor::MemoEditor;
+use crate::orders::mdx_of;
 use crate::stamp::FileStamp;
 use crate::storage::DataFile;
 use crate::table::{OpenOptions, Table};
@@ -119,7 +120,8 @@ impl TableEditor {
     /// To be read only, [`Error::Pending`] as of [`Table::open`]; else as [`crate::recover`];
     /// [`Error::StaleIndex`] when the production index has not followed the table, and as [`TableEditor::open_index`];
     /// [`Error::Locked`] when other programs have it open in a way that excludes this until the timeout;
-    /// [`Error::Misuse`] for options that recover; and as [`Table::open`].
+    /// [`Error::Misuse`] for options that recover; [`Error::Unsupported`] to change a table whose production index is an MDX; and as
+    /// [`Table::open`].
     pub fn open(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
         if options.open.recover {
@@ -140,6 +142,17 @@ impl TableEditor {
         let table = Table::of_open(path, Arc::clone(&handle), &options.open)?;
         if table.header().record_len == 0 {
             return Err(Error::corrupt(path, "record length", 10, "at least 1", "0"));
+        }
+        if options.mode != OpenMode::ReadOnly
+            && let Some(mdx) = mdx_of(&table)
+        {
+            let what = format!(
+                "its orders are in {}, which would not follow changes; move that file away to change the table without it, and \
+                 make its tags again in dBASE",
+                mdx.display()
+            );
+            let path = path.to_owned();
+            return Err(Error::Unsupported { path, what });
         }
         let locks = KeptLocks::of_table(FileLocks::new(Arc::clone(&handle), path)?, options.log.as_ref());
         let memo = table.memo().map(|memo| {
