@@ -12,6 +12,9 @@
 //! order is custom. It is a candidate index in the file of a Visual FoxPro table, unless the tag's header has the lengths of header
 //! and page (16, 18) that Harbour writes, and nothing behind them (to 32), where Visual FoxPro counts keys.
 //!
+//! Option 02 says in such a file that keys can be NULL: each then has one byte more, in front, 80 before a value and 00 for NULL,
+//! whose other bytes are zeros. Learned from the indexes of X#'s Northwind, which Visual FoxPro wrote.
+//!
 //! Not here: the type of the keys, which the file does not say.
 
 use std::ops::Range;
@@ -45,6 +48,8 @@ pub(super) const OPTION_UNIQUE: u8 = 0x01;
 pub(super) const OPTION_CUSTOM: u8 = 0x04;
 /// The same bit, in the files of Visual FoxPro.
 pub(super) const OPTION_CANDIDATE: u8 = 0x04;
+/// Visual FoxPro: the key expression can be NULL. To Harbour such an order is temporary.
+pub(super) const OPTION_NULLABLE: u8 = 0x02;
 pub(super) const OPTION_FOR: u8 = 0x08;
 pub(super) const OPTION_COMPACT: u8 = 0x20;
 pub(super) const OPTION_COMPOUND: u8 = 0x40;
@@ -121,7 +126,8 @@ impl Cdx {
     /// The tag whose header this is, of a table that has candidate indexes or not.
     pub(super) fn tag(self, name: String, header: &[u8], text: HeaderText, has_candidates: bool) -> Result<Tag, Fault> {
         let options = header.get(14).copied().unwrap_or_default();
-        let is_candidate = has_candidates && options & OPTION_CANDIDATE != 0 && !self.is_of_harbour(header);
+        let is_of_fox = has_candidates && !self.is_of_harbour(header);
+        let is_candidate = is_of_fox && options & OPTION_CANDIDATE != 0;
         let key_len = u16_le(header, 12)?;
         if key_len == 0 || key_len > key_len_max(self.page_len) {
             return Err(Fault::new(
@@ -170,6 +176,7 @@ impl Cdx {
             is_unique: options & OPTION_UNIQUE != 0,
             is_descending: u16_le(header, 502)? != 0,
             is_candidate,
+            is_nullable: is_of_fox && options & OPTION_NULLABLE != 0 && key_len > 1,
             is_custom: options & OPTION_CUSTOM != 0 && !is_candidate,
             ignores_case: matches!(header.get(15), Some(0x01 | &LARGE)) && header.get(501) == Some(&1),
             ..Tag::new(name, expression, key_len, u32_le(header, 0)?)

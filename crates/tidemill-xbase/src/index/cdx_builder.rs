@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 use super::IndexDialect;
 use super::cdx::{
     BRANCH_HEADER, EntryBits, HARBOUR, HEADER_LEN, KEY_LEN_MAX, LEAF_HEADER, NAME_LEN, OPTION_CANDIDATE,
-    OPTION_COMPACT, OPTION_COMPOUND, OPTION_CUSTOM, OPTION_DIRECTORY, OPTION_FOR, OPTION_UNIQUE, PAGE_LEN,
+    OPTION_COMPACT, OPTION_COMPOUND, OPTION_CUSTOM, OPTION_DIRECTORY, OPTION_FOR, OPTION_NULLABLE, OPTION_UNIQUE,
+    PAGE_LEN,
 };
 use super::key_sorter::KeySorter;
 use super::order_spec::OrderSpec;
@@ -127,14 +128,15 @@ pub(super) fn order_header(order: &OrderSpec, codepage: CodePage, page_len: usiz
         (order.is_unique, OPTION_UNIQUE),
         (order.is_candidate, OPTION_CANDIDATE),
         (order.is_custom, OPTION_CUSTOM),
+        (order.is_nullable, OPTION_NULLABLE),
         (!condition.is_empty(), OPTION_FOR),
     ] {
         options |= if is_set { option } else { 0 };
     }
     let mut header = header_page(order.key_len, options, order.is_descending, &expression, &condition);
     put_u16(&mut header, 18, page_len);
-    if order.is_candidate {
-        // With these lengths the order would be a custom one.
+    if order.is_candidate || order.is_nullable {
+        // With these lengths the order would be a custom or a temporary one of Harbour.
         put(&mut header, 16, &[0; 4]);
     }
     header.resize(HEADER_LEN.next_multiple_of(page_len), 0);

@@ -120,6 +120,8 @@ pub(crate) struct KeyCodec {
     pub(crate) key_type: KeyType,
     pub(crate) len: usize,
     pub(crate) encoding: KeyEncoding,
+    /// Whether a byte in front says that the key is not NULL.
+    pub(crate) is_nullable: bool,
 }
 
 /// How numbers and dates are written.
@@ -131,6 +133,8 @@ pub(crate) enum KeyEncoding {
     Text(u8),
 }
 
+/// What a key that can be NULL begins with when it is not.
+const NOT_NULL: u8 = 0x80;
 /// The length of a double.
 const DOUBLE: usize = 8;
 const DAY_MS: i64 = 86_400_000;
@@ -141,15 +145,16 @@ impl KeyCodec {
     /// # Errors
     /// [`Error::Misuse`] when not: the type given is not that of the expression.
     pub(crate) fn check(self, name: &str) -> Result<Self> {
+        let len = self.value().len;
         let fits = match (self.encoding, self.key_type) {
             (_, KeyType::Character) => true,
-            (KeyEncoding::Binary, KeyType::Number) => matches!(self.len, 4 | DOUBLE),
-            (KeyEncoding::Binary, KeyType::Date | KeyType::Timestamp) => self.len == DOUBLE,
-            (KeyEncoding::Binary, KeyType::Logical) => self.len == 1,
-            (KeyEncoding::Text(_), KeyType::Number) => self.len <= 40,
-            (KeyEncoding::Text(_), KeyType::Date) => self.len >= 8,
-            (KeyEncoding::Text(_), KeyType::Timestamp) => self.len == 17,
-            (KeyEncoding::Text(_), KeyType::Logical) => self.len == 1,
+            (KeyEncoding::Binary, KeyType::Number) => matches!(len, 4 | DOUBLE),
+            (KeyEncoding::Binary, KeyType::Date | KeyType::Timestamp) => len == DOUBLE,
+            (KeyEncoding::Binary, KeyType::Logical) => len == 1,
+            (KeyEncoding::Text(_), KeyType::Number) => len <= 40,
+            (KeyEncoding::Text(_), KeyType::Date) => len >= 8,
+            (KeyEncoding::Text(_), KeyType::Timestamp) => len == 17,
+            (KeyEncoding::Text(_), KeyType::Logical) => len == 1,
         };
         if fits {
             return Ok(self);
@@ -158,6 +163,15 @@ impl KeyCodec {
         Err(Error::Misuse(format!(
             "order {name} has keys of {len} bytes, which are not of type {key_type}"
         )))
+    }
+
+    /// The codec of what stands behind the byte that says whether a key is NULL.
+    fn value(self) -> Self {
+        Self {
+            len: self.len.saturating_sub(usize::from(self.is_nullable)),
+            is_nullable: false,
+            ..self
+        }
     }
 
     /// The byte that packed pages leave out at a key's end.
@@ -228,6 +242,10 @@ impl KeyCodec {
     /// # Errors
     /// As [`KeyCodec::key`].
     pub(crate) fn put(self, value: &KeyValue<'_>, out: &mut Vec<u8>) -> Result<()> {
+        if self.is_nullable {
+            out.push(NOT_NULL);
+            return self.value().put(value, out);
+        }
         match (self.key_type, value) {
             (KeyType::Character, KeyValue::Character(text)) => {
                 out.extend_from_slice(text.get(..self.len).unwrap_or(text));
@@ -250,8 +268,12 @@ impl KeyCodec {
         Ok(())
     }
 
-    /// The value of a stored key; `None` when its bytes are none.
+    /// The value of a stored key; `None` when its bytes are none, and for NULL where the key says so.
     pub(crate) fn decode(self, key: &[u8]) -> Option<KeyValue<'_>> {
+        if self.is_nullable {
+            let value = key.split_first().filter(|(first, _)| **first == NOT_NULL)?.1;
+            return self.value().decode(value);
+        }
         Some(match (self.key_type, self.encoding) {
             (KeyType::Character, _) => KeyValue::Character(key),
             (KeyType::Logical, _) => match key.first()? {
@@ -473,8 +495,12 @@ impl KeyOrder {
     /// What is looked for and a stored key: equal when the key begins with it.
     pub(crate) fn probe(&self, probe: &Key, key: &[u8]) -> Ordering {
         if probe.by_day {
-            let day = |key| double(key).map_or(f64::NAN, f64::floor);
-            let order = day(&probe.bytes).total_cmp(&day(key));
+            // A byte in front may say that the key is not NULL.
+            let at = probe.bytes.len().saturating_sub(DOUBLE);
+            let front = |key| <[u8]>::get(key, ..at).unwrap_or_default();
+            let day = |key| <[u8]>::get(key, at..).and_then(double).map_or(f64::NAN, f64::floor);
+            let (own, stored): (&[u8], _) = (&probe.bytes, key);
+            let order = front(own).cmp(front(stored)).then(day(own).total_cmp(&day(stored)));
             return if self.is_reversed { order.reverse() } else { order };
         }
         self.compare(&probe.bytes, key.get(..probe.bytes.len()).unwrap_or(key))
@@ -546,6 +572,7 @@ mod tests {
             key_type,
             len,
             encoding,
+            is_nullable: false,
         }
         .check("test")
         .unwrap()
@@ -627,7 +654,8 @@ mod tests {
                 KeyCodec {
                     key_type,
                     len,
-                    encoding
+                    encoding,
+                    is_nullable: false,
                 }
                 .check("t")
                 .is_err(),

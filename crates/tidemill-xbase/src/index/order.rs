@@ -200,6 +200,7 @@ pub(super) fn keys_of(
         key_type,
         len,
         encoding,
+        is_nullable: tag.is_nullable,
     }
     .check(&tag.name)?;
     let bytes = KeyBytes {

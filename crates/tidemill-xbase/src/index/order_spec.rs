@@ -18,6 +18,7 @@ pub struct OrderSpec {
     pub(super) condition: Option<String>,
     pub(super) is_unique: bool,
     pub(super) is_candidate: bool,
+    pub(super) is_nullable: bool,
     pub(super) is_descending: bool,
     pub(super) is_custom: bool,
     pub(super) collation: Collation,
@@ -35,6 +36,7 @@ impl OrderSpec {
             condition: None,
             is_unique: false,
             is_candidate: false,
+            is_nullable: false,
             is_descending: false,
             is_custom: false,
             collation: Collation::binary(),
@@ -101,6 +103,12 @@ impl OrderSpec {
         self
     }
 
+    /// Whether keys begin with a byte that says whether they are NULL, as [`Tag::is_nullable`] tells.
+    pub(crate) fn nullable(mut self, is_nullable: bool) -> Self {
+        self.is_nullable = is_nullable;
+        self
+    }
+
     /// The name.
     pub fn name(&self) -> &str {
         &self.name
@@ -139,6 +147,7 @@ impl OrderSpec {
             key_type,
             len,
             encoding,
+            is_nullable: self.is_nullable,
         }
         .check(&self.name)
     }
@@ -174,6 +183,7 @@ impl From<&Tag> for OrderSpec {
             condition: tag.condition.clone(),
             is_unique: tag.is_unique,
             is_candidate: tag.is_candidate,
+            is_nullable: tag.is_nullable,
             is_descending: tag.is_descending,
             is_custom: tag.is_custom,
             decimals: tag.decimals.unwrap_or_default(),

@@ -18,13 +18,15 @@ pub struct Tag {
     pub is_unique: bool,
     /// Whether no two records may have one key, and none a key that is NULL: a candidate or primary index of Visual FoxPro (CDX).
     pub is_candidate: bool,
+    /// Whether keys can be NULL (CDX of Visual FoxPro): each begins with a byte of its own, 80 before a value and 00 for NULL.
+    pub is_nullable: bool,
     /// Whether the order runs from the highest key to the lowest.
     pub is_descending: bool,
     /// Whether keys are added and dropped by the program alone.
     pub is_custom: bool,
     /// Whether keys are stored in upper case (Harbour's CDX); what is sought must then be given so.
     pub ignores_case: bool,
-    /// The length of every key in bytes, not 0.
+    /// The length of every key in bytes, not 0, with the one that says whether it is NULL.
     pub key_len: usize,
     /// The decimals of numeric keys (NTX).
     pub decimals: Option<u8>,
@@ -44,6 +46,7 @@ impl Tag {
             condition: None,
             is_unique: false,
             is_candidate: false,
+            is_nullable: false,
             is_descending: false,
             is_custom: false,
             ignores_case: false,

@@ -10,7 +10,8 @@ use super::KeySettings;
 
 /// The compiled expressions of an order: which records are in it, and under which key.
 ///
-/// A `.NULL.` has a key of nothing but the byte that fills keys up, as Harbour stores it. Expressions over memos are
+/// A `.NULL.` has a key of nothing but the byte that fills keys up, as Harbour stores it, or of zeros where the tag of a Visual
+/// FoxPro index says that keys can be NULL. Expressions over memos are
 /// refused, as Harbour does: an index is made from records alone.
 #[derive(Debug, Clone)]
 pub struct OrderKeys {
@@ -29,7 +30,7 @@ impl OrderKeys {
     /// expression's type.
     pub fn of_tag(tag: &Tag, dialect: IndexDialect, fields: &[Field], settings: &KeySettings) -> Result<Self> {
         let mut keys = Self::compile(&tag.expression, tag.condition.as_deref(), dialect, fields, settings)?;
-        keys.codec.len = tag.key_len;
+        (keys.codec.len, keys.codec.is_nullable) = (tag.key_len, tag.is_nullable);
         if let (KeyEncoding::Text(decimals), Some(stored)) = (&mut keys.codec.encoding, tag.decimals) {
             *decimals = stored;
         }
@@ -90,6 +91,7 @@ impl OrderKeys {
             key_type,
             len,
             encoding,
+            is_nullable: false,
         };
         Ok(Self {
             key,
@@ -199,7 +201,11 @@ impl OrderKeys {
         if let Some(value) = &value {
             self.codec.put(value, keys)?;
         }
-        keys.resize(begin + self.key_len(), self.codec.trail());
+        let fill = match &value {
+            None if self.codec.is_nullable => 0,
+            _ => self.codec.trail(),
+        };
+        keys.resize(begin + self.key_len(), fill);
         if let (Some(capitals), Some(key)) = (&self.capitals, keys.get_mut(begin..)) {
             for byte in key {
                 *byte = capitals[usize::from(*byte)];
@@ -246,6 +252,7 @@ impl OrderKeys {
         order
             .clone()
             .keys(self.key_type(), self.key_len())
+            .nullable(self.codec.is_nullable)
             .decimals(self.decimals().unwrap_or_default())
             .collation(settings.collation.clone())
     }
