@@ -213,7 +213,7 @@ impl Columns {
         voucher: &Voucher,
     ) -> Result<Tally> {
         let table = self.table();
-        let Some(cell) = self.number_cell(field).filter(|_| !table.options.recover) else {
+        let Some(cell) = self.number_cell(field).filter(|_| !table.options.passes_over()) else {
             // While recovering, what cannot be read is null: the column knows.
             let array = self.chunk_column(index, chunk, records.clone(), voucher)?;
             return self.tally_of_array(&array, records.start, selected);

@@ -78,6 +78,9 @@ pub(crate) fn decode(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Re
         field,
         null: null_test(cx.table, field.null_bit),
     };
+    if field.width == 0 {
+        return Ok(nulls(field, rows.len));
+    }
     match field.kind {
         FieldKind::Character | FieldKind::CharacterBinary | FieldKind::System => cells.text(),
         FieldKind::Varchar | FieldKind::Varbinary => cells.varying(),
@@ -122,6 +125,13 @@ impl Context<'_> {
     ) -> Result<()> {
         let record = rows.record(i);
         let (expected, found) = (expected.into(), found.into());
+        let begin = self.table.record_offset(record) + field.offset as u64;
+        if self.log.is_none() && self.table.options.null_for_bad_values {
+            let what = format!("field {}: null, for it is not {expected}", field.name);
+            let end = begin + field.width as u64;
+            self.table.notes.add(&what, record.saturating_add(1), begin, end);
+            return Ok(());
+        }
         let Some(log) = self.log else {
             return Err(Error::Value(Box::new(BadValue {
                 path: self.table.path().to_owned(),
@@ -131,7 +141,6 @@ impl Context<'_> {
                 found,
             })));
         };
-        let begin = self.table.record_offset(record) + field.offset as u64;
         log.add(Damage {
             begin,
             end: begin + field.width as u64,
@@ -301,12 +310,12 @@ impl Cells<'_, '_> {
                 self.cell(i).first().copied()
             };
             let (value, valid) = match cell {
-                Some(b'T' | b't' | b'Y' | b'y') => (true, true),
-                Some(b'F' | b'f' | b'N' | b'n') => (false, true),
+                Some(b'T' | b't' | b'Y' | b'y' | b'1') => (true, true),
+                Some(b'F' | b'f' | b'N' | b'n' | b'0') => (false, true),
                 Some(b' ' | b'?' | 0) => (false, zero),
                 None => (false, false),
                 Some(_) => {
-                    self.bad(i, "one of T Y F N ? or a blank")?;
+                    self.bad(i, "one of T Y 1 F N 0 ? or a blank")?;
                     (false, false)
                 }
             };
@@ -682,7 +691,12 @@ pub(crate) fn date(cell: &[u8]) -> Result<Option<i32>, &'static str> {
             .map(Some)
             .ok_or("a day of the calendar");
     }
-    if trim(cell).is_empty() { Ok(None) } else { Err(expected) }
+    // Programs that have no date leave its punctuation, or a zero.
+    let is_blank = |byte: &u8| matches!(byte, b' ' | 0 | b'/' | b'-' | b'.' | b'0');
+    match trim(cell).iter().all(is_blank) {
+        true => Ok(None),
+        false => Err(expected),
+    }
 }
 
 pub(crate) fn date_binary(cell: &[u8]) -> Result<Option<i32>, &'static str> {

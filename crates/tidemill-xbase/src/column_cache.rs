@@ -73,7 +73,7 @@ impl TableKey {
             memory,
             blank_is_zero: table.options.blank == Blank::Zero,
             keeps_blanks: table.options.keep_trailing_blanks,
-            recovers: table.options.recover,
+            recovers: table.options.passes_over(),
             codepage: table.codepage(),
         }
     }

@@ -186,7 +186,7 @@ impl Columns {
     pub(crate) fn words_voucher(&self, field: Option<usize>) -> Result<Option<Voucher>> {
         let records = self.table.record_count();
         let bytes = u64::from(records) * size_of::<u64>() as u64;
-        if self.table.options.recover || !self.cache.has_room_for(usize::try_from(bytes).unwrap_or(usize::MAX)) {
+        if self.table.options.passes_over() || !self.cache.has_room_for(usize::try_from(bytes).unwrap_or(usize::MAX)) {
             return Ok(None);
         }
         let voucher = match self.voucher()? {

@@ -241,6 +241,8 @@ pub(crate) fn parse_text(cell: &[u8], decimals: u8, round: bool) -> Result<Optio
     let mut value: i128 = 0;
     let mut exponent: i32 = 0;
     let (mut digits, mut point) = (0, false);
+    let plain = without_thousands(text);
+    let text = plain.as_deref().unwrap_or(text);
     let mut rest = text.iter();
     for &b in rest.by_ref() {
         match b {
@@ -250,7 +252,8 @@ pub(crate) fn parse_text(cell: &[u8], decimals: u8, round: bool) -> Result<Optio
                 value = next.ok_or("at most 38 digits")?;
                 exponent -= i32::from(point);
             }
-            b'.' if !point => point = true,
+            // A comma alone is the point of another country, and before a point it parts thousands.
+            b'.' | b',' if !point => point = true,
             b'e' | b'E' if digits > 0 => {
                 exponent = exponent
                     .checked_add(power(rest.as_slice())?)
@@ -290,6 +293,20 @@ pub(crate) fn parse_text(cell: &[u8], decimals: u8, round: bool) -> Result<Optio
     }
     let away = i128::from(remainder.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2));
     Ok(Some(quotient + away * value.signum()))
+}
+
+/// The text without the commas that part thousands: groups of three digits, and a point behind them or more than one comma.
+fn without_thousands(text: &[u8]) -> Option<Vec<u8>> {
+    let commas = text.iter().filter(|byte| **byte == b',').count();
+    if commas == 0 || (commas == 1 && !text.contains(&b'.')) {
+        return None;
+    }
+    let whole = text.split(|byte| *byte == b'.').next().unwrap_or_default();
+    let mut groups = whole.split(|byte| *byte == b',');
+    let first = groups.next().unwrap_or_default();
+    let is_parted = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
+    let are_before_point = whole.iter().filter(|byte| **byte == b',').count() == commas;
+    (is_parted && are_before_point).then(|| text.iter().copied().filter(|byte| *byte != b',').collect())
 }
 
 fn power(text: &[u8]) -> Result<i32, &'static str> {

@@ -4,6 +4,7 @@
 //! follows from the widths before it; the displacement that FoxPro stores is only checked. Decoding the values is the
 //! business of `column`.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::codepage::CodePage;
 use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
 use crate::header::{Dialect, Header, u32_at};
+use crate::note::Note;
 use crate::source::Source;
 
 /// One column of a table.
@@ -211,6 +213,8 @@ pub(crate) struct Fields {
     pub(crate) null_flags: Option<(usize, usize)>,
     /// Of the visible fields.
     pub(crate) schema: SchemaRef,
+    /// What the header contradicts itself in.
+    pub(crate) notes: Vec<Note>,
 }
 
 impl Fields {
@@ -246,23 +250,30 @@ impl Fields {
             visible,
             null_flags: self.null_flags,
             schema: Arc::new(Schema::new(columns)),
+            notes: self.notes.clone(),
         })
     }
 
     /// Reads every descriptor and gives each field its place.
     ///
     /// # Errors
-    /// When descriptors are cut off, have an unknown type or do not add up to the header's record length; while
-    /// recovering these are logged instead, and fields that cannot be read are left out.
+    /// When fields cannot be placed: descriptors are cut off or have an unknown type, or their widths do not fit into the
+    /// header's record length; while recovering these are logged instead, and fields that cannot be read are left out. What else
+    /// contradicts itself is a note, or when `strict` an error too.
     pub(crate) fn read(
         source: &Source,
         header: &Header,
         codepage: CodePage,
-        recover: Option<&DamageLog>,
+        (recover, strict): (Option<&DamageLog>, bool),
     ) -> Result<Self> {
-        let faults = Faults { source, recover };
+        let faults = Faults {
+            source,
+            recover,
+            strict,
+            notes: RefCell::default(),
+        };
         let raw = read_descriptors(&faults, header)?;
-        let mut fields = Vec::with_capacity(raw.len());
+        let (mut fields, mut widths) = (Vec::with_capacity(raw.len()), Vec::with_capacity(raw.len()));
         let flags_count = header.dialect == Dialect::VisualFoxPro || raw.iter().any(|d| d.letter == b'0');
         let long_names = raw.iter().map(|d| d.long_width()).sum::<usize>() + 1 == header.record_len as usize;
         for descriptor in &raw {
@@ -271,8 +282,25 @@ impl Fields {
             } else {
                 usize::from(descriptor.width)
             };
+            widths.push(width);
             match descriptor.field(header.dialect, codepage, width, flags_count) {
-                Ok(field) => fields.push(field),
+                Ok(field) => {
+                    if field.width != width {
+                        let what = format!("field {}", field.name);
+                        let expected = format!("a width of {}", field.width);
+                        faults.note(
+                            descriptor.offset,
+                            32,
+                            &what,
+                            &expected,
+                            &format!("{width}, the rest is not read"),
+                        )?;
+                    } else if width == 0 {
+                        let what = format!("field {}", field.name);
+                        faults.note(descriptor.offset, 32, &what, "a width of at least 1", "0: it is null")?;
+                    }
+                    fields.push(field);
+                }
                 Err(expected) => {
                     let found = format!("{:?} of {width} bytes", char::from(descriptor.letter));
                     faults.report(descriptor.offset, 32, "type of a field", expected, found)?;
@@ -280,7 +308,7 @@ impl Fields {
                 }
             }
         }
-        place(&faults, header, &raw, &mut fields)?;
+        place(&faults, header, (&raw, &widths), &mut fields)?;
         let null_flags = number_null_bits(&mut fields, header.dialect);
         let record_len = header.record_len as usize;
         fields.retain(|f| f.kind != FieldKind::System && f.offset + f.width <= record_len);
@@ -293,6 +321,7 @@ impl Fields {
             visible: fields,
             schema: Arc::new(Schema::new(columns)),
             null_flags: null_flags.filter(|(offset, width)| offset + width <= record_len),
+            notes: faults.notes.into_inner(),
         })
     }
 }
@@ -391,12 +420,12 @@ impl Descriptor {
         let dbase7 = dialect == Dialect::Dbase7;
         let vfp = dialect == Dialect::VisualFoxPro;
         let kind = match (self.letter, width) {
-            (b'C', 1..) if binary => FieldKind::CharacterBinary,
-            (b'C', 1..) => FieldKind::Character,
-            (b'N', 1..) => FieldKind::Numeric,
-            (b'F', 1..) => FieldKind::Float,
-            (b'L', 1) => FieldKind::Logical,
-            (b'D', 8) => FieldKind::Date,
+            (b'C', _) if binary => FieldKind::CharacterBinary,
+            (b'C', _) => FieldKind::Character,
+            (b'N', _) => FieldKind::Numeric,
+            (b'F', _) => FieldKind::Float,
+            (b'L', _) => FieldKind::Logical,
+            (b'D', 0 | 8..) => FieldKind::Date,
             (b'D', 3 | 4) => FieldKind::DateBinary,
             (b'V', 1..) if vfp && binary => FieldKind::Varbinary,
             (b'V', 1..) if vfp => FieldKind::Varchar,
@@ -404,27 +433,32 @@ impl Descriptor {
             (b'V', 4) => FieldKind::Integer,
             (b'V', 6..) => FieldKind::Variant,
             (b'I' | b'+', 4) if dbase7 => FieldKind::IntegerDbase7,
-            (b'I', 1..=4 | 8) | (b'+' | b'^', 4 | 8) | (b'2', 2) | (b'4', 4) => FieldKind::Integer,
+            (b'I', 0..=4 | 8) | (b'+' | b'^', 4 | 8) | (b'2', 2) | (b'4', 4) => FieldKind::Integer,
             (b'O', 8) if dbase7 => FieldKind::DoubleDbase7,
             (b'B' | b'O' | b'8', 8) => FieldKind::Double,
             (b'Y', 8) => FieldKind::Currency,
             (b'T', 4) => FieldKind::Time,
             (b'@', 8) if dbase7 => FieldKind::TimestampDbase7,
-            (b'T' | b'@' | b'=', 8) => FieldKind::Timestamp,
+            (b'T' | b'@' | b'=' | b'7', 8) => FieldKind::Timestamp,
             (b'M', 4 | 10) if binary => FieldKind::MemoBinary,
             (b'M', 4 | 10) => FieldKind::Memo,
             (b'G' | b'P' | b'W' | b'B', 4 | 10) => FieldKind::MemoBinary,
             (b'Q', 1..) => FieldKind::Varbinary,
             (b'0', 1..) => FieldKind::System,
-            (b'C' | b'N' | b'F' | b'Q' | b'0', _) => return Err("a width of at least 1"),
-            (b'L', _) => return Err("a width of 1"),
+            (b'Q' | b'0', _) => return Err("a width of at least 1"),
             (b'D', _) => return Err("a width of 3, 4 or 8"),
             (b'I' | b'+' | b'^', _) => return Err("a width of 1, 2, 3, 4 or 8"),
             (b'M' | b'G' | b'P' | b'W', _) => return Err("a width of 4 or 10"),
-            (b'B' | b'Y' | b'T' | b'@' | b'=' | b'O' | b'V', _) => return Err("a width of 8"),
+            (b'B' | b'Y' | b'T' | b'@' | b'=' | b'7' | b'O' | b'V', _) => return Err("a width of 8"),
             _ => return Err("one of C N F D L M I B Y T @ = + ^ O Q V P G W 0"),
         };
-        let mut field = self.opaque(codepage, width);
+        // What is behind a day and a logical is filler.
+        let read = match kind {
+            FieldKind::Date => width.min(8),
+            FieldKind::Logical => width.min(1),
+            _ => width,
+        };
+        let mut field = self.opaque(codepage, read);
         field.kind = kind;
         field.binary = binary;
         field.nullable = flags & 2 != 0 && kind != FieldKind::System;
@@ -462,9 +496,26 @@ impl Descriptor {
 struct Faults<'a> {
     source: &'a Source,
     recover: Option<&'a DamageLog>,
+    strict: bool,
+    notes: RefCell<Vec<Note>>,
 }
 
 impl Faults<'_> {
+    /// Takes note of what leaves no doubt where the fields are, or refuses it when everything is to be as it should.
+    fn note(&self, offset: u64, len: u64, what: &str, expected: &str, found: &str) -> Result<()> {
+        if self.strict {
+            return self.report(offset, len, what, expected, found);
+        }
+        self.notes.borrow_mut().push(Note {
+            begin: offset,
+            end: offset + len,
+            record: None,
+            count: 1,
+            what: format!("{what}: expected {expected}, found {found}"),
+        });
+        Ok(())
+    }
+
     fn report(
         &self,
         offset: u64,
@@ -522,46 +573,90 @@ fn read_descriptors(faults: &Faults<'_>, header: &Header) -> Result<Vec<Descript
             Some(descriptor) => descriptors.push(descriptor),
             None => {
                 let found = format!("{} bytes up to the end of the header", chunk.len());
-                faults.report(
-                    offset,
-                    chunk.len() as u64,
-                    "field descriptor",
-                    format!("0d or {each} bytes"),
-                    found,
-                )?;
+                let (len, expected) = (chunk.len() as u64, format!("0d or {each} bytes"));
+                // Where the fields fill the record, no descriptor is missing.
+                let widths = descriptors
+                    .iter()
+                    .map(|known: &Descriptor| usize::from(known.width))
+                    .sum::<usize>();
+                match widths + 1 == header.record_len as usize {
+                    true => faults.note(offset, len, "end of the field descriptors", &expected, &found)?,
+                    false => faults.report(offset, len, "field descriptor", expected, found)?,
+                }
             }
         }
         offset += u64::from(each);
     }
-    if descriptors.is_empty() {
+    if descriptors.is_empty() && header.record_len <= 1 {
+        faults.note(u64::from(begin), 1, "field descriptors", "at least one field", "none")?;
+    } else if descriptors.is_empty() {
         faults.report(u64::from(begin), 1, "field descriptors", "at least one field", "none")?;
     }
     Ok(descriptors)
 }
 
 /// Gives each field its offset and compares the sum with the header.
-fn place(faults: &Faults<'_>, header: &Header, raw: &[Descriptor], fields: &mut [Field]) -> Result<()> {
+fn place(
+    faults: &Faults<'_>,
+    header: &Header,
+    (raw, widths): (&[Descriptor], &[usize]),
+    fields: &mut [Field],
+) -> Result<()> {
+    let record_len = header.record_len as usize;
+    let whole = 1 + widths.iter().sum::<usize>();
+    // Where the file's length says so, the widths are right and the record length is not.
+    let is_record_len =
+        has_length_of(faults.source, header, record_len) || !has_length_of(faults.source, header, whole);
     let mut offset = 1;
-    for (field, descriptor) in fields.iter_mut().zip(raw) {
+    for ((field, descriptor), width) in fields.iter_mut().zip(raw).zip(widths) {
         field.offset = offset;
         let stored = descriptor.displacement as usize;
         // dBASE keeps a memory address there, so only Visual FoxPro's displacement means anything.
         if header.dialect == Dialect::VisualFoxPro && stored != 0 && stored != offset {
             let what = format!("displacement of field {}", field.name);
-            faults.report(descriptor.offset + 12, 4, &what, offset.to_string(), stored.to_string())?;
+            let (expected, found) = (offset.to_string(), stored.to_string());
+            match whole == record_len {
+                true => faults.note(descriptor.offset + 12, 4, &what, &expected, &found)?,
+                false => faults.report(descriptor.offset + 12, 4, &what, expected, found)?,
+            }
         }
-        offset += field.width;
-        if offset > header.record_len as usize {
+        offset += width;
+        if offset > record_len {
             let what = format!("end of field {}", field.name);
-            let expected = format!("at most the record length, {}", header.record_len);
-            faults.report(descriptor.offset, 32, &what, expected, offset.to_string())?;
+            let (expected, found) = (format!("at most the record length, {record_len}"), offset.to_string());
+            // The last byte of the last field is the flag of the next record.
+            let is_last = offset == whole && offset == record_len + 1;
+            let is_clipped = is_last && is_record_len && field.width > 1 && field.width == *width;
+            match is_clipped {
+                true => {
+                    faults.note(descriptor.offset, 32, &what, &expected, &found)?;
+                    field.width -= 1;
+                }
+                false => faults.report(descriptor.offset, 32, &what, expected, found)?,
+            }
         }
     }
-    if !fields.is_empty() && offset < header.record_len as usize {
+    if !fields.is_empty() && offset < record_len {
         let expected = format!("{offset}, the flag byte and the widths of the fields");
-        faults.report(10, 2, "record length", expected, header.record_len.to_string())?;
+        match is_record_len {
+            true => faults.note(
+                10,
+                2,
+                "record length",
+                &expected,
+                &format!("{record_len}: the rest is not read"),
+            )?,
+            false => faults.report(10, 2, "record length", expected, record_len.to_string())?,
+        }
     }
     Ok(())
+}
+
+/// Whether the file is as long as its records would be with this length, and perhaps a byte or two at its end.
+fn has_length_of(source: &Source, header: &Header, record_len: usize) -> bool {
+    let records = u64::from(header.record_count) * record_len as u64;
+    let left = source.len().checked_sub(u64::from(header.header_len) + records);
+    header.record_count > 0 && left.is_some_and(|left| left <= 2)
 }
 
 /// Hands out the bits of `_NullFlags` in field order: for a variable length first, then for NULL.

@@ -191,8 +191,11 @@ impl Header {
         };
         // Tables that were never changed have zeros for the date.
         let has_date = matches!(date, [0, 0] | [1..=12, 1..=31]);
-        let least = dialect.prologue_len() + dialect.descriptor_len() + 1;
-        (has_date && header.header_len >= least && header.record_len > 1).then_some(header)
+        let least = dialect.prologue_len() + 1;
+        let has_fields = header.header_len >= least + dialect.descriptor_len() && header.record_len > 1;
+        // A table without fields has nothing but the flag of each record.
+        let is_bare = header.header_len == least && header.record_len == 1;
+        (has_date && (has_fields || is_bare)).then_some(header)
     }
 
     fn dbase2(bytes: &[u8]) -> Option<Self> {

@@ -101,6 +101,7 @@ mod lock;
 mod memo;
 mod memo_editor;
 mod memo_writer;
+mod note;
 mod orders;
 pub mod own_name;
 mod regular_file;
@@ -138,6 +139,7 @@ pub use lock::{
     CommitGate, IndexLock, LockHolder, LockKind, LockRange, LockRefused, LockScheme, LockSubject, TableLocks,
 };
 pub use memo::{Memo, MemoDialect};
+pub use note::Note;
 pub use orders::{
     BuildOptions, KeySettings, OrderKeys, TableIndex, TableOrder, build_index, build_index_with, production_path,
 };

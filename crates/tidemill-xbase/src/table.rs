@@ -16,6 +16,7 @@ use crate::expression::RecordBytes;
 use crate::field::{Field, Fields};
 use crate::header::{Dialect, Header};
 use crate::memo::{self, Memo};
+use crate::note::{Note, NoteLog};
 use crate::regular_file;
 use crate::scan::{Batches, Scan};
 use crate::source::{Access, Source};
@@ -44,6 +45,8 @@ pub struct OpenOptions {
     despite_pending: bool,
     field_names: Option<Arc<[String]>>,
     short_names: bool,
+    strict: bool,
+    pub(crate) null_for_bad_values: bool,
 }
 
 impl OpenOptions {
@@ -82,6 +85,27 @@ impl OpenOptions {
     pub fn recover(mut self, recover: bool) -> Self {
         self.recover = recover;
         self
+    }
+
+    /// Refuses what contradicts the format even where there is no doubt about the records, such as a record length with a byte to
+    /// spare. Default: false, [`Table::notes`] tells it.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Reads a cell that holds no value of its type as null, and counts it in [`Table::notes`]; memos too. Default: false, the first
+    /// one is an error.
+    #[must_use]
+    pub fn null_for_bad_values(mut self, null: bool) -> Self {
+        self.null_for_bad_values = null;
+        self
+    }
+
+    /// Whether bad values are passed over.
+    pub(crate) fn passes_over(&self) -> bool {
+        self.recover || self.null_for_bad_values
     }
 
     /// Reads a table as its files are, although a log beside it has changes of it that a program left unfinished: rows may be
@@ -129,6 +153,7 @@ pub struct Table {
     record_count: u32,
     deleted_count: OnceLock<u32>,
     pub(crate) damage: Arc<DamageLog>,
+    pub(crate) notes: NoteLog,
 }
 
 impl Table {
@@ -250,7 +275,7 @@ impl Table {
         let fields = match known {
             Some(fields) => Arc::clone(fields),
             None => {
-                let fields = read_fields(&source, &header, codepage, recover)?;
+                let fields = read_fields(&source, &header, codepage, (recover, options.strict))?;
                 match &options.field_names {
                     Some(names) => Arc::new(fields.renamed(names).ok_or_else(|| {
                         let (path, own) = (source.path().display(), fields.visible.len());
@@ -288,6 +313,7 @@ impl Table {
             record_count,
             deleted_count: OnceLock::new(),
             damage,
+            notes: NoteLog::default(),
         })
     }
 
@@ -382,6 +408,41 @@ impl Table {
         self.damage.list()
     }
 
+    /// What is not as the format has it and is read all the same: in the header, behind the last record, and, with
+    /// [`OpenOptions::null_for_bad_values`], the values that were passed over so far.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = self.fields.notes.clone();
+        notes.extend(self.uncounted());
+        notes.extend(self.notes.list());
+        notes
+    }
+
+    /// Whole records behind the last one that the header counts.
+    fn uncounted(&self) -> Option<Note> {
+        let begin = self.record_offset(self.record_count);
+        let (behind, stride) = (self.source.len().saturating_sub(begin), self.stride() as u64);
+        // One byte is the end of the file, and some programs leave more of them.
+        let records = (behind / stride).min(u64::from(u32::MAX - self.record_count));
+        let mut window = Vec::new();
+        let flag = self
+            .source
+            .read("what is behind the records", begin, 1, &mut window)
+            .ok()?
+            .first()
+            .copied();
+        let are_records = records > 0 && stride > 1 && matches!(flag, Some(b' ' | b'*'));
+        are_records.then(|| Note {
+            begin,
+            end: begin + records * stride,
+            record: Some(self.record_count + 1),
+            count: records,
+            what: format!(
+                "behind the {} records that the header counts there are more",
+                self.record_count
+            ),
+        })
+    }
+
     /// Reads records as batches. Nothing is read before the first batch is asked for.
     ///
     /// # Errors
@@ -460,17 +521,17 @@ fn read_fields(
     source: &Source,
     header: &Header,
     codepage: CodePage,
-    recover: Option<&DamageLog>,
+    (recover, strict): (Option<&DamageLog>, bool),
 ) -> Result<Arc<Fields>> {
     // What recovering finds is told each time.
-    let stamp = source.stamp().filter(|_| recover.is_none());
+    let stamp = source.stamp().filter(|_| recover.is_none() && !strict);
     let known = stamp
         .as_ref()
         .and_then(|stamp| FIELDS.get(source.path(), stamp, &codepage));
     if let Some(fields) = known {
         return Ok(fields);
     }
-    let fields = Arc::new(Fields::read(source, header, codepage, recover)?);
+    let fields = Arc::new(Fields::read(source, header, codepage, (recover, strict))?);
     if let Some(stamp) = &stamp {
         FIELDS.put(source.path(), stamp, codepage, Arc::clone(&fields));
     }

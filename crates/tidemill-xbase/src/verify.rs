@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::damage::{Damage, DamageLog};
 use crate::error::Result;
+use crate::note::Note;
 use crate::scan::{Batches, Deleted, Scan};
 use crate::table::Table;
 
@@ -16,6 +17,8 @@ pub struct Verification {
     pub good_records: u32,
     /// Every fault, in file order.
     pub damage: Vec<Damage>,
+    /// What is not as the format has it and leaves no doubt about a value: no damage.
+    pub notes: Vec<Note>,
 }
 
 impl Table {
@@ -60,6 +63,7 @@ impl Table {
         Ok(Verification {
             good_records: self.record_count().saturating_sub(bad),
             damage,
+            notes: self.notes(),
         })
     }
 

@@ -207,7 +207,7 @@ fn faults_are_named() {
             "field width",
             32 * 5 + 16,
             &[9],
-            "type of a field at byte 160: expected a width of 3, 4 or 8, found 'D' of 9 bytes",
+            "end of field LOG at byte 192: expected at most the record length, 47, found 48",
         ),
         (
             "number",

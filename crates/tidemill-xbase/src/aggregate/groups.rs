@@ -206,7 +206,7 @@ impl Grouping<'_> {
                 "field {name}: doubles are not added up by groups"
             )));
         };
-        let recovers = columns.table().options.recover;
+        let recovers = columns.table().options.passes_over();
         let mut fault = None;
         let mut number = |record: &[u8]| {
             if sum_null.is_some_and(|null| is_null(record, null)) {

@@ -48,7 +48,7 @@ impl Columns {
                         Ok(Some(number)) => Ranked::Whole(number),
                         Ok(None) if blank => Ranked::Whole(0),
                         Ok(None) => continue,
-                        Err(()) if table.options.recover => continue,
+                        Err(()) if table.options.passes_over() => continue,
                         Err(()) => return Err(self.unreadable(field, recno, record)),
                     },
                     None => match RecordBytes::new(table, recno, record).value(field)? {

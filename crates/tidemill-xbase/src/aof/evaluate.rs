@@ -184,7 +184,7 @@ fn by_records(program: &Program, table: &Table, block: &Block<'_>) -> Result<Bit
 /// What a condition is for one record; `None` is `.NULL.`.
 pub(super) fn value(program: &Program, table: &Table, recno: u32, record: &[u8]) -> Result<Option<bool>> {
     let record = RecordBytes::new(table, recno, record);
-    let value = match table.options.recover {
+    let value = match table.options.passes_over() {
         true => program.evaluate_record(&Recovering { record, table })?.into_owned(),
         false => program.evaluate_record(&record)?.into_owned(),
     };

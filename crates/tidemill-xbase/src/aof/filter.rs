@@ -115,7 +115,7 @@ impl Filter {
             let (expected, found) = (table.stride(), bytes.len());
             return Err(Error::Misuse(format!("a record has {expected} bytes, not {found}")));
         }
-        if !table.options.recover && !self.plan.any(&|leaf| uses_memo(&leaf.program, table)) {
+        if !table.options.passes_over() && !self.plan.any(&|leaf| uses_memo(&leaf.program, table)) {
             return Ok(self.plan.holds(table, recno, bytes)? == Some(true));
         }
         let block = Block {

@@ -118,8 +118,8 @@ impl Leaf {
             Test::Logical { at, yes, no } => {
                 let mut all = true;
                 block.collect(is_true, |record| match record.get(*at) {
-                    Some(b'T' | b't' | b'Y' | b'y') => true,
-                    Some(b'F' | b'f' | b'N' | b'n' | b' ' | b'?' | 0) => false,
+                    Some(b'T' | b't' | b'Y' | b'y' | b'1') => true,
+                    Some(b'F' | b'f' | b'N' | b'n' | b'0' | b' ' | b'?' | 0) => false,
                     _ => {
                         all = false;
                         false

@@ -75,7 +75,7 @@ impl Record for RecordBytes<'_> {
         let Some(field) = self.table.fields().get(field) else {
             return Err(Error::Misuse(format!("there is no field with index {field}")));
         };
-        if self.has_bit(field.null_bit) {
+        if self.has_bit(field.null_bit) || field.width == 0 {
             return Ok(Value::Null);
         }
         let cell = self.cell(field);
@@ -110,9 +110,9 @@ impl Record for RecordBytes<'_> {
                 }
             }
             FieldKind::Logical => match cell {
-                [b'T' | b't' | b'Y' | b'y'] => Ok(Value::Logical(true)),
-                [b'F' | b'f' | b'N' | b'n' | b' ' | b'?' | 0] => Ok(Value::Logical(false)),
-                _ => Err(self.bad(field, "one of TtYyFfNn? or a blank")),
+                [b'T' | b't' | b'Y' | b'y' | b'1'] => Ok(Value::Logical(true)),
+                [b'F' | b'f' | b'N' | b'n' | b'0' | b' ' | b'?' | 0] => Ok(Value::Logical(false)),
+                _ => Err(self.bad(field, "one of T Y 1 F N 0 ? or a blank")),
             },
             FieldKind::Date => days(column::date(cell)),
             FieldKind::DateBinary => days(column::date_binary(cell)),
