@@ -35,6 +35,7 @@
 //! There is no routing of queries by content, and no pipelining: a connection answers one query at a time, as the protocol has
 //! it.
 
+mod bind;
 mod cancel;
 pub mod client_config;
 mod clocks;

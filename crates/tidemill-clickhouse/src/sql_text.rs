@@ -1,6 +1,12 @@
-//! Names and strings in the text of a statement, as ClickHouse writes them.
+//! Names, strings and other values in the text of a statement, as ClickHouse writes them.
 //!
 //! Source: `IO/WriteHelpers.h` of ClickHouse, `writeAnyEscapedString`.
+
+mod tokens;
+mod value;
+
+pub(crate) use self::tokens::{Token, Tokens};
+pub use self::value::{Bytes, Identifier, SqlValue};
 
 /// A name in backquotes: any text can be one.
 ///

@@ -124,13 +124,6 @@ async fn totals_extremes_settings_and_logs_come_beside_the_rows() {
         .await
         .unwrap_err();
     assert_eq!(server_code(&unknown), Some(115));
-    let parameter = client
-        .query("SELECT {n:UInt8}")
-        .parameter("n", 1)
-        .collect()
-        .await
-        .unwrap_err();
-    assert!(matches!(parameter, Error::Unsupported { .. }), "{parameter:?}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, cast::AsArray};
-use tidemill_clickhouse::{Error, client::Client};
+use tidemill_clickhouse::{Error, client::Client, sql_text::Identifier};
 use tidemill_testkit::ClickHouse;
 
 async fn connect(server: &ClickHouse, more: &str) -> Client {
@@ -111,6 +111,60 @@ async fn a_text_of_rows_is_stored_whole_or_not_at_all() {
     assert!(matches!(error, Error::Server(_)), "{error:?}");
     assert_eq!(count(&client, "t").await, 1);
     assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+}
+
+/// 18.16 has no parameters: their values are put into the text.
+#[tokio::test]
+async fn values_take_their_places_in_the_text() {
+    let Some(server) = ClickHouse::need() else { return };
+    let client = connect(&server, "").await;
+    client
+        .execute(r"CREATE TABLE `a \`?` (n UInt64, s String) ENGINE = Memory")
+        .await
+        .unwrap();
+    let awkward = "it's \\ \n\t\0 \\N ? -- {n:UInt8} /* ü */";
+    let insert = client.query("INSERT INTO ? SELECT ?, ?").bind(Identifier("a `?"));
+    insert.bind(-7_i64 + 8).bind(awkward).execute().await.unwrap();
+    let insert = client
+        .query("INSERT INTO ? VALUES (?, ?), (?, '?')")
+        .bind(Identifier("a `?"));
+    insert.bind(2).bind(awkward).bind(u64::MAX).execute().await.unwrap();
+    let sql = "SELECT n, s = ?, toTypeName(?), x FROM ? ARRAY JOIN ? AS x WHERE n IN ? AND n - ? > 0 ORDER BY n";
+    let request = client.query(sql).bind(awkward).bind(1.0).bind(Identifier("a `?"));
+    let request = request.bind(["a", "'"]).bind((1, 2)).bind(-1);
+    let rows: Vec<(u64, bool, String, String)> = request.rows().fetch_all().await.unwrap();
+    let expected = [(1, "a"), (1, "'"), (2, "a"), (2, "'")];
+    assert_eq!(
+        rows,
+        expected.map(|(n, x)| (n, true, "Float64".to_owned(), x.to_owned()))
+    );
+    let error = client
+        .query("SELECT ?, ?")
+        .bind(1)
+        .execute()
+        .await
+        .expect_err("one is missing");
+    assert!(matches!(error, Error::Option { .. }), "{error:?}");
+
+    let sql = "SELECT s, {n:UInt64}, toTypeName({n:UInt64}), {x:Nullable(UInt8)}, {a:Array(String)} FROM {t:Identifier} \
+               WHERE s = {s:String} LIMIT {n:UInt64}";
+    let request = client
+        .query(sql)
+        .parameter("n", 1)
+        .null_parameter("x")
+        .parameter("t", "a `?");
+    let request = request.parameter("s", awkward).parameter("a", r"['it\'s']");
+    let row: (String, u64, String, Option<u8>, Vec<String>) = request.rows().fetch_one().await.unwrap();
+    assert_eq!(
+        row,
+        (
+            awkward.to_owned(),
+            1,
+            "UInt64".to_owned(),
+            None,
+            vec!["it's".to_owned()]
+        )
+    );
 }
 
 /// 18.16 sleeps to the end, whoever asks it to stop.

@@ -22,7 +22,7 @@ use tokio::{
 use tracing::{Instrument, Span};
 
 use super::{
-    Client, QuerySummary, Request, RowInsert,
+    Client, QuerySummary, Request, RowInsert, bind,
     cancel::CancelHandle,
     clocks::Deadline,
     pool::Pooled,
@@ -268,7 +268,8 @@ impl InsertRequest {
         connection.watch(handle.clone(), deadline);
         connection.decoder.strings = self.client.options().strings;
         connection.set_session_zone(session::time_zone(&self.query.settings));
-        connection.protocol.query(&self.query, self.compression)?;
+        let query = bind::for_revision(&self.query, connection.protocol.revision())?;
+        connection.protocol.query(&query, self.compression)?;
         connection.protocol.end_data()?;
         connection.flush().await?;
         let mut summary = InsertSummary {

@@ -28,6 +28,31 @@ pub(super) fn field(sql: &str, name: &str, value: &str) -> String {
     field
 }
 
+/// The value that [`field`] made the text of a field of.
+pub(super) fn text(field: &str, data_type: &str) -> String {
+    if AS_THEY_ARE.iter().any(|begin| data_type.starts_with(begin)) {
+        return field.to_owned();
+    }
+    let mut text = String::with_capacity(field.len());
+    let mut letters = field.chars();
+    while let Some(letter) = letters.next() {
+        text.push(match letter {
+            '\\' => match letters.next() {
+                Some('t') => '\t',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('0') => '\0',
+                Some('b') => '\u{8}',
+                Some('f') => '\u{c}',
+                Some(other) => other,
+                None => '\\',
+            },
+            other => other,
+        });
+    }
+    text
+}
+
 /// The type of the first `{name:Type}`.
 fn data_type<'a>(sql: &'a str, name: &str) -> Option<&'a str> {
     sql.split('{').skip(1).find_map(|rest| {
@@ -63,6 +88,8 @@ mod tests {
             ("SELECT 1", "\\", r"\\"),
         ] {
             assert_eq!(field(sql, "p", value), expected, "{sql}");
+            let data_type = data_type(sql, "p").unwrap_or_default();
+            assert_eq!(text(expected, data_type), value, "{sql}");
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tracing::{Instrument, Span};
 
 use super::{
-    Client,
+    Client, bind,
     cancel::CancelHandle,
     clocks::{Cancelled, Deadline},
     parameter,
@@ -34,6 +34,7 @@ use crate::{
         client::{Query, SettingValue, TraceContext},
         server::{BlockKind, ProfileInfo, Progress, ServerPacket},
     },
+    sql_text::SqlValue,
 };
 
 /// A query that is prepared. Awaiting it is [`Request::stream`].
@@ -50,6 +51,8 @@ pub struct Request {
     pub(super) roles: Vec<String>,
     strings: StringType,
     collect_limit: u64,
+    /// Literals for each `?` of the text.
+    bound: Vec<String>,
 }
 
 impl Request {
@@ -65,6 +68,7 @@ impl Request {
             handle: None,
             external: Vec::new(),
             roles: Vec::new(),
+            bound: Vec::new(),
         }
     }
 
@@ -91,7 +95,29 @@ impl Request {
         self
     }
 
-    /// Gives the value for `{name:Type}` in the query, as text of the type. The server puts it in place.
+    /// Puts a value in the place of the next `?` of the text, as a literal: see [`SqlValue`]. A `?` in quotes or a comment is none,
+    /// and `??` is a question mark. As soon as a value is bound, there must be as many as there are places: else the query is not
+    /// sent, and fails with [`Error::Option`].
+    ///
+    /// ```no_run
+    /// # async fn example(client: tidemill_clickhouse::client::Client) -> tidemill_clickhouse::Result<()> {
+    /// use tidemill_clickhouse::sql_text::Identifier;
+    ///
+    /// let sql = "SELECT count() FROM ? WHERE place = ? AND id IN ?";
+    /// let request = client.query(sql).bind(Identifier("tides")).bind("Föhr's").bind([3, 5]);
+    /// let count: u64 = request.rows().fetch_one().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn bind(mut self, value: impl SqlValue) -> Self {
+        let mut literal = String::new();
+        value.write_sql(&mut literal);
+        self.bound.push(literal);
+        self
+    }
+
+    /// Gives the value for `{name:Type}` in the query, as text of the type. The server puts it in place; for servers before 22.8,
+    /// which have no parameters, it is put into the text as `CAST('…' AS Type)`.
     ///
     /// Text is taken as it is, whatever is in it: backslashes, tabs, `\N`. Strings inside of arrays, tuples and maps are in
     /// quotes, as in SQL: [`sql_text::string`](crate::sql_text::string) makes them.
@@ -191,14 +217,15 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// Those of connecting, [`Error::Unsupported`] for parameters on a server that does not know them, and [`Error::Block`]
-    /// for external tables that cannot be encoded. For an `INSERT` with its rows in its text, those of [`Request::execute`].
+    /// Those of connecting, [`Error::Option`] for a place without a value, and [`Error::Block`] for external tables that cannot be
+    /// encoded. For an `INSERT` with its rows in its text, those of [`Request::execute`].
     pub async fn stream(self) -> Result<QueryStream> {
-        if let Some(text) = InsertText::parse(&self.query.text)? {
+        let request = self.with_bound()?;
+        if let Some(text) = InsertText::parse(&request.query.text)? {
             // Its state is large, and would be a part of that of every query.
-            return Box::pin(self.insert_text(text)).await.map(QueryStream::ended);
+            return Box::pin(request.insert_text(text)).await.map(QueryStream::ended);
         }
-        let mut stream = QueryStream::send(self).await?;
+        let mut stream = QueryStream::send(request).await?;
         stream.header().await?;
         Ok(stream)
     }
@@ -221,10 +248,11 @@ impl Request {
     /// [`Error::Unsupported`] for other formats, and for an `INSERT` without rows. Those of [`Request::stream`] and
     /// [`QueryStream::next`].
     pub async fn execute(self) -> Result<QuerySummary> {
-        if let Some(text) = InsertText::parse(&self.query.text)? {
-            return Box::pin(self.insert_text(text)).await;
+        let request = self.with_bound()?;
+        if let Some(text) = InsertText::parse(&request.query.text)? {
+            return Box::pin(request.insert_text(text)).await;
         }
-        let mut stream = QueryStream::send(self).await?;
+        let mut stream = QueryStream::send(request).await?;
         while stream.next().await?.is_some() {}
         Ok(stream.into_summary())
     }
@@ -250,6 +278,14 @@ impl Request {
     /// Strings may be any bytes then.
     pub fn rows<T: DeserializeOwned>(self) -> RowsRequest<T> {
         RowsRequest::new(self)
+    }
+
+    /// The request with what was bound in its text.
+    fn with_bound(mut self) -> Result<Self> {
+        if !self.bound.is_empty() {
+            self.query.text = bind::positional(&self.query.text, &std::mem::take(&mut self.bound))?;
+        }
+        Ok(self)
     }
 
     /// Whether the query changes nothing, as far as its words tell.
@@ -405,7 +441,8 @@ impl QueryStream {
         connection.watch(handle.clone(), deadline);
         connection.decoder.strings = request.strings;
         connection.set_session_zone(session::time_zone(&request.query.settings));
-        connection.protocol.query(&request.query, request.compression)?;
+        let query = bind::for_revision(&request.query, connection.protocol.revision())?;
+        connection.protocol.query(&query, request.compression)?;
         let encoder = BlockEncoder {
             calendar: connection.protocol.calendar(),
             ..BlockEncoder::default()

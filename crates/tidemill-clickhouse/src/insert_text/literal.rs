@@ -7,8 +7,8 @@ use serde::{
     de::{MapAccess, SeqAccess, Visitor},
 };
 
-use super::{Cursor, statement::Tokens};
-use crate::{Error, Result};
+use super::Cursor;
+use crate::{Error, Result, sql_text::Tokens};
 
 /// A value whose text was read, before the type of its column is known.
 #[derive(Clone, Debug, PartialEq)]
