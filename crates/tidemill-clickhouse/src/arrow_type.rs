@@ -30,12 +30,27 @@ pub const EXTENSION_NAME: &str = "tidemill.clickhouse";
 
 /// What a `String` of ClickHouse, which may hold any bytes, is in Arrow.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum StringType {
     /// [`ArrowType::Utf8`]; bytes that are not UTF-8 are an error.
     #[default]
     Utf8,
     /// [`ArrowType::Binary`], which holds everything.
     Binary,
+    /// As the first rows say, for each column: [`ArrowType::Utf8`] when all strings of the column in the first block with rows are
+    /// UTF-8, and [`ArrowType::Binary`] otherwise. All blocks of a file or an answer have the same schema, so in a column that
+    /// began as text, bytes that are not UTF-8 are an error. Without any rows it is [`ArrowType::Utf8`].
+    ByContent,
+}
+
+impl StringType {
+    /// What strings are decoded as, before their content is looked at.
+    pub(crate) fn decoded(self) -> Self {
+        match self {
+            Self::Utf8 => Self::Utf8,
+            Self::Binary | Self::ByContent => Self::Binary,
+        }
+    }
 }
 
 /// Returns the field for a column of type `data_type`.
@@ -73,7 +88,7 @@ pub(crate) fn arrow_type_in(data_type: &DataType, strings: StringType, session_z
         DataType::Float64 => ArrowType::Float64,
         DataType::Bool => ArrowType::Boolean,
         DataType::String => match strings {
-            StringType::Utf8 => ArrowType::Utf8,
+            StringType::Utf8 | StringType::ByContent => ArrowType::Utf8,
             StringType::Binary => ArrowType::Binary,
         },
         DataType::FixedString(length) => ArrowType::FixedSizeBinary(fixed_size(*length)),

@@ -124,8 +124,8 @@ impl BlockDecoder {
         revision: Revision,
         known: &mut KnownColumns,
     ) -> Result<Block> {
-        let mut input = Input::new(source, revision, self.strings, self.limits);
-        decode(&mut input, known).await
+        let mut input = Input::new(source, revision, self.strings.decoded(), self.limits);
+        decode(&mut input, known, self.strings).await
     }
 
     /// Reads a block, or `None` when the source has no more bytes.
@@ -145,11 +145,11 @@ impl BlockDecoder {
         revision: Revision,
         known: &mut KnownColumns,
     ) -> Result<Option<Block>> {
-        let mut input = Input::new(source, revision, self.strings, self.limits);
+        let mut input = Input::new(source, revision, self.strings.decoded(), self.limits);
         if input.at_end().await? {
             return Ok(None);
         }
-        decode(&mut input, known).await.map(Some)
+        decode(&mut input, known, self.strings).await.map(Some)
     }
 
     /// [`BlockDecoder::decode`] for a source that never waits.
@@ -171,7 +171,7 @@ impl BlockDecoder {
     }
 }
 
-async fn decode(input: &mut Input<'_>, known: &mut KnownColumns) -> Result<Block> {
+async fn decode(input: &mut Input<'_>, known: &mut KnownColumns, strings: StringType) -> Result<Block> {
     let info = if input.revision == Revision::FILE {
         BlockInfo::default()
     } else {
@@ -180,13 +180,17 @@ async fn decode(input: &mut Input<'_>, known: &mut KnownColumns) -> Result<Block
     let limits = *input.limits();
     let columns = input.count("the number of columns", limits.columns).await?;
     let rows = input.count("the number of rows", limits.rows).await?;
-    known.begin(input.strings);
+    known.begin(strings);
     input.session_zone = known.session_zone();
     let likely = columns.min(known.len());
     let (mut types, mut arrays) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
     for at in 0..columns {
         let column = known.read(input, at).await?;
         let array = match decode_values(input, column, rows).await {
+            Ok(array) if strings == StringType::ByContent && rows > 0 => column.by_content(input, array),
+            other => other,
+        };
+        let array = match array {
             Ok(array) => array,
             Err(error) => return Err(error.in_column(&column.name)),
         };

@@ -32,6 +32,7 @@ mod qbit;
 mod replicated;
 mod sparse;
 mod string;
+mod text;
 mod tuple;
 mod uuid;
 mod variant;
@@ -47,6 +48,8 @@ pub(crate) use self::{
     input::{Input, run},
     kind::{Kinds, read as kind_read},
     output::Output,
+    string::NO_TEXT,
+    text::as_text,
 };
 pub use input::Limits;
 

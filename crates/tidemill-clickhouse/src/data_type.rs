@@ -338,6 +338,22 @@ impl DataType {
         1 + deepest
     }
 
+    /// Whether it has states of aggregate functions in it.
+    pub(crate) fn has_states(&self) -> bool {
+        match self {
+            Self::AggregateFunction(_) => true,
+            Self::Array(inner) | Self::Nullable(inner) | Self::LowCardinality(inner) => inner.has_states(),
+            Self::Map(key, value) => key.has_states() || value.has_states(),
+            Self::Tuple(elements) | Self::Nested(elements) => {
+                elements.iter().any(|element| element.data_type.has_states())
+            }
+            Self::Variant(types) => types.iter().any(Self::has_states),
+            Self::Json(json) => json.typed_paths.iter().any(|(_, inner)| inner.has_states()),
+            Self::SimpleAggregateFunction(function) => function.arguments.iter().any(Self::has_states),
+            _ => false,
+        }
+    }
+
     /// The same type as servers older than `LowCardinality` know it.
     pub(crate) fn without_low_cardinality(&self) -> Self {
         let inner = |inner: &Arc<Self>| Arc::new(inner.without_low_cardinality());

@@ -235,4 +235,34 @@ async fn strings_that_are_no_text_are_read_where_the_option_says_so() {
     let client = connect(&server, "&binary_strings=true").await;
     let batches = client.query(sql).collect().await.expect("bytes");
     assert_eq!(batches[0].column(0).as_binary::<i32>().value(0), b"\xd1\xce\xc4");
+    // By the first rows of each answer, over the same connection.
+    let client = connect(&server, "&binary_strings=auto").await;
+    for (s, n, types) in [
+        ("unhex('D1CEC4')", "'text'", ["Binary", "Utf8"]),
+        ("'text'", "unhex('D1')", ["Utf8", "Binary"]),
+        ("unhex('D1')", "toNullable(unhex('D1'))", ["Binary", "Binary"]),
+        ("''", "NULL", ["Utf8", "Null"]),
+    ] {
+        let mut answer = client
+            .query(format!("SELECT {s} AS s, {n} AS n"))
+            .await
+            .expect("an answer");
+        let schema = answer.schema().expect("columns");
+        let found: Vec<_> = schema
+            .fields()
+            .iter()
+            .map(|field| field.data_type().to_string())
+            .collect();
+        assert_eq!(found, types, "{s}, {n}");
+        while let Some(batch) = answer.next().await.expect("rows") {
+            assert_eq!(batch.schema(), schema);
+        }
+    }
+    let later = "SELECT if(number > 100000, unhex('D1'), 'text') FROM system.numbers LIMIT 200000";
+    let error = client
+        .query(later)
+        .collect()
+        .await
+        .expect_err("the first rows were text");
+    assert!(error.to_string().contains("`binary_strings=true`"), "{error}");
 }

@@ -10,7 +10,7 @@ use super::{MAX_NAME, MAX_TYPE};
 use crate::{
     DataType, Result,
     arrow_type::{StringType, arrow_type_in, field_of},
-    column::Input,
+    column::{Input, NO_TEXT, as_text},
     wire::put_string,
 };
 
@@ -34,6 +34,10 @@ pub(super) struct KnownColumn {
     /// Of a column with rows: types such as `Dynamic` show in them alone what they are in Arrow.
     field: Option<FieldRef>,
     empty: Option<ArrayRef>,
+    /// What the column's strings are in all blocks, where their content decides and rows have come.
+    content: Option<StringType>,
+    /// Whether it does.
+    is_by_content: bool,
 }
 
 impl KnownColumns {
@@ -45,6 +49,13 @@ impl KnownColumns {
                 session_zone: self.session_zone.take(),
                 ..Self::default()
             };
+        }
+    }
+
+    /// Begins a file or an answer, whose strings are what their content says: that of the last one says nothing of it.
+    pub(crate) fn forget_content(&mut self) {
+        if self.strings == StringType::ByContent {
+            self.begin(StringType::Utf8);
         }
     }
 
@@ -70,7 +81,8 @@ impl KnownColumns {
     /// Reads the name and the type of column `at`, those before it having been read.
     pub(super) async fn read(&mut self, input: &mut Input<'_>, at: usize) -> Result<&mut KnownColumn> {
         if !self.columns.get(at).is_some_and(|column| input.skip(&column.head)) {
-            let column = KnownColumn::read(input).await?;
+            let mut column = KnownColumn::read(input).await?;
+            column.is_by_content = self.strings == StringType::ByContent;
             self.schema = None;
             self.columns.truncate(at);
             self.columns.push(column);
@@ -124,13 +136,42 @@ impl KnownColumn {
             name,
             field: None,
             empty: None,
+            content: None,
+            is_by_content: false,
         })
+    }
+
+    /// The values, whose strings are [`ArrowType::Binary`](arrow_schema::DataType::Binary), as text if the first ones were text.
+    pub(super) fn by_content(&mut self, input: &Input<'_>, array: ArrayRef) -> Result<ArrayRef> {
+        if self.content == Some(StringType::Binary) {
+            return Ok(array);
+        }
+        if self.content.is_none() {
+            self.empty = None;
+        }
+        match (as_text(&self.data_type, &array), self.content) {
+            (Ok(text), _) => {
+                self.content = Some(StringType::Utf8);
+                Ok(text)
+            }
+            (Err(_), None) => {
+                self.content = Some(StringType::Binary);
+                Ok(array)
+            }
+            (Err(error), Some(_)) => {
+                Err(input.error("strings of a column that began as text", NO_TEXT, error.to_string()))
+            }
+        }
     }
 
     /// The column without rows.
     pub(super) fn empty(&mut self, input: &Input<'_>) -> ArrayRef {
         let zone = input.session_zone.as_deref();
-        let empty = || new_empty_array(&arrow_type_in(&self.data_type, input.strings, zone));
+        let strings = match self.is_by_content {
+            true => self.content.unwrap_or(StringType::Utf8),
+            false => input.strings,
+        };
+        let empty = || new_empty_array(&arrow_type_in(&self.data_type, strings, zone));
         Arc::clone(self.empty.get_or_insert_with(empty))
     }
 }
@@ -192,6 +233,60 @@ mod tests {
             Arc::ptr_eq(&schema(0), &schema(3)),
             "an empty block made them forgotten"
         );
+    }
+
+    #[test]
+    fn content_decides_once_what_strings_are() {
+        // Two columns of a row each, of which the second is within others.
+        let block = |first: &[u8], second: &[u8]| {
+            let mut bytes = vec![2, 1];
+            put_string(&mut bytes, "a");
+            put_string(&mut bytes, "String");
+            put_string(&mut bytes, first);
+            put_string(&mut bytes, "b");
+            put_string(&mut bytes, "Array(Tuple(s Nullable(String), t String))");
+            bytes.extend([1, 0, 0, 0, 0, 0, 0, 0, 0]);
+            put_string(&mut bytes, second);
+            put_string(&mut bytes, "t");
+            bytes
+        };
+        let empty = {
+            let mut bytes = block(b"", b"");
+            bytes[1] = 0;
+            bytes.truncate(bytes.len() - 12);
+            bytes.remove(2 + 2 + 7);
+            bytes
+        };
+        let decoder = BlockDecoder {
+            strings: StringType::ByContent,
+            ..BlockDecoder::default()
+        };
+        let read = |blocks: &[Vec<u8>]| {
+            let reader = NativeReader::from_source(BufferSource::new(blocks.concat())).with_decoder(decoder);
+            let types = |block: crate::Block| block.batch.schema();
+            reader.map(|block| block.map(types)).collect::<Vec<_>>()
+        };
+        let is_binary = |schema: &SchemaRef| {
+            ["a", "b"].map(|name| {
+                schema
+                    .field_with_name(name)
+                    .unwrap()
+                    .data_type()
+                    .to_string()
+                    .contains("Binary")
+            })
+        };
+        let schemas = read(&[empty.clone(), block(b"\xd1", b"text"), block(b"text", b"text"), empty]);
+        let schemas: Vec<_> = schemas.into_iter().collect::<Result<_>>().unwrap();
+        let found: Vec<_> = schemas.iter().map(is_binary).collect();
+        assert_eq!(found, [[false, false], [true, false], [true, false], [true, false]]);
+        assert_eq!(schemas[1], schemas[2]);
+        let schemas = read(&[block(b"text", b"\xd1"), block(b"text", b"\xd1"), block(b"\xd1", b"")]);
+        let [Ok(first), Ok(second), Err(error)] = &schemas[..] else {
+            panic!("{schemas:?}")
+        };
+        assert_eq!([is_binary(first), is_binary(second)], [[false, true]; 2]);
+        assert!(error.to_string().contains("`binary_strings=true`"), "{error}");
     }
 
     #[test]

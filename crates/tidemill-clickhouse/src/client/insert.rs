@@ -266,7 +266,7 @@ impl InsertRequest {
         record_server(span, || connection.server_address());
         let handle = self.handle.clone().unwrap_or_default();
         connection.watch(handle.clone(), deadline);
-        connection.decoder.strings = self.client.options().strings;
+        connection.set_strings(self.client.options().strings);
         connection.set_session_zone(session::time_zone(&self.query.settings));
         let query = bind::for_revision(&self.query, connection.protocol.revision())?;
         connection.protocol.query(&query, self.compression)?;

@@ -33,7 +33,8 @@ use crate::{
 /// The query of a URL may have `user`, `password`, `database`, `compression`, `secure` (0 or 1), `ca_certificate`,
 /// `client_certificate`, `client_key` (files, as PEM; they make the connection encrypted), `server_name`, `connect_timeout`,
 /// `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout`, `deadline` (seconds, with or without a fraction),
-/// `pool_size`, `collect_limit` (bytes), `binary_strings` (true: strings are [`StringType::Binary`], for bytes that are no UTF-8),
+/// `pool_size`, `collect_limit` (bytes), `binary_strings` (true: strings are [`StringType::Binary`], for bytes that are no
+/// UTF-8; auto: [`StringType::ByContent`]),
 /// `quota_key` and `client_name`. Every other name is a setting for all queries; of these the client itself heeds
 /// `session_timezone`, as [`Request::session_time_zone`](super::Request::session_time_zone) says.
 ///
@@ -253,7 +254,8 @@ impl Options {
             "binary_strings" => match value {
                 "1" | "true" => self.strings = StringType::Binary,
                 "0" | "false" => self.strings = StringType::Utf8,
-                _ => return Err(expected(name, value, "true or false")),
+                "auto" => self.strings = StringType::ByContent,
+                _ => return Err(expected(name, value, "true, false or auto")),
             },
             "pool_size" => match value.parse() {
                 Ok(size @ 1..) => self.pool_size = size,

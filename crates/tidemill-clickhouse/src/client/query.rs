@@ -198,7 +198,8 @@ impl Request {
         self
     }
 
-    /// Chooses what strings of the answer become. Default: that of the client's options.
+    /// Chooses what strings of the answer become. Default: that of the client's options. [`StringType::ByContent`] makes
+    /// [`Request::stream`] wait for the first rows, which decide it for all of the answer.
     pub fn strings(mut self, strings: StringType) -> Self {
         self.strings = strings;
         self
@@ -380,6 +381,8 @@ pub struct QueryStream {
     summary: Box<QuerySummary>,
     /// Whether the statement may be one whose rows the server waits for.
     is_insert: bool,
+    /// Whether only the first rows say what the columns are.
+    waits_for_content: bool,
     /// Until the query has ended.
     span: Span,
     /// Rows that the stream gave.
@@ -396,6 +399,7 @@ impl QueryStream {
             first: None,
             summary: Box::new(summary),
             is_insert: false,
+            waits_for_content: false,
             span: Span::none(),
             rows: 0,
         }
@@ -439,7 +443,7 @@ impl QueryStream {
         record_server(span, || connection.server_address());
         let handle = request.handle.clone().unwrap_or_default();
         connection.watch(handle.clone(), deadline);
-        connection.decoder.strings = request.strings;
+        connection.set_strings(request.strings);
         connection.set_session_zone(session::time_zone(&request.query.settings));
         let query = bind::for_revision(&request.query, connection.protocol.revision())?;
         connection.protocol.query(&query, request.compression)?;
@@ -474,6 +478,7 @@ impl QueryStream {
                 ..QuerySummary::default()
             }),
             is_insert: is_insert(&request.query.text),
+            waits_for_content: request.strings == StringType::ByContent,
             span: span.clone(),
             rows: 0,
         })
@@ -573,7 +578,15 @@ impl QueryStream {
 
     /// Reads up to the block that shows the columns.
     async fn header(&mut self) -> Result<()> {
-        match self.data().await? {
+        let mut next = self.data().await?;
+        while self.waits_for_content
+            && let Some(block) = &next
+            && block.rows() == 0
+        {
+            self.header = next.take();
+            next = self.data().await?;
+        }
+        match next {
             Some(block) if block.rows() == 0 => self.header = Some(block),
             // A server that sends no header: the columns are those of the rows.
             Some(block) => {

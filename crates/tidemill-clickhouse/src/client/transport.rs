@@ -30,6 +30,7 @@ use super::{
 };
 use crate::{
     Block, BlockDecoder, Error, Result, ServerException,
+    arrow_type::StringType,
     block::KnownColumns,
     connection::ClientConnection,
     frame::{FrameDecoder, FrameHeader},
@@ -176,6 +177,12 @@ impl Transport {
                 Err(Error::Timeout { action, limit })
             }
         }
+    }
+
+    /// Begins an answer whose strings are to be these.
+    pub(crate) fn set_strings(&mut self, strings: StringType) {
+        self.decoder.strings = strings;
+        self.known.forget_content();
     }
 
     /// Puts instants of the blocks to come that have no time zone of their own into this one. None, or an empty name: UTC.

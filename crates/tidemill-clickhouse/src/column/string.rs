@@ -36,13 +36,9 @@ pub(super) async fn read_as(
     match strings {
         StringType::Utf8 => match StringArray::try_new(offsets, values, nulls) {
             Ok(array) => Ok(Arc::new(array)),
-            Err(error) => Err(input.error(
-                "strings",
-                "UTF-8; with the option `binary_strings=true` they are read as Binary",
-                error.to_string(),
-            )),
+            Err(error) => Err(input.error("strings", NO_TEXT, error.to_string())),
         },
-        StringType::Binary => Ok(Arc::new(BinaryArray::try_new(offsets, values, nulls)?)),
+        StringType::Binary | StringType::ByContent => Ok(Arc::new(BinaryArray::try_new(offsets, values, nulls)?)),
     }
 }
 
@@ -263,3 +259,5 @@ fn with_values(output: &mut Output<'_>, array: &dyn Array, write: &mut WriteValu
 }
 
 const MAX_UNSEEN: usize = 1 << 20;
+/// What strings of a column of text must be, and what to do when they are not.
+pub(crate) const NO_TEXT: &str = "UTF-8; with the option `binary_strings=true` they are read as Binary";
