@@ -20,7 +20,7 @@ pub(crate) use self::known_columns::KnownColumns;
 use crate::{
     Calendar, DataType, Error, Limits, Result, Revision,
     arrow_type::{self, StringType},
-    column::{Choice, Form, Input, Kinds, Output, kind_read, read_prefix, read_received, run},
+    column::{ARROW_TYPE, Choice, Form, Input, Kinds, Output, as_type, kind_read, read_prefix, read_received, run},
     source::{BlockSource, BlockingSource},
 };
 
@@ -292,8 +292,8 @@ impl BlockEncoder {
     ///
     /// # Errors
     ///
-    /// [`Error::Block`] for a column whose array does not fit its type: another Arrow type, `NULL` where the type has none,
-    /// a value out of its range. `bytes` then has a part of the block.
+    /// [`Error::Block`] for a column whose array does not fit its type: another Arrow type that is not cast to it without loss, `NULL`
+    /// where the type has none, a value out of its range. `bytes` then has a part of the block.
     pub fn encode(&self, block: &Block, revision: Revision, bytes: &mut Vec<u8>) -> Result<()> {
         let columns = block
             .batch
@@ -355,12 +355,29 @@ impl BlockEncoder {
         Ok(())
     }
 
+    /// Writes a column. One in another Arrow type than that of `data_type` is cast first, if every value comes back by the cast to its
+    /// own type: so a file that knows fewer types than Arrow loses none of ClickHouse's.
     fn encode_column(&self, output: &mut Output<'_>, data_type: &DataType, array: &ArrayRef) -> Result<()> {
+        let begin = output.bytes.len();
+        let encoded = self.encode_as_it_is(output, data_type, array);
+        match encoded {
+            Err(Error::Block(error)) if error.what == ARROW_TYPE => {
+                output.bytes.truncate(begin);
+                match as_type(data_type, array) {
+                    Some(fitting) => self.encode_as_it_is(output, data_type, &fitting),
+                    None => Err(Error::Block(error)),
+                }
+            }
+            other => other,
+        }
+    }
+
+    fn encode_as_it_is(&self, output: &mut Output<'_>, data_type: &DataType, array: &ArrayRef) -> Result<()> {
         let revision = output.revision;
         if revision != Revision::FILE && revision < Revision::LOW_CARDINALITY {
             let older = data_type.without_low_cardinality();
             if older != *data_type {
-                return self.encode_column(output, &older, &crate::column::without_dictionaries(array)?);
+                return self.encode_as_it_is(output, &older, &crate::column::without_dictionaries(array)?);
             }
         }
         match data_type {

@@ -12,6 +12,7 @@
 mod aggregate_function;
 mod array;
 mod boolean;
+mod casting;
 mod date_time;
 mod decimal;
 mod dynamic;
@@ -43,11 +44,12 @@ use arrow_array::{Array, ArrayRef, new_empty_array, types};
 use arrow_buffer::NullBuffer;
 
 pub(crate) use self::{
+    casting::as_type,
     expand::{to_dictionary, without_dictionaries},
     form::{Choice, Form},
     input::{Input, run},
     kind::{Kinds, read as kind_read},
-    output::Output,
+    output::{ARROW_TYPE, Output},
     string::NO_TEXT,
     text::as_text,
 };

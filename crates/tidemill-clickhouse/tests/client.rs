@@ -616,11 +616,16 @@ fn the_server_knows_who_asks() {
     assert_eq!(guarded.server().unwrap().name, "ClickHouse");
 
     let endless = guarded.query("SELECT number FROM system.numbers").unwrap();
-    guarded.kill_query(endless.query_id()).unwrap();
+    // Read meanwhile: a server that nobody takes rows from hears of nothing.
+    let killing = std::thread::spawn({
+        let (guarded, id) = (guarded.clone(), endless.query_id().to_owned());
+        move || guarded.kill_query(&id)
+    });
     assert!(matches!(
         endless.map(|batch| batch.map(drop)).find(Result::is_err),
         Some(Err(Error::Server(_)))
     ));
+    killing.join().expect("no panic").unwrap();
 
     let strange = client.as_user(user, "close/sesame").unwrap();
     let refused = strange.query("SELECT 1").expect_err("a wrong password");

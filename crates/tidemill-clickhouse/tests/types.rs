@@ -1,10 +1,16 @@
 //! The pages `docs/formats/clickhouse-types.md` and `clickhouse-native.md` and the code say the same.
 
-use arrow_cast::display::array_value_to_string;
-use arrow_schema::{DataType as ArrowType, Field, TimeUnit};
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BinaryArray, FixedSizeBinaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
+    TimestampMillisecondArray,
+};
+use arrow_cast::{cast, display::array_value_to_string};
+use arrow_schema::{DataType as ArrowType, Field, Schema, TimeUnit};
 use proptest::prelude::*;
 use tidemill_clickhouse::{
-    DataType, Error, NativeReader, NativeWriter,
+    Block, DataType, Error, NativeReader, NativeWriter,
     arrow_type::{self, EXTENSION_NAME, StringType},
 };
 
@@ -271,5 +277,122 @@ proptest! {
             let field = arrow_type::field("c", &data_type, strings);
             prop_assert_eq!(arrow_type::data_type(&field).expect("a type"), data_type.clone());
         }
+    }
+}
+
+/// Columns whose metadata names a type are written as that type, in whichever Arrow type they come back from a file.
+#[test]
+fn metadata_names_the_type_whatever_became_of_the_column() {
+    let ints: ArrayRef = Arc::new(Int64Array::from(vec![Some(86_399), None, Some(0)]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, Some("a")]));
+    let bytes = |width: usize| -> ArrayRef {
+        let values = [Some(vec![7; width]), None, Some(vec![255; width])];
+        Arc::new(
+            FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), width.try_into().unwrap())
+                .unwrap(),
+        )
+    };
+    for (text, array, others) in [
+        (
+            "Nullable(Time)",
+            &ints,
+            vec![ArrowType::Int64, ArrowType::Duration(TimeUnit::Millisecond)],
+        ),
+        (
+            "Nullable(Time64(6))",
+            &ints,
+            vec![ArrowType::Duration(TimeUnit::Nanosecond)],
+        ),
+        (
+            "Nullable(DateTime('UTC'))",
+            &ints,
+            vec![ArrowType::Timestamp(TimeUnit::Nanosecond, None)],
+        ),
+        (
+            "Nullable(DateTime64(2, 'UTC'))",
+            &ints,
+            vec![ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))],
+        ),
+        ("Nullable(IPv4)", &ints, vec![ArrowType::UInt32, ArrowType::Int64]),
+        (
+            "Nullable(Int128)",
+            &ints,
+            vec![ArrowType::Decimal256(76, 0), ArrowType::Decimal128(38, 0)],
+        ),
+        ("Nullable(IntervalMonth)", &ints, vec![ArrowType::Int32]),
+        (
+            "Nullable(Decimal(9, 2))",
+            &ints,
+            vec![ArrowType::Decimal128(9, 2), ArrowType::Decimal256(9, 2)],
+        ),
+        ("Nullable(UUID)", &bytes(16), vec![ArrowType::FixedSizeBinary(16)]),
+        (
+            "Nullable(IPv6)",
+            &bytes(16),
+            vec![ArrowType::Binary, ArrowType::BinaryView],
+        ),
+        (
+            "Nullable(Int256)",
+            &bytes(32),
+            vec![ArrowType::Binary, ArrowType::BinaryView],
+        ),
+        ("Nullable(UInt256)", &bytes(32), vec![ArrowType::FixedSizeBinary(32)]),
+        (
+            "Nullable(FixedString(4))",
+            &bytes(4),
+            vec![ArrowType::FixedSizeBinary(4)],
+        ),
+        (
+            "Nullable(Enum8('a' = 1, 'b' = -2))",
+            &texts,
+            vec![ArrowType::Utf8View, ArrowType::LargeUtf8],
+        ),
+    ] {
+        let own = field(text);
+        let there = match cast(array, own.data_type()) {
+            Ok(array) => array,
+            // Units of two digits, for which hundredths are the next finer ones.
+            Err(error) => panic!("{text}: {error}"),
+        };
+        let write = |array: ArrayRef, field: Field| {
+            let field = field.with_data_type(array.data_type().clone());
+            let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap();
+            let mut writer = NativeWriter::new(Vec::new());
+            writer.write(&Block::new(batch)?)?;
+            Ok::<_, Error>(writer.into_inner())
+        };
+        let ticks = match text.contains("64(2") {
+            true => cast(
+                &cast(&there, &ArrowType::Timestamp(TimeUnit::Second, None)).unwrap(),
+                own.data_type(),
+            )
+            .unwrap(),
+            false => there,
+        };
+        let expected = write(ticks.clone(), own.clone()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        for other in others {
+            let array = cast(&ticks, &other).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let written = write(array, own.clone()).unwrap_or_else(|error| panic!("{text} from {other}: {error}"));
+            assert_eq!(written, expected, "{text} from {other}");
+        }
+    }
+    // What would lose something is refused: a fraction, a number out of range, digits.
+    for (text, array) in [
+        (
+            "DateTime('UTC')",
+            Arc::new(TimestampMillisecondArray::from(vec![1500])) as ArrayRef,
+        ),
+        ("IPv4", Arc::new(Int64Array::from(vec![1_i64 << 32]))),
+        ("IPv4", Arc::new(StringArray::from(vec!["1.2.3.4"]))),
+        ("Time", Arc::new(Float64Array::from(vec![1.5]))),
+        ("DateTime('UTC')", Arc::new(Int64Array::from(vec![1]))),
+        ("String", Arc::new(Int64Array::from(vec![1]))),
+        ("FixedString(4)", Arc::new(BinaryArray::from(vec![&b"five5"[..]]))),
+    ] {
+        let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
+        let mut writer = NativeWriter::new(Vec::new());
+        let error = writer.write_batch(&batch, &[text.parse().unwrap()]).expect_err(text);
+        assert!(matches!(error, Error::Block(_)), "{text}: {error:?}");
+        assert!(writer.into_inner().is_empty());
     }
 }

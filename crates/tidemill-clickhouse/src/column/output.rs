@@ -82,7 +82,7 @@ impl<'a> Output<'a> {
 
     /// The error for an array of another type than is written.
     pub(crate) fn array_type(&self, expected: impl Into<String>, found: &ArrowType) -> Error {
-        self.error("an Arrow array", expected, found.to_string())
+        self.error(ARROW_TYPE, expected, found.to_string())
     }
 
     /// The array as one of numbers of type `T`.
@@ -95,3 +95,6 @@ impl<'a> Output<'a> {
             .ok_or_else(|| self.array_type(T::DATA_TYPE.to_string(), array.data_type()))
     }
 }
+
+/// What an error is about when an array is of a type that a column of ClickHouse cannot be written from.
+pub(crate) const ARROW_TYPE: &str = "an Arrow array";
