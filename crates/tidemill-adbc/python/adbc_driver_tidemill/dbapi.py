@@ -7,7 +7,7 @@ how many rows it changed, and fetching is an error.
 from __future__ import annotations
 
 import os
-from typing import Any, List, Mapping, NoReturn, Optional, Tuple, Union
+from typing import Any, List, Mapping, NoReturn, Optional, Tuple, Type, TypeVar, Union
 
 import adbc_driver_manager
 from adbc_driver_manager import dbapi as manager
@@ -106,50 +106,51 @@ def connect(
         raise
 
 
+# What the manager has private differs from version to version. The classes below use none of it, and become those of what the
+# manager has made.
+
+
 class Connection(manager.Connection):
     """A connection. ``connect`` makes it."""
 
     def cursor(self, *, adbc_stmt_kwargs: Optional[Mapping[str, Any]] = None) -> "Cursor":
         """A new cursor. ``adbc_stmt_kwargs`` are options of its statement by their whole names."""
-        cursor = Cursor(self, adbc_stmt_kwargs, dbapi_backend=self._backend)
-        self._cursors.add(cursor)
+        cursor = _become(super().cursor(), Cursor)
+        try:
+            cursor.adbc_statement.set_options(**(adbc_stmt_kwargs or {}))
+        except BaseException:
+            # Nobody has the cursor, so nobody can close it, and an open statement keeps its connection open.
+            cursor.close()
+            raise
         return cursor
 
     @property
     def autocommit(self) -> bool:
         """Whether each statement is a transaction of its own. Turning it on commits what waits."""
-        return self._autocommit
+        return self.adbc_connection.get_option(_AUTOCOMMIT) == "true"
 
     @autocommit.setter
     def autocommit(self, value: bool) -> None:
-        if value != self._autocommit:
-            self._conn.set_autocommit(value)
-            self._autocommit = value
-            self._commit_supported = not value
+        if value != self.autocommit:
+            self.adbc_connection.set_autocommit(value)
+
+    def commit(self) -> None:
+        """Commits the changes since the last commit. With autocommit there are none."""
+        if not self.autocommit:
+            self.adbc_connection.commit()
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit. With autocommit there are none."""
+        if not self.autocommit:
+            self.adbc_connection.rollback()
 
     def adbc_clone(self) -> "Connection":
         """A new connection to the same database."""
-        connection = adbc_driver_manager.AdbcConnection(self._db._db, **(self._conn_kwargs or {}))
-        return Connection(self._db, connection, self._conn_kwargs)
+        return _become(super().adbc_clone(), Connection)
 
 
 class Cursor(manager.Cursor):
     """A cursor. ``Connection.cursor`` makes it."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        adbc_stmt_kwargs: Optional[Mapping[str, Any]] = None,
-        *,
-        dbapi_backend: Any = None,
-    ) -> None:
-        super().__init__(connection, dbapi_backend=dbapi_backend)
-        try:
-            self._stmt.set_options(**(adbc_stmt_kwargs or {}))
-        except BaseException:
-            # Nobody has the cursor, so nobody can close it, and an open statement keeps its connection open.
-            self.close()
-            raise
 
     @property
     def description(self) -> Optional[List[Tuple[Any, ...]]]:
@@ -177,8 +178,21 @@ class Cursor(manager.Cursor):
 
     def _require_rows(self, method: str) -> None:
         """Fetching from a statement that has no rows is an error, by DB-API 2.0. As Arrow it has a table without columns."""
-        if self._results is not None and self._results.rownumber == 0 and self.description is None:
+        if not self.rownumber and self.description is None:
             raise ProgrammingError(
-                f"{method}: the last statement has no rows; rowcount says how many it changed",
+                f"{method}: there are no rows to fetch; no query was run, or the last statement changed something, and rowcount "
+                "says how many rows",
                 status_code=adbc_driver_manager.AdbcStatusCode.INVALID_STATE,
             )
+
+
+_AUTOCOMMIT = "adbc.connection.autocommit"
+
+_Made = TypeVar("_Made")
+
+
+def _become(made: Any, cls: Type[_Made]) -> _Made:
+    """What the manager made, as a class over the manager's own."""
+    made.__class__ = cls
+    found: _Made = made
+    return found

@@ -217,6 +217,9 @@ class TidemillDialect(default.DefaultDialect):
     # A name that has no letter in lower case means the same name in lower case, as Python writes it.
     requires_name_normalize = True
     max_identifier_length = 128
+    # SQLAlchemy 2.0 looks for them, 2.1 does not. None is Python's own.
+    _json_serializer = None
+    _json_deserializer = None
     postfetch_lastrowid = True
     supports_alter = False
     supports_comments = False
@@ -398,6 +401,17 @@ def _whole(digits: int) -> types.TypeEngine[Any]:
     return types.Integer() if digits <= 9 else types.BigInteger() if digits <= 19 else types.Numeric(digits, 0)
 
 
+def _is_text(kind: pyarrow.DataType) -> bool:
+    if pyarrow.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    # By its name: older versions of pyarrow have no views.
+    return str(kind) in ("string", "large_string", "string_view")
+
+
+def _is_binary(kind: pyarrow.DataType) -> bool:
+    return str(kind) in ("binary", "large_binary", "binary_view") or pyarrow.types.is_fixed_size_binary(kind)
+
+
 _Made = Callable[[pyarrow.DataType], types.TypeEngine[Any]]
 
 
@@ -414,20 +428,10 @@ _TYPES: List[Tuple[Callable[[pyarrow.DataType], bool], _Made]] = [
     (pyarrow.types.is_float64, _plain(types.Double)),
     (pyarrow.types.is_floating, _plain(types.Float)),
     (pyarrow.types.is_decimal, lambda kind: types.Numeric(kind.precision, kind.scale)),
-    (lambda kind: _is_text(kind), _plain(types.Text)),
-    (lambda kind: _is_binary(kind), _plain(types.LargeBinary)),
+    (_is_text, _plain(types.Text)),
+    (_is_binary, _plain(types.LargeBinary)),
     (pyarrow.types.is_date, _plain(types.Date)),
     (pyarrow.types.is_time, _plain(types.Time)),
     (pyarrow.types.is_timestamp, lambda kind: types.DateTime(timezone=kind.tz is not None)),
     (pyarrow.types.is_duration, _plain(types.Interval)),
 ]
-
-
-def _is_text(kind: pyarrow.DataType) -> bool:
-    if pyarrow.types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    return kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())
-
-
-def _is_binary(kind: pyarrow.DataType) -> bool:
-    return kind in (pyarrow.binary(), pyarrow.large_binary(), pyarrow.binary_view()) or pyarrow.types.is_fixed_size_binary(kind)
