@@ -6,6 +6,7 @@
 //! by skipping.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
     fs,
     io::{BufRead, BufReader},
@@ -69,7 +70,10 @@ pub(crate) const DRIVER: Wheel = Wheel {
 pub(crate) struct Outcome {
     /// Tests that ran, or said that they could not.
     pub(crate) tests: u64,
+    /// Tests that failed, one for all of its parts.
     pub(crate) failed: u64,
+    /// What the failed tests are called.
+    names: BTreeSet<String>,
     /// Tests that could not run, and why.
     pub(crate) skipped: Vec<(String, String)>,
     pub(crate) good: bool,
@@ -143,6 +147,13 @@ impl Outcome {
             let name = name.map_or(test, |(name, _)| name);
             let reason = reason.trim_matches(['\'', '"']);
             self.skipped.push((name.to_owned(), reason.to_owned()));
+        } else if let Some(test) = ["FAIL: ", "ERROR: "].iter().find_map(|word| line.strip_prefix(word)) {
+            // `test_name (module.Class.test_name)`, and behind it the part that failed.
+            self.names.extend(
+                test.split_once('(')
+                    .and_then(|(_, rest)| rest.split_once(')'))
+                    .map(|(name, _)| name.to_owned()),
+            );
         } else if let Some(rest) = line.strip_prefix("Ran ") {
             self.tests = rest
                 .split(' ')
@@ -156,7 +167,9 @@ impl Outcome {
                     .find_map(|part| part.strip_prefix(what)?.strip_prefix('='));
                 found.and_then(|number| number.parse().ok()).unwrap_or(0)
             };
-            self.failed = number("failures") + number("errors") + number("unexpected successes");
+            let failures = number("failures") + number("errors");
+            let tests = self.names.len() as u64;
+            self.failed = failures.min(if tests == 0 { failures } else { tests }) + number("unexpected successes");
         }
     }
 }
@@ -243,6 +256,14 @@ mod tests {
         assert_eq!((one.tests, one.failed), (1, 1));
         let bad = read("Ran 9 tests in 1s\nFAILED (failures=2, errors=1, skipped=1, unexpected successes=3)\n");
         assert_eq!((bad.tests, bad.failed), (9, 6));
+    }
+
+    #[test]
+    fn a_test_of_many_parts_fails_once() {
+        let outcome = read(
+            "FAIL: test_a (test_x.A.test_a) [one]\nFAIL: test_a (test_x.A.test_a) [two]\nERROR: test_b (test_x.A.test_b)\nRan 5 tests in 1s\nFAILED (failures=2, errors=1, unexpected successes=1)",
+        );
+        assert_eq!((outcome.tests, outcome.failed), (5, 3));
     }
 
     #[test]

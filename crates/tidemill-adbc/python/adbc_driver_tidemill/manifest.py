@@ -68,10 +68,10 @@ def install(place: str) -> Path:
     path = folder(place) / "tidemill.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     # Renamed, so that nobody reads half of it.
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        file.write(text())
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    with tempfile.TemporaryDirectory(dir=path.parent) as unfinished:
+        file = Path(unfinished) / path.name
+        file.write_text(text(), encoding="utf-8")
+        os.replace(file, path)
     return path
 
 

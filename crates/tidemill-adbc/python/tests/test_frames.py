@@ -142,7 +142,11 @@ class Stores(unittest.TestCase):
         self.assertEqual([name.lower() for name in found.column_names], [name.lower() for name in expected.column_names])
         found_rows = zip(*(values(column, field.type) for column, field in zip(found.columns, expected.schema)))
         expected_rows = zip(*(values(column) for column in expected.columns))
-        self.assertEqual(sorted(found_rows, key=str), sorted(list(expected_rows) * times, key=str))
+        found_rows, expected_rows = sorted(found_rows, key=str), sorted(list(expected_rows) * times, key=str)
+        self.assertEqual(len(found_rows), len(expected_rows))
+        # One by one: unittest takes minutes to show how thousands of rows differ.
+        for one, other in zip(found_rows, expected_rows):
+            self.assertEqual(one, other)
 
 
 def values(column, kind=None):
