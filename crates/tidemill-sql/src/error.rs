@@ -240,9 +240,10 @@ impl Error {
             Self::ClickHouse { error, .. } => match **error {
                 ClickHouse::Unsupported { .. } => Fault::Unsupported,
                 ClickHouse::Option { .. } | ClickHouse::Type { .. } => Fault::Statement,
-                ClickHouse::Row(_) | ClickHouse::InsertText { .. } | ClickHouse::Arrow(_) | ClickHouse::Limit { .. } => {
-                    Fault::Value
-                }
+                ClickHouse::Row(_)
+                | ClickHouse::InsertText { .. }
+                | ClickHouse::Arrow(_)
+                | ClickHouse::Limit { .. } => Fault::Value,
                 _ => Fault::Io,
             },
             Self::Cassandra { error, .. } => match **error {
