@@ -195,7 +195,7 @@ func TestTablesAreDescribed(t *testing.T) {
 	_, connection := books(t)
 	schema, err := connection.GetTableSchema(context.Background(), nil, nil, "customers")
 	must(t, err)
-	same(t, []string{schema.Field(0).Name, schema.Field(1).Name}, "CUST", "NAME")
+	same(t, []string{schema.Field(0).Name, schema.Field(1).Name}, "cust", "name")
 	reader, err := connection.GetObjects(context.Background(), adbc.ObjectDepthTables, nil, nil, nil, nil, nil)
 	must(t, err)
 	defer reader.Release()

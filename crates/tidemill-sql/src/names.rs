@@ -619,7 +619,7 @@ mod tests {
             ("PEOPLE", "Data/2024/CUST.dbf"),
             ("Year.Cust", "Data/2024/CUST.dbf"),
             ("year.cust.dbf", "Data/2024/CUST.dbf"),
-            ("old.2024/cust", "Data/2024/CUST.dbf"),
+            ("old.2024/cust.dbf", "Data/2024/CUST.dbf"),
             (r"C:\DATA\2024\CUST.DBF", "Data/2024/CUST.dbf"),
             (r"c:/orders.dbf", "ORDERS.DBF"),
             (r"DATA\2024\cust.dbf", "Data/2024/CUST.dbf"),

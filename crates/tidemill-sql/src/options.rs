@@ -122,6 +122,13 @@ impl SessionOptions {
         self
     }
 
+    /// Whether xBase tables that contradict their format are refused, even where there is no doubt about their records. Default: no.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.xbase = self.xbase.strict(strict);
+        self
+    }
+
     /// How many bytes of memory the records of one chunk of a Riegeli, ArrayRecord or TFRecord file may take beyond the size of the file.
     /// Default: 96 MiB.
     #[must_use]

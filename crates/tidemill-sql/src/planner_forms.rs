@@ -3,6 +3,9 @@
 //! `SUBSTRING(a, 1, 2)` has a node of its own, which the planner gives to the function of text whatever the value is; as a call it is
 //! found by its name. A name behind a subscript, as in `map['key'].member`, is a subscript by a text. EXISTS among the columns of a
 //! query, which the planner knows in conditions alone, is a count that is not 0.
+//!
+//! `a NOT IN (SELECT b …)` of a subquery that depends on the row is `NOT EXISTS (SELECT … WHERE (a = b) IS NOT FALSE)`: the planner leaves
+//! out rows whose `a` is NULL where the subquery is empty, which SQL keeps.
 
 use std::ops::ControlFlow;
 
@@ -23,6 +26,14 @@ impl VisitorMut for Forms {
     type Break = ();
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let outer = aliases(&select.from);
+        if let Some(condition) = &mut select.selection {
+            for_each_conjunct(condition, &mut |part| {
+                if let Some(exists) = not_in_as_exists(part, &outer) {
+                    *part = exists;
+                }
+            });
+        }
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
                 let _: ControlFlow<()> = visit_expressions_mut(expr, |part| {
@@ -62,6 +73,101 @@ impl VisitorMut for Forms {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The names that tables have in a FROM.
+fn aliases(from: &[TableWithJoins]) -> Vec<String> {
+    let factors = from
+        .iter()
+        .flat_map(|table| std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)));
+    let alias = |factor: &TableFactor| match factor {
+        TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. } => {
+            alias.as_ref().map(|alias| alias.name.value.clone())
+        }
+        _ => None,
+    };
+    factors.filter_map(alias).collect()
+}
+
+/// Does something with each part of a condition that has to hold for the whole to hold: there what is not known is as good as false.
+fn for_each_conjunct(condition: &mut Expr, work: &mut impl FnMut(&mut Expr)) {
+    match condition {
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::And,
+            right,
+        } => {
+            for_each_conjunct(left, work);
+            for_each_conjunct(right, work);
+        }
+        Expr::Nested(inner) => for_each_conjunct(inner, work),
+        part => work(part),
+    }
+}
+
+/// NOT IN over a subquery that names a table around it, as NOT EXISTS; `None` for other expressions.
+fn not_in_as_exists(expr: &Expr, outer: &[String]) -> Option<Expr> {
+    let Expr::InSubquery {
+        expr: value,
+        subquery,
+        negated: true,
+    } = expr
+    else {
+        return None;
+    };
+    let SetExpr::Select(select) = &*subquery.body else {
+        return None;
+    };
+    let [SelectItem::UnnamedExpr(column) | SelectItem::ExprWithAlias { expr: column, .. }] =
+        select.projection.as_slice()
+    else {
+        return None;
+    };
+    let is_plain = subquery.limit_clause.is_none() && subquery.fetch.is_none() && subquery.with.is_none();
+    if !is_plain || !is_ungrouped(select) || !names_one_of(select, outer) {
+        return None;
+    }
+    // Within the subquery a name alone would be one of its own columns.
+    let value = match (&**value, outer) {
+        (Expr::Identifier(name), [only]) => Expr::CompoundIdentifier(vec![Ident::with_quote('"', only), name.clone()]),
+        (Expr::CompoundIdentifier(_) | Expr::Value(_), _) => (**value).clone(),
+        _ => return None,
+    };
+    let equal = Expr::BinaryOp {
+        left: Box::new(value),
+        op: BinaryOperator::Eq,
+        right: Box::new(column.clone()),
+    };
+    let not_unequal = Expr::IsNotFalse(Box::new(Expr::Nested(Box::new(equal))));
+    let mut select = select.clone();
+    select.selection = Some(match select.selection.take() {
+        None => not_unequal,
+        Some(condition) => Expr::BinaryOp {
+            left: Box::new(Expr::Nested(Box::new(condition))),
+            op: BinaryOperator::And,
+            right: Box::new(not_unequal),
+        },
+    });
+    let mut subquery = subquery.clone();
+    subquery.body = Box::new(SetExpr::Select(select));
+    Some(Expr::Exists {
+        subquery,
+        negated: true,
+    })
+}
+
+/// Whether a column of one of these tables is named.
+fn names_one_of(select: &Select, tables: &[String]) -> bool {
+    let mut is_named = false;
+    let _: ControlFlow<()> = visit_expressions(select, |part| {
+        if let Expr::CompoundIdentifier(parts) = part
+            && let Some(table) = parts.first()
+        {
+            is_named |= tables.contains(&table.value);
+        }
+        ControlFlow::Continue(())
+    });
+    is_named
 }
 
 /// Whether a query has rows, as a query of one value.
@@ -185,6 +291,14 @@ mod tests {
             (
                 "SELECT NOT EXISTS (SELECT b FROM u WHERE u.c = t.c) FROM t WHERE EXISTS (SELECT 1)",
                 "SELECT (SELECT count(*) = 0 FROM u WHERE u.c = t.c) FROM t WHERE EXISTS (SELECT 1)",
+            ),
+            (
+                "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u WHERE u.c = t.c) AND a > 1",
+                "SELECT a FROM t AS t WHERE NOT EXISTS (SELECT b FROM u WHERE (u.c = t.c) AND (\"t\".a = b) IS NOT FALSE) AND a > 1",
+            ),
+            (
+                "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u) OR t.a NOT IN (SELECT b FROM u WHERE c = t.c)",
+                "SELECT a FROM t AS t WHERE a NOT IN (SELECT b FROM u) OR t.a NOT IN (SELECT b FROM u WHERE c = t.c)",
             ),
             (
                 "SELECT EXISTS (SELECT COUNT(*) FROM u) AS e",

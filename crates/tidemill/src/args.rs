@@ -370,6 +370,10 @@ pub(crate) struct TableArgs {
     /// Go on behind damage; what was left out is reported on standard error.
     #[arg(long, help_heading = TABLES)]
     pub(crate) recover: bool,
+    /// Refuse xBase tables that contradict their format, even where there is no doubt about their records. Default: they are read, and
+    /// inspect and verify tell what it is.
+    #[arg(long, help_heading = TABLES)]
+    pub(crate) strict: bool,
     /// The types of the messages in files of records, as protoc --descriptor_set_out --include_imports writes them. Default:
     /// what a Riegeli file says itself.
     #[arg(long, value_name = "FILE", value_parser = descriptors, help_heading = TABLES)]
@@ -391,6 +395,7 @@ impl TableArgs {
     pub(crate) fn options(&self) -> SessionOptions {
         let mut options = SessionOptions::default()
             .deleted(self.deleted.into())
+            .strict(self.strict)
             .recover(self.recover);
         if let Some(blank) = self.blank {
             options = options.blank(blank.into());
@@ -419,6 +424,7 @@ impl TableArgs {
     pub(crate) fn xbase(&self) -> tidemill_xbase::OpenOptions {
         let options = tidemill_xbase::OpenOptions::default()
             .blank(self.blank.map_or(Blank::Null, Into::into))
+            .strict(self.strict)
             .recover(self.recover);
         match self.codepage {
             Some(codepage) => options.codepage(codepage),

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow_schema::{Field as ArrowField, Schema};
+use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, Int64Type};
+use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{DataType, Field as ArrowField, Schema};
+use tidemill_xbase::Field;
 
 use super::connection_tables::ConnectionTables;
 use super::error::{Error, Kind, Result};
@@ -12,7 +14,7 @@ use super::tables::Tables as _;
 
 impl ConnectionTables<'_> {
     /// Appends the rows of a batch to a table and returns their number. Columns go to the fields of their names, in any case; other
-    /// fields are blank.
+    /// fields are as INSERT leaves them: NULL where they can be, else blank, or 0 where their type has no blank.
     ///
     /// # Errors
     /// [`Kind::NoColumn`] for a column that is no field, [`Kind::Ambiguous`] for two that are the same one, [`Kind::Value`] for a value
@@ -36,7 +38,7 @@ impl ConnectionTables<'_> {
         }
         let rows = batch.num_rows();
         let columns = arrays.into_iter().zip(table.fields()).map(|(array, field)| {
-            let array = array.unwrap_or_else(|| new_null_array(&field.data_type(), rows));
+            let array = array.unwrap_or_else(|| absent(field, rows));
             (ArrowField::new(&field.name, array.data_type().clone(), true), array)
         });
         let (fields, arrays): (Vec<ArrowField>, Vec<ArrayRef>) = columns.unzip();
@@ -45,5 +47,23 @@ impl ConnectionTables<'_> {
         let appended = table.append_batch(&batch)?;
         self.changed(name);
         Ok(u64::from(appended.end - appended.start))
+    }
+}
+
+/// The values of a field that no column is for.
+fn absent(field: &Field, rows: usize) -> ArrayRef {
+    let data_type = field.data_type();
+    let has_no_blank = matches!(field.letter, 'I' | 'B' | 'Y' | '2' | '4');
+    if field.nullable || field.autoincrement.is_some() || !has_no_blank {
+        return new_null_array(&data_type, rows);
+    }
+    match &data_type {
+        DataType::Int32 => Arc::new(PrimitiveArray::<Int32Type>::from_value(0, rows)),
+        DataType::Int64 => Arc::new(PrimitiveArray::<Int64Type>::from_value(0, rows)),
+        DataType::Float64 => Arc::new(PrimitiveArray::<Float64Type>::from_value(0.0, rows)),
+        DataType::Decimal128(..) => {
+            Arc::new(PrimitiveArray::<Decimal128Type>::from_value(0, rows).with_data_type(data_type))
+        }
+        _ => new_null_array(&data_type, rows),
     }
 }

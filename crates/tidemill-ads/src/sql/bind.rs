@@ -14,6 +14,7 @@ use super::error::{Error, Kind, Result};
 use super::expression::{Blank, Column, Comparison, Expr};
 use super::functions;
 use super::group::{Aggregate, AggregateKind};
+use super::like::upper;
 use super::value::{Type, Value};
 use cast::{cast_type, typed_literal};
 use concat::orders_of;
@@ -276,6 +277,19 @@ impl<'s> Scope<'s> {
                 };
                 negated_if(*negated, like)
             }
+            ast::Expr::ILike {
+                negated,
+                any,
+                expr,
+                pattern,
+                escape_char,
+            } => self.bind(&ast::Expr::Like {
+                negated: *negated,
+                any: *any,
+                expr: Box::new(upper(expr)),
+                pattern: Box::new(upper(pattern)),
+                escape_char: escape_char.clone(),
+            })?,
             ast::Expr::Subquery(_)
             | ast::Expr::InSubquery { .. }
             | ast::Expr::Exists { .. }

@@ -142,22 +142,25 @@ impl<'s> Positions<'s> {
         blocking(move || {
             let mut connection = Connection::open(std::path::absolute(&folder).map_err(Error::io(&folder, "find"))?)?;
             let (settings, statements) = (Settings::default(), StatementOptions::default());
-            let mut execute = |text: &str| connection.execute(text, &values, &settings, &statements);
+            let mut execute = |text: &str, values: &[Value]| connection.execute(text, values, &settings, &statements);
             if !is_there {
-                execute(&format!(
+                let made = format!(
                     "CREATE TABLE {TABLE} ( target Memo, source Memo, position Numeric(20, 0), copied Numeric(20, 0), \
                      step Numeric(20, 0), seen Memo )"
-                ))?;
+                );
+                execute(&made, &[])?;
             }
-            let changed = execute(&format!(
+            let moved = format!(
                 "UPDATE {TABLE} SET position = :position, copied = :copied, step = :step, seen = :seen \
                  WHERE target = :target AND source = :source"
-            ))?;
+            );
+            let changed = execute(&moved, &values)?;
             if changed == Executed::Changed(0) {
-                execute(&format!(
+                let added = format!(
                     "INSERT INTO {TABLE} ( position, copied, step, seen, target, source ) \
                      VALUES ( :position, :copied, :step, :seen, :target, :source )"
-                ))?;
+                );
+                execute(&added, &values)?;
             }
             Ok(())
         })

@@ -69,6 +69,8 @@ async fn scripts_and_the_forms_of_ads_are_answered() {
     assert_eq!(csv(&session, undone).await, "5\n");
     let open = "BEGIN TRANSACTION; DELETE FROM t;";
     csv(&session, open).await;
+    assert_eq!(csv(&session, "SELECT COUNT(*) AS n FROM t").await, "0\n");
+    csv(&session, "ROLLBACK WORK").await;
     assert_eq!(csv(&session, "SELECT COUNT(*) AS n FROM t").await, "5\n");
     let wrong = refused(&session, "UPDATE t SET nothing = 1").await.to_string();
     assert!(

@@ -38,6 +38,9 @@ fn conditions() -> Vec<String> {
         ));
     }
     for not in ["", "NOT "] {
+        conditions.push(format!(
+            "mgr {not}IN (SELECT x.id FROM {{t}} x WHERE x.dept = emp.dept AND x.pay > emp.pay)"
+        ));
         conditions.push(format!("pay {not}IN (SELECT pay FROM {{t}} WHERE id > 3)"));
         conditions.push(format!("id {not}IN (SELECT mgr FROM {{t}} WHERE dept = 'a')"));
         conditions.push(format!(
@@ -182,4 +185,16 @@ async fn a_merge_takes_its_own_table_as_its_source() {
     )
     .await;
     assert_eq!(csv(&session, "SELECT id FROM emp WHERE dept = 'X'").await, "5\n");
+}
+
+#[tokio::test]
+async fn not_in_keeps_a_row_without_a_value_where_the_subquery_is_empty() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("t.csv"), "id,a,c\n1,,1\n2,,2\n3,7,1\n4,8,1\n5,7,2\n").expect("written");
+    fs::write(folder.path().join("u.csv"), "b,c\n7,1\n,3\n").expect("written");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let sql = "SELECT id FROM t WHERE t.a NOT IN (SELECT u.b FROM u WHERE u.c = t.c) ORDER BY id";
+    assert_eq!(csv(&session, sql).await, "2\n4\n5\n");
+    let sql = "SELECT id FROM t WHERE a NOT IN (SELECT b FROM u WHERE u.c = t.c + 1) ORDER BY id";
+    assert_eq!(csv(&session, sql).await, "1\n3\n4\n");
 }

@@ -14,6 +14,7 @@ use comfy_table::{Table, presets};
 use serde::Serialize;
 use tidemill_sql::{Format, Location, Place, Session};
 use tidemill_xbase::index::IndexDialect;
+use tidemill_xbase::{ContainerLink, ContainerTable};
 
 use crate::Outcome;
 use crate::args::{InspectArgs, ReportFormat, TableArgs};
@@ -106,7 +107,25 @@ pub(crate) struct XbaseDescription {
     memo: Option<MemoDescription>,
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<index::IndexDescription>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<ContainerDescription>,
+    /// What is not as the format has it, and read all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     fields: Vec<FieldDescription>,
+}
+
+/// What the database container of a Visual FoxPro table says of it.
+#[derive(Serialize)]
+struct ContainerDescription {
+    file: String,
+    table: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    triggers: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -124,6 +143,12 @@ struct FieldDescription {
     decimals: u32,
     nullable: bool,
     arrow: String,
+    /// The name in the table's header, where it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_name: Option<String>,
+    /// What the container says of it: `caption: …`, `comment: …`, `default: …`, `rule: …`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    said: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -144,6 +169,15 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
     let table = tidemill_xbase::Table::open(location.file()?, &args.xbase())?;
     let header = table.header();
     let schema = table.schema();
+    let mut notes: Vec<String> = table.notes().iter().map(ToString::to_string).collect();
+    let container = match table.container() {
+        ContainerLink::Used { container, .. } => table.container().table().map(|known| (container.path(), known)),
+        ContainerLink::Unused { name, why } => {
+            notes.push(format!("the database container {name} is not used: {why}"));
+            None
+        }
+        _ => None,
+    };
     // Hidden fields have no column.
     let visible = table
         .fields()
@@ -170,8 +204,25 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
             block_bytes: memo.block_size(),
         }),
         index: index::production(&table, args)?,
+        container: container.map(|(path, known)| ContainerDescription {
+            file: path.display().to_string(),
+            table: known.name.clone(),
+            comment: known.comment.clone(),
+            rule: known.rule.clone(),
+            triggers: [
+                ("insert", &known.insert_trigger),
+                ("update", &known.update_trigger),
+                ("delete", &known.delete_trigger),
+            ]
+            .into_iter()
+            .filter_map(|(when, what)| Some(format!("{when}: {}", what.as_ref()?)))
+            .collect(),
+        }),
+        notes,
         fields: visible
             .map(|(field, column)| FieldDescription {
+                short_name: (field.short_name != field.name).then(|| field.short_name.clone()),
+                said: container.map_or_else(Vec::new, |(_, known)| said(known, &field.name)),
                 name: field.name.clone(),
                 r#type: field.letter,
                 width: field.width,
@@ -181,6 +232,25 @@ fn describe_xbase(location: &Location, args: &TableArgs) -> anyhow::Result<Xbase
             })
             .collect(),
     })
+}
+
+/// What a container says of a field.
+fn said(table: &ContainerTable, field: &str) -> Vec<String> {
+    let Some(known) = table.fields.iter().find(|known| known.name.eq_ignore_ascii_case(field)) else {
+        return Vec::new();
+    };
+    let parts = [
+        ("caption", &known.caption),
+        ("comment", &known.comment),
+        ("default", &known.default),
+        ("rule", &known.rule),
+        ("input mask", &known.input_mask),
+        ("format", &known.format),
+    ];
+    let said = parts
+        .into_iter()
+        .filter_map(|(what, text)| Some((what, text.as_ref()?)));
+    said.map(|(what, text)| format!("{what}: {text}")).collect()
 }
 
 async fn describe_other(location: &Location, session: &Session) -> anyhow::Result<OtherDescription> {
@@ -323,16 +393,42 @@ impl XbaseDescription {
         if let Some(index) = &self.index {
             text += &lines(&[("index", index.line())]);
         }
+        if let Some(container) = &self.container {
+            text += &lines(&[("container", format!("{} (table {})", container.file, container.table))]);
+            let more = [("comment", &container.comment), ("rule", &container.rule)];
+            let more = more
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value.clone()?)));
+            text += &lines(&more.collect::<Vec<_>>());
+            text += &lines(
+                &container
+                    .triggers
+                    .iter()
+                    .map(|trigger| ("trigger", trigger.clone()))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        text += &lines(&self.notes.iter().map(|note| ("note", note.clone())).collect::<Vec<_>>());
+        let (has_short, has_said) = (
+            self.fields.iter().any(|field| field.short_name.is_some()),
+            self.fields.iter().any(|field| !field.said.is_empty()),
+        );
+        let mut header = vec!["field", "type", "width", "decimals", "as"];
+        header.extend(has_short.then_some("in the header"));
+        header.extend(has_said.then_some("container"));
         let rows = self.fields.iter().map(|field| {
-            vec![
+            let mut row = vec![
                 field.name.clone(),
                 field.r#type.to_string(),
                 field.width.to_string(),
                 field.decimals.to_string(),
                 field.arrow.clone(),
-            ]
+            ];
+            row.extend(has_short.then(|| field.short_name.clone().unwrap_or_default()));
+            row.extend(has_said.then(|| field.said.join("\n")));
+            row
         });
-        text += &table(&["field", "type", "width", "decimals", "as"], rows);
+        text += &table(&header, rows);
         if let Some(index) = &self.index {
             text += &index.table();
         }

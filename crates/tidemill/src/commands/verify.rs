@@ -93,6 +93,8 @@ struct Findings {
     damaged: Vec<Damage>,
     /// What was not looked at.
     note: Option<String>,
+    /// What is not as the format has it, and no damage.
+    notes: Vec<Damage>,
 }
 
 /// What a file is made of.
@@ -137,6 +139,7 @@ impl Findings {
             good,
             damaged,
             note: None,
+            notes: Vec::new(),
         }
     }
 
@@ -145,7 +148,12 @@ impl Findings {
         let damaged: Vec<String> = self.damaged.iter().map(Damage::json).collect();
         let (good, damaged) = (self.good, damaged.join(", "));
         match self.unit {
-            Unit::Records => format!(r#"{{"records": {good}, "damaged": [{damaged}]}}"#),
+            Unit::Records if self.notes.is_empty() => format!(r#"{{"records": {good}, "damaged": [{damaged}]}}"#),
+            Unit::Records => {
+                let notes: Vec<String> = self.notes.iter().map(Damage::json).collect();
+                let notes = notes.join(", ");
+                format!(r#"{{"records": {good}, "damaged": [{damaged}], "notes": [{notes}]}}"#)
+            }
             Unit::Orders => format!(
                 r#"{{"index": {}, "orders": {good}, "damaged": [{damaged}]}}"#,
                 json!(self.file)
@@ -179,6 +187,15 @@ impl Findings {
                 damage.begin,
                 damage.end,
                 shown(&damage.why)
+            )?;
+        }
+        for note in &self.notes {
+            writeln!(
+                out,
+                "  note: bytes {} to {}: {}",
+                note.begin,
+                note.end,
+                shown(&note.why)
             )?;
         }
         Ok(())
@@ -219,6 +236,15 @@ fn verify_xbase(
         why: found.why,
     });
     let mut findings = Findings::records(location, u64::from(verification.good_records), damaged.collect());
+    findings.notes = verification
+        .notes
+        .iter()
+        .map(|note| Damage {
+            begin: note.begin,
+            end: note.end,
+            why: note.to_string(),
+        })
+        .collect();
     let production = index::production(&table, &mut findings);
     report.write(&findings)?;
     for path in production.iter().chain(&args.indexes) {

@@ -96,6 +96,7 @@ fn findings(path: &Path, index: &Index, found: Vec<Finding>) -> Findings {
         good: index.tags().len() as u64,
         damaged: damaged.collect(),
         note: None,
+        notes: Vec::new(),
     }
 }
 
@@ -114,5 +115,6 @@ fn unreadable(path: &Path, error: Error) -> anyhow::Result<Findings> {
             why: error.to_string(),
         }],
         note: None,
+        notes: Vec::new(),
     })
 }

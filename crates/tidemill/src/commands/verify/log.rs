@@ -15,6 +15,7 @@ pub(super) fn verify(path: &Path) -> anyhow::Result<Findings> {
         good: good as u64,
         damaged,
         note,
+        notes: Vec::new(),
     };
     match LogContents::read(path) {
         Ok(log) => {
