@@ -42,10 +42,6 @@ impl Sibling {
         Ok(sibling)
     }
 
-    pub(crate) fn handle(&self) -> Arc<File> {
-        Arc::clone(&self.handle)
-    }
-
     pub(crate) fn data_file(&self) -> DataFile {
         DataFile::new(&self.path, Box::new(Arc::clone(&self.handle)))
     }
@@ -54,14 +50,14 @@ impl Sibling {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(crate) fn replace(mut self) -> Result<Arc<File>> {
+    pub(crate) fn replace(mut self) -> Result<()> {
         fs::rename(&self.path, &self.target).map_err(|e| Error::io(&self.target, "replace", e))?;
         self.done = true;
         // The new name is on the disk once its folder is; where folders cannot be opened, the system sees to it.
         if let Ok(folder) = File::open(folder_of(&self.target)) {
             folder.sync_all().map_err(|e| Error::io(&self.target, "sync", e))?;
         }
-        Ok(Arc::clone(&self.handle))
+        Ok(())
     }
 }
 

@@ -1,14 +1,16 @@
 //! A table of another structure in the place of an old one.
 //!
-//! The new table is written beside the old one and renamed over it when it is whole, so that an error or a crash before
-//! leaves the old one. The memo file stays: fields that are kept keep their pointers, and values that become memos are
-//! appended to it. Descriptors of fields that are kept are copied with what they count.
+//! The new table, its orders, and its memo file if it gets one, are written to new files in a folder beside the old ones and brought
+//! to the disk. Then they take their places, all of them or none, whatever happens to the process or the machine: what a crash cuts
+//! off is gone on with by [`crate::recover`]. A memo file that is there stays: fields that are kept keep their pointers, and values
+//! that become memos are appended to it before. Descriptors of fields that are kept are copied with what they count.
 //!
 //! A counter that is added numbers the records that are there, in their order and deleted ones too, and one that a field of
 //! integers becomes goes on behind the greatest of them, as ADS documents the latter ("AdsRestructureTable").
 //!
 //! What this module does not do: it alters no tables of dBASE II and dBASE 7, whose descriptors are others.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +23,7 @@ use crate::alteration::{Alteration, AlteredColumn};
 use crate::array_values::ArrayValues;
 use crate::container::{BACKLINK, ContainerLink};
 use crate::conversion::{convert, shown};
+use crate::draft::{Draft, DraftFile};
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::header::Dialect;
@@ -28,13 +31,14 @@ use crate::lock::FileLocks;
 use crate::memo::MemoDialect;
 use crate::memo_editor::MemoEditor;
 use crate::memo_writer::{MemoWriter, block_size};
+use crate::own_name::folder_of;
 use crate::regular_file;
 use crate::scan::{Deleted, Scan};
-use crate::sibling::Sibling;
 use crate::storage::DataFile;
 use crate::table::Table;
+use crate::table_set::replace;
 use crate::table_writer::{Column, NULL_FLAGS, descriptor};
-use crate::transaction::KeptLocks;
+use crate::transaction::{Disk, KeptLocks, TheDisk};
 use crate::value::Value;
 
 /// Where the flags of the header are, and the bit that says in Visual FoxPro tables that there are memos.
@@ -71,16 +75,22 @@ impl TableEditor {
     /// counter that is added numbers the records; one that a field becomes keeps its values, and goes on behind the greatest.
     ///
     /// The orders of all open index files are made anew, with keys as long as their expressions are now; custom orders are
-    /// empty then.
+    /// empty then. Those of the table's folder take their places with it, those of other folders are made anew afterwards.
     ///
     /// # Errors
     /// [`Error::Value`] with record, field and value for the first value that does not fit; [`Error::Misuse`] unless the table
     /// is open exclusively, in a transaction, and for a structure that the format does not allow; [`Error::Order`] when an
     /// order could not be made over the new fields, with [`Error::DuplicateKey`] when they gave two records one key in a candidate
     /// index; [`Error::Unsupported`] for tables of dBASE II and
-    /// dBASE 7, those with fields that are not read, and those whose fields a database container describes. The table is as before then, though values that were to become memos
-    /// may stay behind in the memo file. [`Error::Io`].
+    /// dBASE 7, those with fields that are not read, and those whose fields a database container describes. The table is as before
+    /// then, though values that were to become memos may stay behind in the memo file. [`Error::Io`]; [`Error::Unknown`] when the disk
+    /// failed while the files took their places; close the table then and recover the folder.
     pub fn alter(&mut self, alteration: &Alteration) -> Result<()> {
+        let disk: Arc<dyn Disk> = Arc::new(TheDisk);
+        self.alter_on(alteration, &disk)
+    }
+
+    pub(crate) fn alter_on(&mut self, alteration: &Alteration, disk: &Arc<dyn Disk>) -> Result<()> {
         self.alone("altering")?;
         self.committed("altering")?;
         if let ContainerLink::Used { container, .. } = self.opened().container() {
@@ -94,11 +104,14 @@ impl TableEditor {
         }
         let table = Arc::new(self.table()?);
         let structure = Structure::new(self, alteration)?;
-        let sibling = Sibling::create(&regular_file::behind_link(self.path())?, self.path())?;
-        sibling.data_file().write(0, &structure.header)?;
-        let mut new = self.altered(&sibling)?;
+        let real = regular_file::behind_link(self.path())?;
+        let folder = std::fs::canonicalize(folder_of(&real)).map_err(|e| Error::io(&real, "open", e))?;
+        let draft = Draft::beside(&real, disk)?;
+        let file = draft.file(&real)?;
+        file.data().write(0, &structure.header)?;
+        let mut new = self.altered(&file)?;
         self.check_orders(&new.fields.visible)?;
-        let memo = structure.open_memo(self, &mut new)?;
+        let memo = structure.open_memo(self, &mut new, draft.folder())?;
         let count = self.record_count();
         let copy = || self.copy_altered(&table, &new, alteration);
         let written = self.options.log.as_ref().map_or_else(copy, |log| log.statement(copy));
@@ -112,44 +125,50 @@ impl TableEditor {
             self.check_candidates(&altered, &new.fields.visible, |_| true)?;
         }
         new.file.sync()?;
-        let memo_gone = match memo {
-            NewMemo::Created(created) => {
-                created.kept();
-                None
-            }
-            NewMemo::Gone => self.memo.take().map(|memo| memo.path().to_owned()),
-            NewMemo::Kept => None,
-        };
         if let Some(memo) = &new.memo {
             memo.sync()?;
         }
+        let whole = new.table()?;
+        let orders = self.draft_orders_over(&new.fields.visible, &whole, &folder, &draft)?;
+        // Nothing points at it any more; left behind it would only be in the way.
+        let gone = self.memo.as_ref().filter(|_| matches!(memo, NewMemo::Gone));
+        let gone: Vec<PathBuf> = gone.map(|memo| memo.path().to_owned()).into_iter().collect();
+        let is_beside = |path: &PathBuf| std::fs::canonicalize(folder_of(path)).is_ok_and(|found| found == folder);
+        let (beside, elsewhere): (Vec<_>, Vec<_>) = gone.into_iter().partition(is_beside);
+        replace(&real, draft.folder(), &beside, disk)?;
         self.history.note_all();
         let path = self.path().to_owned();
-        let handle = sibling.replace()?;
-        if let Some(gone) = memo_gone {
-            // Nothing points at it any more; left behind it would only be in the way.
-            std::fs::remove_file(&gone).map_err(|e| Error::io(&gone, "remove", e))?;
+        self.file = record_file(&path, file.handle(), &self.options)?;
+        self.locks = KeptLocks::of_table(
+            FileLocks::new(Arc::clone(file.handle()), &path)?,
+            self.options.log.as_ref(),
+        );
+        match memo {
+            NewMemo::Kept => {}
+            NewMemo::Gone => self.memo = None,
+            NewMemo::Created { path, handle } => {
+                let data = record_file(&path, &handle, &self.options)?;
+                self.memo = new.memo.take().map(|memo| memo.moved(data));
+            }
         }
-        self.file = record_file(&path, &handle, &self.options)?;
-        self.locks = KeptLocks::of_table(FileLocks::new(handle, &path)?, self.options.log.as_ref());
-        if self.memo.is_none() {
-            self.memo = new.memo.take();
+        for gone in elsewhere {
+            std::fs::remove_file(&gone).map_err(|e| Error::io(&gone, "remove", e))?;
         }
         self.header = new.header.clone();
         self.fields = Arc::clone(&new.fields);
         self.look_at_fields();
         self.ranges = self.options.scheme.table(&self.header);
-        self.remake_orders()
+        self.remake_orders(&folder, &orders)
     }
 
     /// An editor of the new file, which has a header so far.
-    fn altered(&self, sibling: &Sibling) -> Result<Self> {
-        let file = sibling.data_file();
+    fn altered(&self, new: &DraftFile) -> Result<Self> {
+        let file = new.data().clone();
         let table = Table::edited(&file, None, None, self.codepage, &self.options.open)?;
         let mut options = self.options.clone();
         options.log = None;
         options.mode = OpenMode::Exclusive;
-        let locks = FileLocks::new(sibling.handle(), file.path())?;
+        let locks = FileLocks::new(Arc::clone(new.handle()), file.path())?;
         options.keys = None;
         let locks = KeptLocks::of_table(locks, None);
         let editor = Self::of(table, file, None, locks, &options);
@@ -309,28 +328,12 @@ impl TableEditor {
 /// What becomes of the memo file.
 enum NewMemo {
     Kept,
-    Created(CreatedMemo),
+    /// A new one in the draft, which is to have this path.
+    Created {
+        path: PathBuf,
+        handle: Arc<File>,
+    },
     Gone,
-}
-
-/// A memo file that is removed again unless the table is altered.
-struct CreatedMemo {
-    path: PathBuf,
-    kept: bool,
-}
-
-impl CreatedMemo {
-    fn kept(mut self) {
-        self.kept = true;
-    }
-}
-
-impl Drop for CreatedMemo {
-    fn drop(&mut self) {
-        if !self.kept {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
 }
 
 /// The header of the new table, and how it keeps memos.
@@ -438,8 +441,8 @@ impl Structure {
         Ok(Self { header, memo })
     }
 
-    /// Gives the new table the memo file of the old one, or one of its own.
-    fn open_memo(&self, old: &TableEditor, new: &mut TableEditor) -> Result<NewMemo> {
+    /// Gives the new table the memo file of the old one, or one of its own in the folder `draft`.
+    fn open_memo(&self, old: &TableEditor, new: &mut TableEditor, draft: &Path) -> Result<NewMemo> {
         let Some(dialect) = self.memo else {
             return Ok(if old.memo.is_some() {
                 NewMemo::Gone
@@ -458,17 +461,14 @@ impl Structure {
                 path.display()
             )));
         }
-        MemoWriter::create(&path, dialect, block_size(dialect))?.finish()?;
-        let created = CreatedMemo { path, kept: false };
-        new.memo = Some(open_created(&created.path, dialect, old)?);
-        Ok(NewMemo::Created(created))
+        let drafted = draft.join(path.file_name().unwrap_or_default());
+        MemoWriter::create(&drafted, dialect, block_size(dialect))?.finish()?;
+        let handle = open_file(&drafted, &old.options)?;
+        // It goes past the log, which knows nothing of drafts.
+        let file = DataFile::new(&drafted, Box::new(Arc::clone(&handle)));
+        new.memo = Some(MemoEditor::created(file, dialect));
+        Ok(NewMemo::Created { path, handle })
     }
-}
-
-fn open_created(path: &Path, dialect: MemoDialect, old: &TableEditor) -> Result<MemoEditor> {
-    let handle = open_file(path, &old.options)?;
-    let file: DataFile = record_file(path, &handle, &old.options)?;
-    Ok(MemoEditor::created(file, dialect))
 }
 
 /// The flags of the old field with the bits: programs differ in them.

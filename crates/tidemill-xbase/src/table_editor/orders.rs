@@ -13,6 +13,7 @@
 
 mod candidates;
 mod custom;
+mod drafts;
 mod fresh;
 mod making;
 mod relisted;
@@ -24,7 +25,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::files::{data_file, open_file};
 use super::{EditOptions, OpenMode, TableEditor};
-use crate::draft::{Draft, DraftFile};
 use crate::error::{Error, Result};
 use crate::expression::{Record, RecordBytes};
 use crate::field::Field;
@@ -377,46 +377,12 @@ impl TableEditor {
             // Records have other numbers already, so that it is too late to stop.
             let options = editor.options.build.without_stop();
             files.iter_mut().filter(|file| is_meant(file)).try_for_each(|file| {
-                file.index.replace_by(&file.rebuilt(&table, &options)?)?;
+                file.index.replace_by(&file.rebuilt(&file.keys, &table, &options)?)?;
                 file.prepare()
             })
         });
         self.orders.files = files;
         rebuilt
-    }
-
-    /// Writes the orders of the open index files of a folder anew into a draft, with the keys of the records of `table`.
-    pub(super) fn draft_orders(&self, table: &Table, folder: &Path, draft: &Draft) -> Result<Vec<DraftFile>> {
-        let files = self
-            .orders
-            .files
-            .iter()
-            .filter(|file| lies_in(file.index.path(), folder));
-        let drafted = files.map(|file| {
-            let bytes = file.rebuilt(table, &self.options.build)?;
-            let new = draft.file(file.index.path())?;
-            new.data().write(0, &bytes)?;
-            new.data().sync()?;
-            Ok(new)
-        });
-        drafted.collect()
-    }
-
-    /// Goes on with the index files that [`TableEditor::draft_orders`] has made, which have taken the places of the old ones.
-    pub(super) fn move_orders(&mut self, folder: &Path, new: &[DraftFile]) -> Result<()> {
-        let (options, table) = (&self.options, Arc::clone(&self.orders.table));
-        let files = self
-            .orders
-            .files
-            .iter_mut()
-            .filter(|file| lies_in(file.index.path(), folder));
-        for (file, new) in files.zip(new) {
-            let data = data_file(file.index.path(), new.handle(), options)?;
-            file.index.move_to(Arc::new(data))?;
-            file.table = Arc::clone(&table);
-            file.prepare()?;
-        }
-        Ok(())
     }
 
     /// Whether every open order can be made over other fields.
@@ -426,16 +392,6 @@ impl TableEditor {
     pub(super) fn check_orders(&self, fields: &[Field]) -> Result<()> {
         let mut files = self.orders.files.iter();
         files.try_for_each(|file| file.keys_over(fields).map(drop))
-    }
-
-    /// Makes the orders of all open index files anew over the fields that the table has now.
-    pub(super) fn remake_orders(&mut self) -> Result<()> {
-        self.orders.table = Arc::new(self.table()?);
-        for file in &mut self.orders.files {
-            file.keys = file.keys_over(&self.fields.visible)?;
-            file.table = Arc::clone(&self.orders.table);
-        }
-        self.rebuild_orders()
     }
 
     /// The file and the place in it of an order.
@@ -704,11 +660,11 @@ impl OrderFile {
         keys.collect()
     }
 
-    /// The file anew, with the keys that the records of `table` have. Custom orders are empty.
-    fn rebuilt(&self, table: &Table, options: &BuildOptions) -> Result<Vec<u8>> {
+    /// The file anew, with these keys of the records of `table`. Custom orders are empty.
+    fn rebuilt(&self, keys: &[OrderKeys], table: &Table, options: &BuildOptions) -> Result<Vec<u8>> {
         let codepage = self.settings.environment.codepage;
         let mut builder = IndexBuilder::new(self.index.dialect(), table.record_count(), codepage);
-        for (tag, keys) in self.index.tags().iter().zip(&self.keys) {
+        for (tag, keys) in self.index.tags().iter().zip(keys) {
             let order = keys.of_order(&OrderSpec::from(tag), &self.settings);
             let mut sorter = options.apply(&tag.name, builder.keys(&order)?);
             if !tag.is_custom {

@@ -20,6 +20,13 @@ use crate::table::Table;
 use crate::table_set::replace;
 use crate::transaction::{Disk, KeptLocks, TheDisk};
 
+/// Which records stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    NotDeleted,
+    Nothing,
+}
+
 /// How many bytes of records are written at once.
 const CHUNK: usize = 1 << 20;
 /// How many records go by between two reports.
@@ -47,7 +54,12 @@ impl TableEditor {
     pub(crate) fn pack_on(&mut self, disk: &Arc<dyn Disk>) -> Result<u32> {
         self.alone("packing")?;
         self.committed("packing")?;
-        if self.orders.has_candidates() {
+        self.rewritten(Keeps::NotDeleted, disk)
+    }
+
+    /// Lets the table without some records take the place of the old one, with its memos and orders.
+    fn rewritten(&mut self, keeps: Keeps, disk: &Arc<dyn Disk>) -> Result<u32> {
+        if keeps == Keeps::NotDeleted && self.orders.has_candidates() {
             let table = self.table()?;
             self.check_candidates(&table, &self.fields.visible, |record| !record.is_deleted())?;
         }
@@ -57,7 +69,7 @@ impl TableEditor {
         let table = draft.file(&path)?;
         let varying = self.fields.visible.iter().any(|f| f.kind == FieldKind::Variant);
         let memo = match &self.memo {
-            Some(memo) if memo.dialect() != MemoDialect::FptFlex && !varying => {
+            Some(memo) if memo.dialect() != MemoDialect::FptFlex && (!varying || keeps == Keeps::Nothing) => {
                 self.check_beside(memo.path(), &folder)?;
                 let new = draft.file(memo.path())?;
                 let editor = memo.emptied(new.data().clone())?;
@@ -65,7 +77,7 @@ impl TableEditor {
             }
             _ => None,
         };
-        let kept = self.copy_kept(table.data(), memo.as_ref().map(|(_, editor)| editor))?;
+        let kept = self.copy_kept(keeps, table.data(), memo.as_ref().map(|(_, editor)| editor))?;
         if let Some((_, editor)) = &memo {
             editor.sync()?;
         }
@@ -99,13 +111,31 @@ impl TableEditor {
         }
     }
 
-    /// Removes all records for good, all memos, and all entries of the open index files.
+    /// Removes all records for good, all memos, and all entries of the open index files: of all files or of none, whatever happens
+    /// to the process or the machine, as [`TableEditor::pack`] does; with a log as a part of its transaction, which can be rolled
+    /// back. Without a log, a memo file that lies elsewhere, beside a link to the table, is emptied afterwards.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) unless the table is open exclusively, [`Error::Io`](crate::Error::Io).
+    /// [`Error::Misuse`] unless the table is open exclusively, [`Error::Io`], and [`Error::Unknown`] as [`TableEditor::pack`].
     pub fn zap(&mut self) -> Result<()> {
+        let disk: Arc<dyn Disk> = Arc::new(TheDisk);
+        self.zap_on(&disk)
+    }
+
+    pub(crate) fn zap_on(&mut self, disk: &Arc<dyn Disk>) -> Result<()> {
         self.alone("zapping")?;
-        self.as_one(Self::zap_alone)
+        if self.is_in_memory || self.options.log.is_some() || !self.has_memos_beside()? {
+            return self.as_one(Self::zap_alone);
+        }
+        self.committed("zapping")?;
+        self.rewritten(Keeps::Nothing, disk).map(drop)
+    }
+
+    fn has_memos_beside(&self) -> Result<bool> {
+        let path = regular_file::behind_link(self.path())?;
+        let folder = |path: &Path| std::fs::canonicalize(folder_of(path)).ok();
+        let memo = self.memo.as_ref().map(|memo| folder(memo.path()));
+        Ok(memo.is_none_or(|memo| memo == folder(&path)))
     }
 
     fn zap_alone(&mut self) -> Result<()> {
@@ -127,14 +157,18 @@ impl TableEditor {
         self.flush()
     }
 
-    fn copy_kept(&self, to: &DataFile, memos: Option<&MemoEditor>) -> Result<u32> {
+    fn copy_kept(&self, keeps: Keeps, to: &DataFile, memos: Option<&MemoEditor>) -> Result<u32> {
         let mut header = vec![0; self.header.header_len as usize];
         self.file.read("table header", 0, &mut header)?;
         let stride = self.header.record_len as usize;
         let memo_fields: Vec<&Field> = self.fields.visible.iter().filter(|f| f.kind.uses_memo()).collect();
         let (mut out, mut at, mut kept) = (header, 0, 0u32);
         let total = Some(u64::from(self.record_count()));
-        for record in 1..=self.record_count() {
+        let last = match keeps {
+            Keeps::NotDeleted => self.record_count(),
+            Keeps::Nothing => 0,
+        };
+        for record in 1..=last {
             if record.is_multiple_of(REPORT_EVERY) {
                 let keys = u64::from(record);
                 self.options.build.tell(Progress { keys, total })?;

@@ -10,6 +10,7 @@ use arrow_array::cast::AsArray;
 use tempfile::TempDir;
 
 use super::{Disk, LogOptions, TheDisk, TransactionLog, pending_logs, recover};
+use crate::alteration::Alteration;
 use crate::error::{Error, Result};
 use crate::field_spec::FieldSpec;
 use crate::header::CivilDate;
@@ -382,6 +383,44 @@ fn a_table_is_packed_with_its_memos_and_index_as_one_whatever_fails() {
         });
     }
     assert!(faults > 90, "{faults}");
+}
+
+#[test]
+fn a_table_is_zapped_with_its_memos_and_index_as_one_whatever_fails() {
+    let mut faults = 0;
+    for old in [OLD, PLAIN, Made { has_memo: false, ..OLD }] {
+        faults += Place::new(Some(old)).check(&format!("zapping {old:?}"), |place, disk| {
+            let mut table = TableEditor::open(place.table(), &EditOptions::new(TODAY)).unwrap();
+            table.zap_on(disk)?;
+            assert_eq!(table.record_count(), 0);
+            Ok(())
+        });
+    }
+    assert!(faults > 90, "{faults}");
+}
+
+#[test]
+fn a_table_gets_another_structure_with_its_memos_and_index_as_one_whatever_fails() {
+    type Alter = fn(Alteration) -> Result<Alteration>;
+    let cases: [(Made, Alter); 4] = [
+        (OLD, |of| Ok(of.add_field(FieldSpec::new("EXTRA", 'C', 5, 0)))),
+        (OLD, |of| of.drop_field("NOTE")),
+        (PLAIN, |of| Ok(of.add_field(FieldSpec::new("NOTE", 'M', 10, 0)))),
+        (Made { has_memo: false, ..OLD }, |of| {
+            of.change_field("NAME", FieldSpec::new("NAME", 'C', 20, 0))
+        }),
+    ];
+    let mut faults = 0;
+    for (old, change) in cases {
+        faults += Place::new(Some(old)).check(&format!("altering {old:?}"), |place, disk| {
+            let mut table = TableEditor::open(place.table(), &EditOptions::new(TODAY)).unwrap();
+            let alteration = change(Alteration::of(table.fields())).unwrap();
+            table.alter_on(&alteration, disk)?;
+            assert_eq!(table.record_count(), 7);
+            Ok(())
+        });
+    }
+    assert!(faults > 120, "{faults}");
 }
 
 #[test]
