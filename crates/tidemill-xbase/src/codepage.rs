@@ -59,14 +59,14 @@ code_pages! {
     Cp865, "cp865", ["865", "ibm865"], Some(0x66), "Nordic MS-DOS.";
     Cp866, "cp866", ["866", "ibm866", "oem866"], Some(0x65), "Russian MS-DOS.";
     Cp869, "cp869", ["869", "ibm869"], None, "Modern Greek MS-DOS.";
-    Cp874, "cp874", ["874", "windows874"], Some(0x7C), "Thai Windows.";
+    Cp874, "cp874", ["874", "windows874", "885911", "iso885911", "tis620"], Some(0x7C), "Thai Windows.";
     Cp895, "cp895", ["895", "kamenicky"], Some(0x68), "Kamenický, Czech MS-DOS.";
     Mazovia, "mazovia", ["cp620", "620", "cp790", "cp667"], Some(0x69), "Mazovia, Polish MS-DOS.";
     Cp1250, "cp1250", ["1250", "windows1250"], Some(0xC8), "Central European Windows.";
     Cp1251, "cp1251", ["1251", "windows1251"], Some(0xC9), "Cyrillic Windows.";
     Cp1252, "cp1252", ["1252", "windows1252", "ansi"], Some(0x03), "Western European Windows.";
     Cp1253, "cp1253", ["1253", "windows1253"], Some(0xCB), "Greek Windows.";
-    Cp1254, "cp1254", ["1254", "windows1254", "iso88599", "latin5"], Some(0xCA), "Turkish Windows, which includes ISO 8859-9.";
+    Cp1254, "cp1254", ["1254", "windows1254", "88599", "iso88599", "latin5"], Some(0xCA), "Turkish Windows, which includes ISO 8859-9.";
     Cp1255, "cp1255", ["1255", "windows1255"], Some(0x7D), "Hebrew Windows.";
     Cp1256, "cp1256", ["1256", "windows1256"], Some(0x7E), "Arabic Windows.";
     Cp1257, "cp1257", ["1257", "windows1257"], Some(0xCC), "Baltic Windows.";
@@ -90,6 +90,7 @@ code_pages! {
     MacCyrillic, "x-mac-cyrillic", ["cp10007", "10007", "maccyrillic"], Some(0x96), "Macintosh Cyrillic.";
     Utf8, "utf-8", ["cp65001", "65001"], None, "UTF-8.";
     Cp932, "cp932", ["932", "shiftjis", "sjis", "windows31j"], Some(0x7B), "Japanese Shift-JIS.";
+    EucJp, "euc-jp", ["cp20932", "20932", "cp51932", "51932"], None, "Japanese EUC.";
     Cp936, "cp936", ["936", "gbk", "gb2312", "gb18030"], Some(0x7A), "Simplified Chinese GBK.";
     Cp949, "cp949", ["949", "euckr", "uhc"], Some(0x79), "Korean.";
     Cp950, "cp950", ["950", "big5"], Some(0x78), "Traditional Chinese Big5.";
@@ -187,6 +188,7 @@ impl CodePage {
         match self {
             Self::Utf8 => Decoder::Utf8,
             Self::Cp932 => Decoder::Multi(encoding_rs::SHIFT_JIS),
+            Self::EucJp => Decoder::Multi(encoding_rs::EUC_JP),
             Self::Cp936 => Decoder::Multi(encoding_rs::GBK),
             Self::Cp949 => Decoder::Multi(encoding_rs::EUC_KR),
             Self::Cp950 => Decoder::Multi(encoding_rs::BIG5),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::beside::beside;
 use crate::container::BACKLINK;
+use crate::cpg_file::CPG_LIMIT;
 use crate::error::{Error, Result};
 use crate::header::Dialect;
 use crate::memo::MemoDialect;
@@ -15,7 +16,7 @@ use crate::memo_writer;
 use crate::regular_file;
 use crate::source::Source;
 use crate::storage::{DataFile, Storage};
-use crate::table::{CPG_LIMIT, Table};
+use crate::table::Table;
 use crate::table_set::TableSet;
 
 /// How many bytes are copied at once.

@@ -84,6 +84,7 @@ mod columns;
 mod container;
 mod conversion;
 mod copy;
+mod cpg_file;
 mod damage;
 mod digits;
 mod draft;

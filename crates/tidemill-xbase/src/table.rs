@@ -1,7 +1,6 @@
 //! An open table: its header, its fields, its memo file and how to read them.
 
 use std::fs::File;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use arrow_schema::SchemaRef;
 
 use crate::codepage::CodePage;
 use crate::container::{ContainerLink, link_of};
+use crate::cpg_file::{self, Named};
 use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
 use crate::expression::RecordBytes;
@@ -17,7 +17,6 @@ use crate::field::{Field, Fields};
 use crate::header::{Dialect, Header};
 use crate::memo::{self, Memo};
 use crate::note::{Note, NoteLog};
-use crate::regular_file;
 use crate::scan::{Batches, Scan};
 use crate::source::{Access, Source};
 use crate::stamp::FileMemo;
@@ -153,6 +152,8 @@ pub struct Table {
     record_count: u32,
     deleted_count: OnceLock<u32>,
     pub(crate) damage: Arc<DamageLog>,
+    /// What was found beside the table.
+    opening_notes: Vec<Note>,
     pub(crate) notes: NoteLog,
 }
 
@@ -163,8 +164,8 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Corrupt`] for a header that contradicts itself or the file's length (not while
-    /// recovering, as far as anything can be read), [`Error::Unsupported`] for encrypted tables, and
-    /// [`Error::Corrupt`] for a `.cpg` file that names no code page (while recovering it is passed over).
+    /// recovering, as far as anything can be read), [`Error::Unsupported`] for encrypted tables. A `.cpg` file that names no code
+    /// page is a note, or [`Error::Corrupt`] where everything is to be [strict](OpenOptions::strict).
     /// [`Error::NotRegular`] for a pipe, a device or a folder in the place of one of its files. [`Error::Pending`] when a log in
     /// its folder has changes of it that a program left unfinished ([`crate::recover`] writes them), also while recovering: what
     /// a crash left is no damage.
@@ -200,19 +201,30 @@ impl Table {
     fn over(mut source: Source, options: &OpenOptions) -> Result<Self> {
         let path = source.path().to_owned();
         let header = read_header(&mut source)?;
+        let mut notes = Vec::new();
         let codepage = match options.codepage {
             Some(codepage) => Some(codepage),
             // One that cannot be read is told even while recovering: nobody knows what it says.
-            None => match cpg_file(&path) {
+            None => match cpg_file::read(&path) {
                 Err(Error::Corrupt(_)) if options.recover => None,
-                found => found?,
+                found => match found? {
+                    None => None,
+                    Some(Named::Page(page)) => Some(page),
+                    Some(Named::Other(cpg, name)) if options.strict => return Err(Named::refused(&cpg, &name)),
+                    Some(Named::Other(cpg, name)) => {
+                        notes.push(Named::note(&cpg, &name));
+                        None
+                    }
+                },
             },
         };
         let memo = |header: &Header| {
             let found = memo::find(&path, header.dialect)?;
             Ok(Memo::open(&found, options.access, header))
         };
-        Self::new(source, header, None, codepage, memo, options)
+        let mut table = Self::new(source, header, None, codepage, memo, options)?;
+        table.opening_notes = notes;
+        Ok(table)
     }
 
     /// A table in memory, for tests, fuzzers and callers that have the bytes already. Errors call it `memory.dbf`.
@@ -313,6 +325,7 @@ impl Table {
             record_count,
             deleted_count: OnceLock::new(),
             damage,
+            opening_notes: Vec::new(),
             notes: NoteLog::default(),
         })
     }
@@ -411,7 +424,8 @@ impl Table {
     /// What is not as the format has it and is read all the same: in the header, behind the last record, and, with
     /// [`OpenOptions::null_for_bad_values`], the values that were passed over so far.
     pub fn notes(&self) -> Vec<Note> {
-        let mut notes = self.fields.notes.clone();
+        let mut notes = self.opening_notes.clone();
+        notes.extend(self.fields.notes.iter().cloned());
         notes.extend(self.uncounted());
         notes.extend(self.notes.list());
         notes
@@ -567,47 +581,4 @@ fn records_in_file(source: &Source, header: &Header, recover: Option<&DamageLog>
         why: format!("record count: expected {expected}, found {}", header.record_count),
     });
     Ok(room)
-}
-
-/// More bytes than any `.cpg` file has: a name, and perhaps a line end.
-pub(crate) const CPG_LIMIT: u64 = 4096;
-
-/// The code page that the `.cpg` file beside the table names.
-///
-/// # Errors
-/// [`Error::Corrupt`] when it names none; [`Error::NotRegular`], [`Error::Io`] when it cannot be read.
-fn cpg_file(table: &Path) -> Result<Option<CodePage>> {
-    let mut found = None;
-    for extension in ["cpg", "CPG"] {
-        let path = table.with_extension(extension);
-        match regular_file::read_short(&path, "code page", CPG_LIMIT) {
-            Ok(text) => {
-                found = Some((path, text));
-                break;
-            }
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(e),
-        }
-    }
-    let Some((path, text)) = found else {
-        return Ok(None);
-    };
-    let name = String::from_utf8_lossy(text.get(..64.min(text.len())).unwrap_or_default())
-        .trim()
-        .to_owned();
-    let bare = name
-        .trim_start_matches("OEM ")
-        .trim_start_matches("ANSI ")
-        .trim_start_matches("LDID/");
-    match (bare.parse(), bare.parse::<u8>()) {
-        (Ok(codepage), _) => Ok(Some(codepage)),
-        (Err(_), Ok(byte)) if CodePage::from_language_byte(byte).is_some() => Ok(CodePage::from_language_byte(byte)),
-        _ => Err(Error::corrupt(
-            &path,
-            "code page",
-            0,
-            "a name such as cp1252 or UTF-8 (an option overrides it)",
-            name,
-        )),
-    }
 }

@@ -210,8 +210,16 @@ fn a_cpg_file_beats_the_language_byte_and_an_option_beats_both() {
         assert_eq!(Table::open(&path, &options).unwrap().codepage(), CodePage::Koi8R);
     }
     std::fs::write(folder.path().join("t.cpg"), "klingon").unwrap();
-    let error = Table::open(&path, &OpenOptions::new()).unwrap_err().to_string();
+    let strict = OpenOptions::new().strict(true);
+    let error = Table::open(&path, &strict).unwrap_err().to_string();
     assert!(error.contains("t.cpg") && error.contains("klingon"), "{error}");
+    let table = Table::open(&path, &OpenOptions::new()).unwrap();
+    assert_eq!(table.codepage(), CodePage::Cp850);
+    let note = table.notes()[0].to_string();
+    assert!(
+        note.ends_with("t.cpg: no code page is called \"klingon\"; it is passed over"),
+        "{note}"
+    );
 }
 
 #[test]
