@@ -89,6 +89,7 @@ class Urls(Folder):
             cursor.execute('CREATE TABLE t ( a Integer )')
         self.check(f'tidemill://{self.folder}')
         self.check(f'tidemill:///{self.folder}')
+        self.check(f'tidemill+adbc://{self.folder}')
         self.check(f'tidemill://{self.folder}?tidemill.deleted=include')
         self.check('tidemill://', connect_args={'uri': self.folder})
         with self.assertRaises(exc.NotSupportedError):
