@@ -13,9 +13,10 @@ from typing import Mapping, Optional, Union
 
 import adbc_driver_manager
 
-from ._version import __version__
+__all__ = ["ENTRYPOINT", "DatabaseOptions", "connect", "driver_path"]
 
-__all__ = ["ENTRYPOINT", "DatabaseOptions", "__version__", "connect", "driver_path"]
+# There is no __version__ here: polars takes it for a version of ADBC, and writes no tables of schemas for those before 0.8.
+# tidemill.__version__ is the version of the wheel.
 
 #: The function of the library that a driver manager calls first.
 ENTRYPOINT = "AdbcTidemillInit"

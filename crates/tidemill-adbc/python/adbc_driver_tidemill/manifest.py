@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import adbc_driver_tidemill
+from adbc_driver_tidemill._version import __version__
 
 __all__ = ["PLACES", "folder", "install", "text"]
 
@@ -28,7 +29,7 @@ def text() -> str:
     return f"""manifest_version = 1
 
 name = "Tidemill"
-version = {quoted(adbc_driver_tidemill.__version__)}
+version = {quoted(__version__)}
 publisher = "The Tidemill authors"
 license = "Apache-2.0"
 

@@ -426,6 +426,17 @@ class Libraries(Stores):
                     self.assertEqual(back.columns, expected.columns)
                     self.assertEqual(str(back.cast(expected.schema).rows()), str(expected.rows()))
 
+    def test_polars_writes_tables_of_schemas(self):
+        address = os.environ.get('TIDEMILL_TEST_CLICKHOUSE') or self.skipTest('no ClickHouse server is installed')
+        frame = polars.DataFrame({'a': [1, 2]})
+        shop = f'clickhouse://default@{address}/default'
+        table, _ = self.new_table('clickhouse')
+        with tidemill.connect(self.folder, attach={'shop': shop}) as connection:
+            frame.write_database(f'shop.{table}', connection, engine='adbc')
+            back = polars.read_database(f'SELECT * FROM shop.{table} ORDER BY a', connection)
+        self.assertEqual(back.rows(), frame.rows())
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     #: Writes the categories of a frame of polars, a dictionary of views, and reads them back.
     CATEGORIES = '''
 import sys

@@ -7,10 +7,9 @@ from typing import Mapping, Optional, Union
 
 import adbc_driver_tidemill
 from adbc_driver_tidemill import dbapi
+from adbc_driver_tidemill._version import __version__
 
 __all__ = ["__version__", "connect", "driver"]
-
-__version__ = adbc_driver_tidemill.__version__
 
 
 def driver() -> str:
