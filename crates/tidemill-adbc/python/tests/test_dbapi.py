@@ -66,7 +66,7 @@ class Queries(Books):
     def test_joins_and_columns_are_described(self):
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute(JOIN)
-            self.assertEqual([column[0] for column in cursor.description], ['ID', 'NAME'])
+            self.assertEqual([column[0] for column in cursor.description], ['id', 'name'])
             self.assertEqual(cursor.fetchone(), (10, 'Ada'))
             self.assertEqual(cursor.fetchmany(1), [(11, 'Größe')])
             self.assertEqual(cursor.fetchall(), [(12, 'Ada')])
@@ -75,8 +75,8 @@ class Queries(Books):
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute('SELECT id, total FROM orders')
             table = cursor.fetch_arrow_table()
-        self.assertEqual(table.schema.field('TOTAL').type, pyarrow.decimal128(10, 2))
-        self.assertEqual(table.column('ID').to_pylist(), [10, 11, 12])
+        self.assertEqual(table.schema.field('total').type, pyarrow.decimal128(10, 2))
+        self.assertEqual(table.column('id').to_pylist(), [10, 11, 12])
 
     def test_record_batches_stream(self):
         count = 200_000
@@ -125,7 +125,7 @@ class Queries(Books):
     def test_schema_of_a_query_and_of_its_parameters(self):
         with self.connect() as connection, connection.cursor() as cursor:
             schema = cursor.adbc_execute_schema('SELECT id, total * 2 AS twice FROM orders WHERE cust = ?')
-            self.assertEqual(schema.names, ['ID', 'twice'])
+            self.assertEqual(schema.names, ['id', 'twice'])
             parameters = cursor.adbc_prepare('SELECT id FROM orders WHERE cust = :who AND total > :least')
             self.assertEqual(parameters.names, ['WHO', 'LEAST'])
             self.assertEqual(parameters.types, [pyarrow.null()] * 2)
@@ -259,7 +259,7 @@ class Metadata(Books):
             (table,) = schema['db_schema_tables']
             self.assertEqual((table['table_name'].lower(), table['table_type']), ('orders', 'TABLE'))
             columns = [(column['column_name'], column['ordinal_position']) for column in table['table_columns']]
-            self.assertEqual(columns[:3], [('ID', 1), ('CUST', 2), ('TOTAL', 3)])
+            self.assertEqual(columns[:3], [('id', 1), ('cust', 2), ('total', 3)])
             self.assertEqual(table['table_columns'][2]['remarks'], 'N(8,2)')
             names = connection.adbc_get_objects(depth='tables').read_all().to_pylist()
             found = [table['table_name'].lower() for table in names[0]['catalog_db_schemas'][0]['db_schema_tables']]
@@ -268,7 +268,7 @@ class Metadata(Books):
 
     def test_table_schema_types_and_info(self):
         with self.connect() as connection:
-            self.assertEqual(connection.adbc_get_table_schema('CUSTOMERS').names, ['CUST', 'NAME'])
+            self.assertEqual(connection.adbc_get_table_schema('CUSTOMERS').names, ['cust', 'name'])
             self.assertEqual(connection.adbc_get_table_types(), ['TABLE'])
             info = connection.adbc_get_info()
             self.assertEqual(info['vendor_name'], 'Tidemill')

@@ -21,16 +21,24 @@ pub(super) fn create_table(
     primary_key: Option<&(Option<Ident>, Vec<IndexColumn>)>,
     tables: &mut dyn Tables,
 ) -> Result<()> {
-    let mut fields = columns.iter().map(field).collect::<Result<Vec<_>>>()?;
-    let keeps_names = is_temporary(name) || tables.makes_standard_tables();
+    let is_standard = tables.makes_standard_tables();
+    let fields = columns.iter().map(|column| field(column, is_standard));
+    let mut fields = fields.collect::<Result<Vec<_>>>()?;
+    let keeps_names = is_temporary(name) || is_standard;
     for (field, column) in fields.iter_mut().zip(columns) {
         if !keeps_names {
             field.name = field.name.to_uppercase();
         }
         let is_key = |key: &IndexColumn| key.name.value.eq_ignore_ascii_case(&column.name.value);
         let is_key = primary_key.is_some_and(|(_, columns)| columns.iter().any(is_key));
-        if column.nullable.is_none() && tables.makes_standard_tables() && !is_key && !field.autoincrement {
-            field.nullable = true;
+        if is_standard {
+            field.nullable |= column.nullable.is_none() && !is_key && !field.autoincrement;
+            // Fields of varying length have no keys.
+            field.letter = if is_key && field.letter == 'V' {
+                'C'
+            } else {
+                field.letter
+            };
         }
     }
     tables.create_table(name, &fields)?;
@@ -173,6 +181,8 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
         let why = format!("{table} has names of more than 10 bytes and is not altered: make another by SELECT … INTO");
         return Err(Error::new(Kind::Unsupported, why));
     }
+    let is_standard = tables.makes_standard_tables();
+    let altered = |column| altered(column, is_standard);
     tables.exclusively(table, &mut |table| {
         let names: Vec<String> = table.fields().iter().map(|field| field.name.clone()).collect();
         let known = |ident: &Ident| {
@@ -201,9 +211,12 @@ pub(super) fn alter_table(table: &TableName, changes: &[TableChange], tables: &m
 }
 
 /// The field of a column in a table that is there already.
-fn altered(column: &ColumnSpec) -> Result<FieldSpec> {
-    let mut field = field(column)?;
-    field.name = field.name.to_uppercase();
+fn altered(column: &ColumnSpec, is_standard: bool) -> Result<FieldSpec> {
+    let mut field = field(column, is_standard)?;
+    match is_standard {
+        true => field.nullable |= column.nullable.is_none() && !field.autoincrement,
+        false => field.name = field.name.to_uppercase(),
+    }
     Ok(field)
 }
 
@@ -243,8 +256,12 @@ fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     Ok(parts.collect::<Result<Vec<_>>>()?.join("+"))
 }
 
-/// The field for a column ("Supported Data Types in the Advantage SQL Engine", ADS's help; what of it a DBF has).
-fn field(column: &ColumnSpec) -> Result<FieldSpec> {
+/// Bytes of a text in a field of Visual FoxPro.
+const LONGEST_FIELD: u16 = 254;
+
+/// The field for a column ("Supported Data Types in the Advantage SQL Engine", ADS's help; what of it a DBF has). A standard table has more:
+/// TIME, as Harbour has it, and memos for texts and bytes that are longer than a field.
+fn field(column: &ColumnSpec, is_standard: bool) -> Result<FieldSpec> {
     let TypeName { name, length, decimals } = &column.type_of;
     let fault = |why: String| Error::new(Kind::Type, why).at(name.span.start);
     let narrow = |number: Option<u64>, default: u16| match number {
@@ -254,6 +271,9 @@ fn field(column: &ColumnSpec) -> Result<FieldSpec> {
     let written = name.value.to_ascii_uppercase();
     let length = |default| narrow(*length, default);
     let (letter, width, digits) = match written.as_str() {
+        "TIME" if is_standard => ('T', 4, 0),
+        "VARCHAR" if is_standard && length(10)? > LONGEST_FIELD => ('M', 4, 0),
+        "VARBINARY" if is_standard && length(10)? > LONGEST_FIELD => ('W', 4, 0),
         "CHAR" | "CHARACTER" | "CICHAR" | "STRING" => ('C', length(10)?, 0),
         "VARCHAR" => ('V', length(10)?, 0),
         "NUMERIC" | "DECIMAL" => ('N', length(10)?, narrow(*decimals, 0)?),

@@ -208,6 +208,9 @@ impl Parser {
 
     pub(super) fn type_name(&mut self) -> Result<TypeName> {
         let name = self.ident()?;
+        if name.value.eq_ignore_ascii_case("DOUBLE") {
+            self.take("PRECISION");
+        }
         let (mut length, mut decimals) = (None, None);
         if self.grammar.consume_token(&Token::LParen) {
             length = Some(self.number()?);
