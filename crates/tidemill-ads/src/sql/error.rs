@@ -201,6 +201,7 @@ impl Error {
         let (state, native) = (self.state(), self.native_code());
         let origin = match kind {
             Kind::Engine | Kind::NoTable => format!("[SAP][Advantage SQL][ASA] Error {native}:  "),
+            Kind::Raised { class, .. } => format!("[SAP][Advantage SQL Engine]{class}: "),
             _ => "[SAP][Advantage SQL Engine]".to_owned(),
         };
         let mut text =
@@ -282,5 +283,14 @@ mod tests {
              element not found: FROM -- Location of error in the SQL statement is: 11 (line: 2 column: 4)"
         );
         assert_eq!((error.native_code(), error.line_and_column()), (2115, Some((2, 4))));
+        // Of an exception of a script the class is told too, and is no part of its message.
+        let kind = Kind::Raised {
+            class: "Bad_Table".to_owned(),
+            code: 18,
+        };
+        let error = Error::new(kind, "emp");
+        let text =
+            "Error 7200:  AQE Error:  State = HY000;   NativeError = 18;  [SAP][Advantage SQL Engine]Bad_Table: emp";
+        assert_eq!((error.to_string().as_str(), error.message()), (text, "emp"));
     }
 }
