@@ -220,6 +220,8 @@ const EXCERPT: usize = 30;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{Literal::*, *};
 
     fn rows(sql: &str) -> (String, Vec<Vec<Literal>>) {
@@ -298,6 +300,33 @@ mod tests {
             ],
         );
     }
+
+    proptest! {
+        /// No text panics or goes on for ever, and rows end.
+        #[test]
+        fn any_text_is_read_or_refused(
+            pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24),
+            any in ".{0,8}",
+        ) {
+            let rows = pieces.concat() + &any;
+            for format in ["VALUES", "FORMAT CSV", "FORMAT CSVWithNames\n", "FORMAT TSV", "FORMAT TSVWithNames\n", "FORMAT JSONEachRow"] {
+                let sql = format!("INSERT INTO t {format} {rows}");
+                if let Ok(Some(text)) = InsertText::parse(&sql) {
+                    let mut rows = text.rows()?;
+                    let mut count = 0;
+                    while let Ok(Some(_)) = rows.next() {
+                        count += 1;
+                        prop_assert!(count <= sql.len(), "{sql:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    const PIECES: [&str; 26] = [
+        "(", ")", "[", "]", "{", "}", "'", "\"", "`", "\\", "\\N", "\\x", "\\u", ",", ":", ";", "1", "-1.5e3", "é",
+        " ", "\n", "\r\n", "\t", "--", "/*", "null",
+    ];
 
     #[test]
     fn other_statements_are_left_alone() {
