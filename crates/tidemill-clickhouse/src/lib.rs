@@ -22,17 +22,33 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The clients, [`client`] and [`blocking`], are the feature `client`, which is on by default. Without it there is no runtime, TLS or
+//! socket, and all else works.
+
+#![cfg_attr(
+    not(feature = "client"),
+    allow(
+        dead_code,
+        unused_imports,
+        rustdoc::broken_intra_doc_links,
+        reason = "only the clients use it"
+    )
+)]
 
 pub mod arrow_type;
 mod block;
+#[cfg(feature = "client")]
 pub mod blocking;
 pub mod calendar;
+#[cfg(feature = "client")]
 pub mod client;
 mod column;
 pub mod connection;
 pub mod data_type;
 mod error;
 pub mod frame;
+#[cfg(feature = "client")]
 mod insert_text;
 mod native;
 pub mod packet;
@@ -42,6 +58,9 @@ pub mod source;
 pub mod sql_text;
 pub mod wire;
 
+/// The crates whose types stand in public signatures, in their versions.
+pub use arrow_array;
+pub use arrow_schema;
 pub use block::{Block, BlockDecoder, BlockEncoder, BlockInfo};
 pub use calendar::Calendar;
 pub use column::Limits;
@@ -50,3 +69,8 @@ pub use error::{BlockError, Error, Result, RowError, ServerException};
 pub use frame::Compression;
 pub use native::{NativeReader, NativeWriter};
 pub use revision::Revision;
+
+/// The examples of the README run as tests of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

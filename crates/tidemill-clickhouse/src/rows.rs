@@ -76,6 +76,7 @@
 
 mod builder;
 mod column;
+#[cfg(feature = "client")]
 mod literal;
 mod push;
 mod row;

@@ -10,9 +10,10 @@ use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 use scylla::response::query_result::QueryRowsResult;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::unprepared::Statement;
+use tidemill_client::with_causes;
 use tokio::time::timeout;
 
-use crate::error::{Error, Result, with_causes};
+use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::table::Table;
 use crate::tls;
@@ -51,6 +52,7 @@ impl Client {
             // Which nodes have copies. Columns are looked up when they are asked for: a cluster may have thousands of tables.
             .fetch_full_schema_metadata(false)
             .default_execution_profile_handle(profile.into_handle());
+        builder = builder.compression(options.compression);
         if let Some(user) = &options.user {
             builder = builder.user(user, &options.password);
         }

@@ -15,12 +15,13 @@ use scylla::serialize::writers::{CellWriter, RowWriter};
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
+use tidemill_client::with_causes;
 
 use crate::arrow_type;
 use crate::client::{Client, request};
 use crate::cql_text;
 use crate::encode::Encoder;
-use crate::error::{Error, Misfit, Result, with_causes};
+use crate::error::{Error, Misfit, Result};
 use crate::remembered;
 use crate::table::{Role, Table};
 

@@ -38,12 +38,21 @@ pub mod tls;
 mod towards_token;
 pub mod vint;
 
+pub use arrow_array;
+pub use arrow_schema;
 pub use client::Client;
 pub use decode::array_of_cells;
 pub use encode::{accepts, cells_of_array};
-pub use error::{Error, Result, with_causes};
+pub use error::{Error, Result};
 pub use insert::Insert;
 pub use options::{Options, Path, TlsOptions};
 pub use scan::{Batches, Rows, Scan};
+pub use scylla;
 pub use scylla::frame::response::result::{CollectionType, ColumnType, NativeType};
 pub use table::{Role, Table, TableColumn};
+pub use tidemill_client::with_causes;
+
+/// The examples of the README run as tests of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -3,11 +3,12 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
+use scylla::frame::Compression;
 use scylla::frame::types::Consistency;
+use tidemill_client::keys;
 
 use crate::error::{Error, Result};
 
@@ -17,15 +18,20 @@ use crate::error::{Error, Result};
 /// |---|---|---|
 /// | `dc=NAME` | nodes of this data centre are asked first | any |
 /// | `consistency=NAME` | `one`, `local_quorum`, … for reads and writes | `local_quorum` |
+/// | `user=NAME`, `password=TEXT` | who asks, as in front of the hosts | nobody |
 /// | `secure=true` | connections are encrypted (TLS) | `false` |
-/// | `ca=FILE` | certificates (PEM) that the nodes' are checked against | those of the system |
-/// | `cert=FILE`, `key=FILE` | the client's own certificate and key (PEM) | none |
-/// | `verify=false` | any certificate is taken | `true` |
+/// | `ca=FILE` | certificates (PEM) that the nodes' are checked against; with TLS | those of the system |
+/// | `cert=FILE`, `key=FILE` | the client's own certificate and key (PEM); with TLS | none |
+/// | `verify=false` | any certificate is taken; with TLS | `true` |
+/// | `compression=NAME` | `lz4`, `snappy`, `none`; `true` is `lz4` | `none` |
 /// | `page_size=N` | rows of a page | 5000 |
 /// | `in_flight=N` | rows or batches that are written, or pages that are read, at a time | 256 and 8 |
-/// | `timeout=SECONDS` | how long a request may take | 30 |
-/// | `connect_timeout=SECONDS` | how long finding a node, and what it tells of the cluster, may take in all | 10 |
+/// | `timeout=TIME` | how long a request may take: seconds, or a duration such as `1m30s` | 30 |
+/// | `connect_timeout=TIME` | how long finding a node, and what it tells of the cluster, may take in all | 10 |
+///
+/// The keys that other clients have mean the same, and so do their aliases: [`tidemill_client::keys`]. Every other key is an error.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// The nodes to begin with, `host` or `host:port`. At least one.
     pub hosts: Vec<String>,
@@ -39,6 +45,8 @@ pub struct Options {
     pub consistency: Consistency,
     /// How connections are encrypted. Default: not.
     pub tls: Option<TlsOptions>,
+    /// How bodies of frames are made shorter. Default: not.
+    pub compression: Option<Compression>,
     /// Rows of a page, at least 1. Default: 5000.
     pub page_size: i32,
     /// Requests under way at a time, at least 1. Default: 256 where rows are written, 8 where they are read.
@@ -79,6 +87,7 @@ impl Options {
             datacenter: None,
             consistency: Consistency::LocalQuorum,
             tls: None,
+            compression: None,
             page_size: 5000,
             in_flight: None,
             timeout: Duration::from_secs(30),
@@ -144,7 +153,16 @@ impl Options {
         }
         let mut query_options = Query::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, "true"));
+            let (key, value) = match pair.split_once('=') {
+                Some(pair) => pair,
+                None if KEYS.contains(&keys::canonical(pair)) => (pair, "true"),
+                // It may be a part of a password.
+                None => {
+                    return Err(wrong(
+                        "expected KEY=VALUE behind the ?; an & in a value is %26".to_owned(),
+                    ));
+                }
+            };
             query_options.set(&mut options, key, &decoded(value)?)?;
         }
         options.tls = query_options.tls()?;
@@ -160,6 +178,7 @@ impl fmt::Debug for Options {
             .field("datacenter", &self.datacenter)
             .field("consistency", &self.consistency)
             .field("tls", &self.tls)
+            .field("compression", &self.compression)
             .field("page_size", &self.page_size)
             .field("in_flight", &self.in_flight)
             .field("timeout", &self.timeout)
@@ -171,7 +190,7 @@ impl fmt::Debug for Options {
 /// What belongs together in a URL's query though it stands apart.
 #[derive(Default)]
 struct Query {
-    secure: bool,
+    secure: Option<bool>,
     authorities: Option<PathBuf>,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
@@ -180,23 +199,29 @@ struct Query {
 
 impl Query {
     fn set(&mut self, options: &mut Options, key: &str, value: &str) -> Result<()> {
-        match key {
+        match keys::canonical(key) {
             "dc" => options.datacenter = Some(value.to_owned()),
             "consistency" => options.consistency = consistency(value)?,
-            "secure" => self.secure = parsed(key, value, "true or false")?,
+            "user" => options.user = Some(value.to_owned()),
+            "password" => value.clone_into(&mut options.password),
+            "secure" => self.secure = Some(truth(key, value)?),
             "ca" => self.authorities = Some(value.into()),
             "cert" => self.certificate = Some(value.into()),
             "key" => self.key = Some(value.into()),
-            "verify" => self.any_certificate = !parsed::<bool>(key, value, "true or false")?,
+            "verify" => self.any_certificate = !truth(key, value)?,
+            "skip_verify" => self.any_certificate = truth(key, value)?,
+            "compression" => options.compression = compression(key, value)?,
             "page_size" => options.page_size = positive(key, value)?,
             "in_flight" => options.in_flight = Some(usize::try_from(positive(key, value)?).unwrap_or(usize::MAX)),
-            "timeout" => options.timeout = seconds(key, value)?,
-            "connect_timeout" => options.connect_timeout = seconds(key, value)?,
+            "timeout" => options.timeout = duration(key, value)?,
+            "connect_timeout" => options.connect_timeout = duration(key, value)?,
             _ => {
-                let known =
-                    "dc, consistency, secure, ca, cert, key, verify, page_size, in_flight, timeout, connect_timeout";
+                let hint = match keys::meant(key, KEYS) {
+                    Some(meant) => format!("{meant} is one"),
+                    None => format!("there are {}", KEYS.join(", ")),
+                };
                 return Err(Error::Url {
-                    what: format!("there is no option {key:?}; there are {known}"),
+                    what: format!("there is no option {key:?}; {hint}"),
                 });
             }
         }
@@ -210,17 +235,53 @@ impl Query {
             (None, None) => None,
             _ => return wrong("the options cert and key go together"),
         };
-        if !self.secure {
-            return match self.authorities.is_some() || identity.is_some() || self.any_certificate {
-                true => wrong("the options ca, cert, key and verify go with secure=true"),
-                false => Ok(None),
-            };
+        let is_meant = self.authorities.is_some() || identity.is_some() || self.any_certificate;
+        match self.secure {
+            Some(false) if is_meant => return wrong("the options ca, cert, key and verify go with secure=true"),
+            None | Some(false) if !is_meant => return Ok(None),
+            _ => {}
         }
         Ok(Some(TlsOptions {
             authorities: self.authorities,
             identity,
             verify: !self.any_certificate,
         }))
+    }
+}
+
+/// All keys, without aliases.
+const KEYS: [&str; 14] = [
+    "dc",
+    "consistency",
+    "user",
+    "password",
+    "secure",
+    "ca",
+    "cert",
+    "key",
+    "verify",
+    "compression",
+    "page_size",
+    "in_flight",
+    "timeout",
+    "connect_timeout",
+];
+
+fn truth(key: &str, value: &str) -> Result<bool> {
+    keys::truth(value).ok_or_else(|| unexpected(key, value, "true or false"))
+}
+
+fn duration(key: &str, value: &str) -> Result<Duration> {
+    let duration = keys::duration(value).filter(|duration| !duration.is_zero());
+    duration.ok_or_else(|| unexpected(key, value, "seconds above 0, or a duration such as 1m30s"))
+}
+
+fn compression(key: &str, value: &str) -> Result<Option<Compression>> {
+    match value.to_ascii_lowercase().as_str() {
+        "lz4" | "true" | "1" => Ok(Some(Compression::Lz4)),
+        "snappy" => Ok(Some(Compression::Snappy)),
+        "none" | "false" | "0" => Ok(None),
+        _ => Err(unexpected(key, value, "lz4, snappy or none")),
     }
 }
 
@@ -232,19 +293,17 @@ fn decoded(text: &str) -> Result<String> {
     })
 }
 
-fn parsed<T: FromStr>(key: &str, value: &str, expected: &str) -> Result<T> {
-    value.parse().map_err(|_| Error::Url {
-        what: format!("option {key}: expected {expected}, found {value:?}"),
-    })
-}
-
 fn positive(key: &str, value: &str) -> Result<i32> {
-    let number = parsed::<std::num::NonZeroU16>(key, value, "a whole number from 1 to 65535")?;
-    Ok(i32::from(number.get()))
+    match value.parse::<std::num::NonZeroU16>() {
+        Ok(number) => Ok(i32::from(number.get())),
+        Err(_) => Err(unexpected(key, value, "a whole number from 1 to 65535")),
+    }
 }
 
-fn seconds(key: &str, value: &str) -> Result<Duration> {
-    Ok(Duration::from_secs(u64::from(positive(key, value)?.unsigned_abs())))
+fn unexpected(key: &str, value: &str, expected: &str) -> Error {
+    Error::Url {
+        what: format!("option {key}: expected {expected}, found {value:?}"),
+    }
 }
 
 fn consistency(name: &str) -> Result<Consistency> {
@@ -300,6 +359,19 @@ mod tests {
             (7, Some(3), 5)
         );
         assert_eq!(options.connect_timeout.as_secs(), 2);
+        let (options, _) = Options::parse(
+            "cql://h?username=u&password=s&ssl=1&ca_certificate=c&skip_verify=0&compress=true&timeout=1m30s",
+        )
+        .unwrap();
+        let tls = options.tls.unwrap();
+        assert_eq!((tls.authorities, tls.verify), (Some("c".into()), true));
+        assert_eq!((options.user.as_deref(), options.password.as_str()), (Some("u"), "s"));
+        assert_eq!(
+            (options.timeout.as_secs(), options.compression),
+            (90, Some(Compression::Lz4))
+        );
+        let (options, _) = Options::parse("cql://h?ca=c").unwrap();
+        assert!(options.tls.is_some_and(|tls| tls.verify));
         let (_, path) = Options::parse("cql://h").unwrap();
         assert_eq!(path, Path::default());
     }
@@ -317,7 +389,11 @@ mod tests {
             ("cql://h/k?page_size=0", "page_size"),
             ("cql://h/k?consistency=most", "local_quorum"),
             ("cql://h/k?secure=perhaps", "true or false"),
-            ("cql://h/k?ca=x", "secure=true"),
+            ("cql://h/k?ca=x&secure=0", "secure=true"),
+            ("cql://h/k?verfy=false", "verify"),
+            ("cql://h/k?password=sec&ret", "%26"),
+            ("cql://h/k?timeout=0", "timeout"),
+            ("cql://h/k?compression=zstd", "lz4, snappy"),
             ("cql://h/k?secure&cert=x", "cert and key"),
             ("cql://u:sec%ffret@h/k", "UTF-8"),
         ] {

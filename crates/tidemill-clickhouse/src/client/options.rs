@@ -3,6 +3,7 @@
 use std::{fmt, path::Path, str::FromStr, time::Duration};
 
 use percent_encoding::percent_decode_str;
+use tidemill_client::keys;
 
 use super::{
     session,
@@ -30,12 +31,16 @@ use crate::{
 /// # Ok::<(), tidemill_clickhouse::Error>(())
 /// ```
 ///
-/// The query of a URL may have `user`, `password`, `database`, `compression`, `secure` (0 or 1), `ca_certificate`,
-/// `client_certificate`, `client_key` (files, as PEM; they make the connection encrypted), `server_name`, `connect_timeout`,
-/// `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout`, `deadline` (seconds, with or without a fraction),
-/// `pool_size`, `collect_limit` (bytes), `binary_strings` (true: strings are [`StringType::Binary`], for bytes that are no
-/// UTF-8; auto: [`StringType::ByContent`]),
-/// `quota_key` and `client_name`. Every other name is a setting for all queries; of these the client itself heeds
+/// The query of a URL may have `user`, `password`, `token`, `database`, `compression`, `secure` (whether connections are encrypted),
+/// `ca`, `cert`, `key` (files, as PEM) and `verify` (false: any certificate is taken), which make them so, `server_name`, `timeout` (of
+/// a statement), `connect_timeout`, `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout` (seconds, with or
+/// without a fraction, or durations such as `1m30s`), `pool_size`, `collect_limit` (bytes), `binary_strings` (true: strings are
+/// [`StringType::Binary`], for bytes that are no UTF-8; auto: [`StringType::ByContent`]), `quota_key` and `client_name`. They have the
+/// names that other clients know them by as aliases ([`tidemill_client::keys`]).
+///
+/// Settings of the server for all queries are `setting.NAME`, as in `setting.max_threads=4`. A name of several words that is no option,
+/// or one of the few settings of one word (`readonly`, `extremes`, `final`, `profile`, …), is taken for a setting without that, too.
+/// Every other name is an error, also one that is a letter away from an option. Of the settings the client itself heeds
 /// `session_timezone`, as [`Request::session_time_zone`](super::Request::session_time_zone) says.
 ///
 /// A URL without a host, as in `clickhouse:///logs`, means what `clickhouse-client` would connect to
@@ -198,6 +203,15 @@ impl Options {
         for (name, value) in &query {
             options.set(name, value)?;
         }
+        let is_plain = query
+            .iter()
+            .any(|(name, value)| canonical(name) == "secure" && keys::truth(value) == Some(false));
+        if is_plain && options.tls.is_some() {
+            return Err(Error::Option {
+                option: "secure=false".to_owned(),
+                expected: "secure=true beside `ca`, `cert`, `key`, `server_name` and `verify=false`".to_owned(),
+            });
+        }
         Ok((options, Some(table).filter(|table| !table.is_empty())))
     }
 
@@ -213,8 +227,7 @@ impl Options {
                 expected: format!("no option of this name: {instead}"),
             });
         }
-        let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
-        match alias.map_or(name, |(_, own)| own) {
+        match canonical(name) {
             // As a setting it would be shown, and sent as one.
             other if other != "password" && other.eq_ignore_ascii_case("password") => {
                 return Err(Error::Option {
@@ -229,7 +242,6 @@ impl Options {
                     other => other.parse()?,
                 }
             }
-            // Of a URL with `secure` behind it, too.
             "skip_verify" => self.accept_any_certificate(is_true(name, value)?),
             "verify" => self.accept_any_certificate(!is_true(name, value)?),
             "token" => {
@@ -246,7 +258,7 @@ impl Options {
             "idle_timeout" => self.idle_timeout = seconds(name, value)?,
             "keep_alive" => self.keep_alive = seconds(name, value)?,
             "pool_timeout" => self.pool_timeout = seconds(name, value)?,
-            "deadline" => self.deadline = Some(seconds(name, value)?),
+            "timeout" => self.deadline = Some(seconds(name, value)?),
             "collect_limit" => match value.parse() {
                 Ok(bytes) => self.collect_limit = bytes,
                 _ => return Err(expected(name, value, "a number of bytes")),
@@ -264,9 +276,9 @@ impl Options {
             "user" => value.clone_into(&mut self.user),
             "password" => value.clone_into(&mut self.password),
             "database" => value.clone_into(&mut self.database),
-            "ca_certificate" => self.tls.get_or_insert_default().trusted_pem = Some(pem(name, value)?),
-            "client_certificate" => self.client_pem().certificates = pem(name, value)?,
-            "client_key" => self.client_pem().key = pem(name, value)?,
+            "ca" => self.tls.get_or_insert_default().trusted_pem = Some(pem(name, value)?),
+            "cert" => self.client_pem().certificates = pem(name, value)?,
+            "key" => self.client_pem().key = pem(name, value)?,
             "server_name" => self.tls.get_or_insert_default().server_name = Some(value.to_owned()),
             "quota_key" => value.clone_into(&mut self.quota_key),
             "client_name" => value.clone_into(&mut self.client_name),
@@ -275,7 +287,14 @@ impl Options {
                 is_important: true,
                 ..Setting::new(name, value)
             }),
-            setting => self.settings.push(Setting::new(setting, SettingValue::parse(value))),
+            other => {
+                let setting = match other.strip_prefix(SETTING) {
+                    Some(setting) => setting,
+                    None if is_setting(other) => other,
+                    None => return Err(unknown(other)),
+                };
+                self.settings.push(Setting::new(setting, SettingValue::parse(value)));
+            }
         }
         Ok(())
     }
@@ -376,7 +395,17 @@ impl fmt::Display for Endpoint {
 /// The names and values in the query of a URL.
 fn pairs(query: &str) -> Result<Vec<(String, String)>> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, "1"));
+        let (name, value) = match pair.split_once('=') {
+            Some(pair) => pair,
+            None if OPTIONS.contains(&canonical(pair)) || is_setting(pair) => (pair, "1"),
+            // It may be a part of a password.
+            None => {
+                return Err(Error::Option {
+                    option: "url".to_owned(),
+                    expected: "NAME=VALUE pairs behind the ?, where an & in a value is %26".to_owned(),
+                });
+            }
+        };
         Ok((decoded(name, "a name in the query of the URL")?, decoded(value, name)?))
     });
     pairs.collect()
@@ -398,59 +427,85 @@ fn pem(name: &str, path: &str) -> Result<Vec<u8>> {
 }
 
 fn is_true(name: &str, value: &str) -> Result<bool> {
-    match value {
-        "1" | "true" => Ok(true),
-        "0" | "false" => Ok(false),
-        _ => Err(expected(name, value, "true or false")),
-    }
+    keys::truth(value).ok_or_else(|| expected(name, value, "true or false"))
 }
 
 /// Seconds, or a duration as Go writes it: `10s`, `1m30s`, `500ms`.
 fn seconds(name: &str, value: &str) -> Result<Duration> {
-    let plain = value.parse().ok();
-    let seconds = plain.or_else(|| go_seconds(value));
-    let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| expected(name, value, "seconds, or a duration such as 1m30s"))
-}
-
-fn go_seconds(value: &str) -> Option<f64> {
-    let (mut rest, mut seconds) = (value, 0.0);
-    while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
-        let (number, behind) = rest.split_at(digits);
-        let unit = behind
-            .find(|letter: char| letter.is_ascii_digit())
-            .unwrap_or(behind.len());
-        let (unit, behind) = behind.split_at(unit);
-        let of_unit = match unit {
-            "h" => 3600.0,
-            "m" => 60.0,
-            "s" => 1.0,
-            "ms" => 1e-3,
-            "us" | "µs" => 1e-6,
-            "ns" => 1e-9,
-            _ => return None,
-        };
-        seconds += number.parse::<f64>().ok()? * of_unit;
-        rest = behind;
-    }
-    Some(seconds).filter(|_| !value.is_empty())
+    keys::duration(value).ok_or_else(|| expected(name, value, "seconds, or a duration such as 1m30s"))
 }
 
 /// Who logs in by a token: what servers know it by (ClickHouse, `src/Core/Protocol.h`, `JWT_AUTHENTICAION_MARKER`).
 const TOKEN_USER: &str = " JWT AUTHENTICATION ";
 
-/// Names that other clients give to options of ours: clickhouse-go, ch-go, clickhouse-driver for Python.
-const ALIASES: [(&str, &str); 10] = [
-    ("compress", "compression"),
-    ("username", "user"),
-    ("dial_timeout", "connect_timeout"),
+/// The option that a name stands for, whatever client it comes from: those that all clients share, and those of ClickHouse's.
+fn canonical(name: &str) -> &str {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    alias.map_or_else(|| keys::canonical(name), |(_, own)| own)
+}
+
+/// Whether a name is taken for that of a server's setting: nearly all of them have several words, and the others are few. What is a
+/// letter away from an option is none.
+fn is_setting(name: &str) -> bool {
+    let has_words = name.contains('_') && keys::meant(name, OPTIONS).is_none();
+    has_words || SHORT_SETTINGS.contains(&name)
+}
+
+fn unknown(name: &str) -> Error {
+    let hint = match keys::meant(name, OPTIONS) {
+        Some(meant) => format!("`{meant}`, most likely"),
+        None => format!("one of {}", OPTIONS.join(", ")),
+    };
+    Error::Option {
+        option: name.to_owned(),
+        expected: format!("{hint}; a setting of the server is written `{SETTING}{name}`"),
+    }
+}
+
+/// What stands in front of the name of a server's setting.
+const SETTING: &str = "setting.";
+
+/// All options, without aliases.
+const OPTIONS: [&str; 27] = [
+    "user",
+    "password",
+    "token",
+    "database",
+    "secure",
+    "ca",
+    "cert",
+    "key",
+    "verify",
+    "server_name",
+    "compression",
+    "timeout",
+    "connect_timeout",
+    "read_timeout",
+    "write_timeout",
+    "idle_timeout",
+    "keep_alive",
+    "pool_timeout",
+    "pool_size",
+    "collect_limit",
+    "binary_strings",
+    "quota_key",
+    "client_name",
+    "session_timezone",
+    "connection",
+    "config",
+    "setting.NAME",
+];
+
+/// Settings of one word (ClickHouse, `src/Core/Settings.cpp`).
+const SHORT_SETTINGS: [&str; 9] = [
+    "dialect", "extremes", "final", "limit", "offset", "priority", "profile", "readonly", "workload",
+];
+
+/// Names that clients of ClickHouse give to options of ours: clickhouse-go, ch-go, clickhouse-driver for Python.
+const ALIASES: [(&str, &str); 4] = [
+    ("deadline", "timeout"),
     ("send_receive_timeout", "read_timeout"),
     ("max_open_conns", "pool_size"),
-    ("ca_certs", "ca_certificate"),
-    ("certfile", "client_certificate"),
-    ("keyfile", "client_key"),
-    ("server_hostname", "server_name"),
     ("jwt", "token"),
 ];
 
@@ -519,6 +574,31 @@ mod tests {
     }
 
     #[test]
+    fn names_that_mean_nothing_are_refused_and_settings_have_a_way_in() {
+        for (name, hint) in [
+            ("verfy", "`verify`"),
+            ("conect_timeout", "`connect_timeout`"),
+            ("pool-size", "`pool_size`"),
+            ("Timeout", "`timeout`"),
+            ("colour", "one of user,"),
+            ("", "one of user,"),
+        ] {
+            let mut options = Options::new("h").unwrap();
+            let error = options.set(name, "1").unwrap_err().to_string();
+            assert!(error.contains(hint) && error.contains("`setting."), "{name}: {error}");
+        }
+        let url = "clickhouse://h?setting.verify=1&setting.max_threads=3&send_timeout=5&readonly=1&timeout=2.5&ca=%2Fdev%2Fnull";
+        let options: Options = url.parse().unwrap();
+        let settings = ["verify", "max_threads", "send_timeout", "readonly"];
+        assert_eq!(
+            options.settings.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+            settings
+        );
+        assert_eq!(options.deadline, Some(Duration::from_millis(2500)));
+        assert!(options.tls.is_some());
+    }
+
+    #[test]
     fn names_of_other_clients_mean_what_they_mean_there() {
         let options: Options =
             "clickhouse://h?username=ann&compress=false&dial_timeout=1m30s&send_receive_timeout=0.5&\
@@ -565,7 +645,7 @@ mod tests {
         assert_eq!(options.database, "d");
         assert_eq!(options.tls.as_ref().unwrap().server_name.as_deref(), Some("n"));
         assert!(!format!("{options:?}").contains("secret"));
-        let options: Options = "clickhouse://u:se#c@r:et@h/d?x=a@b/c".parse().unwrap();
+        let options: Options = "clickhouse://u:se#c@r:et@h/d?setting.x=a@b/c".parse().unwrap();
         assert_eq!(
             (options.password.as_str(), options.endpoints[0].host.as_str()),
             ("se#c@r:et", "h")
@@ -629,8 +709,10 @@ mod tests {
             "clickhouse://u:1?secret@h/d",
             "clickhouse://u:secret?p@h/d",
             "clickhouse://u:1?p@h/secret=1",
-            "clickhouse://h?password=secret&ca_certificate=/nowhere",
+            "clickhouse://h?password=secret&ca=/nowhere",
             "clickhouse://h?Password=secret",
+            "clickhouse://h?password=secret&secure=false&verify=false",
+            "clickhouse://h?password=a&secret",
         ] {
             let error = url.parse::<Options>().unwrap_err();
             assert!(matches!(error, Error::Option { .. }), "{url}");

@@ -1,16 +1,9 @@
 //! Encrypted connections, by rustls.
 
-use std::{io::BufReader, sync::Arc};
+use std::sync::Arc;
 
-use tokio_rustls::{
-    TlsConnector,
-    rustls::{
-        self, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
-        client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-        crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature},
-        pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject},
-    },
-};
+use tidemill_client::tls::{self, Pem, Settings};
+use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
 use crate::{Error, Result};
 
@@ -48,107 +41,36 @@ impl std::fmt::Debug for ClientPem {
 impl TlsOptions {
     /// Makes what connections are encrypted with.
     pub(crate) fn connector(&self) -> Result<TlsConnector> {
-        let provider = Arc::new(ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| wrong("tls", &error))?;
-        let builder = if self.accepts_any_certificate {
-            let verifier = AnyCertificate(ring::default_provider().signature_verification_algorithms);
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-        } else {
-            builder.with_root_certificates(self.roots()?)
+        let pem = |name: &str, bytes: &[u8]| Pem {
+            name: name.to_owned(),
+            bytes: bytes.to_vec(),
         };
-        let config = match &self.client_pem {
-            None => builder.with_no_client_auth(),
-            Some(pem) => {
-                let certificates = certificates(&pem.certificates, "the client's certificate")?;
-                let key = PrivateKeyDer::from_pem_slice(&pem.key).map_err(|error| wrong("the client's key", &error))?;
-                builder
-                    .with_client_auth_cert(certificates, key)
-                    .map_err(|error| wrong("the client's certificate", &error))?
-            }
+        let trusted = self.trusted_pem.as_ref();
+        let client = self.client_pem.as_ref();
+        let settings = Settings {
+            trusted: trusted.map(|bytes| pem("the trusted certificates (`ca`)", bytes)),
+            identity: client.map(|own| {
+                (
+                    pem("the client's certificate (`cert`)", &own.certificates),
+                    pem("the client's key (`key`)", &own.key),
+                )
+            }),
+            accepts_any_certificate: self.accepts_any_certificate,
         };
+        let config = tls::config(&settings).map_err(|error| wrong(&error.name, &error.problem))?;
         Ok(TlsConnector::from(Arc::new(config)))
     }
 
     /// The name that the certificate of the server at `host` must have.
     pub(crate) fn server_name(&self, host: &str) -> Result<ServerName<'static>> {
         let name = self.server_name.as_deref().unwrap_or(host);
-        ServerName::try_from(name.to_owned()).map_err(|error| wrong("the server's name", &error))
-    }
-
-    fn roots(&self) -> Result<RootCertStore> {
-        let mut roots = RootCertStore::empty();
-        match &self.trusted_pem {
-            Some(pem) => {
-                for certificate in certificates(pem, "the trusted certificates")? {
-                    roots
-                        .add(certificate)
-                        .map_err(|error| wrong("the trusted certificates", &error))?;
-                }
-            }
-            None => {
-                // Some certificates of a system may be of kinds that nobody reads: those are left out.
-                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            }
-        }
-        if roots.is_empty() {
-            return Err(Error::Option {
-                option: "the trusted certificates".to_owned(),
-                expected: "at least one".to_owned(),
-            });
-        }
-        Ok(roots)
+        ServerName::try_from(name.to_owned()).map_err(|error| wrong("the server's name", &error.to_string()))
     }
 }
 
-/// Takes any certificate. That the server has its key is checked all the same.
-#[derive(Debug)]
-struct AnyCertificate(WebPkiSupportedAlgorithms);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_schemes()
-    }
-}
-
-fn certificates(pem: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>> {
-    let certificates = CertificateDer::pem_reader_iter(BufReader::new(pem)).collect::<std::result::Result<Vec<_>, _>>();
-    certificates.map_err(|error| wrong(what, &error))
-}
-
-fn wrong(what: &str, error: &dyn std::error::Error) -> Error {
+fn wrong(what: &str, problem: &str) -> Error {
     Error::Option {
         option: what.to_owned(),
-        expected: format!("what TLS can use: {error}"),
+        expected: format!("what TLS can use: {problem}"),
     }
 }

@@ -13,7 +13,9 @@ use super::{
     Failure,
     builder::{Builder, Data},
 };
-use crate::{Block, BlockInfo, DataType, Result, insert_text::Literal};
+#[cfg(feature = "client")]
+use crate::insert_text::Literal;
+use crate::{Block, BlockInfo, DataType, Result};
 
 /// Makes blocks of rows: each row is a struct or a map, whose fields are the columns, a tuple of as many elements, or the
 /// value of the only column.
@@ -88,6 +90,7 @@ impl RowsBuilder {
     /// # Errors
     ///
     /// Those of [`RowsBuilder::push`].
+    #[cfg(feature = "client")]
     pub(crate) fn push_literals(&mut self, row: &[Literal], zone: &str) -> Result<()> {
         let mut result = match row.len() == self.columns.len() {
             true => Ok(()),

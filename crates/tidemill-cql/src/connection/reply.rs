@@ -11,7 +11,7 @@ use scylla_cql::frame::response::result;
 use scylla_cql::frame::{Compression, flag, parse_response_body_extensions};
 
 use super::compression;
-use crate::error::with_causes;
+use tidemill_client::with_causes;
 
 /// A good answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
