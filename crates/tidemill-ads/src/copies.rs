@@ -160,10 +160,14 @@ fn field_for(field: &Field, table_type: TableType) -> FieldSpec {
             };
             spec('N', digits + usize::from(field.decimals > 0), field.decimals)
         }
-        FieldKind::Double | FieldKind::DoubleDbase7 if is_vfp => spec('B', 8, field.decimals),
+        FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble if is_vfp => {
+            spec('B', 8, field.decimals)
+        }
         // Files seldom say how many decimals a double is shown with.
-        FieldKind::Double | FieldKind::DoubleDbase7 if field.decimals == 0 => spec('N', 20, 6),
-        FieldKind::Double | FieldKind::DoubleDbase7 => spec('N', 20, field.decimals),
+        FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble if field.decimals == 0 => {
+            spec('N', 20, 6)
+        }
+        FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble => spec('N', 20, field.decimals),
         FieldKind::Currency if is_vfp => spec('Y', 8, 4),
         FieldKind::Currency => spec('N', 20, 4),
         FieldKind::Timestamp | FieldKind::TimestampDbase7 if is_vfp => spec('T', 8, 0),

@@ -160,7 +160,10 @@ impl Columns {
     pub fn summary(&self, field: usize, selected: Selected<'_>) -> Result<Summary> {
         let described = self.numeric(field)?;
         let voucher = self.voucher()?;
-        if matches!(described.kind, FieldKind::Double | FieldKind::DoubleDbase7) {
+        if matches!(
+            described.kind,
+            FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble
+        ) {
             return self.summary_of_doubles(field, selected, &voucher);
         }
         let mut tally = Tally::default();

@@ -22,6 +22,7 @@ use crate::field::{Field, FieldKind};
 use crate::header::u32_at;
 use crate::julian;
 use crate::memo::{Fault, MemoReader};
+use crate::numeric_text;
 use crate::table::{Blank, Table};
 
 /// The records of a window that a batch is made of.
@@ -95,6 +96,7 @@ pub(crate) fn decode(cx: &mut Context<'_>, rows: &Rows<'_>, field: &Field) -> Re
         },
         FieldKind::Integer | FieldKind::IntegerDbase7 => cells.integers(),
         FieldKind::Currency => cells.fixed::<Decimal128Type>(|b| Ok(Some(i128::from(i64::from_le_bytes(chunk(b)))))),
+        FieldKind::NumericDouble => cells.doubles(),
         FieldKind::Double => cells.fixed::<Float64Type>(|b| Ok(Some(f64::from_le_bytes(chunk(b))))),
         FieldKind::DoubleDbase7 => cells.fixed::<Float64Type>(|b| Ok(double_dbase7(u64::from_be_bytes(chunk(b))))),
         FieldKind::Time => cells.fixed::<Time32MillisecondType>(time),
@@ -260,6 +262,11 @@ impl Cells<'_, '_> {
             }
         }
         Ok(column.finish(self.field))
+    }
+
+    fn doubles(&self) -> Result<ArrayRef> {
+        let blank = (self.cx.table.options.blank == Blank::Zero).then_some(0.0);
+        self.fixed::<Float64Type>(|text| Ok(numeric_text::double(text)?.or(blank)))
     }
 
     fn integers(&self) -> Result<ArrayRef> {

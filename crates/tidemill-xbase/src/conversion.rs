@@ -39,6 +39,7 @@ pub(crate) fn convert(value: Value<'_>, to: FieldKind) -> Result<Converted<'_>, 
         _ if blank || value == Value::Null => Converted::Other(Value::Null),
         FieldKind::Numeric
         | FieldKind::Float
+        | FieldKind::NumericDouble
         | FieldKind::Integer
         | FieldKind::IntegerDbase7
         | FieldKind::Double

@@ -16,6 +16,7 @@ use crate::damage::{Damage, DamageLog};
 use crate::error::{Error, Result};
 use crate::header::{Dialect, Header, u32_at};
 use crate::note::Note;
+use crate::numeric_text;
 use crate::source::Source;
 
 /// One column of a table.
@@ -71,6 +72,9 @@ pub enum FieldKind {
     Numeric,
     /// `F`: as `N`, and an exponent is allowed.
     Float,
+    /// `N` and `F` of which a cell has an exponent or more decimals than the field declares: a double, which keeps its digits. Found
+    /// by looking at the records, of `F` at all of them.
+    NumericDouble,
     /// `L`: one of `TtYyFfNn?` or a blank.
     Logical,
     /// `D` of 8 bytes: YYYYMMDD.
@@ -118,7 +122,7 @@ impl FieldKind {
 
     /// Whether values are numbers.
     pub fn is_number(self) -> bool {
-        matches!(self, Self::Double | Self::DoubleDbase7) || self.is_exact_number()
+        matches!(self, Self::Double | Self::DoubleDbase7 | Self::NumericDouble) || self.is_exact_number()
     }
 
     /// Whether values are whole numbers or decimals.
@@ -159,7 +163,7 @@ impl FieldKind {
             }
             Self::Logical => DataType::Boolean,
             Self::Date | Self::DateBinary | Self::DatePacked => DataType::Date32,
-            Self::Double | Self::DoubleDbase7 => DataType::Float64,
+            Self::Double | Self::DoubleDbase7 | Self::NumericDouble => DataType::Float64,
             Self::Currency => DataType::Decimal128(19, 4),
             Self::Time => DataType::Time32(TimeUnit::Millisecond),
             Self::Timestamp | Self::TimestampDbase7 => DataType::Timestamp(TimeUnit::Millisecond, None),
@@ -313,6 +317,12 @@ impl Fields {
         let record_len = header.record_len as usize;
         fields.retain(|f| f.kind != FieldKind::System && f.offset + f.width <= record_len);
         tell_apart(&mut fields);
+        let doubles = numeric_text::find_doubles(source, header, &fields)?;
+        for place in doubles {
+            if let Some(field) = fields.get_mut(place) {
+                field.kind = FieldKind::NumericDouble;
+            }
+        }
         fields
             .iter_mut()
             .for_each(|field| field.short_name.clone_from(&field.name));

@@ -207,6 +207,8 @@ fn remembered(field: &ArrowField) -> Option<(char, u16, u8)> {
         ('N' | 'F', DataType::Decimal128(_, scale)) => {
             i8::try_from(decimals).ok() == Some(*scale) && width > u16::from(decimals)
         }
+        // A double that was read from text.
+        ('N' | 'F', DataType::Float64) if width > u16::from(decimals) => return Some(('F', width, decimals)),
         ('V', DataType::Int32) => return Some(('I', 4, 0)),
         ('+' | '^', DataType::Int32 | DataType::Int64) => matches!(width, 4 | 8),
         ('I', DataType::Int32 | DataType::Int64 | DataType::Decimal128(..)) => matches!(width, 1..=4 | 8),

@@ -26,7 +26,8 @@
 //! | `C` | text, up to 65535 bytes through the decimals byte | Utf8 without trailing blanks and NULs | never |
 //! | `C` binary | bytes | Binary, the whole width | never |
 //! | `N` (w, 0), w ≤ 18 | digits | Int64 | blank, NUL, stars |
-//! | `N` (w, d), `F` | digits; `F` may have an exponent | Decimal128(min(w + d, 38), d) | blank, NUL, stars |
+//! | `N` (w, d), `F` | digits | Decimal128(min(w + d, 38), d) | blank, NUL, stars |
+//! | `N`, `F` with exponents or more decimals than d | digits, a power of ten | Float64 | blank, NUL, stars |
 //! | `L` | one letter | Boolean | blank, `?` |
 //! | `D` 8 | YYYYMMDD | Date32 | blank, zeros |
 //! | `D` 3, 4 | Julian day | Date32 | 0 |
@@ -48,8 +49,9 @@
 //! dBASE 7 tables `I`, `+` and `O` of all zero bytes are blank, thus null.
 //!
 //! A number that is none (letters, two points) is an error that names record and field. Clipper's `VAL()` would make
-//! such a field 0 in silence; a damaged table should not add up. More digits behind the point than the field declares
-//! are an error for `N` unless they are zeros, and are rounded for `F`.
+//! such a field 0 in silence; a damaged table should not add up. Where a record has more digits behind the point than the field
+//! declares, as ESRI's programs write them, the column is of doubles: all records of an `F` are looked at, and the first 128 of an
+//! `N`, of which a later one is an error.
 //!
 //! # Orders
 //!
@@ -103,6 +105,7 @@ mod memo;
 mod memo_editor;
 mod memo_writer;
 mod note;
+mod numeric_text;
 mod orders;
 pub mod own_name;
 mod regular_file;

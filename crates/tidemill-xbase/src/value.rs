@@ -10,6 +10,7 @@ use crate::column;
 use crate::digits::decimal_text;
 use crate::field::FieldKind;
 use crate::julian;
+use crate::numeric_text;
 
 /// A value to write into a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,8 +71,17 @@ impl Format {
                 out.extend_from_slice(bytes);
             }
             (FieldKind::Logical, Value::Logical(value)) => out.push(if value { b'T' } else { b'F' }),
-            (FieldKind::Numeric | FieldKind::Float, Value::Double(value)) => self.rounded(value, out)?,
-            (FieldKind::Numeric | FieldKind::Float, _) => {
+            (FieldKind::Float | FieldKind::NumericDouble, Value::Double(value)) if value.is_finite() => {
+                out.resize(before + self.width, b' ');
+                if !numeric_text::put_double(value, self.decimals, out.get_mut(before..).unwrap_or_default()) {
+                    out.truncate(before);
+                    self.rounded(value, out)?;
+                }
+            }
+            (FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble, Value::Double(value)) => {
+                self.rounded(value, out)?;
+            }
+            (FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble, _) => {
                 out.resize(before + self.width, b' ');
                 self.number(value, out.get_mut(before..).unwrap_or_default())?;
             }
@@ -150,7 +160,7 @@ impl Format {
             self.number(value, cell)?;
             return Ok(cell.len());
         }
-        if let (FieldKind::Numeric | FieldKind::Float, Value::Double(value)) = (self.kind, value)
+        if let (FieldKind::Numeric, Value::Double(value)) = (self.kind, value)
             && self.put_nearest(value, cell)
         {
             return Ok(cell.len());
@@ -203,7 +213,7 @@ impl Format {
     pub(crate) fn blank_byte(&self) -> u8 {
         match self.kind {
             FieldKind::Character | FieldKind::CharacterBinary | FieldKind::Logical => b' ',
-            FieldKind::Numeric | FieldKind::Float | FieldKind::Date => b' ',
+            FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble | FieldKind::Date => b' ',
             FieldKind::Memo | FieldKind::MemoBinary if self.width != 4 => b' ',
             _ => 0,
         }
@@ -421,7 +431,9 @@ mod tests {
             (FieldKind::Numeric, 6, 2, Value::Integer(-12), "-12.00".as_bytes()),
             (FieldKind::Numeric, 6, 2, decimal(12_300, 4), b"  1.23"),
             (FieldKind::Numeric, 3, 2, decimal(5, 1), b".50"),
-            (FieldKind::Float, 8, 3, Value::Double(0.0625), b"   0.062"),
+            (FieldKind::Numeric, 8, 3, Value::Double(0.0625), b"   0.062"),
+            (FieldKind::Float, 8, 3, Value::Double(0.0625), b"  0.0625"),
+            (FieldKind::Float, 5, 3, Value::Double(0.0625), b"0.062"),
             (FieldKind::Integer, 3, 0, Value::Integer(-2), b"\xFE\xFF\xFF"),
             (FieldKind::Integer, 2, 1, decimal(25, 1), b"\x19\x00"),
             (FieldKind::Currency, 8, 4, decimal(15, 1), b"\x98\x3A\0\0\0\0\0\0"),

@@ -7,7 +7,11 @@
 use std::sync::Arc;
 
 use arrow_cast::display::array_value_to_string;
-use tidemill_xbase::{Deleted, OpenOptions, Scan, Table};
+use tidemill_xbase::aggregate::Selected;
+use tidemill_xbase::{
+    CivilDate, ColumnCache, Columns, CreateOptions, Deleted, EditOptions, FieldSpec, OpenOptions, Scan, Sharing, Table,
+    TableEditor, TableWriter, Value,
+};
 
 /// A field: name, letter, width, decimals, displacement.
 type Described = (&'static str, u8, u8, u8, u32);
@@ -273,4 +277,84 @@ fn rows(table: &Arc<Table>) -> Vec<String> {
         }));
     }
     rows
+}
+
+#[test]
+fn numbers_keep_the_digits_that_their_field_does_not_declare() {
+    // ESRI's F(19,11), shapelib's F(13,3), and N with exponents or more decimals.
+    for (letter, width, decimals, texts, expected) in [
+        (
+            b'F',
+            19,
+            11,
+            ["123456.789012", "-1.23456789012e-005", ""],
+            ["123456.789012", "-0.0000123456789012", ""],
+        ),
+        (b'F', 13, 3, ["1.3945052E+02", "1.5", "*"], ["139.45052", "1.5", ""]),
+        (
+            b'N',
+            18,
+            4,
+            ["7.519495394960E+02", "1.0", ""],
+            ["751.949539496", "1.0", ""],
+        ),
+        (b'N', 8, 1, ["1.2345", "1.20", "-0.001"], ["1.2345", "1.2", "-0.001"]),
+        // These are what the field declares.
+        (b'F', 8, 2, ["1.5E+03", "1.50", ""], ["1500.00", "1.50", ""]),
+    ] {
+        let usize_width = usize::from(width);
+        let records: String = texts.iter().map(|text| format!(" {text:>usize_width$}")).collect();
+        let fields = [("V", letter, width, decimals, 0)];
+        let layout = Layout {
+            fields: &fields,
+            record_len: u16::from(width) + 1,
+            count: 3,
+            records: records.as_bytes(),
+            ..Layout::default()
+        };
+        let table = layout.open(&OpenOptions::new()).unwrap();
+        let found: Vec<_> = rows(&table).iter().map(|text| number(text)).collect();
+        let expected: Vec<_> = expected.iter().map(|text| number(text)).collect();
+        assert_eq!(found, expected, "{texts:?}");
+        assert_eq!(table.verify().unwrap().damage, []);
+    }
+}
+
+/// Of a decimal its text, of a double its value.
+fn number(text: &str) -> (bool, Option<f64>) {
+    (text.is_empty(), text.parse().ok())
+}
+
+#[test]
+fn a_table_of_doubles_as_text_is_copied_and_changed_with_all_their_digits() {
+    let layout = Layout {
+        fields: &[("V", b'F', 19, 11, 0)],
+        record_len: 20,
+        records: b" -1.23456789012e-005",
+        ..Layout::default()
+    };
+    let table = layout.open(&OpenOptions::new()).unwrap();
+    let batch = table.scan(Scan::new()).unwrap().next().unwrap().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy.dbf");
+    let today = CivilDate {
+        year: 2026,
+        month: 11,
+        day: 26,
+    };
+    let fields = FieldSpec::from_schema(&batch.schema()).unwrap();
+    let mut writer = TableWriter::create(&path, &fields, &CreateOptions::new(today)).unwrap();
+    writer.write(&batch, None).unwrap();
+    writer.finish().unwrap();
+    let mut editor = TableEditor::open(&path, &EditOptions::new(today)).unwrap();
+    assert_eq!(editor.fields()[0].letter, 'F');
+    editor.append_values(&[(0, Value::Double(1e-300))]).unwrap();
+    editor.append_values(&[(0, Value::Integer(12))]).unwrap();
+    editor.append_values(&[(0, Value::Null)]).unwrap();
+    drop(editor);
+    let copy = Arc::new(Table::open(&path, &OpenOptions::new()).unwrap());
+    let values: Vec<_> = rows(&copy).iter().map(|text| text.parse::<f64>().ok()).collect();
+    assert_eq!(values, [Some(-1.234_567_890_12e-5), Some(1e-300), Some(12.0), None]);
+    let columns = Columns::new(&copy, &ColumnCache::new(1 << 20), Sharing::Exclusive).unwrap();
+    assert_eq!(columns.summary(0, Selected::All).unwrap().count, 3);
 }

@@ -484,7 +484,7 @@ fn stored<'v>(value: &'v Value, field: &Field) -> Option<xbase::Value<'v>> {
         Value::Null if field.nullable => xbase::Value::Null,
         Value::Null => match field.kind {
             FieldKind::Integer | FieldKind::IntegerDbase7 | FieldKind::Currency => xbase::Value::Integer(0),
-            FieldKind::Double | FieldKind::DoubleDbase7 => xbase::Value::Double(0.0),
+            FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble => xbase::Value::Double(0.0),
             FieldKind::Time => xbase::Value::Time(0),
             _ => xbase::Value::Null,
         },

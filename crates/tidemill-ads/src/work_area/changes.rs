@@ -220,9 +220,11 @@ impl WorkArea {
     pub fn set_number(&mut self, field: usize, number: f64) -> Result<()> {
         let known = self.shape(field)?;
         match known.kind {
-            FieldKind::Numeric | FieldKind::Float | FieldKind::Double | FieldKind::DoubleDbase7 => {
-                self.put(field, Value::Double(number))
-            }
+            FieldKind::Numeric
+            | FieldKind::Float
+            | FieldKind::Double
+            | FieldKind::DoubleDbase7
+            | FieldKind::NumericDouble => self.put(field, Value::Double(number)),
             FieldKind::Integer | FieldKind::IntegerDbase7 | FieldKind::Currency => {
                 let decimals = if known.kind == FieldKind::Currency {
                     4
@@ -292,6 +294,7 @@ impl WorkArea {
         match self.field(field)?.kind {
             FieldKind::Numeric
             | FieldKind::Float
+            | FieldKind::NumericDouble
             | FieldKind::Integer
             | FieldKind::IntegerDbase7
             | FieldKind::Currency => self.put(field, Value::Integer(number)),
@@ -393,6 +396,7 @@ impl WorkArea {
             | FieldKind::Varbinary
             | FieldKind::Numeric
             | FieldKind::Float
+            | FieldKind::NumericDouble
             | FieldKind::Logical
             | FieldKind::Date => self.set_raw(field, b""),
             _ => self.put(field, Value::Null),

@@ -140,5 +140,8 @@ fn is_number(kind: FieldKind) -> bool {
 }
 
 fn is_double(kind: FieldKind) -> bool {
-    matches!(kind, FieldKind::Double | FieldKind::DoubleDbase7)
+    matches!(
+        kind,
+        FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble
+    )
 }

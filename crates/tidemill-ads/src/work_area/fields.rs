@@ -78,7 +78,7 @@ impl FieldType {
             (FieldKind::Integer, _) if field.width == 8 => Self::LongLong,
             (FieldKind::Integer, _) if field.width <= 2 => Self::ShortInteger,
             (FieldKind::Integer | FieldKind::IntegerDbase7, _) => Self::Integer,
-            (FieldKind::Double | FieldKind::DoubleDbase7, _) => Self::Double,
+            (FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble, _) => Self::Double,
             (FieldKind::Currency, _) => Self::Money,
             (FieldKind::Time, _) => Self::Time,
             (FieldKind::Timestamp | FieldKind::TimestampDbase7, _) => Self::Timestamp,
@@ -179,7 +179,9 @@ impl WorkArea {
         let cell = self.record.bytes.get(known.place()).unwrap_or_default();
         match known.kind {
             FieldKind::Character => return Ok(self.to_program(Cow::Borrowed(cell))),
-            FieldKind::CharacterBinary | FieldKind::Numeric | FieldKind::Float => return Ok(Cow::Borrowed(cell)),
+            FieldKind::CharacterBinary | FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble => {
+                return Ok(Cow::Borrowed(cell));
+            }
             FieldKind::Variant | FieldKind::System => return Ok(Cow::Borrowed(&[])),
             _ => {}
         }
@@ -190,7 +192,9 @@ impl WorkArea {
             Value::Logical(value) => if value { "T" } else { "F" }.to_owned(),
             Value::Number(number) => {
                 let decimals = match known.kind {
-                    FieldKind::Double | FieldKind::DoubleDbase7 => usize::from(settings.decimals),
+                    FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble => {
+                        usize::from(settings.decimals)
+                    }
                     FieldKind::Currency => 4,
                     _ => usize::from(known.decimals),
                 };
@@ -325,7 +329,9 @@ impl WorkArea {
         }
         let cell = self.record.bytes.get(known.place()).unwrap_or_default();
         let is_blank = |byte: &u8| match known.kind {
-            FieldKind::Character | FieldKind::Numeric | FieldKind::Float => matches!(byte, b' ' | 0),
+            FieldKind::Character | FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble => {
+                matches!(byte, b' ' | 0)
+            }
             FieldKind::Logical => matches!(byte, b' ' | b'?' | 0),
             FieldKind::Date => matches!(byte, b' ' | b'0' | 0),
             _ => *byte == 0,

@@ -376,7 +376,10 @@ impl Known {
     }
 
     fn field(&self, kind: FieldKind, operator: BinaryOperator, constant: &Value<'_>) -> Option<Range> {
-        let is_double = matches!(kind, FieldKind::Double | FieldKind::DoubleDbase7);
+        let is_double = matches!(
+            kind,
+            FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble
+        );
         match constant {
             // Two zeros and what is no number have keys of their own.
             Value::Number(_) if is_double => None,

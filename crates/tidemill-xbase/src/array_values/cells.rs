@@ -34,6 +34,7 @@ impl ArrayValues<'_> {
     pub(crate) fn fill(&self, format: &Format, cells: Cells<'_>, other: Other<'_>) -> Result<()> {
         match format.kind {
             FieldKind::Numeric | FieldKind::Float => self.fill_numbers(format, cells, other),
+            FieldKind::NumericDouble => self.fill_each(cells, other, |_, _| false),
             FieldKind::Character => self.fill_text(cells, other),
             _ => self.fill_binary(format.kind, cells, other),
         }
@@ -52,6 +53,10 @@ impl ArrayValues<'_> {
             Typed::Decimal32(values, Scale::Behind(scale)) => self.fill_whole(values, scale, format, cells, other),
             Typed::Decimal64(values, Scale::Behind(scale)) => self.fill_whole(values, scale, format, cells, other),
             Typed::Decimal128(values, Scale::Behind(scale)) => self.fill_whole(values, scale, format, cells, other),
+            // All digits of a double are kept, which takes more to find.
+            Typed::Single(_) | Typed::Double(_) if format.kind == FieldKind::Float => {
+                self.fill_each(cells, other, |_, _| false)
+            }
             Typed::Single(values) => self.fill_each(cells, other, |row, cell| {
                 let value = values.get(row).copied().map(f64::from);
                 value.is_some_and(|value| format.put_nearest(value, cell))

@@ -572,7 +572,7 @@ pub(super) fn demand(node: &Node, types: &[Type]) -> Result<()> {
 fn shape_of(field: &Field) -> Shape {
     let decimals = field.decimals;
     let whole = match field.kind {
-        FieldKind::Numeric | FieldKind::Float => {
+        FieldKind::Numeric | FieldKind::Float | FieldKind::NumericDouble => {
             let fraction = if decimals > 0 { usize::from(decimals) + 1 } else { 0 };
             u16::try_from(field.width.saturating_sub(fraction)).ok()
         }

@@ -5,6 +5,7 @@ use crate::column;
 use crate::digits::parse_text;
 use crate::error::{BadValue, Error, Result};
 use crate::field::{Field, FieldKind};
+use crate::numeric_text;
 use crate::table::Table;
 
 /// The values of one record.
@@ -109,6 +110,10 @@ impl Record for RecordBytes<'_> {
                     Err(expected) => Err(self.bad(field, expected)),
                 }
             }
+            FieldKind::NumericDouble => match numeric_text::double(cell) {
+                Ok(value) => Ok(Value::Number(value.unwrap_or(0.0))),
+                Err(expected) => Err(self.bad(field, expected)),
+            },
             FieldKind::Logical => match cell {
                 [b'T' | b't' | b'Y' | b'y' | b'1'] => Ok(Value::Logical(true)),
                 [b'F' | b'f' | b'N' | b'n' | b'0' | b' ' | b'?' | 0] => Ok(Value::Logical(false)),
@@ -213,6 +218,7 @@ pub(crate) fn type_of(kind: FieldKind) -> Type {
         | FieldKind::System => Type::Character,
         FieldKind::Numeric
         | FieldKind::Float
+        | FieldKind::NumericDouble
         | FieldKind::Integer
         | FieldKind::IntegerDbase7
         | FieldKind::Double

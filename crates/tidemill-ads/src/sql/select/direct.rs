@@ -111,7 +111,10 @@ fn by_text(
     }
     let is_double = |field: usize| {
         let kind = table.fields().get(field).map(|field| field.kind);
-        matches!(kind, Some(FieldKind::Double | FieldKind::DoubleDbase7))
+        matches!(
+            kind,
+            Some(FieldKind::Double | FieldKind::DoubleDbase7 | FieldKind::NumericDouble)
+        )
     };
     if !is_text || summed.is_some_and(is_double) {
         return Ok(None);
