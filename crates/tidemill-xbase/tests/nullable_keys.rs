@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use tidemill_xbase::index::{Direction, End, KeyType, KeyValue};
+use tidemill_xbase::index::{Direction, End, Finding, KeyType, KeyValue, OrderSpec};
 use tidemill_xbase::{
     CivilDate, CreateOptions, Dialect, EditOptions, FieldSpec, KeySettings, OpenOptions, Table, TableEditor,
-    TableIndex, TableWriter, Value,
+    TableIndex, TableWriter, Value, build_index,
 };
 
 const TODAY: CivilDate = CivilDate {
@@ -45,6 +45,51 @@ fn keys_that_can_be_null_are_read_changed_and_made_again_as_they_were() {
         drop(editor);
         check(&path, letter, &changed);
     }
+}
+
+#[test]
+fn an_order_that_does_not_compile_keeps_no_other_from_being_checked() {
+    let folder = TempDir::new().unwrap();
+    let values = [Value::Text("bb"), Value::Text("aa"), Value::Text("cc")];
+    let path = table(folder.path(), 'C', 4, &values);
+    let cdx = path.with_extension("cdx");
+    let opened = Table::open(&path, &OpenOptions::new()).unwrap();
+    let settings = KeySettings::new(opened.codepage());
+    let orders = [OrderSpec::new("BAD", "V+V"), OrderSpec::new("GOOD", "V")];
+    build_index(&cdx, &opened, &orders, &settings).unwrap();
+    // The expression names a field that is not there, and pages of nobody are behind the file.
+    let mut bytes = std::fs::read(&cdx).unwrap();
+    let at = bytes.windows(4).position(|window| window == b"V+V\0").unwrap();
+    bytes[at + 2] = b'W';
+    bytes.extend([0; 1024]);
+    std::fs::write(&cdx, bytes).unwrap();
+    assert!(TableIndex::open(&cdx, &opened, &settings).is_err());
+    let (index, unknown) = TableIndex::open_known(&cdx, &opened, &settings).unwrap();
+    let unknown: Vec<_> = unknown.iter().map(ToString::to_string).collect();
+    assert!(
+        matches!(&unknown[..], [only] if only.ends_with("order BAD")),
+        "{unknown:?}"
+    );
+    assert_eq!(index.orders().len(), 1);
+    let findings = index.verify(&opened).unwrap();
+    assert!(
+        findings.iter().all(Finding::is_note) && findings.len() == 1,
+        "{findings:?}"
+    );
+    // The keys of the other order are compared.
+    let mut editor = TableEditor::open(&path, &EditOptions::new(TODAY).production_index(false)).unwrap();
+    editor.replace(1, &[(0, Value::Text("zz"))]).unwrap();
+    drop(editor);
+    let changed = Table::open(&path, &OpenOptions::new()).unwrap();
+    let (index, _) = TableIndex::open_known(&cdx, &changed, &settings).unwrap();
+    let damage: Vec<_> = index
+        .verify(&changed)
+        .unwrap()
+        .into_iter()
+        .filter(|finding| !finding.is_note())
+        .collect();
+    assert_eq!(damage.len(), 1, "{damage:?}");
+    assert_eq!(damage[0].tag.as_deref(), Some("GOOD"));
 }
 
 /// A type of field with its width, the length of its keys, values of three records, and the keys of these in order.

@@ -41,6 +41,13 @@ impl fmt::Display for Finding {
     }
 }
 
+impl Finding {
+    /// Whether it is no damage: FoxPro's DELETE TAG leaves the pages of the order behind, which nothing reaches any more.
+    pub fn is_note(&self) -> bool {
+        matches!(self.what, IndexFault::Unreachable { .. })
+    }
+}
+
 /// What can be wrong with a page of an index. Keys are shown with their odd bytes escaped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -36,7 +36,7 @@ use crate::beside::beside;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::expression::{Environment, Letters};
-use crate::index::{Collation, Index, IndexOptions, Order, OrderSpec};
+use crate::index::{Collation, Index, IndexOptions, Order, OrderSpec, Tag};
 use crate::table::Table;
 
 pub(crate) use build::rebuild_index;
@@ -138,21 +138,43 @@ impl TableIndex {
         }
     }
 
+    /// Opens the index file at `path` with the orders whose keys are known, and says of each of the others why they are not: one
+    /// expression that does not compile keeps no other order from being checked.
+    ///
+    /// # Errors
+    /// As [`Index::open`].
+    pub fn open_known(path: impl AsRef<Path>, table: &Table, settings: &KeySettings) -> Result<(Self, Vec<Error>)> {
+        let options = IndexOptions::new()
+            .codepage(settings.environment.codepage)
+            .access(table.options.access)
+            .table_dialect(table.header().dialect);
+        let index = Index::open(path, &options)?;
+        let (mut orders, mut unknown) = (Vec::new(), Vec::new());
+        for tag in index.tags() {
+            match Self::order_of(&index, tag, table, settings) {
+                Ok(order) => orders.push(order),
+                Err(e) => unknown.push(e),
+            }
+        }
+        Ok((Self { index, orders }, unknown))
+    }
+
     /// Joins an index that is open.
     ///
     /// # Errors
     /// As [`TableIndex::open`].
     pub fn of(index: Index, table: &Table, settings: &KeySettings) -> Result<Self> {
-        let mut orders = Vec::with_capacity(index.tags().len());
-        for tag in index.tags() {
-            let named = |e| Error::order(index.path(), &tag.name, e);
-            let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).map_err(named)?;
-            let order = index
-                .order(&tag.name, keys.key_type(), &settings.collation)
-                .map_err(named)?;
-            orders.push(TableOrder::new(order, keys, Seen::default()));
-        }
+        let tags = index.tags().iter();
+        let orders = tags.map(|tag| Self::order_of(&index, tag, table, settings));
+        let orders = orders.collect::<Result<_>>()?;
         Ok(Self { index, orders })
+    }
+
+    fn order_of(index: &Index, tag: &Tag, table: &Table, settings: &KeySettings) -> Result<TableOrder> {
+        let named = |e| Error::order(index.path(), &tag.name, e);
+        let keys = OrderKeys::of_tag(tag, index.dialect(), table.fields(), settings).map_err(named)?;
+        let order = index.order(&tag.name, keys.key_type(), &settings.collation);
+        Ok(TableOrder::new(order.map_err(named)?, keys, Seen::default()))
     }
 
     /// The file.
