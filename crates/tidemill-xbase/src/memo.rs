@@ -97,8 +97,21 @@ impl Memo {
                 found,
             )
         };
+        let by_version = match header.dialect {
+            Dialect::Dbase4 | Dialect::Dbase5 | Dialect::Dbase7 => MemoDialect::Dbt4,
+            _ => MemoDialect::Dbt3,
+        };
+        // Programs write one kind under the name or the version byte of another: the file's own bytes decide.
+        let kind = match family {
+            Family::Dbt => looks_like(&source, head).unwrap_or(by_version),
+            _ => by_version,
+        };
+        let family = match kind {
+            MemoDialect::Fpt => Family::Fpt,
+            _ => family,
+        };
         let (dialect, block_size) = match family {
-            Family::Dbt if matches!(header.dialect, Dialect::Dbase4 | Dialect::Dbase5 | Dialect::Dbase7) => {
+            Family::Dbt if kind == MemoDialect::Dbt4 => {
                 // dBASE IV leaves 0 where the size is the one of dBASE III.
                 let size = u16_at(head, 20).ok_or_else(short)?;
                 (MemoDialect::Dbt4, if size == 0 { 512 } else { u32::from(size) })
@@ -206,6 +219,29 @@ impl Memo {
     }
 }
 
+/// What a file under the name of a DBT is by its first blocks; `None` where these do not say it.
+fn looks_like(source: &Source, head: &[u8]) -> Option<MemoDialect> {
+    let number = |at: usize| head.get(at..)?.first_chunk::<4>().copied();
+    let first = number(512)?;
+    let big = |bytes: [u8; 4]| u64::from(u32::from_be_bytes(bytes));
+    let blocks = |size: u64| source.len().div_ceil(size.max(1));
+    let fpt_size = u64::from(u16::from_be_bytes(*head.get(6..)?.first_chunk()?));
+    // An FPT counts its blocks big-endian, and begins with one of text or of a picture.
+    if fpt_size > 0 && number(0).is_some_and(|next| (1..=blocks(fpt_size)).contains(&big(next))) && big(first) <= 2 {
+        return Some(MemoDialect::Fpt);
+    }
+    let size = u16_at(head, 20)?;
+    if first == DBT4_MARK && matches!(size, 0 | 512) {
+        return Some(MemoDialect::Dbt4);
+    }
+    // A block of dBASE IV that is free has the number of the next one; text is a larger number than any.
+    let is_text = u64::from(u32::from_le_bytes(first)) > blocks(512);
+    (size == 0 && is_text).then_some(MemoDialect::Dbt3)
+}
+
+/// What a memo of dBASE IV begins with.
+const DBT4_MARK: [u8; 4] = [0xFF, 0xFF, 0x08, 0x00];
+
 /// The name of the memo file that belongs to `table`, and the names that were tried, when it is not there.
 pub(crate) fn find(table: &Path, dialect: Dialect) -> std::result::Result<PathBuf, String> {
     beside(table, &extensions(table, dialect))
@@ -300,7 +336,7 @@ impl MemoReader {
             (None, MemoDialect::Dbt3) => return self.read_terminated(memo, offset, out),
             (None, MemoDialect::Dbt4) => {
                 let head = self.bytes(memo, offset, 8)?;
-                if head.first_chunk() != Some(&[0xFF, 0xFF, 0x08, 0x00]) {
+                if head.first_chunk() != Some(&DBT4_MARK) {
                     return Err(Fault::new(
                         offset,
                         "ff ff 08 00, the mark of a dBASE IV memo",
@@ -352,6 +388,14 @@ impl MemoReader {
             }
             out.extend_from_slice(bytes);
             at += step;
+        }
+        // Zeros up to the file's end have ended it, too.
+        let len = out.len() - before;
+        let text = out.get(before..).unwrap_or_default();
+        let kept = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        if kept < len {
+            out.truncate(before + kept);
+            return Ok(());
         }
         out.truncate(before);
         Err(Fault::new(

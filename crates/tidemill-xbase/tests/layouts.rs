@@ -119,6 +119,59 @@ fn memos_of_dbase_4_carry_their_length() {
 }
 
 #[test]
+fn the_bytes_of_a_dbt_tell_its_kind() {
+    let dbt4 = |text: &[u8]| {
+        let mut block = b"\xFF\xFF\x08\x00".to_vec();
+        block.extend(u32::try_from(text.len() + 8).unwrap().to_le_bytes());
+        block.extend(text);
+        block
+    };
+    let file = |head: &[u8], blocks: &[Vec<u8>]| {
+        let mut memo = head.to_vec();
+        for block in blocks {
+            memo.resize(memo.len().next_multiple_of(512), 0);
+            memo.extend(block);
+        }
+        memo.resize(memo.len().next_multiple_of(512), 0);
+        memo
+    };
+    let next = b"\x03\0\0\0";
+    // Block 8 of an FPT with blocks of 64 bytes is at 512.
+    let fpt = file(b"\0\0\0\x10\0\0\0\x40", &[b"\0\0\0\x01\0\0\0\x03fox".to_vec()]);
+    for (version, memo, block, dialect, expected) in [
+        (
+            0x83,
+            file(next, &[dbt4(b"four"), dbt4(b"more")]),
+            2,
+            MemoDialect::Dbt4,
+            "more",
+        ),
+        (
+            0x8B,
+            file(next, &[b"three\x1A".to_vec(), b"more\x1A".to_vec()]),
+            2,
+            MemoDialect::Dbt3,
+            "more",
+        ),
+        // The last text has lost its end.
+        (
+            0x83,
+            file(next, &[b"one\x1A".to_vec(), b"last".to_vec()]),
+            2,
+            MemoDialect::Dbt3,
+            "last",
+        ),
+        (0x83, fpt, 8, MemoDialect::Fpt, "fox"),
+    ] {
+        let record = format!(" {block:>10}");
+        let bytes = dbase3(version, &[(b'M', 10, 0)], &[record.as_bytes()]);
+        let table = Arc::new(Table::from_bytes(bytes, Some(memo), &OpenOptions::new()).unwrap());
+        assert_eq!(table.memo().unwrap().dialect(), dialect);
+        check(&table, &[&format!("{expected}|1|false")]);
+    }
+}
+
+#[test]
 fn memos_of_fox_pro_have_blocks_of_any_size() {
     // Single bytes (1), what SET BLOCKSIZE TO 0 leaves in Visual FoxPro (0), odd sizes.
     for (size, version) in [(1u16, 0xF5), (0, 0x30), (33, 0xF5), (1024, 0xF5)] {
