@@ -19,7 +19,7 @@ use crate::error::{self, invalid, invalid_state, not_implemented, of_session};
 use crate::info;
 use crate::objects::{self, Patterns};
 use crate::process_bound::ProcessBound;
-use crate::rows::of_batch;
+use crate::rows::{for_programs, of_batch};
 use crate::statement::TidemillStatement;
 
 /// A connection to the tables of a database.
@@ -118,7 +118,7 @@ impl Connection for TidemillConnection {
             let location = session.locate(&name).await?;
             session.schema(&location).await
         })?;
-        Ok(schema.as_ref().clone())
+        Ok(for_programs(&schema).as_ref().clone())
     }
 
     fn get_table_types(&self) -> Result<Box<dyn RecordBatchReader + Send>> {

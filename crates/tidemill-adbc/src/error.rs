@@ -27,6 +27,7 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         E::Riegeli(_) => (Status::InvalidData, "HY000"),
         E::Engine(_) | E::ClickHouse { .. } | E::Cassandra { .. } => match error.fault() {
             Some(Fault::Unsupported) => (Status::NotImplemented, "0A000"),
+            Some(Fault::NotFound) => (Status::NotFound, "42S02"),
             Some(Fault::Statement) => (Status::InvalidArguments, "42000"),
             Some(Fault::Value) => (Status::InvalidData, "22000"),
             Some(Fault::Io) => (Status::IO, "HY000"),

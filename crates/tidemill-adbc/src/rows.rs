@@ -1,11 +1,13 @@
 //! Rows that a program takes batch by batch.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use adbc_core::error::{Error, Result};
 use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use tidemill_sql::Answer;
 
 use crate::cancel::Work;
@@ -26,9 +28,8 @@ impl<N: FnMut(&mut Work) -> Result<Option<Answer>>> Rows<N> {
     /// Rows whose schema is that of the first run.
     pub(crate) fn new(mut work: Work, mut next: N) -> Result<Self> {
         let current = next(&mut work)?;
-        let schema = current
-            .as_ref()
-            .map_or_else(|| Arc::new(Schema::empty()), Answer::schema);
+        let schema = current.as_ref().map(Answer::schema);
+        let schema = schema.map_or_else(|| Arc::new(Schema::empty()), |schema| for_programs(&schema));
         Ok(Self {
             work,
             schema,
@@ -40,7 +41,7 @@ impl<N: FnMut(&mut Work) -> Result<Option<Answer>>> Rows<N> {
     /// Rows in the types of a schema that is known.
     pub(crate) fn of_schema(work: Work, schema: SchemaRef, next: N) -> Result<Self> {
         let mut rows = Self::new(work, next)?;
-        rows.schema = schema;
+        rows.schema = for_programs(&schema);
         Ok(rows)
     }
 
@@ -55,8 +56,45 @@ impl<N: FnMut(&mut Work) -> Result<Option<Answer>>> Rows<N> {
     }
 }
 
+/// Where a column's type at a ClickHouse server is, for programs: they take an extension type that they do not know for another type.
+const CLICKHOUSE_TYPE: &str = "clickhouse.type";
+/// The extension type by which the engine knows it.
+const CLICKHOUSE_EXTENSION: &str = "tidemill.clickhouse";
+
+/// A schema in which no column is of an extension type that only this project knows.
+pub(crate) fn for_programs(schema: &SchemaRef) -> SchemaRef {
+    renamed(schema, |metadata| {
+        if metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some(CLICKHOUSE_EXTENSION) {
+            metadata.remove(EXTENSION_TYPE_NAME_KEY);
+            if let Some(data_type) = metadata.remove(EXTENSION_TYPE_METADATA_KEY) {
+                metadata.insert(CLICKHOUSE_TYPE.to_owned(), data_type);
+            }
+        }
+    })
+}
+
+/// The schema that [`for_programs`] was given, of rows that come back.
+pub(crate) fn from_programs(schema: &SchemaRef) -> SchemaRef {
+    renamed(schema, |metadata| {
+        if let Some(data_type) = metadata.remove(CLICKHOUSE_TYPE) {
+            metadata.insert(EXTENSION_TYPE_NAME_KEY.to_owned(), CLICKHOUSE_EXTENSION.to_owned());
+            metadata.insert(EXTENSION_TYPE_METADATA_KEY.to_owned(), data_type);
+        }
+    })
+}
+
+fn renamed(schema: &SchemaRef, change: impl Fn(&mut HashMap<String, String>)) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| {
+        let mut metadata = field.metadata().clone();
+        change(&mut metadata);
+        field.as_ref().clone().with_metadata(metadata)
+    });
+    let fields: Vec<Field> = fields.collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
 /// A batch in the types of a schema.
-fn in_types_of(schema: &SchemaRef, batch: RecordBatch) -> Result<RecordBatch> {
+pub(crate) fn in_types_of(schema: &SchemaRef, batch: RecordBatch) -> Result<RecordBatch> {
     if batch.schema_ref() == schema {
         return Ok(batch);
     }

@@ -169,10 +169,18 @@ impl TidemillStatement {
         };
         let work = self.work();
         let session = self.session.get()?;
-        let (schema, watch) = (bound.schema(), work.watch().clone());
-        let batches = bound.map(move |batch| match watch.check() {
-            Ok(()) => Ok(batch?),
-            Err(cancelled) => Err(arrow_schema::ArrowError::ExternalError(Box::new(cancelled)).into()),
+        let (schema, watch) = (rows::from_programs(&bound.schema()), work.watch().clone());
+        let is_same = schema == bound.schema();
+        let batches = bound.map({
+            let schema = Arc::clone(&schema);
+            move |batch| {
+                let external = |error| arrow_schema::ArrowError::ExternalError(Box::new(error));
+                watch.check().map_err(external)?;
+                match (batch?, is_same) {
+                    (batch, true) => Ok(batch),
+                    (batch, false) => Ok(rows::in_types_of(&schema, batch).map_err(external)?),
+                }
+            }
         });
         let table = match &self.target_schema {
             Some(name) if !session.has_schema(name).map_err(of_session)? => {
@@ -322,7 +330,7 @@ impl Statement for TidemillStatement {
             return Ok(Schema::empty());
         }
         if let Some(schema) = self.schema_of_runs(&sql)? {
-            return Ok(schema.as_ref().clone());
+            return Ok(rows::for_programs(&schema).as_ref().clone());
         }
         let values = match self.bound {
             Some(Bound::Batch(_)) => self.runs(&sql)?.next().transpose()?,
@@ -334,7 +342,7 @@ impl Statement for TidemillStatement {
         };
         let session = Arc::clone(&self.session);
         let answer = self.work().run(session.get()?.query_with(&sql, &values))?;
-        Ok(answer.schema().as_ref().clone())
+        Ok(rows::for_programs(&answer.schema()).as_ref().clone())
     }
 
     fn execute_partitions(&mut self) -> Result<PartitionedResult> {

@@ -157,6 +157,8 @@ pub enum Error {
 pub enum Fault {
     /// Something that it does not do.
     Unsupported,
+    /// A table or a database that is not there.
+    NotFound,
     /// The statement: its grammar, a name, a type, an option.
     Statement,
     /// A value that was met: a text that is no number, an overflow, a damaged Parquet file.
@@ -239,6 +241,8 @@ impl Error {
             },
             Self::ClickHouse { error, .. } => match **error {
                 ClickHouse::Unsupported { .. } => Fault::Unsupported,
+                // UNKNOWN_TABLE and UNKNOWN_DATABASE.
+                ClickHouse::Server(ref exception) if matches!(exception.code, 60 | 81) => Fault::NotFound,
                 ClickHouse::Option { .. } | ClickHouse::Type { .. } => Fault::Statement,
                 ClickHouse::Row(_)
                 | ClickHouse::InsertText { .. }
@@ -248,7 +252,8 @@ impl Error {
             },
             Self::Cassandra { error, .. } => match **error {
                 Cassandra::Unsupported { .. } => Fault::Unsupported,
-                Cassandra::Url { .. } | Cassandra::NotFound { .. } => Fault::Statement,
+                Cassandra::NotFound { .. } => Fault::NotFound,
+                Cassandra::Url { .. } => Fault::Statement,
                 Cassandra::Value { .. } | Cassandra::Corrupt { .. } | Cassandra::Arrow(_) => Fault::Value,
                 _ => Fault::Io,
             },
