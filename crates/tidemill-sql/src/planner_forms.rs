@@ -203,7 +203,7 @@ fn counted(query: &Query, negated: bool) -> Expr {
                 }),
                 sample: None,
             };
-            let Some(mut select) = first_select(body).cloned() else {
+            let Some(mut select) = first_select(body).cloned().map(Box::new) else {
                 return Expr::Exists {
                     subquery: Box::new(whole.clone()),
                     negated,
@@ -229,7 +229,7 @@ fn counted(query: &Query, negated: bool) -> Expr {
 }
 
 /// The first SELECT of a query, also of several that are joined by UNION.
-fn first_select(body: &SetExpr) -> Option<&Box<Select>> {
+fn first_select(body: &SetExpr) -> Option<&Select> {
     match body {
         SetExpr::Select(select) => Some(select),
         SetExpr::SetOperation { left, .. } => first_select(left),
