@@ -8,7 +8,7 @@
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, SystemTime};
 
 /// What a file looked like at one moment.
@@ -82,7 +82,7 @@ impl<K: PartialEq, T: Clone> FileMemo<K, T> {
 
     /// What was found under this key in the file, which certainly holds what it held then.
     pub fn get(&self, path: &Path, stamp: &FileStamp, key: &K) -> Option<T> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = locked_soon(&self.known)?;
         let finding = known
             .iter()
             .find(|finding| finding.key == *key && finding.path == path && finding.stamp.vouches_for(stamp))?;
@@ -94,7 +94,9 @@ impl<K: PartialEq, T: Clone> FileMemo<K, T> {
         if stamp.racy {
             return;
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut known) = locked_soon(&self.known) else {
+            return;
+        };
         known.retain(|finding| finding.key != key || finding.path != path);
         if known.len() >= self.most {
             known.remove(0);
@@ -106,6 +108,21 @@ impl<K: PartialEq, T: Clone> FileMemo<K, T> {
             value,
         });
     }
+}
+
+/// What is remembered for all threads. `None` when it cannot be had soon, as in a child that was forked while another thread was at
+/// it: then nothing is known.
+pub fn locked_soon<T>(known: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    const TRIES: usize = 200;
+    for _ in 0..TRIES {
+        match known.try_lock() {
+            Ok(known) => return Some(known),
+            // A thread that panicked left whole entries behind.
+            Err(TryLockError::Poisoned(known)) => return Some(known.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
 }
 
 /// Whether another change at `now` could show the same time.

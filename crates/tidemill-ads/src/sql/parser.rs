@@ -7,11 +7,12 @@ mod definition;
 mod script;
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use sqlparser::ast::{Expr, Ident, TableWithJoins};
 use sqlparser::parser::{Parser as Grammar, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use tidemill_xbase::stamp::locked_soon;
 
 use super::clauses::{Reader, refuse_ignored};
 use super::dialect::Ads;
@@ -61,13 +62,15 @@ impl Parsed {
         const MOST: usize = 200;
         const LONGEST: usize = 4096;
         static KNOWN: LazyLock<Mutex<HashMap<Box<str>, Arc<Parsed>>>> = LazyLock::new(Mutex::default);
-        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(parsed) = known().get(text) {
+        if let Some(known) = locked_soon(&KNOWN)
+            && let Some(parsed) = known.get(text)
+        {
             return Ok(Arc::clone(parsed));
         }
         let parsed = Arc::new(Self::new(text)?);
-        if text.len() <= LONGEST {
-            let mut known = known();
+        if text.len() <= LONGEST
+            && let Some(mut known) = locked_soon(&KNOWN)
+        {
             if known.len() >= MOST {
                 known.clear();
             }

@@ -6,9 +6,10 @@
 //! The order of letters is not here: see `Environment::weights`.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::codepage::{CodePage, Decoder};
+use crate::stamp::locked_soon;
 
 /// The letters of a code page. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,13 +48,19 @@ impl Letters {
     /// For pages of several bytes (UTF-8, Shift-JIS, …) as [`Letters::ascii`].
     pub fn of(page: CodePage) -> Self {
         static KNOWN: Mutex<Vec<(CodePage, Letters)>> = Mutex::new(Vec::new());
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, letters)) = known.iter().find(|(known, _)| *known == page) {
+        let mut known = locked_soon(&KNOWN);
+        let found = known
+            .iter()
+            .flat_map(|known| known.iter())
+            .find(|(known, _)| *known == page);
+        if let Some((_, letters)) = found {
             return letters.clone();
         }
         let all: String = (128..=255u8).map(|byte| page.decode(&[byte])).collect();
         let letters = Self::national(page, &all);
-        known.push((page, letters.clone()));
+        if let Some(known) = &mut known {
+            known.push((page, letters.clone()));
+        }
         letters
     }
 
