@@ -23,10 +23,7 @@ impl ConnectionTables<'_> {
         let table = self.editor(name)?;
         let mut arrays: Vec<Option<ArrayRef>> = vec![None; table.fields().len()];
         for (column, array) in batch.schema().fields().iter().zip(batch.columns()) {
-            let place = table
-                .fields()
-                .iter()
-                .position(|field| field.name.eq_ignore_ascii_case(column.name()));
+            let place = Field::find(table.fields(), column.name());
             let Some(slot) = place.and_then(|place| arrays.get_mut(place)) else {
                 let why = format!("Column not found: {} in {name}", column.name());
                 return Err(Error::new(Kind::NoColumn, why));

@@ -319,10 +319,7 @@ impl<'s> Scope<'s> {
         if name.starts_with('@') || name.starts_with("::") {
             return self.variable(name).map_err(at);
         }
-        let column = self
-            .columns
-            .iter()
-            .position(|column| column.name.eq_ignore_ascii_case(name));
+        let column = Column::find(self.columns, name);
         let variable = self.parameters.variable(name);
         match (column, variable) {
             (Some(_), Some(_)) => {
@@ -734,6 +731,7 @@ impl Grouping {
     pub(super) fn columns(&self, columns: &[Column], parameters: &[Value]) -> Vec<Column> {
         let column = |type_of: Type, blank: Blank| Column {
             name: String::new(),
+            short_name: String::new(),
             type_of,
             blank,
         };

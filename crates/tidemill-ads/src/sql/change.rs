@@ -564,9 +564,7 @@ fn qualifiers(table: &TableName, alias: Option<&Ident>) -> Vec<String> {
 
 fn places(columns: &[Ident], fields: &[Column]) -> Result<Vec<usize>> {
     let place = |column: &Ident| {
-        let found = fields
-            .iter()
-            .position(|field| field.name.eq_ignore_ascii_case(&column.value));
+        let found = Column::find(fields, &column.value);
         found.ok_or_else(|| {
             Error::new(Kind::NoColumn, format!("Column not found: {}", column.value)).at(column.span.start)
         })

@@ -84,8 +84,18 @@ impl Comparison {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Column {
     pub(super) name: String,
+    /// Another name of a field, which its table's header has for it; empty where there is none.
+    pub(super) short_name: String,
     pub(super) type_of: Type,
     pub(super) blank: Blank,
+}
+
+impl Column {
+    /// The place of a column by its name, in any case, or else by its short one.
+    pub(super) fn find(columns: &[Self], name: &str) -> Option<usize> {
+        let named = |of: fn(&Self) -> &str| columns.iter().position(|column| of(column).eq_ignore_ascii_case(name));
+        named(|column| &column.name).or_else(|| named(|column| &column.short_name).filter(|_| !name.is_empty()))
+    }
 }
 
 /// What the blank of a column is.

@@ -31,6 +31,7 @@ pub(super) fn columns(snapshot: &Snapshot) -> Vec<Column> {
     fields
         .map(|field| Column {
             name: field.name.clone(),
+            short_name: field.short_name.clone(),
             type_of: match field.kind {
                 FieldKind::Character | FieldKind::Varchar => Type::Text(u32::try_from(field.width).unwrap_or(0)),
                 FieldKind::Memo | FieldKind::Variant => Type::Memo,

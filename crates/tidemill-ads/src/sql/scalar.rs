@@ -46,6 +46,7 @@ impl Scalar {
     pub fn bind(expr: &ast::Expr, columns: &[ScalarColumn], environment: Environment, clock: Clock) -> Result<Self> {
         let columns = columns.iter().map(|column| Column {
             name: column.name.clone(),
+            short_name: String::new(),
             type_of: column.type_of,
             blank: match column.blank_is_null {
                 true => Blank::Null,

@@ -593,6 +593,7 @@ pub(super) fn columns_of(rows: &Rows) -> Vec<Column> {
     columns
         .map(|(index, column)| Column {
             name: column.name.clone(),
+            short_name: String::new(),
             type_of: batch
                 .and_then(|batch| batch.columns().get(index))
                 .and_then(|array| Vector::of_column(array, 0, Blank::Apart).ok())

@@ -224,9 +224,7 @@ fn altered(column: &ColumnSpec, is_standard: bool) -> Result<FieldSpec> {
 /// written as DESCEND( … ).
 fn key(columns: &[IndexColumn], fields: &[Field]) -> Result<String> {
     let found = columns.iter().map(|column| {
-        let field = fields
-            .iter()
-            .find(|field| field.name.eq_ignore_ascii_case(&column.name.value));
+        let field = Field::find(fields, &column.name.value).and_then(|place| fields.get(place));
         field.ok_or_else(|| {
             Error::new(Kind::NoColumn, format!("Column not found: {}", column.name.value)).at(column.name.span.start)
         })

@@ -100,11 +100,7 @@ impl WorkArea {
     /// # Errors
     /// [`ErrorCode::InvalidFieldName`].
     pub fn field_named(&self, name: &str) -> Result<usize> {
-        let found = self
-            .fields()
-            .iter()
-            .position(|field| field.name.eq_ignore_ascii_case(name.trim()));
-        match found {
+        match Field::find(self.fields(), name.trim()) {
             Some(field) => Ok(field),
             None => self.refuse(ErrorCode::InvalidFieldName, format!("there is no field {name:?}")),
         }

@@ -180,6 +180,7 @@ impl Query {
                 items
                     .map(|item| Column {
                         name: item.name.clone(),
+                        short_name: String::new(),
                         type_of: item.expr.type_of(&columns, &[]),
                         blank: item
                             .field
