@@ -38,6 +38,13 @@ pub(crate) enum TextKind {
     Definition,
 }
 
+impl TextKind {
+    /// Whether it only reads.
+    fn is_query(self) -> bool {
+        matches!(self, Self::Query | Self::OwnQuery)
+    }
+}
+
 /// A text to run.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<'t> {
@@ -69,7 +76,11 @@ pub(crate) async fn run(
             values: &values,
             kind,
         };
-        stream(&text, &options, &files, &mut connection.lock(), watch)
+        let mut state = connection.lock();
+        let given = stream(&text, &options, &files, &mut state, watch);
+        let rested = if kind.is_query() { Ok(()) } else { state.rest() };
+        // The first fault is what is told.
+        given.and_then(|given| rested.map(|()| given))
     });
     answer(given.await?, stop)
 }
@@ -168,10 +179,11 @@ pub(crate) async fn run_each(
                 Ok(()) => opened.commit_transaction(),
                 Err(_) => opened.rollback_transaction(),
             };
+            let rested = state.rest();
             // The first fault is what is told.
             done?;
             ended?;
-            return Ok(changed);
+            return rested.map(|()| changed);
         }
         done.map(|()| changed)
     })

@@ -76,6 +76,18 @@ impl State {
         Ok((connection, if has_analytical { with } else { without }))
     }
 
+    /// Gives back what changes have open, and the log among the data, where no transaction is under way.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] when the log cannot be removed.
+    pub(crate) fn rest(&mut self) -> Result<()> {
+        match &mut self.connection {
+            Some(connection) if !connection.is_in_transaction() => Ok(connection.end_transactions()?),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a change begins a transaction, which lasts until somebody ends it.
     pub(crate) fn is_manual(&self) -> bool {
         self.is_manual
@@ -236,7 +248,7 @@ impl Session {
             while connection.is_in_transaction() {
                 how(connection)?;
             }
-            Ok(())
+            state.rest()
         })
         .await
     }
@@ -272,10 +284,11 @@ impl Session {
                 })
                 .sum::<Result<u64>>();
             let ended = tables.end_statement(appended.is_ok());
+            let rested = state.rest();
             // The first fault is what is told.
             let appended = appended?;
             ended?;
-            Ok(appended)
+            rested.map(|()| appended)
         })
         .await
     }
