@@ -14,12 +14,22 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         E::Ambiguous { .. } => (Status::InvalidArguments, "42000"),
         E::Parse { .. } => (Status::InvalidArguments, "42000"),
         E::Unsupported { .. } => (Status::NotImplemented, "0A000"),
-        E::Exists { .. } => (Status::AlreadyExists, "42S01"),
+        E::Exists { .. } => {
+            let text = with_causes(&error).replace("--overwrite replaces it", "the mode replace makes it anew");
+            return with_state(text, Status::AlreadyExists, "42S01");
+        }
         E::Ads(inner) => return of_ads(inner, &error),
         E::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => (Status::NotFound, "HY000"),
         E::Io { .. } => (Status::IO, "HY000"),
         error if error.is_of_connection() => (Status::IO, "08001"),
-        E::Lossy { .. } => (Status::InvalidData, "22000"),
+        E::Lossy { .. } => {
+            // The command line has another name for it.
+            let text = with_causes(&error).replace(
+                "--lossy copies them so",
+                "the option tidemill.ingest.lossy takes them so",
+            );
+            return with_state(text, Status::InvalidData, "22000");
+        }
         error if error.is_damage() => (Status::InvalidData, "HY000"),
         E::NotATable { .. } => (Status::InvalidData, "HY000"),
         E::RowCount { .. } | E::Checksum { .. } | E::Shrunk { .. } | E::Replaced { .. } => (Status::Integrity, "HY000"),

@@ -150,6 +150,22 @@ fn lower(query: &mut Query) -> Result<()> {
     }
 }
 
+/// A query that is nothing but this.
+pub(crate) fn query_of(body: SetExpr) -> Query {
+    Query {
+        with: None,
+        body: Box::new(body),
+        order_by: None,
+        limit_clause: None,
+        fetch: None,
+        locks: Vec::new(),
+        for_clause: None,
+        settings: None,
+        format_clause: None,
+        pipe_operators: Vec::new(),
+    }
+}
+
 /// The first rows of a part of a UNION are those of a query of its own.
 fn lower_parts(body: &mut SetExpr) -> Result<()> {
     let SetExpr::SetOperation { left, right, .. } = body else {
@@ -159,18 +175,7 @@ fn lower_parts(body: &mut SetExpr) -> Result<()> {
         if let SetExpr::Select(select) = &mut **part
             && let Some(limit) = take_top(select)?
         {
-            let mut query = Query {
-                with: None,
-                body: part.clone(),
-                order_by: None,
-                limit_clause: None,
-                fetch: None,
-                locks: Vec::new(),
-                for_clause: None,
-                settings: None,
-                format_clause: None,
-                pipe_operators: Vec::new(),
-            };
+            let mut query = query_of(part.as_ref().clone());
             add_limits(&mut query, Some(limit), None)?;
             **part = SetExpr::Query(Box::new(query));
         } else {

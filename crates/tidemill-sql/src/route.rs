@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use sqlparser::ast::{Parens, Query, SetExpr, Statement, Values};
-use tidemill_ads::sql::{Insert, InsertSource, Select, StatementKind};
+use sqlparser::ast::{Parens, SetExpr, Statement, Values};
+use tidemill_ads::sql::{Insert, InsertSource, Select, StatementKind, TableName};
 use tidemill_trust::without_secrets;
 
 use crate::ads::TextKind;
 use crate::format::Format;
 use crate::information_schema;
-use crate::location::Place;
+use crate::location::{Location, Place};
+use crate::lowering::query_of;
 use crate::options::SessionOptions;
+use crate::server_url::ServerUrl;
 use crate::session::Session;
 use crate::{Error, Result, dialect, scope};
 
@@ -29,6 +31,12 @@ pub(crate) enum Route {
     Insert(Box<Insert>),
     /// All rows of this table are removed.
     Truncate(String),
+    /// This table of a server is removed.
+    DropOnServer {
+        server: ServerUrl,
+        /// Whether it is no fault when there is none.
+        if_exists: bool,
+    },
     /// ADS SQL: a change of xBase tables, a statement about tables or transactions, or a script.
     Ads {
         kind: TextKind,
@@ -75,6 +83,11 @@ impl Session {
             StatementKind::Insert(insert) if self.spans_stores(&insert, options).await? => {
                 return Ok(Route::Insert(insert));
             }
+            StatementKind::DropTable { table, if_exists }
+                if let Some(server) = self.table_of_server(&table).await? =>
+            {
+                return Ok(Route::DropOnServer { server, if_exists });
+            }
             kind => {
                 let files = self.changed_file(&kind).await?;
                 self.refuse_other_sources(&kind, options).await?;
@@ -95,6 +108,18 @@ impl Session {
             }
         };
         Ok(Route::Ads { kind, files })
+    }
+
+    /// The table of a server that a name means; `None` for others, and for what is not there.
+    async fn table_of_server(&self, table: &TableName) -> Result<Option<ServerUrl>> {
+        match self.locate(&table.to_string()).await {
+            Ok(Location {
+                place: Place::Server(server),
+                ..
+            }) => Ok(Some(server)),
+            Ok(_) | Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether the rows of an INSERT go to a table that is not of xBase, or come from one.
@@ -238,21 +263,6 @@ pub(crate) fn inserted(source: InsertSource) -> Result<Select> {
         is_static: false,
         start_at: None,
     })
-}
-
-fn query_of(body: SetExpr) -> Query {
-    Query {
-        with: None,
-        body: Box::new(body),
-        order_by: None,
-        limit_clause: None,
-        fetch: None,
-        locks: Vec::new(),
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators: Vec::new(),
-    }
 }
 
 /// Whether a text is one query, which changes nothing.

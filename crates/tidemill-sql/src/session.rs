@@ -254,6 +254,14 @@ impl Session {
             }
             Route::Insert(insert) => Box::pin(self.insert(*insert, sql, values, options)).await,
             Route::Truncate(name) => Box::pin(self.truncate(&name, options)).await,
+            Route::DropOnServer { server, if_exists } => {
+                let what = if if_exists {
+                    "DROP TABLE IF EXISTS"
+                } else {
+                    "DROP TABLE"
+                };
+                Box::pin(self.on_server(&server, what)).await
+            }
             Route::Ads { kind, files } => ads::run(&text(kind), options, files, &self.connection).await,
         }
     }
@@ -418,14 +426,28 @@ impl Session {
                 ads::run(&text, options, Vec::new(), &self.connection).await?;
                 Answer::counted(None)
             }
-            (Place::Server(server), _) if server.kind() == ServerKind::ClickHouse => {
-                let statement = format!("TRUNCATE TABLE `{}`", server.last_part().replace('`', "\\`"));
-                self.ask_server(server, &statement).await?.collect().await?;
-                Answer::counted(None)
-            }
+            (Place::Server(server), _) => self.on_server(server, "TRUNCATE TABLE").await,
             _ => Err(Error::Unsupported {
                 what: format!("{location}: TRUNCATE TABLE"),
                 hint: "it empties xBase tables and tables of ClickHouse".to_owned(),
+            }),
+        }
+    }
+
+    /// Has a server do something with a table of its own.
+    async fn on_server(&self, table: &ServerUrl, what: &str) -> Result<Answer> {
+        match table.kind() {
+            ServerKind::ClickHouse => {
+                let name = tidemill_clickhouse::sql_text::name(table.last_part());
+                self.ask_server(table, &format!("{what} {name}"))
+                    .await?
+                    .collect()
+                    .await?;
+                Answer::counted(None)
+            }
+            ServerKind::Cassandra => Err(Error::Unsupported {
+                what: format!("{table}: {what}"),
+                hint: "this is done for tables of xBase and of ClickHouse; cqlsh does it for Cassandra".to_owned(),
             }),
         }
     }
