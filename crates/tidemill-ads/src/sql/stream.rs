@@ -36,7 +36,7 @@ pub enum Streamed {
     Done,
 }
 
-/// The rows of a statement, batch by batch. Those of up to [`AHEAD`] bytes are in memory, as one commit has left the table, and so
+/// The rows of a statement, batch by batch. Those of up to 16 MiB are in memory, as one commit has left the table, and so
 /// are rows that are ordered or grouped. Of more rows the table is read while they are taken.
 #[derive(Debug)]
 pub struct RowStream {
