@@ -146,20 +146,19 @@ impl Findings {
     fn json(&self) -> String {
         // Built by hand around serde_json's strings: the order of the keys is part of what scripts may rely on.
         let damaged: Vec<String> = self.damaged.iter().map(Damage::json).collect();
-        let (good, damaged) = (self.good, damaged.join(", "));
+        let (good, mut damaged) = (self.good, format!("[{}]", damaged.join(", ")));
+        if !self.notes.is_empty() {
+            let notes: Vec<String> = self.notes.iter().map(Damage::json).collect();
+            damaged += &format!(r#", "notes": [{}]"#, notes.join(", "));
+        }
         match self.unit {
-            Unit::Records if self.notes.is_empty() => format!(r#"{{"records": {good}, "damaged": [{damaged}]}}"#),
-            Unit::Records => {
-                let notes: Vec<String> = self.notes.iter().map(Damage::json).collect();
-                let notes = notes.join(", ");
-                format!(r#"{{"records": {good}, "damaged": [{damaged}], "notes": [{notes}]}}"#)
-            }
+            Unit::Records => format!(r#"{{"records": {good}, "damaged": {damaged}}}"#),
             Unit::Orders => format!(
-                r#"{{"index": {}, "orders": {good}, "damaged": [{damaged}]}}"#,
+                r#"{{"index": {}, "orders": {good}, "damaged": {damaged}}}"#,
                 json!(self.file)
             ),
             Unit::Transactions => format!(
-                r#"{{"log": {}, "transactions": {good}, "damaged": [{damaged}]}}"#,
+                r#"{{"log": {}, "transactions": {good}, "damaged": {damaged}}}"#,
                 json!(self.file)
             ),
         }

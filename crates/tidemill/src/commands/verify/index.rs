@@ -40,12 +40,17 @@ pub(super) fn production(table: &Table, findings: &mut Findings) -> Option<PathB
 /// Each page, and each key against its record.
 pub(super) fn verify(path: &Path, table: &Table, args: &VerifyArgs) -> anyhow::Result<Findings> {
     let settings = args.keys.settings(table)?;
-    match TableIndex::open(path, table, &settings) {
-        Ok(index) => Ok(findings(path, index.index(), index.verify(table)?)),
-        Err(error @ Error::Order { .. }) => {
-            let (findings, error) = (pages(path)?, anyhow::Error::from(error));
-            let note = Some(format!("keys were not compared: {error:#}"));
-            Ok(Findings { note, ..findings })
+    match TableIndex::open_known(path, table, &settings) {
+        Ok((index, unknown)) => {
+            let mut findings = findings(path, index.index(), index.verify(table)?);
+            let unknown = unknown
+                .into_iter()
+                .map(|error| format!("{:#}", anyhow::Error::from(error)));
+            let unknown: Vec<String> = unknown.collect();
+            if !unknown.is_empty() {
+                findings.note = Some(format!("keys were not compared: {}", unknown.join("; ")));
+            }
+            Ok(findings)
         }
         Err(error) => unreadable(path, error),
     }
@@ -82,21 +87,22 @@ fn pages(path: &Path) -> anyhow::Result<Findings> {
 
 fn findings(path: &Path, index: &Index, found: Vec<Finding>) -> Findings {
     let page_len = index.page_len();
-    let damaged = found.into_iter().map(|finding| Damage {
+    let (notes, damaged): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(Finding::is_note);
+    let described = |finding: Finding| Damage {
         begin: finding.page,
         end: finding.page + page_len,
         why: match finding.tag {
             Some(tag) => format!("order {tag}: {}", finding.what),
             None => finding.what.to_string(),
         },
-    });
+    };
     Findings {
         file: path.display().to_string(),
         unit: Unit::Orders,
         good: index.tags().len() as u64,
-        damaged: damaged.collect(),
+        damaged: damaged.into_iter().map(described).collect(),
         note: None,
-        notes: Vec::new(),
+        notes: notes.into_iter().map(described).collect(),
     }
 }
 
