@@ -89,7 +89,7 @@ impl Registry {
     }
 }
 
-/// The handles of one process. A forked child begins anew, behind the places of its parent, of which it knows none: another thread
+/// The handles of one process. A forked child starts with an empty table, numbered after its parent's handles: another thread
 /// may have been in the middle of a change when it was forked, and what stands there is the parent's.
 struct Process {
     forks: u32,

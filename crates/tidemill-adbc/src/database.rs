@@ -153,7 +153,7 @@ pub(crate) fn text(key: &str, value: OptionValue) -> Result<String> {
         OptionValue::String(text) => Ok(text),
         OptionValue::Int(number) => Ok(number.to_string()),
         OptionValue::Double(number) => Ok(number.to_string()),
-        // Which options there are is found out by whoever asked.
+        // The caller checks whether there is such an option.
         OptionValue::Bytes(bytes) => String::from_utf8(bytes)
             .map_err(|_| invalid(format!("{key} takes text, and was given bytes that are none"))),
         _ => Err(invalid(format!("{key} takes text"))),

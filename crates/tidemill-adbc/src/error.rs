@@ -15,7 +15,7 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         E::Parse { .. } => (Status::InvalidArguments, "42000"),
         E::Unsupported { .. } => (Status::NotImplemented, "0A000"),
         E::Exists { .. } => {
-            let text = with_causes(&error).replace("--overwrite replaces it", "the mode replace makes it anew");
+            let text = with_causes(&error).replace("--overwrite replaces it", "use the mode replace to overwrite it");
             return with_state(text, Status::AlreadyExists, "42S01");
         }
         E::Ads(inner) => return of_ads(inner, &error),
@@ -24,10 +24,8 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         error if error.is_of_connection() => (Status::IO, "08001"),
         E::Lossy { .. } => {
             // The command line has another name for it.
-            let text = with_causes(&error).replace(
-                "--lossy copies them so",
-                "the option tidemill.ingest.lossy takes them so",
-            );
+            let text =
+                with_causes(&error).replace("--lossy copies them so", "set tidemill.ingest.lossy to accept that");
             return with_state(text, Status::InvalidData, "22000");
         }
         error if error.is_damage() => (Status::InvalidData, "HY000"),

@@ -14,8 +14,7 @@ use crate::cancel::Work;
 use crate::error::invalid;
 use crate::outcome;
 
-/// The rows of a statement, or of several runs of it one behind another. They are read as they are taken, and have the types of one
-/// schema.
+/// The rows of a statement, or of all its runs in order. Each batch is read when the program asks for it. All batches have the same schema.
 pub(crate) struct Rows<N> {
     work: Work,
     schema: SchemaRef,

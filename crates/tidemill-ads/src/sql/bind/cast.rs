@@ -24,7 +24,7 @@ pub(super) fn typed_literal(data_type: &ast::DataType, text: &str) -> Result<Val
     value.ok_or_else(|| Error::new(Kind::Value, format!("Invalid literal: {data_type} '{text}'")))
 }
 
-/// A moment with the distance of its zone from UTC behind it, or `Z`, in UTC: `2024-05-15 13:45:30+02:00`. Without one it is in UTC.
+/// Converts a timestamp with a UTC offset or `Z` to UTC: `2024-05-15 13:45:30+02:00`. Without an offset it is read as UTC.
 fn parse_zoned(text: &str) -> Option<i64> {
     const MINUTE: i64 = 60_000;
     let text = text.trim();
