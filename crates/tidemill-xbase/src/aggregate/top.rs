@@ -2,11 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::{Selected, Top, is_deleted, is_member, is_null};
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+
+use super::{Selected, Top, first_recno, is_deleted, is_member, is_null};
 use crate::columns::Columns;
 use crate::digits::Shape;
 use crate::error::Result;
-use crate::expression::{Record, RecordBytes};
 use crate::kernels::number::NumberCell;
 use crate::kernels::words::Words;
 
@@ -21,12 +24,11 @@ impl Columns {
             return Ok(records);
         }
         let described = self.numeric(field)?;
-        let (cell, null, blank) = (
-            self.number_cell(described),
-            self.null_bit(described),
-            self.blank_counts(),
-        );
-        let mut worst = cell.as_ref().and_then(|cell| Worst::new(cell, which));
+        let Some(cell) = self.number_cell(described) else {
+            return self.top_of_doubles(field, count, which, selected);
+        };
+        let (null, blank) = (self.null_bit(described), self.blank_counts());
+        let mut worst = Worst::new(&cell, which);
         let mut best = Best::new(count, which);
         let table = self.table();
         table.visit_blocks(0..table.record_count(), |block| {
@@ -43,21 +45,15 @@ impl Columns {
                     continue;
                 }
                 let recno = block.first + 1 + u32::try_from(i).unwrap_or(u32::MAX);
-                let number = match &cell {
-                    Some(cell) => match cell.exact(record) {
-                        Ok(Some(number)) => Ranked::Whole(number),
-                        Ok(None) if blank => Ranked::Whole(0),
-                        Ok(None) => continue,
-                        Err(()) if table.options.passes_over() => continue,
-                        Err(()) => return Err(self.unreadable(field, recno, record)),
-                    },
-                    None => match RecordBytes::new(table, recno, record).value(field)? {
-                        crate::expression::Value::Number(number) => Ranked::Double(number),
-                        _ => continue,
-                    },
+                let number = match cell.exact(record) {
+                    Ok(Some(number)) => number,
+                    Ok(None) if blank => 0,
+                    Ok(None) => continue,
+                    Err(()) if table.options.passes_over() => continue,
+                    Err(()) => return Err(self.unreadable(field, recno, record)),
                 };
                 if best.offer(number, recno)
-                    && let (Some(worst), Some(Ranked::Whole(number))) = (&mut worst, best.worst())
+                    && let (Some(worst), Some(number)) = (&mut worst, best.worst())
                 {
                     let number = i64::try_from(number).ok();
                     worst.digits = number.and_then(|number| worst.shape.plain_digits(number));
@@ -65,6 +61,21 @@ impl Columns {
             }
             Ok(())
         })?;
+        Ok(best.records())
+    }
+
+    /// As [`Columns::top`], from the column: it knows which doubles are blank, and which cannot be read.
+    fn top_of_doubles(&self, field: usize, count: usize, which: Top, selected: Selected<'_>) -> Result<Vec<u32>> {
+        let voucher = self.voucher()?;
+        let mut best = Best::new(count, which);
+        for (chunk, records) in self.chunks() {
+            let array = self.chunk_column(field, chunk, records.clone(), &voucher)?;
+            let numbers = array.as_primitive::<Float64Type>();
+            let set = self.selected_rows(records.start, array.len(), selected)?;
+            for row in (0..array.len()).filter(|row| numbers.is_valid(*row) && set.contains(first_recno(*row))) {
+                best.offer(Double(numbers.value(row)), records.start + first_recno(row));
+            }
+        }
         Ok(best.records())
     }
 
@@ -156,27 +167,19 @@ impl<T: Copy + PartialOrd> Best<T> {
     }
 }
 
-/// A number of a top list.
+/// A double in its total order.
 #[derive(Debug, Clone, Copy)]
-enum Ranked {
-    Whole(i128),
-    Double(f64),
-}
+struct Double(f64);
 
-impl PartialEq for Ranked {
+impl PartialEq for Double {
     fn eq(&self, other: &Self) -> bool {
         self.partial_cmp(other) == Some(Ordering::Equal)
     }
 }
 
-impl PartialOrd for Ranked {
-    /// Doubles in their total order; a field has numbers of one kind.
+impl PartialOrd for Double {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => Some(a.cmp(b)),
-            (Self::Double(a), Self::Double(b)) => Some(a.total_cmp(b)),
-            _ => None,
-        }
+        Some(self.0.total_cmp(&other.0))
     }
 }
 
