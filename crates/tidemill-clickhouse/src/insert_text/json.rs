@@ -142,18 +142,15 @@ impl Cursor<'_> {
                 }
             }
             _ => {
-                let rest = self.rest();
-                let end = rest
-                    .find(|letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '.' | '+' | '-')))
-                    .unwrap_or(rest.len());
-                let literal = match rest.get(..end).unwrap_or_default() {
+                let word = self.next_word();
+                let literal = match word {
                     "null" => Literal::Null,
                     "true" => Literal::Bool(true),
                     "false" => Literal::Bool(false),
                     number if is_number(number) => Literal::Number(number.to_owned()),
                     _ => return Err(self.error("a value of JSON")),
                 };
-                self.at += end;
+                self.at += word.len();
                 Ok(literal)
             }
         }

@@ -187,7 +187,7 @@ impl<'a> ValuesRows<'a> {
     }
 }
 
-impl Cursor<'_> {
+impl<'a> Cursor<'a> {
     /// A literal that a comma or the end of the row follows, or an expression.
     fn value(&mut self) -> Result<Literal> {
         self.skip_spaces();
@@ -290,11 +290,7 @@ impl Cursor<'_> {
 
     /// A number, or one of the words that are values.
     fn word(&mut self) -> Result<Literal> {
-        let rest = self.rest();
-        let end = rest
-            .find(|letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '.' | '+' | '-')))
-            .unwrap_or(rest.len());
-        let word = rest.get(..end).unwrap_or_default();
+        let word = self.next_word();
         let literal = match word {
             _ if word.eq_ignore_ascii_case("null") => Literal::Null,
             _ if word.eq_ignore_ascii_case("true") => Literal::Bool(true),
@@ -302,8 +298,16 @@ impl Cursor<'_> {
             _ if is_number(word) => Literal::Number(word.to_owned()),
             _ => return Err(self.error("a value")),
         };
-        self.at += end;
+        self.at += word.len();
         Ok(literal)
+    }
+
+    /// The letters of a number or a word that come next.
+    pub(super) fn next_word(&self) -> &'a str {
+        let rest = self.rest();
+        let is_other = |letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '.' | '+' | '-'));
+        rest.get(..rest.find(is_other).unwrap_or(rest.len()))
+            .unwrap_or_default()
     }
 
     /// A text in single quotes.

@@ -20,12 +20,9 @@ impl TableEditor {
         folder: &Path,
         draft: &Draft,
     ) -> Result<Vec<DraftFile>> {
-        let files = self
-            .orders
-            .files
-            .iter()
-            .filter(|file| lies_in(file.index.path(), folder));
-        let drafted = files.map(|file| file.drafted(&file.keys, table, &self.options.build, draft));
+        let drafted = self
+            .index_files_in(folder)
+            .map(|file| file.drafted(&file.keys, table, &self.options.build, draft));
         drafted.collect()
     }
 
@@ -37,13 +34,15 @@ impl TableEditor {
         folder: &Path,
         draft: &Draft,
     ) -> Result<Vec<DraftFile>> {
-        let files = self
-            .orders
-            .files
-            .iter()
-            .filter(|file| lies_in(file.index.path(), folder));
-        let drafted = files.map(|file| file.drafted(&file.keys_over(fields)?, table, &self.options.build, draft));
+        let drafted = self
+            .index_files_in(folder)
+            .map(|file| file.drafted(&file.keys_over(fields)?, table, &self.options.build, draft));
         drafted.collect()
+    }
+
+    fn index_files_in(&self, folder: &Path) -> impl Iterator<Item = &OrderFile> {
+        let files = self.orders.files.iter();
+        files.filter(move |file| lies_in(file.index.path(), folder))
     }
 
     /// Goes on with the index files that [`TableEditor::draft_orders`] has made, which have taken the places of the old ones.
