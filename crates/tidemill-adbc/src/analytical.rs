@@ -16,19 +16,13 @@ use tidemill_sql::{Answer, Session, SessionOptions};
 use tokio::runtime::Runtime;
 
 use crate::database;
+use crate::process_bound::ProcessBound;
 
 /// How often the program is asked whether it still wants the answer.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What all queries of a process run on and in. A forked child makes its own: it has none of its parent's threads.
-struct Engine {
-    process: u32,
-    runtime: Runtime,
-    session: Session,
-}
-
-/// The engine that was made last, which is never given back.
-static ENGINE: Mutex<Option<&'static Engine>> = Mutex::new(None);
+/// What all queries of a process run on and in: what was made last, which is never given back. A forked child makes its own.
+static ENGINE: Mutex<Option<&'static ProcessBound<(Runtime, Session)>>> = Mutex::new(None);
 
 /// Answers a query over tables that the host lends.
 ///
@@ -48,7 +42,7 @@ pub unsafe extern "C" fn TidemillAnalyticalQuery(
 }
 
 fn query(text: &str, tables: Arc<dyn TableSource>) -> Result<Box<dyn RecordBatchReader + Send>> {
-    let Engine { runtime, session, .. } = engine()?;
+    let (runtime, session) = engine()?;
     let begun = session.query_lent(text, Arc::clone(&tables));
     let answer = runtime.block_on(watched(begun, tables.as_ref()))?;
     Ok(Box::new(LentRows {
@@ -59,18 +53,18 @@ fn query(text: &str, tables: Arc<dyn TableSource>) -> Result<Box<dyn RecordBatch
     }))
 }
 
-fn engine() -> Result<&'static Engine> {
+fn engine() -> Result<&'static (Runtime, Session)> {
     let mut made = ENGINE.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
-    if let Some(engine) = made.filter(|engine| engine.process == process) {
-        return Ok(engine);
+    let engine = |error: adbc_core::error::Error| Error::new(Kind::Engine, error.message);
+    if let Some(Ok(known)) = made.map(ProcessBound::get) {
+        return Ok(known);
     }
-    let engine = Engine {
-        process,
-        runtime: database::runtime().map_err(|error| Error::new(Kind::Engine, error.message))?,
-        session: Session::new(SessionOptions::default()),
-    };
-    Ok(made.insert(Box::leak(Box::new(engine))))
+    let new = (
+        database::runtime().map_err(engine)?,
+        Session::new(SessionOptions::default()),
+    );
+    let new: &'static _ = Box::leak(Box::new(ProcessBound::new(new)));
+    made.insert(new).get().map_err(engine)
 }
 
 /// Waits for a future as long as the program wants it.

@@ -3,12 +3,16 @@
 use std::ffi::c_char;
 
 use adbc_core::error::{Error, Status};
+use arrow_schema::ArrowError;
 use tidemill_ads::sql::Kind;
 use tidemill_sql::{Fault, with_causes};
 
 /// What a session found wrong.
 pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
     use tidemill_sql::Error as E;
+    if let Some(own) = error.external::<Error>() {
+        return own.clone();
+    }
     let (status, state) = match &error {
         E::NotFound { .. } => (Status::NotFound, "42S02"),
         E::Ambiguous { .. } => (Status::InvalidArguments, "42000"),
@@ -44,6 +48,11 @@ pub(crate) fn of_session(error: tidemill_sql::Error) -> Error {
         _ => (Status::Internal, "HY000"),
     };
     with_state(with_causes(&error), status, state)
+}
+
+/// An error of the driver's own, on its way through a session; [`of_session`] gives it back.
+pub(crate) fn for_session(error: Error) -> tidemill_sql::Error {
+    ArrowError::ExternalError(Box::new(error)).into()
 }
 
 fn of_xbase(error: &tidemill_xbase::Error) -> (Status, &'static str) {

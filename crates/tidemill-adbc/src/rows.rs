@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use adbc_core::error::{Error, Result};
-use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
-use tidemill_sql::Answer;
+use tidemill_sql::{Answer, cast_batch};
 
 use crate::cancel::Work;
-use crate::error::invalid;
+use crate::error::of_session;
 use crate::outcome;
 
 /// The rows of a statement, or of all its runs in order. Each batch is read when the program asks for it. All batches have the same schema.
@@ -47,7 +46,7 @@ impl<N: FnMut(&mut Work) -> Result<Option<Answer>>> Rows<N> {
     fn advance(&mut self) -> Result<Option<RecordBatch>> {
         while let Some(answer) = &mut self.current {
             if let Some(batch) = self.work.run(answer.next())? {
-                return in_types_of(&self.schema, batch).map(Some);
+                return cast_batch(&batch, &self.schema).map(Some).map_err(of_session);
             }
             self.current = (self.next)(&mut self.work)?;
         }
@@ -90,28 +89,6 @@ fn renamed(schema: &SchemaRef, change: impl Fn(&mut HashMap<String, String>)) ->
     });
     let fields: Vec<Field> = fields.collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
-}
-
-/// A batch in the types of a schema.
-pub(crate) fn in_types_of(schema: &SchemaRef, batch: RecordBatch) -> Result<RecordBatch> {
-    if batch.schema_ref() == schema {
-        return Ok(batch);
-    }
-    let strict = CastOptions {
-        safe: false,
-        ..CastOptions::default()
-    };
-    let columns = batch.columns().iter().zip(schema.fields());
-    let columns = columns.map(|(column, field)| cast_with_options(column, field.data_type(), &strict));
-    let columns = columns
-        .collect::<std::result::Result<Vec<_>, _>>()
-        .map_err(|error| invalid(format!("a run gives values of another type than the first: {error}")))?;
-    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    Ok(RecordBatch::try_new_with_options(
-        Arc::clone(schema),
-        columns,
-        &options,
-    )?)
 }
 
 impl<N: FnMut(&mut Work) -> Result<Option<Answer>>> Iterator for Rows<N> {

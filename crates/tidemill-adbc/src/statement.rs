@@ -1,21 +1,21 @@
 //! Statements: a text with its values, or rows for a table.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use adbc_core::error::{Error, Result};
+use adbc_core::error::Result;
 use adbc_core::options::{OptionStatement, OptionValue};
 use adbc_core::{CancelHandle, Optionable, PartitionedResult, Statement};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{Schema, SchemaRef};
 use tidemill_ads::sql::Value;
-use tidemill_sql::{Answer, Ingest, IngestOptions, Session, is_query};
+use tidemill_sql::{Answer, Ingest, IngestOptions, Session, cast_batch, is_query};
 use tidemill_xbase::Dialect;
 use tokio::runtime::Runtime;
 
 use crate::cancel::{Canceller, Work};
 use crate::database::{ATTACH, codepage, flag, text};
-use crate::error::{self, invalid, invalid_state, not_implemented, of_session, read_only};
+use crate::error::{self, for_session, invalid, invalid_state, not_implemented, of_session, read_only};
 use crate::process_bound::ProcessBound;
 use crate::rows::{self, Rows, of_batch};
 use crate::{outcome, parameters};
@@ -137,28 +137,18 @@ impl TidemillStatement {
     fn change(&mut self, sql: &str) -> Result<Done> {
         self.refuse_read_only(sql)?;
         let work = self.work();
-        let session = self.session.get()?;
         if self.bound.is_none() {
-            let answer = work.change(session.query(sql))?;
+            let answer = work.change(self.session.get()?.query(sql))?;
             return Ok(match answer.changed() {
                 Some(changed) => Done::Changed(changed.rows),
                 None => Done::Rows(Box::new(answer)),
             });
         }
-        let session = Arc::clone(&self.session);
         let watch = work.watch().clone();
-        let refusal: Refusal = Arc::default();
-        let runs = self.runs(sql)?.map({
-            let refusal = Arc::clone(&refusal);
-            move |values| match watch.check().and(values) {
-                Ok(values) => Ok(values),
-                Err(error) => Err(refuse(&refusal, error)),
-            }
-        });
-        let changed = work.change(session.get()?.change_each(sql, runs));
-        changed
+        let runs = self.runs(sql)?;
+        let runs = runs.map(move |values| watch.check().and(values).map_err(for_session));
+        work.change(self.session.get()?.change_each(sql, runs))
             .map(Done::Changed)
-            .map_err(|error| refused(&refusal).unwrap_or(error))
     }
 
     /// Puts what is bound into a table.
@@ -170,16 +160,11 @@ impl TidemillStatement {
         let work = self.work();
         let session = self.session.get()?;
         let (schema, watch) = (rows::from_programs(&bound.schema()), work.watch().clone());
-        let is_same = schema == bound.schema();
         let batches = bound.map({
             let schema = Arc::clone(&schema);
             move |batch| {
-                let external = |error| arrow_schema::ArrowError::ExternalError(Box::new(error));
-                watch.check().map_err(external)?;
-                match (batch?, is_same) {
-                    (batch, true) => Ok(batch),
-                    (batch, false) => Ok(rows::in_types_of(&schema, batch).map_err(external)?),
-                }
+                watch.check().map_err(for_session)?;
+                cast_batch(&batch?, &schema)
             }
         });
         let table = match &self.target_schema {
@@ -192,9 +177,7 @@ impl TidemillStatement {
             Some(schema) => format!("{schema}.{table}"),
             None => table.to_owned(),
         };
-        let done = work.finish(session.ingest(&table, self.ingest.clone(), schema, batches));
-        // Cancelled rows came as an error of the iterator.
-        done.map_err(|error| work.watch().check().err().unwrap_or(error))
+        work.finish(session.ingest(&table, self.ingest.clone(), schema, batches))
     }
 
     /// # Errors
@@ -228,20 +211,6 @@ enum Done {
     Changed(Option<u64>),
     /// A script that ends with rows.
     Rows(Box<Answer>),
-}
-
-/// Why the rows of values ended before their end, in the terms of ADBC.
-type Refusal = Arc<Mutex<Option<Error>>>;
-
-/// Keeps an error for [`refused`], and says it in the terms of a session.
-fn refuse(refusal: &Refusal, error: Error) -> tidemill_sql::Error {
-    let message = error.message.clone();
-    *refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-    tidemill_sql::Error::Parse { message }
-}
-
-fn refused(refusal: &Refusal) -> Option<Error> {
-    refusal.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// One of two iterators.

@@ -131,6 +131,11 @@ impl Connection {
         self.temporary.tables()
     }
 
+    /// Whether CREATE VIEW has made a view of this name on the connection, in any case.
+    pub fn has_view(&self, name: &str) -> bool {
+        self.statements.has_view(name)
+    }
+
     /// Refuses a forked child that has the connection of its parent: both would write to the same files under the same locks.
     ///
     /// # Errors

@@ -10,11 +10,11 @@ use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
 use futures::StreamExt;
-use tidemill_ads::ErrorCode;
 use tidemill_ads::sql::{
-    Analytical, AnalyticalQuery, ConnectionTables, Error as SqlError, Kind, Prepared, RowStream, Rows, Streamed,
-    Tables as _, Value, Watch,
+    Analytical, AnalyticalQuery, ConnectionTables, Error as SqlError, Kind, Prepared, RowStream, Rows,
+    StatementOptions, Streamed, Tables as _, Value, Watch,
 };
+use tidemill_ads::{ErrorCode, Settings};
 use tokio::runtime::Handle;
 
 use crate::ads_connection::{AdsConnection, State, blocking, settings};
@@ -77,7 +77,7 @@ pub(crate) async fn run(
             kind,
         };
         let mut state = connection.lock();
-        let given = stream(&text, &options, &files, &mut state, watch);
+        let given = Lane::new(&options, &files, watch).and_then(|lane| lane.stream(&text, &mut state));
         let rested = if kind.is_query() { Ok(()) } else { state.rest() };
         // The first fault is what is told.
         given.and_then(|given| rested.map(|()| given))
@@ -107,20 +107,19 @@ pub(crate) async fn run_all(
             kind,
         };
         let mut answers = Vec::new();
-        prepared(
-            &text,
-            &options,
-            &files,
-            &mut connection.lock(),
-            watch,
-            |prepared, tables| {
+        let mut state = connection.lock();
+        let run = Lane::new(&options, &files, watch).and_then(|lane| {
+            lane.run(&text, &mut state, |prepared, tables| {
                 prepared.stream_each(tables, &[], |streamed| {
                     answers.push(streamed);
                     ControlFlow::Continue(())
                 })
-            },
-        )?;
-        Ok(answers)
+            })
+        });
+        let rested = state.rest();
+        // The first fault is what is told.
+        run?;
+        rested.map(|()| answers)
     });
     // Each is stopped when all of them are dropped.
     let stop = Arc::new(stop);
@@ -154,12 +153,12 @@ pub(crate) async fn run_each(
     let stop = Stop::default();
     let watch = stop.watch();
     blocking(move || {
+        let lane = Lane::new(&options, &files, watch)?;
         let mut state = connection.lock();
         let opened = state.connection(&options)?;
         let as_a_whole = kind == TextKind::Change && !opened.is_in_transaction();
         if as_a_whole {
-            let (settings, statements) = settings(&options, &files)?;
-            opened.tables(&settings, &statements).begin()?;
+            opened.tables(&lane.settings, &lane.statements).begin()?;
         }
         let mut changed = None;
         let done = runs.into_iter().try_for_each(|values| {
@@ -168,7 +167,7 @@ pub(crate) async fn run_each(
                 values: &values?,
                 kind,
             };
-            if let Streamed::Changed(rows) = stream(&text, &options, &files, &mut state, watch.clone())? {
+            if let Streamed::Changed(rows) = lane.stream(&text, &mut state)? {
                 changed = Some(changed.unwrap_or(0) + rows);
             }
             Ok(())
@@ -190,48 +189,55 @@ pub(crate) async fn run_each(
     .await
 }
 
-fn stream(
-    text: &Text<'_>,
-    options: &SessionOptions,
-    files: &[(String, PathBuf)],
-    state: &mut State,
-    watch: Watch,
-) -> Result<Streamed> {
-    prepared(text, options, files, state, watch, |prepared, tables| {
-        prepared.stream(tables, text.values)
-    })
+/// What all runs of a text have in common.
+struct Lane<'o> {
+    options: &'o SessionOptions,
+    settings: Settings,
+    statements: StatementOptions,
 }
 
-/// Does something with a text that is bound to the tables of the connection: what was bound before, where they are what they were.
-fn prepared<T>(
-    text: &Text<'_>,
-    options: &SessionOptions,
-    files: &[(String, PathBuf)],
-    state: &mut State,
-    watch: Watch,
-    mut run: impl FnMut(&Arc<Prepared>, &mut ConnectionTables<'_>) -> Result<T, SqlError>,
-) -> Result<T> {
-    let (settings, mut statements) = settings(options, files)?;
-    statements.watch = watch;
-    let begins = state.is_manual() && text.kind == TextKind::Change;
-    let analytical =
-        (text.kind != TextKind::Query).then(|| -> Arc<dyn Analytical> { Arc::new(Planner(Handle::current())) });
-    let (connection, known) = state.parts(options, analytical)?;
-    let mut tables = connection.tables(&settings, &statements);
-    if begins && !tables.in_transaction() {
-        tables.begin()?;
+impl<'o> Lane<'o> {
+    fn new(options: &'o SessionOptions, files: &[(String, PathBuf)], watch: Watch) -> Result<Self> {
+        let (settings, mut statements) = settings(options, files)?;
+        statements.watch = watch;
+        Ok(Self {
+            options,
+            settings,
+            statements,
+        })
     }
-    let bound = known.prepare(text.sql, &mut tables)?;
-    let mut done = run(&bound, &mut tables);
-    if matches!(&done, Err(error) if *error.kind() == Kind::StructureChanged) {
-        known.clear();
+
+    fn stream(&self, text: &Text<'_>, state: &mut State) -> Result<Streamed> {
+        self.run(text, state, |prepared, tables| prepared.stream(tables, text.values))
+    }
+
+    /// Does something with a text that is bound to the tables of the connection, anew where they are not what they were.
+    fn run<T>(
+        &self,
+        text: &Text<'_>,
+        state: &mut State,
+        mut run: impl FnMut(&Arc<Prepared>, &mut ConnectionTables<'_>) -> Result<T, SqlError>,
+    ) -> Result<T> {
+        let begins = state.is_manual() && text.kind == TextKind::Change;
+        let analytical =
+            (text.kind != TextKind::Query).then(|| -> Arc<dyn Analytical> { Arc::new(Planner(Handle::current())) });
+        let (connection, known) = state.parts(self.options, analytical)?;
+        let mut tables = connection.tables(&self.settings, &self.statements);
+        if begins && !tables.in_transaction() {
+            tables.begin()?;
+        }
         let bound = known.prepare(text.sql, &mut tables)?;
-        done = run(&bound, &mut tables);
+        let mut done = run(&bound, &mut tables);
+        if matches!(&done, Err(error) if *error.kind() == Kind::StructureChanged) {
+            known.clear();
+            let bound = known.prepare(text.sql, &mut tables)?;
+            done = run(&bound, &mut tables);
+        }
+        if text.kind == TextKind::Definition {
+            state.forget_statements();
+        }
+        Ok(done?)
     }
-    if text.kind == TextKind::Definition {
-        state.forget_statements();
-    }
-    Ok(done?)
 }
 
 /// Rows that are read on a thread of their own while they are taken, which is stopped when they are dropped.

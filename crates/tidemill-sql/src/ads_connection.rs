@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
+use arrow_schema::Schema;
 use datafusion::common::DataFusionError;
 use tidemill_ads::sql::{Analytical, StatementOptions, Statements, TableName, Tables as _};
 use tidemill_ads::{Connection, Paths, Settings};
-use tidemill_xbase::Table;
+use tidemill_xbase::{FieldSpec, Table};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
@@ -120,23 +121,61 @@ impl AdsConnection {
     }
 
     /// Whether a name is that of a temporary table or a view of the connection.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let is_view = |connection: &Connection| connection.has_view(name);
+        name.starts_with('#') || self.lock().connection.as_ref().is_some_and(is_view)
+    }
+
+    /// The names of the fields of a temporary table.
     ///
     /// # Errors
     ///
-    /// [`Error::Ads`] for drives that make no sense.
-    pub(crate) fn has(&self, name: &str, options: &SessionOptions) -> Result<bool> {
-        if name.starts_with('#') {
-            return Ok(true);
-        }
+    /// [`Error::Ads`] when there is none.
+    pub(crate) fn fields_of(&self, table: &str, options: &SessionOptions) -> Result<Vec<String>> {
+        let (settings, statements) = settings(options, &[])?;
         let mut state = self.lock();
-        let Some(connection) = &mut state.connection else {
-            return Ok(false);
+        let mut tables = state.connection(options)?.tables(&settings, &statements);
+        let snapshot = tables.snapshot(&TableName::new(table))?;
+        Ok(snapshot
+            .table()
+            .fields()
+            .iter()
+            .map(|field| field.name.clone())
+            .collect())
+    }
+
+    /// Makes an xBase table for rows of these columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] when it is there; [`Error::Xbase`] for a type that xBase has not.
+    pub(crate) fn create(&self, table: &TableName, columns: &Schema, options: &SessionOptions) -> Result<()> {
+        let keeps_names = table.to_string().starts_with('#') || options.makes_standard_tables();
+        let fields = match keeps_names {
+            true => FieldSpec::from_schema_with_long_names(columns)?,
+            false => FieldSpec::from_schema(columns)?,
         };
         let (settings, statements) = settings(options, &[])?;
-        Ok(connection
+        let mut state = self.lock();
+        let mut tables = state.connection(options)?.tables(&settings, &statements);
+        tables.create_table(table, &fields)?;
+        state.forget_statements();
+        Ok(())
+    }
+
+    /// Removes a table that was just made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ads`] when somebody has it open.
+    pub(crate) fn drop_table(&self, table: &TableName, options: &SessionOptions) -> Result<()> {
+        let (settings, statements) = settings(options, &[])?;
+        let mut state = self.lock();
+        state
+            .connection(options)?
             .tables(&settings, &statements)
-            .view(&TableName::new(name))
-            .is_some())
+            .drop_table(table)?;
+        Ok(())
     }
 
     /// An xBase table with what the transaction under way has changed; `None` when there is none.

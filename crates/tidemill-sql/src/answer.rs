@@ -82,6 +82,17 @@ impl Answer {
         self.changed
     }
 
+    /// The same rows, all of which are read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Answer::next`].
+    pub(crate) async fn in_memory(self) -> Result<Self> {
+        let schema = self.schema();
+        let batches = self.collect().await?;
+        Ok(Self::streamed(Box::pin(MemoryStream::try_new(batches, schema, None)?)))
+    }
+
     /// The columns of the answer, spelled as their tables or aliases spell them.
     pub fn schema(&self) -> SchemaRef {
         self.stream.schema()

@@ -226,6 +226,16 @@ impl Error {
         }
     }
 
+    /// The error of the program that gave rows or values, where this is one: what their iterator returned as
+    /// [`ArrowError::ExternalError`](arrow_schema::ArrowError::ExternalError).
+    pub fn external<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        let Self::Engine(error) = self else { return None };
+        match error.find_root() {
+            DataFusionError::External(inner) => inner.downcast_ref(),
+            _ => None,
+        }
+    }
+
     /// What an error of the planner or of a server is about; `None` for other errors.
     pub fn fault(&self) -> Option<Fault> {
         use DataFusionError as D;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
 use datafusion::common::DataFusionError;
@@ -15,6 +15,7 @@ use tidemill_xbase::{CodePage, Dialect};
 
 use crate::ads_connection::blocking;
 use crate::answer::Answer;
+use crate::cast::cast_batch;
 use crate::copy::{self, CopyOptions, Loss};
 use crate::engine::BATCHES_IN_FLIGHT;
 use crate::format::Format;
@@ -218,17 +219,7 @@ fn in_plain_types(
     ));
     let batches = batches.map({
         let plain = Arc::clone(&plain);
-        move |batch| {
-            let batch = batch?;
-            let columns = batch.columns().iter().zip(plain.fields());
-            let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
-                true => Ok(Arc::clone(column)),
-                false => arrow_cast::cast(column, field.data_type()),
-            });
-            let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
-            let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            Ok(RecordBatch::try_new_with_options(Arc::clone(&plain), columns, &rows)?)
-        }
+        move |batch| cast_batch(&batch?, &plain)
     });
     (plain, batches)
 }
@@ -359,18 +350,9 @@ impl ValueCheck {
             let Some(column) = batch.columns().get(*place) else {
                 continue;
             };
-            let numbers = column.to_data();
-            let Some(values) = numbers.buffers().first().map(|buffer| buffer.typed_data::<i64>()) else {
-                continue;
-            };
-            let values = values
-                .get(numbers.offset()..)
-                .unwrap_or_default()
-                .iter()
-                .take(column.len());
-            let lost = values
-                .enumerate()
-                .find(|(row, value)| *value % ticks != 0 && column.is_valid(*row));
+            let ticks_of_rows = arrow_cast::cast(column, &DataType::Int64)?;
+            let mut values = ticks_of_rows.as_primitive::<Int64Type>().iter().enumerate();
+            let lost = values.find(|(_, value)| value.is_some_and(|value| value % ticks != 0));
             if let Some((row, _)) = lost {
                 let name = batch.schema_ref().field(*place).name().clone();
                 let value = array_value_to_string(column, row)?;

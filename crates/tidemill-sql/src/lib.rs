@@ -24,7 +24,9 @@ mod ads_connection;
 mod answer;
 mod binary_functions;
 mod blanks;
+mod cast;
 mod catalog;
+mod changes;
 mod copy;
 mod damage;
 mod dialect;
@@ -56,6 +58,7 @@ mod uuid_text;
 mod yielding;
 
 pub use answer::{Answer, Changed};
+pub use cast::cast_batch;
 pub use catalog::NamedTables;
 pub use copy::{
     Copied, CopyOptions, Follower, Loss, MappedColumn, PlannedCopy, Progress, Verify, remains_in, remove_drafts,

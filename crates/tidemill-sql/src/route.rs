@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sqlparser::ast::{Parens, SetExpr, Statement, Values};
+use sqlparser::ast::{Parens, SetExpr, Statement, Truncate, TruncateTableTarget, Values, Visit};
 use tidemill_ads::sql::{Insert, InsertSource, Select, StatementKind, TableName};
 use tidemill_trust::without_secrets;
 
@@ -11,7 +11,6 @@ use crate::format::Format;
 use crate::information_schema;
 use crate::location::{Location, Place};
 use crate::lowering::query_of;
-use crate::options::SessionOptions;
 use crate::server_url::ServerUrl;
 use crate::session::Session;
 use crate::{Error, Result, dialect, scope};
@@ -27,8 +26,12 @@ pub(crate) enum Route {
     },
     /// A query that the planner's grammar alone has.
     Planner(Box<Statement>),
+    /// Several statements, at least one of which reads a table that is not of xBase: each goes its own way.
+    Several(Vec<String>),
     /// Rows for a table, where the table or one of those that the rows come from is not of xBase.
     Insert(Box<Insert>),
+    /// `SELECT … INTO` a new xBase table, where one of the tables that the rows come from is not of xBase.
+    Into(Box<Select>),
     /// All rows of this table are removed.
     Truncate(String),
     /// This table of a server is removed.
@@ -52,24 +55,37 @@ impl Session {
     ///
     /// [`Error::Parse`]; [`Error::Unsupported`] for a change of a table that is not of xBase, and for a change by the rows of such a
     /// table; as [`Session::locate`].
-    pub(crate) async fn route(&self, sql: &str, options: &SessionOptions) -> Result<Route> {
+    pub(crate) async fn route(&self, sql: &str) -> Result<Route> {
         if dialect::has_subscripts(sql) {
             return Ok(Route::Planner(Box::new(dialect::parse(sql)?)));
-        }
-        if let Some(table) = truncated(sql) {
-            return Ok(Route::Truncate(table));
         }
         let mut statements = match tidemill_ads::sql::parse(sql) {
             Ok(statements) => statements,
             // The planner's grammar has more queries.
             Err(error) => return of_planner(sql, &error),
         };
-        let (Some(only), true) = (statements.pop(), statements.is_empty()) else {
-            let (kind, files) = (TextKind::Change, Vec::new());
-            return Ok(Route::Ads { kind, files });
+        let only = match statements.len() {
+            1 => statements.pop(),
+            _ => None,
+        };
+        let Some(only) = only else {
+            let names = statements.iter().flat_map(|statement| sources(&statement.kind));
+            let spans_stores = self.other_source(names.collect::<Vec<_>>()).await?.is_some();
+            return Ok(match parts(sql, &statements).filter(|_| spans_stores) {
+                Some(parts) => Route::Several(parts),
+                None => Route::Ads {
+                    kind: TextKind::Change,
+                    files: Vec::new(),
+                },
+            });
         };
         let (kind, files) = match only.kind {
-            StatementKind::Select(select) if makes_a_table(&select) => (TextKind::Definition, Vec::new()),
+            StatementKind::Select(select) if makes_a_table(&select) => {
+                if self.other_source(of_query(&select)).await?.is_some() {
+                    return Ok(Route::Into(select));
+                }
+                (TextKind::Definition, Vec::new())
+            }
             StatementKind::Select(select) => {
                 return Ok(Route::Query {
                     select,
@@ -80,7 +96,7 @@ impl Session {
                 StatementKind::Select(select) => return Ok(Route::Query { select, explains: true }),
                 _ => (TextKind::Definition, Vec::new()),
             },
-            StatementKind::Insert(insert) if self.spans_stores(&insert, options).await? => {
+            StatementKind::Insert(insert) if self.spans_stores(&insert).await? => {
                 return Ok(Route::Insert(insert));
             }
             StatementKind::DropTable { table, if_exists }
@@ -90,7 +106,7 @@ impl Session {
             }
             kind => {
                 let files = self.changed_file(&kind).await?;
-                self.refuse_other_sources(&kind, options).await?;
+                self.refuse_other_sources(&kind).await?;
                 // A savepoint too is one of a transaction.
                 let is_change = matches!(
                     kind,
@@ -123,7 +139,7 @@ impl Session {
     }
 
     /// Whether the rows of an INSERT go to a table that is not of xBase, or come from one.
-    async fn spans_stores(&self, insert: &Insert, options: &SessionOptions) -> Result<bool> {
+    async fn spans_stores(&self, insert: &Insert) -> Result<bool> {
         match self.locate(&insert.table.to_string()).await {
             Ok(location) if location.format != Format::Xbase => return Ok(true),
             // A table that is not there is not found by ADS SQL either, but for the tables of its connection.
@@ -131,25 +147,18 @@ impl Session {
             Err(error) => return Err(error),
         }
         match &insert.source {
-            InsertSource::Select(select) => {
-                let names = scope::relations(&*select.query).into_iter().map(|(name, _)| name);
-                Ok(self.other_source(names, options).await?.is_some())
-            }
+            InsertSource::Select(select) => Ok(self.other_source(of_query(select)).await?.is_some()),
             InsertSource::Values(_) | InsertSource::Default => Ok(false),
         }
     }
 
     /// The first of these tables that ADS SQL does not read. Those that are not there are left to it.
-    async fn other_source(
-        &self,
-        names: impl IntoIterator<Item = String>,
-        options: &SessionOptions,
-    ) -> Result<Option<String>> {
+    async fn other_source(&self, names: impl IntoIterator<Item = String>) -> Result<Option<String>> {
         for name in names {
             if information_schema::View::named(&name).is_some() {
                 return Ok(Some(name));
             }
-            if is_system(&name) || self.connection.has(&name, options)? {
+            if is_system(&name) || self.connection.has(&name) {
                 continue;
             }
             match self.locate(&name).await {
@@ -165,40 +174,68 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Unsupported`] for an UPDATE, DELETE or MERGE that reads a table which is not of xBase.
-    async fn refuse_other_sources(&self, kind: &StatementKind, options: &SessionOptions) -> Result<()> {
-        let mut names: Vec<String> = Vec::new();
-        let mut of = |found: Vec<(String, sqlparser::tokenizer::Location)>| {
-            names.extend(found.into_iter().map(|(name, _)| name));
-        };
-        match kind {
-            StatementKind::Update(update) => {
-                of(scope::relations(&update.selection));
-                of(scope::relations(&update.from));
-                update
-                    .assignments
-                    .iter()
-                    .for_each(|(_, value)| of(scope::relations(value)));
-            }
-            StatementKind::Delete(delete) => {
-                of(scope::relations(&delete.selection));
-                of(scope::relations(&delete.from));
-            }
-            StatementKind::Merge(merge) => {
-                of(scope::relations(&merge.on));
-                let values = merge.update.iter().flatten();
-                values.for_each(|(_, value)| of(scope::relations(value)));
-                names.extend(merge.source.iter().map(|(table, _)| table.to_string()));
-            }
-            _ => return Ok(()),
+    async fn refuse_other_sources(&self, kind: &StatementKind) -> Result<()> {
+        if !matches!(
+            kind,
+            StatementKind::Update(_) | StatementKind::Delete(_) | StatementKind::Merge(_)
+        ) {
+            return Ok(());
         }
-        match self.other_source(names, options).await? {
+        match self.other_source(sources(kind)).await? {
             None => Ok(()),
             Some(name) => Err(Error::Unsupported {
                 what: format!("changing an xBase table by the rows of {name}, which is not of xBase,"),
-                hint: format!("INSERT INTO a temporary table: SELECT * FROM {name}, and name that one here"),
+                hint: format!("run SELECT * INTO #other FROM {name} first, and name #other here"),
             }),
         }
     }
+}
+
+/// The tables that a statement reads, by the names that it gives them.
+fn sources(kind: &StatementKind) -> Vec<String> {
+    fn of(part: &impl Visit) -> Vec<String> {
+        scope::relations(part).into_iter().map(|(name, _)| name).collect()
+    }
+    match kind {
+        StatementKind::Select(select) => of_query(select),
+        StatementKind::Insert(insert) => match &insert.source {
+            InsertSource::Select(select) => of_query(select),
+            InsertSource::Values(_) | InsertSource::Default => Vec::new(),
+        },
+        StatementKind::Update(update) => {
+            let values = update.assignments.iter().flat_map(|(_, value)| of(value));
+            [of(&update.selection), of(&update.from), values.collect()].concat()
+        }
+        StatementKind::Delete(delete) => [of(&delete.selection), of(&delete.from)].concat(),
+        StatementKind::Merge(merge) => {
+            let values = merge.update.iter().flatten().flat_map(|(_, value)| of(value));
+            let source = merge.source.iter().map(|(table, _)| table.to_string());
+            [of(&merge.on), values.collect(), source.collect()].concat()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn of_query(select: &Select) -> Vec<String> {
+    let names = scope::relations(&*select.query).into_iter();
+    names.map(|(name, _)| name).collect()
+}
+
+/// The statements of a text one by one; `None` for a script, whose statements belong together.
+fn parts(sql: &str, statements: &[tidemill_ads::sql::Statement]) -> Option<Vec<String>> {
+    let mut lines = vec![0];
+    lines.extend(sql.match_indices('\n').map(|(at, _)| at + 1));
+    let begins = statements.iter().map(|statement| {
+        let (line, column) = (statement.location.line, statement.location.column);
+        let line = *lines.get(usize::try_from(line.checked_sub(1)?).ok()?)?;
+        let letters = usize::try_from(column.checked_sub(1)?).ok()?;
+        let (at, _) = sql.get(line..)?.char_indices().nth(letters)?;
+        (!matches!(statement.kind, StatementKind::Script(_))).then_some(line + at)
+    });
+    let begins = begins.collect::<Option<Vec<usize>>>()?;
+    let ends = begins.iter().skip(1).copied().chain([sql.len()]);
+    let part = |(begin, end): (&usize, usize)| sql.get(*begin..end).map(str::to_owned);
+    begins.iter().zip(ends).map(part).collect()
 }
 
 /// A text that is no ADS SQL.
@@ -208,30 +245,37 @@ fn of_planner(sql: &str, error: &tidemill_ads::sql::Error) -> Result<Route> {
     }
     match dialect::parse(sql) {
         Ok(statement @ (Statement::Query(_) | Statement::Explain { .. })) => Ok(Route::Planner(Box::new(statement))),
+        Ok(Statement::Truncate(truncate)) if let Some(table) = truncated(&truncate) => Ok(Route::Truncate(table)),
         _ => Err(Error::Parse {
             message: without_secrets(&error.to_string()).into_owned(),
         }),
     }
 }
 
-/// The table of a TRUNCATE statement.
-fn truncated(sql: &str) -> Option<String> {
-    let rest = strip_word(sql.trim().trim_end_matches(';').trim_end(), "TRUNCATE")?;
-    let name = strip_word(rest, "TABLE").unwrap_or(rest);
-    let bare = match (name.chars().next(), name.chars().next_back()) {
-        (Some('"'), Some('"')) | (Some('\''), Some('\'')) | (Some('['), Some(']')) if name.len() > 1 => {
-            name.get(1..name.len() - 1).unwrap_or_default()
-        }
-        _ => name,
+/// The table of a TRUNCATE statement; `None` where it has more than that.
+fn truncated(statement: &Truncate) -> Option<String> {
+    let Truncate {
+        table_names,
+        partitions: None,
+        table: _,
+        if_exists: false,
+        identity: None,
+        cascade: None,
+        on_cluster: None,
+    } = statement
+    else {
+        return None;
     };
-    let is_name = !bare.is_empty() && (bare.len() < name.len() || !bare.contains(char::is_whitespace));
-    is_name.then(|| bare.to_owned())
-}
-
-/// What stands behind a word and blanks.
-fn strip_word<'s>(text: &'s str, word: &str) -> Option<&'s str> {
-    let (first, rest) = text.split_once(char::is_whitespace)?;
-    first.eq_ignore_ascii_case(word).then(|| rest.trim_start())
+    match table_names.as_slice() {
+        [
+            TruncateTableTarget {
+                name,
+                only: false,
+                has_asterisk: false,
+            },
+        ] => Some(scope::text(name)),
+        _ => None,
+    }
 }
 
 /// The query for the rows of an INSERT.
@@ -280,14 +324,21 @@ pub fn is_query(sql: &str) -> Result<bool> {
             },
             _ => false,
         }),
-        Err(_) if truncated(sql).is_some() => Ok(false),
-        Err(error) => of_planner(sql, &error).map(|_| true),
+        Err(error) => of_planner(sql, &error).map(|route| matches!(route, Route::Planner(_))),
     }
 }
 
 /// `SELECT … INTO`.
 fn makes_a_table(select: &Select) -> bool {
     matches!(&*select.query.body, SetExpr::Select(only) if only.into.is_some())
+}
+
+/// The table that `SELECT … INTO` makes, which is taken out of the query.
+pub(crate) fn take_into(select: &mut Select) -> Option<TableName> {
+    match &mut *select.query.body {
+        SetExpr::Select(only) => only.into.take().map(|into| TableName::new(scope::text(&into.name))),
+        _ => None,
+    }
 }
 
 /// A table of `system`, which is no file.
@@ -306,12 +357,15 @@ mod tests {
             ("TRUNCATE TABLE orders", Some("orders")),
             ("truncate  shop.orders ;", Some("shop.orders")),
             ("TRUNCATE TABLE \"my orders\"", Some("my orders")),
+            ("TRUNCATE TABLE \"shop\".\"my orders\"", Some("shop.my orders")),
             ("TRUNCATE TABLE [a]", Some("a")),
-            ("TRUNCATE TABLE a b", None),
-            ("TRUNCATE", None),
-            ("SELECT TRUNCATE(1.5, 0)", None),
+            ("TRUNCATE TABLE a, b", None),
+            ("TRUNCATE TABLE a CASCADE", None),
         ] {
-            assert_eq!(truncated(sql).as_deref(), table, "{sql}");
+            let Ok(Statement::Truncate(statement)) = dialect::parse(sql) else {
+                panic!("{sql} is not parsed")
+            };
+            assert_eq!(truncated(&statement).as_deref(), table, "{sql}");
         }
     }
 }

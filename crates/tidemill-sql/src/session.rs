@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::cast::AsArray;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use datafusion::catalog::{
     CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
     MemorySchemaProvider, TableProvider,
@@ -20,13 +20,12 @@ use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use sqlparser::ast::Statement;
-use tidemill_ads::sql::{Insert, Kind, Select, StatementKind, StatementOptions, TableSource, Type, Value};
+use tidemill_ads::sql::{Kind, Select, StatementKind, StatementOptions, TableSource, Type, Value};
 use tidemill_riegeli::RecordType;
 
 use crate::ads::{self, TextKind};
 use crate::ads_connection::{AdsConnection, blocking};
 use crate::answer::Answer;
-use crate::copy;
 use crate::damage::DamageLog;
 use crate::format::Format;
 use crate::information_schema::View;
@@ -39,7 +38,6 @@ use crate::route::{self, Route};
 use crate::scalars::{self, Surroundings};
 use crate::scope::{self, Bound};
 use crate::server_url::{ServerKind, ServerUrl};
-use crate::sink::{Filling, IfThere, TableSink};
 use crate::stores::Clients;
 use crate::yielding::YieldingJoins;
 use crate::{Error, Result, binary_functions, faults, lowering, planner_forms, stores, top_percent};
@@ -199,8 +197,20 @@ impl Session {
     ///
     /// As [`Session::query`]. What the statements before the fault have changed stays.
     pub async fn query_all(&self, sql: &str) -> Result<Vec<Answer>> {
-        match Box::pin(self.route(sql, &self.options)).await? {
+        match Box::pin(self.route(sql)).await? {
             Route::Ads { kind, files } => ads::run_all(sql, kind, &self.options, files, &self.connection).await,
+            Route::Several(parts) => {
+                let mut answers = Vec::new();
+                for part in parts {
+                    let answer = self.query(&part).await?;
+                    answers.push(match answer.changed() {
+                        Some(_) => answer,
+                        // The next statement may change what is not read yet.
+                        None => answer.in_memory().await?,
+                    });
+                }
+                Ok(answers)
+            }
             _ => Ok(vec![self.query(sql).await?]),
         }
     }
@@ -244,7 +254,7 @@ impl Session {
     async fn answer_with(&self, sql: &str, values: &[Value], options: &SessionOptions) -> Result<Answer> {
         let text = |kind| ads::Text { sql, values, kind };
         // Futures within futures are large, and deep for the compiler.
-        match Box::pin(self.route(sql, options)).await? {
+        match Box::pin(self.route(sql)).await? {
             Route::Query { select, explains } => {
                 Box::pin(self.select(&text(TextKind::Query), &select, explains, options)).await
             }
@@ -252,7 +262,25 @@ impl Session {
                 lowering::bind(&mut statement, &Parameters::of(sql, values)?)?;
                 Box::pin(self.run(*statement, sql, options, Tables::named())).await
             }
+            // Values would have to be told which of the statements they are for.
+            Route::Several(_) if !values.is_empty() => Err(Error::Unsupported {
+                what: "a text of several statements that reads a table which is not of xBase and has parameters"
+                    .to_owned(),
+                hint: "run its statements one by one".to_owned(),
+            }),
+            Route::Several(parts) => {
+                let (mut rows, mut last) = (None, Answer::counted(None)?);
+                for part in parts {
+                    let answer = Box::pin(self.answer_with(&part, &[], options)).await?;
+                    match answer.changed() {
+                        Some(_) => last = answer,
+                        None => rows = Some(answer.in_memory().await?),
+                    }
+                }
+                Ok(rows.unwrap_or(last))
+            }
             Route::Insert(insert) => Box::pin(self.insert(*insert, sql, values, options)).await,
+            Route::Into(select) => Box::pin(self.select_into(*select, sql, values, options)).await,
             Route::Truncate(name) => Box::pin(self.truncate(&name, options)).await,
             Route::DropOnServer { server, if_exists } => {
                 let what = if if_exists {
@@ -278,7 +306,7 @@ impl Session {
         sql: &str,
         runs: impl Iterator<Item = Result<Vec<Value>>> + Send + 'static,
     ) -> Result<Option<u64>> {
-        match self.route(sql, &self.options).await? {
+        match self.route(sql).await? {
             Route::Ads { kind, files } => ads::run_each(sql, kind, runs, &self.options, files, &self.connection).await,
             _ => {
                 let mut changed = None;
@@ -312,7 +340,7 @@ impl Session {
                 other = Some(name);
                 continue;
             }
-            if self.connection.has(&name, options)? {
+            if self.connection.has(&name) {
                 own = Some(name);
                 continue;
             }
@@ -365,95 +393,8 @@ impl Session {
         }
     }
 
-    /// Adds the rows of a query to a table: of a server, or of xBase.
-    async fn insert(&self, insert: Insert, sql: &str, values: &[Value], options: &SessionOptions) -> Result<Answer> {
-        let location = self.locate(&insert.table.to_string()).await?;
-        let given: Vec<String> = insert.columns.iter().map(|column| column.value.clone()).collect();
-        let select = route::inserted(insert.source)?;
-        let statement = lowering::statement(&select, false, &Parameters::of(sql, values)?)?;
-        let mut answer = self.run(statement, sql, options, Tables::named()).await?;
-        let url = match (&location.place, location.format) {
-            (Place::Server(url), _) => url,
-            (Place::File(path), Format::Xbase) => {
-                let columns = match given.is_empty() {
-                    false => given,
-                    true => names_of(&*self.schema(&location).await?),
-                };
-                let path = path.to_string_lossy().into_owned();
-                let rows = self.append_answer(&path, answer.named(&columns)?).await?;
-                return Answer::counted(Some(rows));
-            }
-            _ => {
-                return Err(Error::Unsupported {
-                    what: format!("{location}: adding rows to a file that is not of xBase"),
-                    hint: "copy writes new files; INSERT INTO adds to xBase tables and tables of servers".to_owned(),
-                });
-            }
-        };
-        let making = &options.making;
-        if making.create && !given.is_empty() {
-            answer = answer.named(&given)?;
-        }
-        let sink = TableSink::begin(
-            url,
-            &self.clients,
-            &answer.schema(),
-            &Filling {
-                columns: &given,
-                making,
-                there: IfThere::Add,
-                job: None,
-            },
-        )
-        .await?;
-        // Columns go by their places, whatever the query calls them.
-        let answer = answer.named(&sink.columns())?;
-        let rows = copy::insert(answer, sink, |_, _| Ok(())).await?;
-        Answer::counted(Some(rows))
-    }
-
-    /// Removes all rows of a table.
-    async fn truncate(&self, name: &str, options: &SessionOptions) -> Result<Answer> {
-        let location = self.locate(name).await?;
-        match (&location.place, location.format) {
-            (Place::File(path), Format::Xbase) => {
-                let path = path.to_string_lossy().replace('\'', "''");
-                let text = ads::Text {
-                    sql: &format!("EXECUTE PROCEDURE sp_ZapTable('{path}')"),
-                    values: &[],
-                    kind: TextKind::Definition,
-                };
-                ads::run(&text, options, Vec::new(), &self.connection).await?;
-                Answer::counted(None)
-            }
-            (Place::Server(server), _) => self.on_server(server, "TRUNCATE TABLE").await,
-            _ => Err(Error::Unsupported {
-                what: format!("{location}: TRUNCATE TABLE"),
-                hint: "it empties xBase tables and tables of ClickHouse".to_owned(),
-            }),
-        }
-    }
-
-    /// Has a server do something with a table of its own.
-    async fn on_server(&self, table: &ServerUrl, what: &str) -> Result<Answer> {
-        match table.kind() {
-            ServerKind::ClickHouse => {
-                let name = tidemill_clickhouse::sql_text::name(table.last_part());
-                self.ask_server(table, &format!("{what} {name}"))
-                    .await?
-                    .collect()
-                    .await?;
-                Answer::counted(None)
-            }
-            ServerKind::Cassandra => Err(Error::Unsupported {
-                what: format!("{table}: {what}"),
-                hint: "this is done for tables of xBase and of ClickHouse; cqlsh does it for Cassandra".to_owned(),
-            }),
-        }
-    }
-
     /// Answers a query by the planner, over tables of this session or over those that are lent.
-    async fn run(
+    pub(crate) async fn run(
         &self,
         statement: Statement,
         sql: &str,
@@ -668,10 +609,10 @@ impl Session {
 }
 
 /// Tables by the names that a statement gives them.
-type Located = HashMap<String, Location>;
+pub(crate) type Located = HashMap<String, Location>;
 
 /// Where the tables of a statement are.
-enum Tables<'t> {
+pub(crate) enum Tables<'t> {
     /// Another program lends them.
     Lent(&'t Arc<dyn TableSource>),
     /// They are found by their names, some already.
@@ -679,20 +620,16 @@ enum Tables<'t> {
 }
 
 impl Tables<'_> {
-    fn named() -> Self {
+    pub(crate) fn named() -> Self {
         Self::Named(Located::new())
     }
 }
 
-fn not_a_query() -> Error {
+pub(crate) fn not_a_query() -> Error {
     Error::Unsupported {
         what: "a statement that is not one query, over tables that are lent,".to_owned(),
         hint: "whoever has the tables changes them".to_owned(),
     }
-}
-
-fn names_of(schema: &Schema) -> Vec<String> {
-    schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
 /// The optimised plan of a statement over tables that the state knows, and whether it can be kept.

@@ -126,6 +126,10 @@ impl Default for StatementTables {
 }
 
 impl StatementTables {
+    pub(crate) fn has_view(&self, name: &str) -> bool {
+        self.views.contains_key(&name.to_ascii_lowercase())
+    }
+
     /// Closes what is open for changes, once nothing is under way.
     pub(crate) fn close_editors(&mut self) {
         for open in self.open.values_mut() {

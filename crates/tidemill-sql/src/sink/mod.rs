@@ -38,6 +38,7 @@ pub(crate) use self::positions::{Position, Positions};
 pub use self::table::TableOptions;
 pub(crate) use self::table::{Filling, IfThere, TableSink};
 pub(crate) use self::unwritable::refuse_unwritable;
+use crate::cast::cast_batch;
 use crate::format::Format;
 use crate::uuid_text::with_uuids_as_text;
 use crate::{Error, Result};
@@ -302,10 +303,7 @@ impl<W: Write + Send> Sink for ArrowSink<W> {
         match self {
             Self::Stream(writer) => writer.write(batch)?,
             Self::File(writer, plain) => {
-                let columns = batch.columns().iter().zip(plain.fields());
-                let columns = columns.map(|(column, field)| arrow_cast::cast(column, field.data_type()));
-                let columns = columns.collect::<std::result::Result<_, _>>()?;
-                writer.write(&RecordBatch::try_new(SchemaRef::clone(plain), columns)?)?;
+                writer.write(&cast_batch(batch, plain)?)?;
             }
         }
         Ok(())

@@ -114,6 +114,29 @@ async fn rows_go_from_any_store_into_xbase_tables() {
     csv(&session, "INSERT INTO t SELECT number, who FROM p").await;
     csv(&session, "ROLLBACK WORK").await;
     assert_eq!(csv(&session, "SELECT COUNT(*) FROM t").await, "5\n");
+    // Rows of another store go into a temporary table, and from there into every statement: in a text, or one by one.
+    csv(&session, "SELECT number, who AS a_long_name INTO #p FROM p").await;
+    csv(
+        &session,
+        "INSERT INTO #p SELECT number + 10, who FROM p.csv WHERE number = 7",
+    )
+    .await;
+    assert_eq!(
+        csv(&session, "SELECT number, a_long_name FROM #p").await,
+        "7,Dan\n8,Eva\n17,Dan\n"
+    );
+    csv(&session, "DELETE FROM t WHERE id IN (SELECT number FROM #p)").await;
+    assert_eq!(csv(&session, "SELECT COUNT(*) FROM t").await, "3\n");
+    let text = "SELECT * INTO #q FROM p;\n DELETE FROM t WHERE name IN (SELECT who FROM #q); SELECT id FROM t; SELECT who FROM p";
+    assert_eq!(session.query_all(text).await.expect("answers").len(), 4);
+    assert_eq!(csv(&session, "SELECT id FROM t").await, "1\n2\n");
+    assert_eq!(
+        csv(&session, "SELECT id FROM t; SELECT who FROM p WHERE number = 8").await,
+        "Eva\n"
+    );
+    refused(&session, "SELECT * INTO #p FROM p").await;
+    csv(&session, "SELECT * INTO kept FROM p").await;
+    assert_eq!(csv(&session, "SELECT COUNT(*) FROM kept").await, "2\n");
     for (sql, part) in [
         (
             "INSERT INTO p SELECT id, name FROM t",

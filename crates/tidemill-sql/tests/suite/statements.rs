@@ -96,7 +96,7 @@ async fn errors_name_what_was_asked_for_and_what_to_try() {
     for (sql, says) in [
         ("SELECT * FROM poeple", "has VISITS, people"),
         ("SELECT nam FROM people", "Column not found: nam"),
-        ("SELECT * FROM people; DROP TABLE people", "Table name: people"),
+        ("SELECT * FROM people; DROP TABLE people", "copy writes new ones"),
         ("SELECT * FROM people; SELECT", "NativeError = 2115"),
         ("DELETE FROM people", "copy writes new ones"),
         ("SELECT * FROM 'gone.dbf'", "Table name: gone.dbf;"),

@@ -1,0 +1,152 @@
+//! Changes that are not those of ADS SQL: rows of any store that go into a table, and what a server does with its own tables.
+
+use arrow_schema::Schema;
+use tidemill_ads::sql::{Insert, Select, Value};
+
+use crate::ads::{self, TextKind};
+use crate::ads_connection::blocking;
+use crate::answer::Answer;
+use crate::format::Format;
+use crate::location::Place;
+use crate::lowering::{self, Parameters};
+use crate::options::SessionOptions;
+use crate::route;
+use crate::server_url::{ServerKind, ServerUrl};
+use crate::session::{Session, Tables, not_a_query};
+use crate::sink::{Filling, IfThere, TableSink};
+use crate::{Error, Result, copy};
+
+impl Session {
+    /// Adds the rows of a query to a table: of a server, or of xBase.
+    pub(crate) async fn insert(
+        &self,
+        insert: Insert,
+        sql: &str,
+        values: &[Value],
+        options: &SessionOptions,
+    ) -> Result<Answer> {
+        let name = insert.table.to_string();
+        let own = self.connection.has(&name);
+        let given: Vec<String> = insert.columns.iter().map(|column| column.value.clone()).collect();
+        let select = route::inserted(insert.source)?;
+        let statement = lowering::statement(&select, false, &Parameters::of(sql, values)?)?;
+        let mut answer = self.run(statement, sql, options, Tables::named()).await?;
+        if own {
+            let columns = match given.is_empty() {
+                false => given,
+                true => self.connection.fields_of(&name, options)?,
+            };
+            let rows = self.append_answer(&name, answer.named(&columns)?).await?;
+            return Answer::counted(Some(rows));
+        }
+        let location = self.locate(&name).await?;
+        let url = match (&location.place, location.format) {
+            (Place::Server(url), _) => url,
+            (Place::File(path), Format::Xbase) => {
+                let columns = match given.is_empty() {
+                    false => given,
+                    true => names_of(&*self.schema(&location).await?),
+                };
+                let path = path.to_string_lossy().into_owned();
+                let rows = self.append_answer(&path, answer.named(&columns)?).await?;
+                return Answer::counted(Some(rows));
+            }
+            _ => {
+                return Err(Error::Unsupported {
+                    what: format!("{location}: adding rows to a file that is not of xBase"),
+                    hint: "copy writes new files; INSERT INTO adds to xBase tables and tables of servers".to_owned(),
+                });
+            }
+        };
+        let making = &options.making;
+        if making.create && !given.is_empty() {
+            answer = answer.named(&given)?;
+        }
+        let sink = TableSink::begin(
+            url,
+            &self.clients,
+            &answer.schema(),
+            &Filling {
+                columns: &given,
+                making,
+                there: IfThere::Add,
+                job: None,
+            },
+        )
+        .await?;
+        // Columns go by their places, whatever the query calls them.
+        let answer = answer.named(&sink.columns())?;
+        let rows = copy::insert(answer, sink, |_, _| Ok(())).await?;
+        Answer::counted(Some(rows))
+    }
+
+    /// Makes an xBase table of the rows of a query.
+    pub(crate) async fn select_into(
+        &self,
+        mut select: Select,
+        sql: &str,
+        values: &[Value],
+        options: &SessionOptions,
+    ) -> Result<Answer> {
+        let Some(into) = route::take_into(&mut select) else {
+            return Err(not_a_query());
+        };
+        let statement = lowering::statement(&select, false, &Parameters::of(sql, values)?)?;
+        let answer = self.run(statement, sql, options, Tables::named()).await?;
+        let (connection, given, schema) = (self.connection.clone(), options.clone(), answer.schema());
+        let table = into.clone();
+        blocking(move || connection.create(&table, &schema, &given)).await?;
+        let appended = match answer.named(&self.connection.fields_of(&into.to_string(), options)?) {
+            Ok(answer) => self.append_answer(&into.to_string(), answer).await,
+            Err(error) => Err(error),
+        };
+        if appended.is_err() {
+            self.connection.drop_table(&into, options)?;
+        }
+        Answer::counted(Some(appended?))
+    }
+
+    /// Removes all rows of a table.
+    pub(crate) async fn truncate(&self, name: &str, options: &SessionOptions) -> Result<Answer> {
+        let location = self.locate(name).await?;
+        match (&location.place, location.format) {
+            (Place::File(path), Format::Xbase) => {
+                let path = path.to_string_lossy().replace('\'', "''");
+                let text = ads::Text {
+                    sql: &format!("EXECUTE PROCEDURE sp_ZapTable('{path}')"),
+                    values: &[],
+                    kind: TextKind::Definition,
+                };
+                ads::run(&text, options, Vec::new(), &self.connection).await?;
+                Answer::counted(None)
+            }
+            (Place::Server(server), _) => self.on_server(server, "TRUNCATE TABLE").await,
+            _ => Err(Error::Unsupported {
+                what: format!("{location}: TRUNCATE TABLE"),
+                hint: "it empties xBase tables and tables of ClickHouse".to_owned(),
+            }),
+        }
+    }
+
+    /// Has a server do something with a table of its own.
+    pub(crate) async fn on_server(&self, table: &ServerUrl, what: &str) -> Result<Answer> {
+        match table.kind() {
+            ServerKind::ClickHouse => {
+                let name = tidemill_clickhouse::sql_text::name(table.last_part());
+                self.ask_server(table, &format!("{what} {name}"))
+                    .await?
+                    .collect()
+                    .await?;
+                Answer::counted(None)
+            }
+            ServerKind::Cassandra => Err(Error::Unsupported {
+                what: format!("{table}: {what}"),
+                hint: "this is done for tables of xBase and of ClickHouse; cqlsh does it for Cassandra".to_owned(),
+            }),
+        }
+    }
+}
+
+fn names_of(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
