@@ -3,10 +3,10 @@
 //! `remote('127.0.0.1:PORT', …)` is that client. What it sends is decoded, and what is encoded it reads, at the newest revision
 //! and at older ones that it still serves. [`client`] has the library's own client in its place.
 
-#[path = "../any_type/mod.rs"]
+#[path = "../suite/any_type/mod.rs"]
 mod any_type;
 mod client;
-#[path = "../generate/mod.rs"]
+#[path = "../suite/generate/mod.rs"]
 mod generate;
 mod server;
 mod spans;

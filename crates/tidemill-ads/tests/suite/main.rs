@@ -1,0 +1,17 @@
+//! The tests of tidemill-ads in one program, which is compiled and linked once.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
+
+mod commits;
+mod look_ups;
+mod recovery;
+mod scripts;
+mod sql_analytical;
+mod sql_functions;
+mod sql_hostile;
+mod sql_rivals;
+mod sql_rows;
+mod sql_slt;
+mod standard_tables;
+mod statements;
+mod work_areas;

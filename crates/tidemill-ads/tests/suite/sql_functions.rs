@@ -1,0 +1,108 @@
+//! `docs/ads/sql-functions.md`: every function is listed, and every example gives what the page says.
+
+use std::collections::BTreeSet;
+
+use crate::sql_rows::{lines_of, with_the_clock};
+use tidemill_ads::Connection;
+use tidemill_ads::sql::{Answer, Prepared, function_names};
+
+const PAGE: &str = include_str!("../../../../docs/ads/sql-functions.md");
+
+/// Name, example and result of each line.
+fn lines() -> Vec<(&'static str, &'static str, &'static str)> {
+    let rows = PAGE
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| function"));
+    rows.map(|line| {
+        let mut cells = line.trim_matches('|').split(" | ").map(str::trim);
+        let name = cells
+            .next()
+            .and_then(|call| call.split('(').next())
+            .expect("a function");
+        let mut code = || {
+            cells
+                .next()
+                .and_then(|cell| cell.strip_prefix('`')?.strip_suffix('`'))
+                .expect(line)
+        };
+        let example = code();
+        (name, example, code())
+    })
+    .collect()
+}
+
+#[test]
+fn the_page_lists_every_function() {
+    let listed: BTreeSet<&str> = lines().into_iter().map(|(name, ..)| name).collect();
+    let known: BTreeSet<&str> = function_names().collect();
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn examples_give_what_the_page_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut connection = Connection::open(folder.path()).expect("a connection");
+    let (settings, options) = with_the_clock();
+    let mut tables = connection.tables(&settings, &options);
+    let mut wrong = Vec::new();
+    for (name, example, expected) in lines() {
+        let sql = format!("SELECT {example} FROM system.iota");
+        let answer = Prepared::new(&sql, &mut tables).and_then(|prepared| prepared.run(&mut tables, &[]));
+        let found = match answer {
+            Ok(Answer::Rows(rows)) => lines_of(&rows).join("\n"),
+            other => format!("{other:?}"),
+        };
+        if found != expected {
+            wrong.push(format!("{name}: {example} gives {found:?}, not {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The same functions over a column of a table, whose values differ from row to row and have blanks.
+#[test]
+fn functions_of_columns_give_a_value_for_every_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut connection = Connection::open(folder.path()).expect("a connection");
+    let (settings, options) = with_the_clock();
+    let mut tables = connection.tables(&settings, &options);
+    let mut run = |sql: &str| {
+        let prepared = Prepared::new(sql, &mut tables).unwrap_or_else(|e| panic!("{sql}: {e}"));
+        prepared
+            .run_static(&mut tables, &[])
+            .unwrap_or_else(|e| panic!("{sql}: {e}"))
+    };
+    run("CREATE TABLE t ( c Char(6), n Numeric(8,2), d Date )");
+    run("INSERT INTO t VALUES ( 'Smith', 12.34, '2024-02-29' ), ( '', 0, NULL ), ( 'a b', -7.5, '1999-12-31' )");
+    for (expression, expected) in [
+        ("LEN(c)", "6 6 6"),
+        ("LENGTH(c)", "5 0 3"),
+        ("LEFT(c, 2) + '.'", "Sm. . a ."),
+        ("RIGHT(c, 2) + '.'", "h . . ."),
+        ("SOUNDEX(c)", "S530 0000 A100"),
+        ("STR(n, 6, 1)", "12.3 0.0 -7.5"),
+        ("ROUND(n, 1)", "12.30 0.00 -7.50"),
+        ("MOD(n, 5)", "2.34 0.00 -2.50"),
+        ("YEAR(d)", "2024 0 1999"),
+        ("DTOS(d)", "20240229 19991231"),
+        ("DAYNAME(d)", "Thursday '' Friday"),
+        ("d + 1", "2024-03-01 NULL 2000-01-01"),
+        ("n * n", "152.2756 0.0000 56.2500"),
+        ("REPLACE(c, ' ', '')", "Smith '' ab"),
+    ] {
+        let Answer::Rows(rows) = run(&format!("SELECT {expression} FROM t")) else {
+            panic!("{expression} gives no rows");
+        };
+        let found: Vec<String> = lines_of(&rows)
+            .iter()
+            .flat_map(|line| {
+                line.split(' ')
+                    .filter(|word| !word.is_empty())
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let expected: Vec<&str> = expected.split(' ').filter(|word| !word.is_empty()).collect();
+        assert_eq!(found, expected, "{expression}");
+    }
+}

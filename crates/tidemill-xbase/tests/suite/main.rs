@@ -1,0 +1,51 @@
+//! The tests of tidemill-xbase in one program, which is compiled and linked once.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod aggregate;
+mod alter;
+mod aof;
+mod aof_orders;
+mod arrow_types;
+mod autoincrement;
+mod candidates;
+mod changes;
+mod concurrency;
+mod conditions;
+mod containers;
+mod copy;
+mod damage;
+mod dbase7;
+mod docs;
+mod edit;
+mod expression_functions;
+mod expression_golden;
+mod expressions;
+mod forged_logs;
+mod freshness;
+mod golden;
+mod index;
+mod index_build;
+mod index_damage;
+mod index_edit;
+mod layouts;
+mod lenient;
+mod live_orders;
+mod lock_ranges;
+mod memo_creation;
+mod memory;
+mod nullable_keys;
+mod order_upkeep;
+mod orders;
+mod round_trip;
+mod same_name;
+mod scan;
+mod sharing;
+mod strangers;
+mod table_cursor;
+mod table_sets;
+mod tables;
+mod transaction_kill;
+mod transaction_recovery;
+mod transactions;
+mod waiting;
