@@ -9,11 +9,14 @@
 
 use std::{
     fs,
+    num::NonZero,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread::{self, ScopedJoinHandle},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args as ClapArgs;
 
 use crate::{
@@ -203,7 +206,7 @@ pub(crate) const TARGETS: &[Target] = &[
     },
 ];
 
-/// Runs the targets one after the other; true when none found anything.
+/// Runs as many targets at once as there are processors; true when none found anything.
 pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     if let Some(unknown) = args
         .target
@@ -219,11 +222,23 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<bool> {
     let wanted: Vec<&Target> = TARGETS.iter().filter(is_wanted).collect();
     let folder = workspace.target.join("fuzz");
     let programs = build(&workspace.root.join("fuzz"), &folder, &wanted)?;
-    let mut good = true;
-    for target in wanted {
-        good &= fuzz(workspace, target, &folder, &programs.join(target.name), args.seconds)?;
-    }
-    Ok(good)
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<bool> {
+        let mut good = true;
+        while let Some(target) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+            good &= fuzz(workspace, target, &folder, &programs.join(target.name), args.seconds)?;
+        }
+        Ok(good)
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let outcomes = thread::scope(|scope| {
+        let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        running.into_iter().map(ScopedJoinHandle::join).collect::<Vec<_>>()
+    });
+    outcomes.into_iter().try_fold(true, |good, outcome| {
+        let outcome = outcome.map_err(|_| anyhow!("a worker panicked"))?;
+        Ok(good & outcome?)
+    })
 }
 
 /// Builds the targets and returns the folder of the programs.
