@@ -28,9 +28,11 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 
 mod members;
+mod offsets;
 
 pub(crate) use members::Members;
 use members::Reads;
+pub(crate) use offsets::Offsets;
 
 /// Batches between who reads a table and who takes its rows.
 pub(crate) const BATCHES_IN_FLIGHT: usize = 2;
@@ -53,6 +55,11 @@ pub(crate) trait Engine: Send + Sync + 'static {
 
     /// Whether a scan reads less where [`Request::members`] says that members of structs are enough. Default: no.
     fn reads_members(&self) -> bool {
+        false
+    }
+
+    /// Whether a scan without a filter finds its first row by its number. Default: no.
+    fn skips(&self) -> bool {
         false
     }
 
@@ -96,6 +103,10 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
         (**self).reads_members()
     }
 
+    fn skips(&self) -> bool {
+        (**self).skips()
+    }
+
     fn condition(&self, filter: &Expr) -> Condition {
         (**self).condition(filter)
     }
@@ -132,6 +143,8 @@ pub(crate) struct Request {
     pub(crate) conditions: Arc<[Expr]>,
     /// Conditions in the engine's own words, all of which hold.
     pub(crate) texts: Vec<String>,
+    /// Rows at the beginning that are left out, where the engine [skips](Engine::skips); there is no filter then.
+    pub(crate) offset: usize,
     /// Rows after the filter.
     pub(crate) limit: Option<usize>,
     pub(crate) batch_rows: usize,
@@ -277,6 +290,7 @@ impl<E: Engine> TableProvider for EngineTable<E> {
             filter,
             conditions: predicates.into(),
             texts,
+            offset: 0,
             limit,
             parts: 1,
         };
@@ -326,6 +340,8 @@ struct EngineScan<E> {
     /// What the filter is made of.
     conditions: Arc<[Expr]>,
     texts: Vec<String>,
+    /// Rows at the beginning that are not read.
+    offset: usize,
     limit: Option<usize>,
     parts: usize,
 }
@@ -355,6 +371,19 @@ impl Output {
 }
 
 impl<E: Engine> EngineScan<E> {
+    /// The same scan without its first rows, where these need not be read.
+    fn from_row(&self, offset: usize) -> Option<Self> {
+        let engines = &self.engines.all;
+        let is_counted = engines.iter().all(|engine| engine.row_count().is_exact() == Some(true));
+        let can_skip = engines.iter().all(|engine| engine.skips()) && is_counted;
+        let is_whole = self.filter.is_none() && self.texts.is_empty() && self.parts == 1;
+        (can_skip && is_whole).then(|| Self {
+            offset: self.offset.saturating_add(offset),
+            limit: self.limit.map(|limit| limit.saturating_sub(offset)),
+            ..self.clone()
+        })
+    }
+
     /// The schema of the batches that the plan sees.
     fn schema(&self) -> &SchemaRef {
         self.output.as_ref().map_or(&self.projected, |output| &output.schema)
@@ -435,6 +464,7 @@ impl<E> Clone for EngineScan<E> {
             filter: self.filter.clone(),
             conditions: Arc::clone(&self.conditions),
             texts: self.texts.clone(),
+            offset: self.offset,
             limit: self.limit,
             parts: self.parts,
         }
@@ -446,13 +476,21 @@ impl<E: Engine> DataSource for EngineScan<E> {
         let (engines, part) = self.engines.of_part((partition, self.parts));
         let members = self.members();
         let mut requests = Vec::new();
+        let mut offset = self.offset;
         for engine in engines {
+            // Before the first row of an offset there are engines whose rows are counted.
+            let rows = engine.row_count().get_value().copied().unwrap_or_default();
+            if offset > 0 && rows <= offset {
+                offset -= rows;
+                continue;
+            }
             let request = Request {
                 projection: self.projection.clone(),
                 members: members.clone(),
                 filter: self.filter()?,
                 conditions: Arc::clone(&self.conditions),
                 texts: self.texts.clone(),
+                offset: std::mem::take(&mut offset),
                 limit: self.limit,
                 batch_rows: context.session_config().batch_size(),
                 part,
@@ -508,6 +546,9 @@ impl<E: Engine> DataSource for EngineScan<E> {
                 {
                     write!(f, ", index={index}")?;
                 }
+                if self.offset > 0 {
+                    write!(f, ", offset={}", self.offset)?;
+                }
                 if let Some(limit) = self.limit {
                     write!(f, ", limit={limit}")?;
                 }
@@ -530,7 +571,8 @@ impl<E: Engine> DataSource for EngineScan<E> {
         output_ordering: Option<LexOrdering>,
     ) -> Result<Option<Arc<dyn DataSource>>> {
         let parts = self.engines.parts(target_partitions);
-        let worth_it = parts > 1 && output_ordering.is_none() && self.limit.is_none() && self.parts == 1;
+        let worth_it =
+            parts > 1 && output_ordering.is_none() && self.limit.is_none() && self.offset == 0 && self.parts == 1;
         Ok(worth_it.then(|| -> Arc<dyn DataSource> {
             Arc::new(Self {
                 limit: None,
@@ -554,7 +596,8 @@ impl<E: Engine> DataSource for EngineScan<E> {
     }
 
     fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
-        let mut rows = self.engines.row_count();
+        let rows = self.engines.row_count();
+        let mut rows = rows.map(|rows| rows.saturating_sub(self.offset));
         if let Some(limit) = self.limit {
             rows = rows.min(&Precision::Exact(limit));
         }

@@ -27,6 +27,7 @@ use crate::ads::{self, TextKind};
 use crate::ads_connection::{AdsConnection, blocking};
 use crate::answer::Answer;
 use crate::damage::DamageLog;
+use crate::engine::Offsets;
 use crate::format::Format;
 use crate::information_schema::View;
 use crate::location::{Location, Place};
@@ -104,6 +105,7 @@ impl Session {
             .with_runtime_env(Arc::new(runtime))
             .with_default_features()
             .with_query_planner(Arc::new(top_percent::Planner))
+            .with_physical_optimizer_rule(Arc::new(Offsets))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let mut state = state.build();
         for function in BINARY_FUNCTIONS.iter() {

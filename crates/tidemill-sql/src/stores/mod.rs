@@ -20,6 +20,7 @@ use datafusion::execution::SessionState;
 use tidemill_xbase::Table;
 
 use crate::damage::DamageLog;
+use crate::engine::Batches;
 use crate::format::Format;
 use crate::location::{Location, Place};
 use crate::options::SessionOptions;
@@ -101,5 +102,39 @@ where
 impl<B, D: FnMut(&B)> Drop for Reading<B, D> {
     fn drop(&mut self) {
         (self.say_damage)(&self.batches);
+    }
+}
+
+/// Batches without their first rows.
+struct Behind {
+    batches: Batches,
+    /// How many rows are still left out.
+    rows: usize,
+}
+
+impl Behind {
+    fn new(batches: Batches, rows: usize) -> Batches {
+        match rows {
+            0 => batches,
+            rows => Box::new(Self { batches, rows }),
+        }
+    }
+}
+
+impl Iterator for Behind {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Result<RecordBatch>> {
+        loop {
+            let batch = match self.batches.next()? {
+                Ok(batch) => batch,
+                Err(error) => return Some(Err(error)),
+            };
+            let rows = self.rows.min(batch.num_rows());
+            self.rows -= rows;
+            if rows < batch.num_rows() {
+                return Some(Ok(batch.slice(rows, batch.num_rows() - rows)));
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! than is asked for.
 
 use std::fmt::Display;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
@@ -13,11 +13,12 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use datafusion::common::stats::Precision;
+use tidemill_riegeli::array_record::ArrayRecordReader;
 use tidemill_riegeli::columns::MessageColumns;
 use tidemill_riegeli::tensorflow_example::{ExampleDecoder, ExampleKind, ExampleSampler, ExampleSchema};
-use tidemill_riegeli::{MessageSchema, ReaderOptions, SharedSource};
+use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, SharedSource};
 
-use super::Reading;
+use super::{Behind, Reading};
 use crate::Result;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, Filter, Request};
@@ -39,6 +40,8 @@ pub(super) struct RecordFile {
     pub(super) path: String,
     pub(super) format: Format,
     pub(super) reading: ReaderOptions,
+    /// Only the chunks of these positions are read.
+    pub(super) positions: Option<Range<u64>>,
 }
 
 pub(super) struct RecordEngine {
@@ -50,12 +53,44 @@ pub(super) struct RecordEngine {
 
 impl RecordFile {
     fn open(&self) -> Result<RecordsReader> {
-        RecordsReader::open(
-            SharedSource::clone(&self.source),
-            &self.path,
-            self.format,
-            &self.reading,
-        )
+        self.open_with(&self.reading)
+    }
+
+    fn open_with(&self, reading: &ReaderOptions) -> Result<RecordsReader> {
+        RecordsReader::open(SharedSource::clone(&self.source), &self.path, self.format, reading)
+    }
+
+    /// Whether [`Self::from_row`] knows where a row is. TFRecord has no index and no chunks.
+    pub(super) fn has_numbers(&self) -> bool {
+        matches!(self.format, Format::Riegeli | Format::ArrayRecord)
+    }
+
+    /// How the file is read from the chunk of a row on, and how many rows of the chunk come before that row. An ArrayRecord file
+    /// tells it by its index, others by the headers of their chunks.
+    pub(super) fn from_row(&self, row: usize) -> Result<(ReaderOptions, usize)> {
+        if row == 0 {
+            return Ok((self.reading.clone(), 0));
+        }
+        let source = SharedSource::clone(&self.source);
+        let number = u64::try_from(row).unwrap_or(u64::MAX);
+        let position = match (self.format, &self.positions) {
+            (Format::ArrayRecord, None) => {
+                ArrayRecordReader::from_source(source, &self.path, &self.reading)?.position(number)
+            }
+            _ => {
+                let mut reader = RecordReader::from_source(source, &self.path, &self.reading)?;
+                reader.index_records()?.position(number)
+            }
+        };
+        let end = self.positions.as_ref().map_or(u64::MAX, |positions| positions.end);
+        Ok(match position {
+            Some(position) => {
+                let before = usize::try_from(position.record_index).unwrap_or(usize::MAX);
+                (self.reading.clone().chunks(position.chunk_begin..end), before)
+            }
+            // There are not as many rows.
+            None => (self.reading.clone(), usize::MAX),
+        })
     }
 }
 
@@ -130,13 +165,18 @@ impl Engine for RecordEngine {
         false
     }
 
+    fn skips(&self) -> bool {
+        self.file.has_numbers()
+    }
+
     fn scan(&self, request: Request) -> Result<Batches> {
+        let (reading, before) = self.file.from_row(request.offset)?;
         let wanted = request.projection.len();
         let mut columns = request.projection;
         columns.extend(request.filter.iter().flat_map(|filter| &filter.columns));
         let rows = Rows {
             decoder: Decoder::new(&self.kind, &columns)?,
-            reader: self.file.open()?,
+            reader: self.file.open_with(&reading)?,
             path: self.file.path.clone(),
             number: 0,
             filter: request.filter.map(|filter| Filter {
@@ -145,15 +185,16 @@ impl Engine for RecordEngine {
             }),
             wanted,
             batch_rows: request.batch_rows,
-            left: request.limit.unwrap_or(usize::MAX),
+            left: request.limit.map_or(usize::MAX, |limit| limit.saturating_add(before)),
             is_done: false,
         };
         let (path, damage) = (self.file.path.clone(), self.damage.clone());
         let say_damage = move |rows: &Rows| damage.add(&path, rows.reader.skipped());
-        Ok(Box::new(Reading {
+        let batches = Box::new(Reading {
             batches: rows,
             say_damage,
-        }))
+        });
+        Ok(Behind::new(batches, before))
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) async fn open(
             path: part.to_string(),
             format: part.format,
             reading,
+            positions: options.positions.clone(),
         });
     }
     // Objects are waited for, which a thread of the runtime must not do.
@@ -166,9 +167,7 @@ impl Opened {
             Kind::Message(schema) if file.format == Format::TfRecord => RecordKind::Message(schema),
             Kind::Message(schema) => {
                 return Ok(Box::new(MessageEngine {
-                    source: file.source,
-                    path: file.path,
-                    options: file.reading,
+                    file,
                     schema,
                     rows,
                     damage,
@@ -192,8 +191,8 @@ impl Opened {
 
 fn row_engine(read: RowFile, file: RecordFile, rows: Precision<usize>, damage: DamageLog) -> Box<dyn Engine> {
     Box::new(RowEngine {
-        file: Arc::new(read),
-        path: file.path,
+        file,
+        read: Arc::new(read),
         rows,
         damage,
     })

@@ -9,6 +9,7 @@ mod counts;
 mod growing;
 mod lanes;
 mod messages;
+mod parquet;
 mod places;
 mod sessions;
 mod statements;

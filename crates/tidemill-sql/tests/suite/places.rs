@@ -328,6 +328,76 @@ async fn objects_that_fit_a_pattern_are_one_table() {
     }
 }
 
+/// The rows before an offset are not read, whatever the records are, in one file and in several.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_offset_begins_at_its_row() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    shards(folder.path(), "riegeli").await;
+    let session = Session::new(SessionOptions::default().dir(folder.path()).threads(1));
+    let mut options = CopyOptions::default();
+    options.file.array_record = "group_size:7".parse().expect("options");
+    options.file.riegeli = "chunk_size:500".parse().expect("options");
+    for (source, copy) in [
+        ("SELECT n FROM 'numbers@3.riegeli'", "typed.riegeli"),
+        (
+            "SELECT arrow_cast(CAST(n AS VARCHAR), 'Binary') AS record FROM 'numbers@3.riegeli'",
+            "bytes.array_record",
+        ),
+        (
+            "SELECT arrow_cast(CAST(n AS VARCHAR), 'Binary') AS record FROM 'numbers@3.riegeli'",
+            "bytes.tfrecord",
+        ),
+    ] {
+        let there = destination(&folder.path().join(copy));
+        session.copy_query(source, &there, &options, |_| ()).await.expect(copy);
+    }
+    for (table, column, skips) in [
+        ("numbers@3.riegeli", "n", true),
+        ("typed.riegeli", "n", true),
+        ("bytes.array_record", "CAST(arrow_cast(record, 'Utf8') AS BIGINT)", true),
+        ("bytes.tfrecord", "CAST(arrow_cast(record, 'Utf8') AS BIGINT)", false),
+    ] {
+        let select = format!("SELECT {column} AS n FROM '{table}'");
+        let all = numbers(&session, &select).await;
+        assert_eq!(all.len(), 30, "{table}");
+        for (limit, offset) in [
+            (1, 0),
+            (1, 1),
+            (5, 6),
+            (3, 7),
+            (12, 9),
+            (30, 10),
+            (2, 19),
+            (4, 20),
+            (1, 29),
+            (9, 30),
+            (9, 31),
+        ] {
+            let some = numbers(&session, &format!("{select} LIMIT {limit} OFFSET {offset}")).await;
+            let expected: Vec<i64> = all.iter().copied().skip(offset).take(limit).collect();
+            assert_eq!(some, expected, "{table}, {limit} rows from {offset}");
+        }
+        let rest = numbers(&session, &format!("{select} OFFSET 13")).await;
+        assert_eq!(rest, all[13..], "{table}");
+        let even = numbers(
+            &session,
+            &format!("SELECT n FROM ({select}) AS t WHERE n % 2 = 0 LIMIT 2 OFFSET 3"),
+        )
+        .await;
+        let expected: Vec<i64> = all.iter().copied().filter(|n| n % 2 == 0).skip(3).take(2).collect();
+        assert_eq!(even, expected, "{table}");
+        let plan = session
+            .query(&format!("EXPLAIN {select} LIMIT 2 OFFSET 8"))
+            .await
+            .expect(table);
+        let plan = plan.collect().await.expect(table);
+        let plan = arrow_cast::pretty::pretty_format_batches(&plan)
+            .expect("a text")
+            .to_string();
+        assert_eq!(plan.contains("offset=8"), skips, "{plan}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn objects_on_the_network_are_read_in_ranges() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -367,6 +437,17 @@ async fn objects_on_the_network_are_read_in_ranges() {
     assert_eq!(count, [100_000]);
     let served: usize = server.served.lock().expect("notes").iter().sum();
     assert!(served < size / 4, "{served} of {size} bytes for the chunk headers");
+
+    server.served.lock().expect("notes").clear();
+    let rows = numbers(
+        &session,
+        &format!("SELECT n FROM '{url}/large.riegeli' LIMIT 2 OFFSET 70000"),
+    )
+    .await;
+    assert_eq!(rows, [70_001, 70_002]);
+    let served: usize = server.served.lock().expect("notes").iter().sum();
+    // Headers, and the chunk of the rows with what is read ahead.
+    assert!(served < size * 3 / 4, "{served} of {size} bytes for two rows");
 
     let text = Location::existing(&folder.path().join("text.riegeli")).expect("a location");
     for name in ["text.tfrecord", "text.array_record"] {

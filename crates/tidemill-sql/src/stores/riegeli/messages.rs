@@ -6,17 +6,16 @@ use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
 use datafusion::common::stats::Precision;
 use tidemill_riegeli::columns::ColumnReader;
-use tidemill_riegeli::{MessageSchema, ReaderOptions, RecordReader, SharedSource};
+use tidemill_riegeli::{MessageSchema, RecordReader, SharedSource};
 
 use crate::Result;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, Filter, Request};
-use crate::stores::Reading;
+use crate::stores::records::RecordFile;
+use crate::stores::{Behind, Reading};
 
 pub(super) struct MessageEngine {
-    pub(super) source: SharedSource,
-    pub(super) path: String,
-    pub(super) options: ReaderOptions,
+    pub(super) file: RecordFile,
     pub(super) schema: MessageSchema,
     pub(super) rows: Precision<usize>,
     pub(super) damage: DamageLog,
@@ -28,7 +27,7 @@ impl Engine for MessageEngine {
     }
 
     fn file(&self) -> String {
-        self.path.clone()
+        self.file.path.clone()
     }
 
     fn schema(&self) -> SchemaRef {
@@ -47,13 +46,18 @@ impl Engine for MessageEngine {
         true
     }
 
+    fn skips(&self) -> bool {
+        self.file.has_numbers()
+    }
+
     fn scan(&self, request: Request) -> Result<Batches> {
         let members = request.members.iter();
         let schema = members.fold(self.schema.clone(), |schema, (column, paths)| {
             schema.with_members(*column, paths)
         });
-        let reader = RecordReader::from_source(SharedSource::clone(&self.source), &self.path, &self.options)?;
-        let limit = request.limit.unwrap_or(usize::MAX);
+        let (options, before) = self.file.from_row(request.offset)?;
+        let reader = RecordReader::from_source(SharedSource::clone(&self.file.source), &self.file.path, &options)?;
+        let limit = request.limit.map_or(usize::MAX, |limit| limit.saturating_add(before));
         let mut columns = request.projection;
         let behind = columns.len();
         columns.extend(request.filter.iter().flat_map(|filter| &filter.columns));
@@ -69,9 +73,9 @@ impl Engine for MessageEngine {
             }),
             left: limit,
         };
-        let (path, damage) = (self.path.clone(), self.damage.clone());
+        let (path, damage) = (self.file.path.clone(), self.damage.clone());
         let say_damage = move |rows: &Rows| damage.add(&path, rows.batches.skipped());
-        Ok(Box::new(Reading { batches, say_damage }))
+        Ok(Behind::new(Box::new(Reading { batches, say_damage }), before))
     }
 }
 

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use datafusion::common::stats::Precision;
+use tidemill_riegeli::SharedSource;
 use tidemill_riegeli::rows::{RowBatches, RowFile, RowFilter, RowScan};
 
 use crate::Result;
 use crate::damage::DamageLog;
 use crate::engine::{Batches, Engine, Request};
-use crate::stores::Reading;
+use crate::stores::records::RecordFile;
+use crate::stores::{Behind, Reading};
 
 pub(super) struct RowEngine {
-    pub(super) file: Arc<RowFile>,
-    pub(super) path: String,
+    pub(super) file: RecordFile,
+    pub(super) read: Arc<RowFile>,
     pub(super) rows: Precision<usize>,
     pub(super) damage: DamageLog,
 }
@@ -24,11 +26,11 @@ impl Engine for RowEngine {
     }
 
     fn file(&self) -> String {
-        self.path.clone()
+        self.file.path.clone()
     }
 
     fn schema(&self) -> SchemaRef {
-        self.file.schema()
+        self.read.schema()
     }
 
     fn row_count(&self) -> Precision<usize> {
@@ -39,18 +41,30 @@ impl Engine for RowEngine {
         false
     }
 
+    fn skips(&self) -> bool {
+        self.file.has_numbers()
+    }
+
     fn scan(&self, request: Request) -> Result<Batches> {
+        let (options, before) = self.file.from_row(request.offset)?;
+        let read = match request.offset {
+            0 => Arc::clone(&self.read),
+            _ => {
+                let source = SharedSource::clone(&self.file.source);
+                Arc::new(RowFile::from_source(source, &self.file.path, &options)?)
+            }
+        };
         let scan = RowScan {
             projection: Some(request.projection),
             batch_rows: request.batch_rows,
-            limit: request.limit,
+            limit: request.limit.map(|limit| limit.saturating_add(before)),
             row_filter: request
                 .filter
                 .map(|filter| RowFilter::new(filter.columns, filter.predicate)),
         };
-        let batches = self.file.scan(scan)?;
-        let (path, damage) = (self.path.clone(), self.damage.clone());
+        let batches = read.scan(scan)?;
+        let (path, damage) = (self.file.path.clone(), self.damage.clone());
         let say_damage = move |batches: &RowBatches| damage.add(&path, batches.skipped());
-        Ok(Box::new(Reading { batches, say_damage }))
+        Ok(Behind::new(Box::new(Reading { batches, say_damage }), before))
     }
 }

@@ -1,0 +1,85 @@
+//! Parquet files: what their columns say of themselves.
+
+use std::fs;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use parquet::data_type::{FixedLenByteArray, FixedLenByteArrayType};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use tidemill_sql::{CopyOptions, Location, Session, SessionOptions, with_uuids_as_text};
+use tidemill_testkit::corpus;
+
+use crate::destination;
+
+/// Parquet has no such types; the Arrow metadata of its columns keep them.
+#[tokio::test]
+async fn types_of_clickhouse_come_back_through_parquet() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    for name in ["ip", "int_big", "time", "uuid", "enum", "date_time64"] {
+        let native = Location::existing(&corpus(format!("clickhouse/native/{name}.native"))).expect(name);
+        let parquet = destination(&folder.path().join(format!("{name}.parquet")));
+        let again = folder.path().join(format!("{name}.native"));
+        let options = CopyOptions::default();
+        session.copy(&native, &parquet, &options, |_| ()).await.expect(name);
+        let parquet = Location::existing(parquet.file().expect("a file")).expect(name);
+        session
+            .copy(&parquet, &destination(&again), &options, |_| ())
+            .await
+            .expect(name);
+        let again = Location::existing(&again).expect(name);
+        let fields = async |table: &Location| session.schema(table).await.expect(name).fields().clone();
+        assert_eq!(fields(&again).await, fields(&native).await, "{name}");
+        let rows = async |table: &Location| {
+            let batches = session
+                .read(table, None)
+                .await
+                .expect(name)
+                .collect()
+                .await
+                .expect(name);
+            batches
+                .iter()
+                .flat_map(|batch| batch.columns().to_vec())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&again).await, rows(&native).await, "{name}");
+    }
+}
+
+/// Written by programs that know nothing of Arrow.
+#[tokio::test]
+async fn uuids_of_parquet_are_uuids() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let schema = "message m { required fixed_len_byte_array(16) u (UUID); required fixed_len_byte_array(16) b; }";
+    let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+    let file = fs::File::create(folder.path().join("u.parquet")).expect("a file");
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).expect("a writer");
+    let mut group = writer.next_row_group().expect("a group");
+    while let Some(mut column) = group.next_column().expect("a column") {
+        let value = FixedLenByteArray::from((0..16).collect::<Vec<u8>>());
+        let typed = column.typed::<FixedLenByteArrayType>();
+        typed.write_batch(&[value], None, None).expect("written");
+        column.close().expect("closed");
+    }
+    group.close().expect("closed");
+    writer.close().expect("closed");
+    let session = Session::new(SessionOptions::default().dir(folder.path()));
+    let batches = session
+        .query("SELECT * FROM 'u.parquet'")
+        .await
+        .expect("a query")
+        .collect()
+        .await;
+    let batches = batches.expect("rows");
+    let texts = with_uuids_as_text(&batches[0]).expect("a batch");
+    assert_eq!(
+        texts.column(0).as_string::<i32>().value(0),
+        "00010203-0405-0607-0809-0a0b0c0d0e0f"
+    );
+    assert_eq!(
+        texts.column(1).as_fixed_size_binary().value(0),
+        (0..16).collect::<Vec<u8>>()
+    );
+}
