@@ -396,6 +396,11 @@ impl Table {
         Ok(*self.deleted_count.get_or_init(|| deleted))
     }
 
+    /// What blank numbers and logicals become, as the table was opened ([`OpenOptions::blank`]).
+    pub fn blank(&self) -> Blank {
+        self.options.blank
+    }
+
     /// The code page that text is read in.
     pub fn codepage(&self) -> CodePage {
         self.codepage

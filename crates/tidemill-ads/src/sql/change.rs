@@ -350,7 +350,7 @@ impl Change {
 
     fn append(&self, rows: &[NewValues], is_deleted: bool, tables: &mut dyn Tables) -> Result<u64> {
         let (watch, table) = (tables.watch(), tables.editor(&self.table)?);
-        self.structure.check(Structure::of(table.fields()), &self.table)?;
+        self.structure.check_fields(table.fields(), &self.table)?;
         for row in rows {
             watch.check()?;
             let fields = table.fields();

@@ -3,11 +3,16 @@
 //! A condition is cut at its ANDs. A part that means the same as an xBase expression goes into one filter, which orders may answer and
 //! kernels read from the records' bytes. The rest is evaluated over the columns of the records that the filter leaves.
 //!
+//! To xBase a blank is a value: 0, false, the empty date. Where it is NULL to the statement, what of it fulfils the filter is looked at
+//! once more: such a part goes into the filter, which leaves too many records then, and into the rest.
+//!
 //! Texts are compared whole: a constant is filled up with blanks to the width of its field, so that SET EXACT has nothing to say.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{Array, BooleanArray};
+use tidemill_xbase as xbase;
 use tidemill_xbase::aof::{Filter, OptimizationLevel};
 use tidemill_xbase::expression::{BinaryOperator, Literal, Syntax, SyntaxKind, UnaryOperator};
 use tidemill_xbase::{Bitmap, Field, FieldKind, Table};
@@ -51,10 +56,21 @@ impl Condition {
         let (mut lowered, mut rest) = (Vec::new(), Vec::new());
         for part in selection.into_iter().flat_map(parts) {
             match lowering.condition(part) {
-                Some(syntax) => lowered.push(syntax),
+                Some(filter) => lowered.push((filter, part)),
                 None => rest.push(part.clone()),
             }
         }
+        let excluded: BTreeSet<usize> = lowered
+            .iter()
+            .flat_map(|(filter, _)| &filter.excludes)
+            .copied()
+            .collect();
+        for (filter, part) in &lowered {
+            if !filter.doubtful.is_subset(&excluded) {
+                rest.push((*part).clone());
+            }
+        }
+        let lowered = lowered.into_iter().map(|(filter, _)| filter.syntax).collect();
         let syntax = balanced(lowered, |left, right| binary(BinaryOperator::And, left, right));
         let condition = Self {
             syntax: syntax.map(Arc::new),
@@ -212,28 +228,59 @@ fn constant(value: bool) -> Syntax {
     literal(Literal::Logical(value))
 }
 
+/// A condition as a filter. It holds for every record for which the condition does.
+struct Lowered {
+    syntax: Syntax,
+    /// The columns whose blank may fulfil it where the condition is not fulfilled: blanks are NULL there.
+    doubtful: BTreeSet<usize>,
+    /// The columns whose blank does not fulfil it.
+    excludes: BTreeSet<usize>,
+}
+
+impl Lowered {
+    /// One that holds for the very records for which the condition does, whatever their blanks are.
+    fn exact(syntax: Syntax) -> Self {
+        Self {
+            syntax,
+            doubtful: BTreeSet::new(),
+            excludes: BTreeSet::new(),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        let excludes: BTreeSet<usize> = &self.excludes | &other.excludes;
+        Self {
+            syntax: binary(BinaryOperator::And, self.syntax, other.syntax),
+            doubtful: &(&self.doubtful | &other.doubtful) - &excludes,
+            excludes,
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            syntax: binary(BinaryOperator::Or, self.syntax, other.syntax),
+            doubtful: &self.doubtful | &other.doubtful,
+            excludes: &self.excludes & &other.excludes,
+        }
+    }
+}
+
 struct Lowering<'l> {
     table: &'l Table,
     session: &'l Session<'l>,
 }
 
 impl Lowering<'_> {
-    /// The same condition as an xBase expression; `None` where there is none that means the same for every record.
-    fn condition(&self, expr: &Expr) -> Option<Syntax> {
+    /// The condition as an xBase expression; `None` where there is none that holds for every record for which it does.
+    fn condition(&self, expr: &Expr) -> Option<Lowered> {
         match expr {
-            Expr::And(left, right) => {
-                let (left, right) = (self.condition(left)?, self.condition(right)?);
-                Some(binary(BinaryOperator::And, left, right))
-            }
-            Expr::Or(left, right) => {
-                let (left, right) = (self.condition(left)?, self.condition(right)?);
-                Some(binary(BinaryOperator::Or, left, right))
-            }
-            Expr::Not(operand) => Some(unary(UnaryOperator::Not, self.condition(operand)?)),
+            Expr::And(left, right) => Some(self.condition(left)?.and(self.condition(right)?)),
+            Expr::Or(left, right) => Some(self.condition(left)?.or(self.condition(right)?)),
+            Expr::Not(operand) => self.negated(operand),
             Expr::Compare(comparison, left, right) => match (self.value(left), self.value(right)) {
                 (Some(left), Some(right)) => {
                     let ordering = left.compare(&right)?;
-                    Some(constant(comparison.holds(ordering)))
+                    Some(Lowered::exact(constant(comparison.holds(ordering))))
                 }
                 (None, Some(right)) => self.compare(left, *comparison, &right),
                 (Some(left), None) => self.compare(right, comparison.turned(), &left),
@@ -243,12 +290,12 @@ impl Lowering<'_> {
                 let [value, low, high] = &**parts;
                 let low = self.compare(value, Comparison::GreaterOrEqual, &self.value(low)?)?;
                 let high = self.compare(value, Comparison::LessOrEqual, &self.value(high)?)?;
-                Some(binary(BinaryOperator::And, low, high))
+                Some(low.and(high))
             }
             Expr::In(value, list) if (1..=FEW).contains(&list.len()) => {
                 let equal = |item| self.compare(value, Comparison::Equal, &self.value(item)?);
                 let all = list.iter().map(equal).collect::<Option<Vec<_>>>()?;
-                all.into_iter().reduce(|a, b| binary(BinaryOperator::Or, a, b))
+                all.into_iter().reduce(Lowered::or)
             }
             Expr::Like { value, pattern, escape } => self.like(value, pattern, *escape),
             Expr::IsNull(operand) => {
@@ -257,27 +304,93 @@ impl Lowering<'_> {
                     return None;
                 }
                 Some(match Blank::of(field, self.table) {
-                    Blank::Apart => call("ISNULL", vec![name]),
-                    Blank::Null => call("EMPTY", vec![name]),
-                    Blank::Value => constant(false),
+                    Blank::Apart if self.can_be_blank(field) => Lowered {
+                        doubtful: column(operand),
+                        ..Lowered::exact(call("EMPTY", vec![name]))
+                    },
+                    Blank::Apart if !field.nullable => Lowered::exact(constant(false)),
+                    Blank::Apart => Lowered::exact(call("ISNULL", vec![name])),
+                    Blank::Null => Lowered::exact(call("EMPTY", vec![name])),
+                    Blank::Value => Lowered::exact(constant(false)),
                 })
             }
             Expr::IsEmpty(operand) => {
                 let (field, name) = self.field(operand)?;
                 let is_plain = !field.nullable && !field.kind.uses_memo() && field.kind != FieldKind::Time;
-                is_plain.then(|| call("EMPTY", vec![name]))
+                is_plain.then(|| Lowered::exact(call("EMPTY", vec![name])))
             }
             Expr::Column(_) => {
                 let (field, name) = self.field(expr)?;
-                (field.kind == FieldKind::Logical).then_some(name)
+                (field.kind == FieldKind::Logical).then(|| Lowered {
+                    excludes: column(expr),
+                    ..Lowered::exact(name)
+                })
             }
-            Expr::IsDeleted => Some(call("DELETED", Vec::new())),
+            Expr::IsDeleted => Some(Lowered::exact(call("DELETED", Vec::new()))),
             Expr::Value(_) | Expr::Parameter(_) => match self.value(expr)? {
-                Value::Logical(value) => Some(constant(value)),
+                Value::Logical(value) => Some(Lowered::exact(constant(value))),
                 _ => None,
             },
             _ => None,
         }
+    }
+
+    /// That a condition is false. NOT of a filter that holds for too many records, or for a blank that is NULL, would hold for the
+    /// wrong ones, so there the comparisons within are turned instead.
+    fn negated(&self, expr: &Expr) -> Option<Lowered> {
+        let lowered = self.condition(expr)?;
+        if !self.has_null_blanks(expr) {
+            return Some(Lowered::exact(unary(UnaryOperator::Not, lowered.syntax)));
+        }
+        let compare = |comparison: Comparison, left: &Expr, right: &Expr| {
+            let turned = Expr::Compare(comparison.negated(), Box::new(left.clone()), Box::new(right.clone()));
+            self.condition(&turned)
+        };
+        match expr {
+            Expr::And(left, right) => Some(self.negated(left)?.or(self.negated(right)?)),
+            Expr::Or(left, right) => Some(self.negated(left)?.and(self.negated(right)?)),
+            Expr::Not(operand) => self.condition(operand),
+            Expr::Compare(comparison, left, right) => compare(*comparison, left, right),
+            Expr::Between(parts) => {
+                let [value, low, high] = &**parts;
+                let below = compare(Comparison::GreaterOrEqual, value, low)?;
+                Some(below.or(compare(Comparison::LessOrEqual, value, high)?))
+            }
+            Expr::In(value, list) => {
+                let other = list.iter().map(|item| compare(Comparison::Equal, value, item));
+                other.collect::<Option<Vec<_>>>()?.into_iter().reduce(Lowered::and)
+            }
+            Expr::IsNull(operand) => Some(Lowered {
+                doubtful: column(operand),
+                ..Lowered::exact(constant(true))
+            }),
+            Expr::IsEmpty(operand) => Some(Lowered {
+                excludes: column(operand),
+                ..Lowered::exact(unary(UnaryOperator::Not, lowered.syntax))
+            }),
+            Expr::Column(_) => Some(Lowered {
+                doubtful: column(expr),
+                ..Lowered::exact(unary(UnaryOperator::Not, lowered.syntax))
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether a condition is over a column whose blank is NULL to the statement.
+    fn has_null_blanks(&self, expr: &Expr) -> bool {
+        let mut has = false;
+        expr.visit(&mut |part| has |= self.field(part).is_some_and(|(field, _)| self.can_be_blank(field)));
+        has
+    }
+
+    /// Whether a cell of a field can be blank, and the statement takes that for NULL.
+    fn can_be_blank(&self, field: &Field) -> bool {
+        use FieldKind as K;
+        let has_blank = !matches!(
+            field.kind,
+            K::Character | K::Varchar | K::Integer | K::Currency | K::Double
+        );
+        has_blank && self.table.blank() == xbase::Blank::Null
     }
 
     /// The value of an expression that is the same for every record.
@@ -305,7 +418,36 @@ impl Lowering<'_> {
         Some((field, node(SyntaxKind::Field { alias: None, name })))
     }
 
-    fn compare(&self, operand: &Expr, comparison: Comparison, value: &Value) -> Option<Syntax> {
+    /// A comparison with a value, and whether a blank fulfils it.
+    fn compare(&self, operand: &Expr, comparison: Comparison, value: &Value) -> Option<Lowered> {
+        let lowered = Lowered::exact(self.compared_field(operand, comparison, value)?);
+        let Some((field, _)) = self.field(operand).filter(|(field, _)| self.can_be_blank(field)) else {
+            return Some(lowered);
+        };
+        let blank = match (field.kind, value) {
+            (FieldKind::Logical, _) => Value::Logical(false),
+            (_, Value::Integer(_) | Value::Decimal { .. } | Value::Double(_)) => Value::Integer(0),
+            // The empty date comes before every day, and is the same as none.
+            (_, Value::Date(_)) => Value::Date(EMPTY_DATE),
+            (_, Value::Timestamp(_)) => Value::Timestamp(EMPTY_TIMESTAMP),
+            (_, Value::Text(text)) if parse_timestamp(text) == Some(EMPTY_TIMESTAMP) => Value::Text(text.clone()),
+            (_, Value::Text(_)) => Value::Text(String::new()),
+            _ => return None,
+        };
+        let holds = blank.compare(value).is_none_or(|ordering| comparison.holds(ordering));
+        Some(match holds {
+            true => Lowered {
+                doubtful: column(operand),
+                ..lowered
+            },
+            false => Lowered {
+                excludes: column(operand),
+                ..lowered
+            },
+        })
+    }
+
+    fn compared_field(&self, operand: &Expr, comparison: Comparison, value: &Value) -> Option<Syntax> {
         if *operand == Expr::RowId {
             let Value::Text(text) = value else {
                 return None;
@@ -388,7 +530,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn like(&self, value: &Expr, pattern: &Expr, escape: Option<char>) -> Option<Syntax> {
+    fn like(&self, value: &Expr, pattern: &Expr, escape: Option<char>) -> Option<Lowered> {
         let Value::Text(written) = self.value(pattern)? else {
             return None;
         };
@@ -404,7 +546,15 @@ impl Lowering<'_> {
             && !prefix.ends_with(' ')
             && prefix.len() <= field.width;
         // Without SET EXACT a text equals one that it begins with.
-        fits.then(|| compared(name, Comparison::Equal, literal(Literal::Text(prefix))))
+        fits.then(|| Lowered::exact(compared(name, Comparison::Equal, literal(Literal::Text(prefix)))))
+    }
+}
+
+/// The column that an expression is.
+fn column(expr: &Expr) -> BTreeSet<usize> {
+    match expr {
+        Expr::Column(index) => BTreeSet::from([*index]),
+        _ => BTreeSet::new(),
     }
 }
 

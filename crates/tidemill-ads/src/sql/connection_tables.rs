@@ -268,7 +268,13 @@ impl ConnectionTables<'_> {
         })
     }
 
+    /// How a statement reads a table.
     fn read_options(&self, path: &Path) -> OpenOptions {
+        self.open_options(path).blank(self.options.blanks)
+    }
+
+    /// How a table is opened to be changed: what blanks are to who asks does not matter to its indexes.
+    fn open_options(&self, path: &Path) -> OpenOptions {
         let names = self.connection.temporary.field_names(path);
         let options = OpenOptions::new()
             .blank(Blank::Zero)
@@ -308,6 +314,7 @@ impl ConnectionTables<'_> {
         self.hold(path)?;
         if let Some(open) = self.connection.statements.open.get_mut(path)
             && let Some(snapshot) = &open.snapshot
+            && snapshot.table().blank() == self.options.blanks
         {
             if changes.is_some() && changes == open.seen {
                 return Ok(Arc::clone(snapshot));
@@ -425,7 +432,7 @@ impl ConnectionTables<'_> {
                 path,
                 &shared,
                 self.settings,
-                (self.read_options(path), &Work::default()),
+                (self.open_options(path), &Work::default()),
                 Some(&log),
             );
             let editor = self.opened_file(name, opened.map_err(|error| read_only(path, error)))?;
@@ -511,7 +518,7 @@ impl Tables for ConnectionTables<'_> {
         let path = self.alone(name, "The structure of a table is not changed")?;
         self.connection.ready_to_write(&path)?;
         let options = self.options.table.clone().exclusive();
-        let read = (self.read_options(&path), &Work::default());
+        let read = (self.open_options(&path), &Work::default());
         let opened = open_editor(&path, &options, self.settings, read, None);
         let mut editor = opened.map_err(|error| read_only(&path, error))?;
         work(&mut editor)?;
@@ -522,13 +529,13 @@ impl Tables for ConnectionTables<'_> {
     fn reindex(&mut self, name: &TableName) -> Result<()> {
         let path = self.alone(name, "An index is not made anew")?;
         self.connection.ready_to_write(&path)?;
-        let table = Table::open(&path, &self.read_options(&path))?;
+        let table = Table::open(&path, &self.open_options(&path))?;
         let Some(index) = production_path(&table)? else {
             return Ok(());
         };
         let keys = collation::of_index(&index, None, &table);
         let options = self.options.table.clone().exclusive();
-        let read = (self.read_options(&path), &Work::default());
+        let read = (self.open_options(&path), &Work::default());
         let opened = open_without_index(&path, &options, self.settings, read, None);
         let mut editor = opened.map_err(|error| read_only(&path, error))?;
         Ok(editor.reindex(&index, &keys)?)
@@ -561,7 +568,7 @@ impl Tables for ConnectionTables<'_> {
         self.connection.ready_to_write(&path)?;
         // Whoever has it open would go on with a file that no name leads to.
         let options = self.options.table.clone().exclusive();
-        let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.read_options(&path)));
+        let opened = TableEditor::open(&path, &edit_options(&options, self.settings, self.open_options(&path)));
         let opened = opened.map_err(|error| read_only(&path, error.into()));
         drop(self.opened_file(name, opened)?);
         self.state().found.retain(|_, known| *known != path);

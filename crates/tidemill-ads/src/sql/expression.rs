@@ -1,5 +1,6 @@
 //! Expressions whose names are bound: columns of a frame, parameters, functions.
 
+use tidemill_xbase as xbase;
 use tidemill_xbase::{Dialect, Field, Table};
 
 use super::arithmetic::Operator;
@@ -68,6 +69,18 @@ impl Comparison {
         }
     }
 
+    /// What holds where it does not.
+    pub(super) fn negated(self) -> Self {
+        match self {
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::Less => Self::GreaterOrEqual,
+            Self::LessOrEqual => Self::Greater,
+            Self::Greater => Self::LessOrEqual,
+            Self::GreaterOrEqual => Self::Less,
+        }
+    }
+
     /// With the sides exchanged.
     pub(super) fn turned(self) -> Self {
         match self {
@@ -101,7 +114,7 @@ impl Column {
 /// What the blank of a column is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blank {
-    /// The column can hold NULL, and a blank is none.
+    /// The column can hold NULL, and a blank is none, or is NULL already where the table is read.
     Apart,
     /// The field cannot hold NULL, and `IS NULL` takes its blank for it: in tables of xBase.
     Null,
@@ -113,6 +126,7 @@ impl Blank {
     /// That of a field ("NULL Values" in the help of ADS).
     pub(super) fn of(field: &Field, table: &Table) -> Self {
         match (field.nullable, table.header().dialect) {
+            _ if table.blank() == xbase::Blank::Null => Self::Apart,
             (true, _) => Self::Apart,
             (false, Dialect::VisualFoxPro) => Self::Value,
             (false, _) => Self::Null,

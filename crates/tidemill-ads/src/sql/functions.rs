@@ -183,7 +183,7 @@ impl Function {
             Body::Columns(body) => body,
         };
         if !are_constant {
-            return body(call, arguments);
+            return body(call, arguments)?.null_where(nulls(arguments), call.rows);
         }
         let one = Call { rows: 1, ..*call };
         Ok(Vector::Constant(body(&one, arguments)?.value(0)))

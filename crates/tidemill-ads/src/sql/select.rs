@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow_schema::{Field as ArrowField, Schema, SchemaRef};
+use tidemill_xbase as xbase;
 use tidemill_xbase::TableOrder;
 use tidemill_xbase::aof::OptimizationLevel;
 
@@ -167,7 +168,9 @@ impl Plan {
 
     /// The live cursor that the answer can be: one table, its own columns, a condition that is a filter, an order of an index.
     pub(super) fn live(&self, snapshot: &Arc<Snapshot>, session: &Session<'_>) -> Result<Option<Live>> {
-        let Some(columns) = &self.live_columns else {
+        // A work area shows blanks as ADS does, and its orders sort them so.
+        let shows_all = snapshot.table().blank() == xbase::Blank::Zero;
+        let Some(columns) = self.live_columns.as_ref().filter(|_| shows_all) else {
             return Ok(None);
         };
         let order = match self.order.as_slice() {

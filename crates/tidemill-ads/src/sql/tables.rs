@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tidemill_xbase::aof::FilterOrders;
 use tidemill_xbase::expression::Environment;
 use tidemill_xbase::{
-    Columns, Field, FieldSpec, SingleRecords, Table, TableEditor, TableIndex, TableOrder, production_path,
+    Blank, Columns, Field, FieldSpec, SingleRecords, Table, TableEditor, TableIndex, TableOrder, production_path,
 };
 
 use super::analytical::Analytical;
@@ -22,8 +22,8 @@ use crate::sole_use::Changing;
 
 /// A table as a statement sees it, with its columns and its open orders.
 ///
-/// The table is to be opened with [`Blank::Zero`](tidemill_xbase::Blank::Zero): ADS takes a blank number for 0. It is shared between statements for as
-/// long as the table is what it was.
+/// What blanks are to statements is what they were opened as ([`Table::blank`]): values, as ADS has them, or NULL. It is shared between
+/// statements for as long as the table is what it was.
 #[derive(Debug)]
 pub struct Snapshot {
     table: Arc<Table>,
@@ -37,22 +37,33 @@ pub struct Snapshot {
     structure: Structure,
 }
 
-/// What the names and types of a table's fields are, so that a statement notices when they are not those that it was bound to.
+/// What the names and types of a table's fields are, and what their blanks are, so that a statement notices when they are not those
+/// that it was bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Structure(u64);
+pub(super) struct Structure {
+    fields: u64,
+    blank: Blank,
+}
 
 impl Structure {
-    pub(super) fn of(fields: &[Field]) -> Self {
-        let mut hasher = DefaultHasher::new();
-        for field in fields {
-            (&field.name, field.letter, field.width, field.decimals).hash(&mut hasher);
-            (field.offset, field.nullable).hash(&mut hasher);
+    fn of(table: &Table) -> Self {
+        Self {
+            fields: hash_of(table.fields()),
+            blank: table.blank(),
         }
-        Self(hasher.finish())
+    }
+
+    /// As [`Structure::check`], of fields alone.
+    ///
+    /// # Errors
+    /// As [`Structure::check`].
+    pub(super) fn check_fields(self, fields: &[Field], name: &TableName) -> Result<()> {
+        let fields = hash_of(fields);
+        self.check(Self { fields, ..self }, name)
     }
 
     /// # Errors
-    /// [`Kind::StructureChanged`] when the fields are others.
+    /// [`Kind::StructureChanged`] when the fields or their blanks are others.
     pub(super) fn check(self, now: Self, name: &TableName) -> Result<()> {
         if self == now {
             return Ok(());
@@ -62,13 +73,22 @@ impl Structure {
     }
 }
 
+fn hash_of(fields: &[Field]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for field in fields {
+        (&field.name, field.letter, field.width, field.decimals).hash(&mut hasher);
+        (field.offset, field.nullable).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
 impl Snapshot {
     /// A table, its columns, and with `has_index` the orders of its production index. Conditions are compiled under `environment`, of
     /// which SET EXACT does not count.
     pub fn new(columns: Columns, has_index: bool, environment: Environment) -> Self {
         Self {
             table: Arc::clone(columns.table()),
-            structure: Structure::of(columns.table().fields()),
+            structure: Structure::of(columns.table()),
             single_records: Mutex::new(SingleRecords::new(columns.table())),
             columns,
             has_index,

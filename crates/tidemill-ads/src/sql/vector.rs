@@ -186,6 +186,38 @@ impl Vector {
         }
     }
 
+    /// NULL in these rows too.
+    ///
+    /// # Errors
+    /// [`Kind::Engine`] when there are not as many of them.
+    pub(super) fn null_where(self, nulls: Option<NullBuffer>, rows: usize) -> Result<Self> {
+        let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
+            return Ok(self);
+        };
+        let all = NullBuffer::union(self.nulls(), Some(&nulls));
+        let count = |nulls: Option<&NullBuffer>| nulls.map_or(0, NullBuffer::null_count);
+        if self.is_null() || count(all.as_ref()) == count(self.nulls()) {
+            return Ok(self);
+        }
+        macro_rules! of {
+            ($array:expr) => {
+                $array.into_data().into_builder().nulls(all).build()?.into()
+            };
+        }
+        Ok(match self.into_rows(rows) {
+            Self::Constant(value) => Self::Constant(value),
+            Self::Text(array, width) => Self::Text(of!(array), width),
+            Self::Integer(array) => Self::Integer(of!(array)),
+            Self::Decimal(array, scale) => Self::Decimal(of!(array), scale),
+            Self::Double(array) => Self::Double(of!(array)),
+            Self::Logical(array) => Self::Logical(of!(array)),
+            Self::Date(array) => Self::Date(of!(array)),
+            Self::Time(array) => Self::Time(of!(array)),
+            Self::Timestamp(array) => Self::Timestamp(of!(array)),
+            Self::Bytes(array) => Self::Bytes(of!(array)),
+        })
+    }
+
     pub(super) fn decimals(values: Vec<i128>, nulls: Option<NullBuffer>, scale: u8) -> Self {
         Self::Decimal(Decimal128Array::new(values.into(), nulls), scale)
     }

@@ -10,6 +10,7 @@ use tidemill_ads::sql::{
     StatementOptions, TableScan, TableSource, Value, parse,
 };
 use tidemill_ads::{Connection, Executed, Settings};
+use tidemill_xbase::Blank;
 
 /// Keeps the query that it is given, and answers with the first two columns of the table `orders`.
 #[derive(Debug, Default)]
@@ -261,6 +262,39 @@ fn tables_are_as_the_connection_sees_them() {
     assert_eq!(count(&shop.asked(&sql, &[])), 2);
     shop.run("ROLLBACK WORK", &[]);
     assert_eq!(count(&shop.asked(&sql, &[])), 1);
+}
+
+#[test]
+fn blanks_that_are_null_are_lent_as_null() {
+    let mut shop = Shop::new();
+    shop.run("INSERT INTO orders ( id, paid ) VALUES ( 4, '2024-02-29' )", &[]);
+    let settings = Settings::default();
+    let options = StatementOptions {
+        blanks: Blank::Null,
+        ..StatementOptions::default()
+    };
+    let sql = format!("SELECT o.id {JOIN}");
+    shop.connection.execute(&sql, &[], &settings, &options).unwrap();
+    let query = shop.listener.0.lock().unwrap().take().expect("the engine was asked");
+    let schema = query.schema("orders").unwrap();
+    assert!(
+        schema
+            .fields()
+            .iter()
+            .all(|field| !field.metadata().contains_key(BLANK_IS_NULL))
+    );
+    let count = |filter: &str| {
+        let scan = TableScan {
+            table: "orders".to_owned(),
+            columns: vec![2],
+            filter: Some(filter.to_owned()),
+            ..TableScan::default()
+        };
+        rows_of(query.scan(&scan).unwrap()).unwrap().count()
+    };
+    assert_eq!(count("\"PAID\" < {d '2025-01-01'}"), 1);
+    assert_eq!(count("NOT \"PAID\" > {d '2025-01-01'}"), 1);
+    assert_eq!(count("\"PAID\" IS NULL"), 3);
 }
 
 #[test]

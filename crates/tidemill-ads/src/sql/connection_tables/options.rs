@@ -1,6 +1,6 @@
 //! How statements open and make tables.
 
-use tidemill_xbase::{Access, Durability};
+use tidemill_xbase::{Access, Blank, Durability};
 
 use super::surroundings::system_clock;
 use crate::sql::tables::Clock;
@@ -25,6 +25,11 @@ pub struct StatementOptions {
     pub standard_tables: bool,
     /// Whether records that are written through a cursor have to fulfil the condition of its statement. Default: no.
     pub constrains: bool,
+    /// What a blank number, logical, date or moment is to a statement. With [`Blank::Null`] it is NULL, wherever the statement meets it:
+    /// in conditions and indexes, in what is computed, grouped, sorted and joined; a blank text is empty, and no memo is NULL. Default:
+    /// [`Blank::Zero`], as ADS has it: 0, false, and a date before every day, which only leaves as NULL. A statement that was prepared
+    /// under one is [`Kind::StructureChanged`](crate::sql::Kind::StructureChanged) under the other.
+    pub blanks: Blank,
 }
 
 impl Default for StatementOptions {
@@ -40,6 +45,7 @@ impl Default for StatementOptions {
             watch: Watch::default(),
             standard_tables: false,
             constrains: false,
+            blanks: Blank::Zero,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The questions that kernels answer without a column being decoded.
 
 use arrow_array::{Decimal128Array, Float64Array, Int64Array, StringArray};
-use tidemill_xbase::FieldKind;
 use tidemill_xbase::aggregate::{Quantity, Selected, Summary, Top as Which};
+use tidemill_xbase::{Blank, FieldKind};
 
 use super::Plan;
 use crate::sql::answer::Rows;
@@ -227,7 +227,9 @@ pub(super) fn top(
         let kind = matches!(field.kind, FieldKind::Numeric | FieldKind::Float | FieldKind::Integer);
         kind && !field.nullable
     });
-    if !is_number || wanted > TOP {
+    // NULL comes before every number, and the kernel leaves it out.
+    let has_null_first = snapshot.table().blank() == Blank::Null && !descending;
+    if !is_number || has_null_first || wanted > TOP {
         return Ok(None);
     }
     let which = if *descending { Which::Greatest } else { Which::Least };
@@ -236,6 +238,6 @@ pub(super) fn top(
         Selection::Set(set) => Selected::Of(set),
     };
     let records = snapshot.columns().top(*index, wanted, which, selected)?;
-    // Blanks are left out there, and sort here.
+    // NULL is left out there, and sorts here.
     Ok((records.len() == wanted.min(selection.count(snapshot))).then_some(records))
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tidemill_xbase::index::KeyValue;
-use tidemill_xbase::{Deleted, FieldKind, Table};
+use tidemill_xbase::{Blank, Deleted, FieldKind, Table};
 
 use super::plan::{Plan, Source};
 use crate::sql::answer::{ColumnDescription, Rows};
@@ -107,6 +107,8 @@ impl Point {
                 padded = format!("{text:<width$}", width = field.width);
                 KeyValue::Character(padded.as_bytes())
             }
+            // A blank has the key of 0.
+            (_, Value::Integer(0)) if table.blank() == Blank::Null => return Ok(None),
             (_, Value::Integer(number)) if is_exact(field) && number.unsigned_abs() < 10_u64.pow(EXACT) => {
                 KeyValue::Number(*number as f64)
             }
