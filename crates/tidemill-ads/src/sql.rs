@@ -48,6 +48,7 @@ mod arithmetic;
 mod bind;
 mod change;
 mod clauses;
+mod collate;
 mod comments;
 mod condition;
 mod connection_tables;

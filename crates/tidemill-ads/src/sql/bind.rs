@@ -108,7 +108,6 @@ impl<'s> Scope<'s> {
             ast::Expr::Nested(inner) => self.bind(inner)?,
             ast::Expr::Value(value) => self.value(&value.value)?,
             ast::Expr::BinaryOp { left, op, right } => self.binary(left, op, right)?,
-            ast::Expr::Collate { expr, .. } => self.bind(expr)?,
             ast::Expr::Function(function) => self.function(function)?,
             ast::Expr::TypedString(_) | ast::Expr::UnaryOp { .. } => self.signed(expr)?,
             ast::Expr::Case { .. }

@@ -15,6 +15,7 @@ use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tidemill_xbase::stamp::locked_soon;
 
 use super::clauses::{Reader, refuse_ignored};
+use super::collate::without_collations;
 use super::dialect::Ads;
 use super::error::{Error, Kind, Result};
 use super::nesting::balance_conditions;
@@ -217,6 +218,7 @@ impl Parser {
         let begin = self.place();
         let mut query = self.grammar.parse_query().map_err(|error| self.wrong(error))?;
         balance_conditions(&mut query);
+        without_collations(&mut query)?;
         refuse_ignored(&query, Reader::Lanes)?;
         let end = self.place();
         let is_within = |place: &Location| *place >= begin && (*place < end || end.line == 0);
@@ -328,6 +330,7 @@ impl Parser {
         let others = self.grammar.parse_comma_separated(Grammar::parse_table_and_joins);
         let mut others = others.map_err(|error| self.wrong(error))?;
         balance_conditions(&mut others);
+        without_collations(&mut others)?;
         refuse_ignored(&others, Reader::Lanes)?;
         Ok(Some(others))
     }
@@ -414,6 +417,7 @@ impl Parser {
     fn expression(&mut self) -> Result<Expr> {
         let mut expression = self.grammar.parse_expr().map_err(|error| self.wrong(error))?;
         balance_conditions(&mut expression);
+        without_collations(&mut expression)?;
         refuse_ignored(&expression, Reader::Lanes)?;
         Ok(expression)
     }

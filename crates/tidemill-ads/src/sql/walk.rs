@@ -60,6 +60,10 @@ struct Changing<'v>(&'v mut dyn VisitorMut<Break = Error>);
 impl VisitorMut for Changing<'_> {
     type Break = Error;
 
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        self.0.pre_visit_query(query)
+    }
+
     fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<Error> {
         self.0.pre_visit_relation(relation)
     }

@@ -1,5 +1,7 @@
 //! One bound statement: which lane it takes, and its way there.
 
+use sqlparser::ast;
+
 use super::answer::{Answer, Rows};
 use super::bind::Parameters;
 use super::change::{Change, as_one};
@@ -12,6 +14,7 @@ use super::select::{Query, table_name};
 use super::statement::{CreateIndex, Select, Statement, StatementKind, TableChange, TableName, TransactionMode};
 use super::structure;
 use super::tables::Tables;
+use super::value::Value;
 
 /// A bound statement.
 #[derive(Debug)]
@@ -89,7 +92,17 @@ impl Work {
             StatementKind::Release(name) => Self::Transaction(Transactional::Release(name.value.clone())),
             StatementKind::SetTransaction(mode) => Self::Transaction(Transactional::Mode(*mode)),
             StatementKind::Execute { name, arguments } => {
-                let arguments = arguments.iter().map(|argument| alone(argument, parameters));
+                let arguments = arguments
+                    .iter()
+                    .map(|argument| match (alone(argument, parameters), argument) {
+                        // A procedure has no columns, and programs write names of tables in double quotes.
+                        (Err(error), ast::Expr::Identifier(name))
+                            if *error.kind() == Kind::NoColumn && name.quote_style == Some('"') =>
+                        {
+                            Ok(Expr::Value(Value::Text(name.value.clone())))
+                        }
+                        (bound, _) => bound,
+                    });
                 Self::Procedure(name.value.clone(), arguments.collect::<Result<Vec<_>>>()?)
             }
             StatementKind::ExecuteImmediate(text) => Self::Immediate(alone(text, parameters)?),

@@ -3,7 +3,7 @@
 use sqlparser::tokenizer::Token;
 
 use super::Parser;
-use crate::sql::error::Result;
+use crate::sql::error::{Error, Kind, Result};
 use crate::sql::statement::{ColumnSpec, CreateIndex, CreateTable, IndexColumn, StatementKind, TableChange, TypeName};
 
 impl Parser {
@@ -34,6 +34,7 @@ impl Parser {
             return Ok(StatementKind::CreateView { name, select });
         }
         if !self.take("TABLE") {
+            self.refuse_dictionary("CREATE")?;
             return Err(self.unexpected("TABLE, INDEX or VIEW"));
         }
         let if_not_exists = self.is_next("IF") && self.is_nth(1, "NOT") && self.is_nth(2, "EXISTS");
@@ -104,8 +105,39 @@ impl Parser {
                 if_exists: self.if_exists(),
                 name: self.table_name()?,
             }),
-            None => Err(self.unexpected("TABLE, INDEX or VIEW")),
+            None => {
+                self.refuse_dictionary("DROP")?;
+                Err(self.unexpected("TABLE, INDEX or VIEW"))
+            }
         }
+    }
+
+    /// Refuses what only a data dictionary keeps.
+    fn refuse_dictionary(&self, verb: &str) -> Result<()> {
+        let kept = [
+            "DATABASE",
+            "FUNCTION",
+            "GROUP",
+            "PACKAGE",
+            "PROCEDURE",
+            "PUBLICATION",
+            "SUBSCRIPTION",
+            "TRIGGER",
+            "USER",
+        ];
+        match kept.iter().find(|word| self.is_next(word)) {
+            Some(what) => {
+                let why =
+                    format!("{verb} {what} needs a data dictionary, and this connection is to a folder of tables");
+                Err(self.refusal(&why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// That what stands here is not done.
+    fn refusal(&self, why: &str) -> Error {
+        Error::new(Kind::Unsupported, why).at(self.place())
     }
 
     fn if_exists(&mut self) -> bool {
@@ -236,8 +268,13 @@ impl Parser {
                 index.is_candidate = true;
             } else if self.take("NOTDELETED") {
                 index.is_without_deleted = true;
-            } else if self.is_next("CONTENT") || self.is_next("IN") {
-                return Err(self.fault("Full text indexes and other index files are made by ACE, not by SQL"));
+            } else if self.is_next("CONTENT") {
+                let why =
+                    "Full text indexes are not made: leave the CONTENT index out, CONTAINS() and SCORE() need none";
+                return Err(self.refusal(why));
+            } else if self.is_next("IN") {
+                let why = "IN FILE is not supported: CREATE INDEX adds to the production index of the table";
+                return Err(self.refusal(why));
             } else {
                 return Ok(());
             }
