@@ -432,37 +432,73 @@ impl RecordBatchReader for Reader {
     }
 }
 
-/// The tables that a query names, each once; names of its own WITH queries are not among them. And all that may stand before a
-/// column of the query.
+/// The tables that a query names, each once; what names one of its WITH queries is none. And all that may stand before a column of the
+/// query.
 fn relations(query: &SqlQuery) -> (Vec<TableName>, Vec<String>) {
     let mut names = Names::default();
     let _ = walk::look_at(query, &mut names);
     let Names {
-        mut relations,
-        with,
+        relations,
         mut qualifiers,
+        ..
     } = names;
     qualifiers.extend(relations.iter().map(|name| name.last().to_owned()));
-    let is_with =
-        |name: &TableName| name.parts.len() == 1 && with.iter().any(|known| known.eq_ignore_ascii_case(name.last()));
-    relations.retain(|name| !is_with(name));
     (relations, qualifiers)
 }
 
 #[derive(Default)]
 struct Names {
     relations: Vec<TableName>,
-    with: Vec<String>,
-    /// Aliases.
+    /// Aliases, and names of WITH queries.
     qualifiers: Vec<String>,
+    /// The queries that are being looked at, one within another.
+    open: Vec<WithQueries>,
+}
+
+/// The WITH queries of a query, of which so many have been looked at: these alone can be named by what follows. A query is not
+/// among them while it is looked at, so that `WITH c AS (SELECT … FROM c)` reads the table `c`; a recursive one is.
+struct WithQueries {
+    names: Vec<String>,
+    known: usize,
+    are_recursive: bool,
+}
+
+impl WithQueries {
+    fn has(&self, name: &str) -> bool {
+        let known = if self.are_recursive {
+            self.names.len()
+        } else {
+            self.known
+        };
+        self.names
+            .iter()
+            .take(known)
+            .any(|known| known.eq_ignore_ascii_case(name))
+    }
 }
 
 impl ast::Visitor for Names {
     type Break = Error;
 
     fn pre_visit_query(&mut self, query: &SqlQuery) -> ControlFlow<Error> {
-        let with = query.with.iter().flat_map(|with| &with.cte_tables);
-        self.with.extend(with.map(|with| with.alias.name.value.clone()));
+        let with = query.with.as_ref();
+        let names = with.iter().flat_map(|with| &with.cte_tables);
+        let names: Vec<String> = names.map(|with| with.alias.name.value.clone()).collect();
+        self.qualifiers.extend(names.iter().cloned());
+        self.open.push(WithQueries {
+            names,
+            known: 0,
+            are_recursive: with.is_some_and(|with| with.recursive),
+        });
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &SqlQuery) -> ControlFlow<Error> {
+        self.open.pop();
+        // WITH queries come before all else of the query that they belong to.
+        if let Some(around) = self.open.last_mut() {
+            around.known = (around.known + 1).min(around.names.len());
+        }
         ControlFlow::Continue(())
     }
 
@@ -477,7 +513,8 @@ impl ast::Visitor for Names {
 
     fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<Error> {
         let name = table_name(relation);
-        if !self.relations.contains(&name) {
+        let is_with = name.parts.len() == 1 && self.open.iter().any(|open| open.has(name.last()));
+        if !is_with && !self.relations.contains(&name) {
             self.relations.push(name);
         }
         ControlFlow::Continue(())

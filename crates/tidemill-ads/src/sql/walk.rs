@@ -38,6 +38,10 @@ impl Visitor for Looking<'_> {
         self.0.pre_visit_query(query)
     }
 
+    fn post_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
+        self.0.post_visit_query(query)
+    }
+
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Error> {
         self.0.pre_visit_select(select)
     }

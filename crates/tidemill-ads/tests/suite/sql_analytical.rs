@@ -265,6 +265,32 @@ fn tables_are_as_the_connection_sees_them() {
 }
 
 #[test]
+fn a_with_query_may_have_the_name_of_a_table_that_it_reads() {
+    let mut shop = Shop::new();
+    for (sql, lent, not_lent) in [
+        (
+            "WITH customers AS (SELECT cust FROM customers) SELECT 1 FROM orders o JOIN customers c ON 1 = 1",
+            "customers",
+            "c",
+        ),
+        (
+            "WITH w AS (SELECT cust FROM orders), orders AS (SELECT cust FROM w) SELECT * FROM orders JOIN w ON 1 = 1",
+            "orders",
+            "w",
+        ),
+        (
+            "WITH w AS (WITH customers AS (SELECT id FROM orders) SELECT id FROM customers) SELECT 1 FROM w JOIN orders ON 1 = 1",
+            "orders",
+            "customers",
+        ),
+    ] {
+        let asked = shop.asked(sql, &[]);
+        assert!(asked.schema(lent).is_ok(), "{sql}");
+        assert!(asked.schema(not_lent).is_err(), "{sql}");
+    }
+}
+
+#[test]
 fn blanks_that_are_null_are_lent_as_null() {
     let mut shop = Shop::new();
     shop.run("INSERT INTO orders ( id, paid ) VALUES ( 4, '2024-02-29' )", &[]);
