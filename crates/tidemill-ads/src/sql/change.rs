@@ -356,7 +356,10 @@ impl Change {
             let fields = table.fields();
             let values: Vec<_> = row
                 .iter()
-                .filter_map(|(column, value)| Some((*column, stored(value, fields.get(*column)?)?)))
+                .filter_map(|(column, value)| Some((*column, fields.get(*column)?, value)))
+                // A counter gives the next number for NULL, too.
+                .filter(|(_, field, value)| !(value.is_null() && field.autoincrement.is_some()))
+                .filter_map(|(column, field, value)| Some((column, stored(value, field)?)))
                 .collect();
             let record = table.append_complete(&values)?;
             if is_deleted {

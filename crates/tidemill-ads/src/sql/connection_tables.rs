@@ -9,7 +9,7 @@ mod gates;
 mod options;
 mod surroundings;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -52,6 +52,8 @@ pub(crate) struct StatementTables {
     own: Transactions,
     /// Where a statement within a program's transaction goes back to.
     point: Option<Savepoint>,
+    /// The tables that were made since the transaction began, and that nothing of it has changed.
+    made: HashSet<Arc<Path>>,
     pub(crate) last_autoincrement: Option<i64>,
     /// That of the run that is under way, or of the last one.
     pub(crate) run_autoincrement: Option<u32>,
@@ -111,6 +113,7 @@ impl Default for StatementTables {
             statement: None,
             own: Transactions::default(),
             point: None,
+            made: HashSet::new(),
             last_autoincrement: None,
             run_autoincrement: None,
             application: program(),
@@ -132,6 +135,7 @@ impl StatementTables {
 
     /// Closes what is open for changes, once nothing is under way.
     pub(crate) fn close_editors(&mut self) {
+        self.made.clear();
         for open in self.open.values_mut() {
             (open.editor, open.is_changed) = (None, false);
         }
@@ -447,7 +451,7 @@ impl ConnectionTables<'_> {
     fn alone(&mut self, name: &TableName, what: &str) -> Result<Arc<Path>> {
         self.connection.check_process()?;
         let path = self.path(name)?;
-        if self.is_under_way() {
+        if self.is_under_way() && !self.connection.statements.made.contains(&path) {
             return Err(Error::new(Kind::Transaction, format!("{what} in a transaction")));
         }
         self.state().close(&path);
@@ -496,6 +500,7 @@ impl Tables for ConnectionTables<'_> {
         let is_under_way = self.is_under_way();
         let Ok(path) = self.path(name) else { return };
         let statements = &mut self.connection.statements;
+        statements.made.remove(&path);
         if let Some(open) = statements.open.get_mut(&path) {
             open.is_changed |= is_under_way;
         }
@@ -560,7 +565,17 @@ impl Tables for ConnectionTables<'_> {
             error => error.into(),
         })?;
         self.state().found.remove(name);
+        if self.connection.transactions.is_under_way() {
+            // As in ADS, a rollback does not remove it.
+            let path = self.path(name)?;
+            self.state().made.insert(path);
+        }
         Ok(())
+    }
+
+    fn is_made_in_transaction(&mut self, name: &TableName) -> bool {
+        let path = self.path(name);
+        path.is_ok_and(|path| self.connection.statements.made.contains(&path))
     }
 
     fn drop_table(&mut self, name: &TableName) -> Result<()> {
@@ -572,6 +587,7 @@ impl Tables for ConnectionTables<'_> {
         let opened = opened.map_err(|error| read_only(&path, error.into()));
         drop(self.opened_file(name, opened)?);
         self.state().found.retain(|_, known| *known != path);
+        self.state().made.remove(&path);
         let files = TableSet::of(&path).files()?;
         let companions = files.iter().filter(|file| **file != *path && file.is_file());
         for file in std::iter::once(path.as_ref()).chain(companions.map(PathBuf::as_path)) {

@@ -64,7 +64,8 @@ fn create_primary_key(
         .filter(char::is_ascii)
         .take(10)
         .collect();
-    let is_candidate = tables.editor(name)?.header().dialect.has_candidate_indexes();
+    let dialect = tables.snapshot_without_orders(name)?.table().header().dialect;
+    let is_candidate = dialect.has_candidate_indexes();
     create_index(
         &CreateIndex {
             name: index.clone().unwrap_or_else(|| Ident::new(own)),
@@ -131,8 +132,16 @@ pub(super) fn fields_of(rows: &Rows, table: &TableName, tables: &dyn Tables) -> 
 /// # Errors
 /// [`Kind::NoColumn`], and [`Kind::Unsupported`] for a candidate index of a table that has none.
 pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Result<()> {
+    if tables.is_made_in_transaction(&index.table) {
+        return tables.exclusively(&index.table, &mut |table| add_order(index, table));
+    }
+    let made = add_order(index, tables.editor(&index.table)?);
+    tables.changed(&index.table);
+    made
+}
+
+fn add_order(index: &CreateIndex, table: &mut TableEditor) -> Result<()> {
     let is_descending = index.columns.first().is_some_and(|column| column.is_descending);
-    let table = tables.editor(&index.table)?;
     if index.is_candidate {
         allow_candidates(table)?;
     }
@@ -145,7 +154,6 @@ pub(super) fn create_index(index: &CreateIndex, tables: &mut dyn Tables) -> Resu
         spec = spec.condition("!DELETED()");
     }
     let created = table.create_order(&spec).map_err(crate::Error::from);
-    tables.changed(&index.table);
     Ok(created.map_err(crate::Error::of_making)?)
 }
 

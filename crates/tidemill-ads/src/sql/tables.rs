@@ -255,6 +255,13 @@ pub trait Tables {
     /// [`Kind::Exists`], [`Kind::Engine`].
     fn create_table(&mut self, name: &TableName, fields: &[FieldSpec]) -> Result<()>;
 
+    /// Whether a table was made in the transaction under way, and has not been changed in it: nothing of it is in the log then, so it can
+    /// be had alone. Default: no.
+    fn is_made_in_transaction(&mut self, name: &TableName) -> bool {
+        let _ = name;
+        false
+    }
+
     /// Whether tables are made as SQL has them: columns can be NULL unless NOT NULL is said, and keep the names that they are given.
     /// Default: no, as ADS makes them.
     fn makes_standard_tables(&self) -> bool {

@@ -509,7 +509,7 @@ impl TableEditor {
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
         if self.has_own_values && self.gives(field) {
-            let expected = "nothing: the table gives the value itself".to_owned();
+            let expected = "no value, for the table gives it itself (leave the column out)".to_owned();
             return Err(self.bad(record, field, expected, shown(value)));
         }
         let format = self.format(field);
