@@ -11,11 +11,11 @@ use crate::sql::analytical::direct_or_engine;
 use crate::sql::bind::{Parameters, Scope};
 use crate::sql::error::{Error, Kind, Result};
 use crate::sql::evaluate::Session;
-use crate::sql::expression::{Column, Expr};
+use crate::sql::expression::{Blank, Column, Expr};
 use crate::sql::select::{Compiled, Query};
 use crate::sql::statement::{Insert, Merge, Update};
 use crate::sql::tables::Tables;
-use crate::sql::value::Value;
+use crate::sql::value::{EMPTY_DATE, EMPTY_TIMESTAMP, Type, Value};
 
 /// A MERGE, whose source's columns are parameters.
 #[derive(Debug)]
@@ -127,6 +127,7 @@ impl Change {
             None => vec![Vec::new()],
             Some(rows) => rows_of(rows)?,
         };
+        let blanks = merging.source.as_ref().map(blanks).unwrap_or_default();
         let (mut changed, mut updated) = (0, HashSet::new());
         for row in rows {
             let mut parameters = session.parameters.to_vec();
@@ -135,7 +136,8 @@ impl Change {
                     parameters.resize(place + 1, Value::Null);
                 }
                 if let (Some(slot), Some(value)) = (parameters.get_mut(*place), row.get(*column)) {
-                    *slot = value.clone();
+                    let blank = blanks.get(*column).filter(|_| value.is_null());
+                    *slot = blank.unwrap_or(value).clone();
                 }
             }
             let session = Session {
@@ -219,6 +221,17 @@ impl Matched {
             _ => Err(Error::new(Kind::Engine, "an update that an engine picks is none")),
         }
     }
+}
+
+/// What NULL in the rows of a source stands for, column by column: a blank date of a field is a value, and only leaves as NULL.
+fn blanks(source: &Query) -> Vec<Value> {
+    let columns = source.columns().into_iter();
+    let blank = |column: Column| match (column.blank, column.type_of) {
+        (Blank::Null | Blank::Value, Type::Date) => Value::Date(EMPTY_DATE),
+        (Blank::Null | Blank::Value, Type::Timestamp) => Value::Timestamp(EMPTY_TIMESTAMP),
+        _ => Value::Null,
+    };
+    columns.map(blank).collect()
 }
 
 /// The names that stand for the columns of the source: with its own name before them, and alone where the table has no such
