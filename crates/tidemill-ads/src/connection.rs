@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableWriter};
+use tidemill_xbase::{Alteration, FieldSpec, OpenMode, TableEditor, TableSet, TableWriter};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::field_definitions;
@@ -232,6 +232,7 @@ impl Connection {
             let what = format!("{}: ADT tables are not supported", path.display());
             return Err(Error::new(ErrorCode::InvalidTableType, what));
         }
+        let path = TableSet::home(&path).unwrap_or(path);
         if options.mode == OpenMode::Exclusive {
             self.statements.close(&path);
         }

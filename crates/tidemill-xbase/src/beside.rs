@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::regular_file::behind_link;
+
 /// The file beside `table` that has its name with one of the extensions (given in small letters), the first of them that is
 /// there. Otherwise the names that were tried.
 pub(crate) fn beside<E: AsRef<str>>(table: &Path, extensions: &[E]) -> Result<PathBuf, String> {
@@ -27,4 +29,13 @@ pub(crate) fn beside<E: AsRef<str>>(table: &Path, extensions: &[E]) -> Result<Pa
         }
     }
     best.map(|best| best.1).ok_or_else(|| names.join(", "))
+}
+
+/// As [`beside`], of a table that is open: where its path is a link, and nothing like that lies beside the link, beside the table that it
+/// leads to. Otherwise a change through the link would leave the table's own index and memos behind.
+pub(crate) fn belonging<E: AsRef<str>>(table: &Path, extensions: &[E]) -> Result<PathBuf, String> {
+    beside(table, extensions).or_else(|names| match behind_link(table) {
+        Ok(real) if real != table => beside(&real, extensions),
+        _ => Err(names),
+    })
 }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::beside::beside;
+use crate::beside::belonging;
 use crate::container::BACKLINK;
 use crate::cpg_file::CPG_LIMIT;
 use crate::error::{Error, Result};
@@ -76,7 +76,7 @@ impl Table {
             }
             file.sync()?;
         }
-        if let Ok(cpg) = beside(self.path(), &["cpg"]) {
+        if let Ok(cpg) = belonging(self.path(), &["cpg"]) {
             let name = regular_file::read_short(&cpg, "code page", CPG_LIMIT)?;
             made.create(&with("cpg"))?.write(0, &name)?;
         }

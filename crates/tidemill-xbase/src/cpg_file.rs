@@ -43,8 +43,11 @@ impl Named {
 /// # Errors
 /// [`Error::NotRegular`], [`Error::Io`] when it cannot be read, [`Error::Corrupt`] when it is too long.
 pub(crate) fn read(table: &Path) -> Result<Option<Named>> {
-    for extension in ["cpg", "CPG"] {
-        let path = table.with_extension(extension);
+    let real = regular_file::behind_link(table).unwrap_or_else(|_| table.to_owned());
+    let (own, names) = (["cpg", "CPG"].map(|name| table.with_extension(name)), ["cpg", "CPG"]);
+    // Of a link to a table, where there is none beside the link.
+    let others = names.map(|name| real.with_extension(name));
+    for path in own.into_iter().chain(others) {
         match regular_file::read_short(&path, "code page", CPG_LIMIT) {
             Ok(text) => return Ok(Some(named(path, &text))),
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}

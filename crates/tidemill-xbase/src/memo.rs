@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::beside::beside;
+use crate::beside::belonging;
 use crate::digits::trim;
 use crate::error::{Error, Result};
 use crate::header::{Dialect, Header, u16_at, u32_at};
@@ -244,7 +244,7 @@ const DBT4_MARK: [u8; 4] = [0xFF, 0xFF, 0x08, 0x00];
 
 /// The name of the memo file that belongs to `table`, and the names that were tried, when it is not there.
 pub(crate) fn find(table: &Path, dialect: Dialect) -> std::result::Result<PathBuf, String> {
-    beside(table, &extensions(table, dialect))
+    belonging(table, &extensions(table, dialect))
 }
 
 /// The three families of memo files, by extension.

@@ -3,7 +3,8 @@
 //! Only regular files are opened. A named pipe would keep the caller waiting for whoever writes into it, a device may have no
 //! end, and a folder is no file: each is an error that names it. Reading follows a symbolic link to a regular file, since
 //! users have tables elsewhere. Nothing is written through a link, but for the path of a table that the caller named himself:
-//! whoever can put a link beside a table would else choose which of the caller's files is changed.
+//! whoever can put a link beside a table would else choose which of the caller's files is changed. What belongs to a table that is named by
+//! a link lies beside the table, unless it lies beside the link.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};

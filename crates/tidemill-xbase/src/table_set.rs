@@ -75,6 +75,19 @@ impl TableSet {
         &self.table
     }
 
+    /// The path of the table itself, where `table` is a symbolic link to one: its log, its index and its memos lie there. A link keeps its
+    /// own path where such files lie beside it and none beside the table, as in stores that name files by their content.
+    ///
+    /// # Errors
+    /// [`Error::Io`] for a link that leads nowhere.
+    pub fn home(table: &Path) -> Result<PathBuf> {
+        let real = regular_file::behind_link(table)?;
+        if real != table && beside(&real, &COMPANIONS).is_err() && beside(table, &COMPANIONS).is_ok() {
+            return Ok(table.to_owned());
+        }
+        Ok(real)
+    }
+
     /// Those of its files that are there, the table first: `people.dbf`, and `people.fpt`, `.dbt`, `.smt`, `.cdx`, `.cpg` in any
     /// case, but not those of another table whose name differs by case alone. Links, folders and the like count too. So do `people.dbc`,
     /// `.dct` and `.dcx` when that database container knows this table alone, and has no view or stored procedure.

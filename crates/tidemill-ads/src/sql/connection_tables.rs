@@ -237,7 +237,7 @@ impl ConnectionTables<'_> {
         if let Some(path) = self.connection.statements.found.get(name) {
             return Ok(Arc::clone(path));
         }
-        let path: Arc<Path> = self.find(name)?.into();
+        let path: Arc<Path> = TableSet::home(&self.find(name)?)?.into();
         self.state().found.insert(name.clone(), Arc::clone(&path));
         Ok(path)
     }
@@ -579,6 +579,15 @@ impl Tables for ConnectionTables<'_> {
     }
 
     fn drop_table(&mut self, name: &TableName) -> Result<()> {
+        let named = self.find(name)?;
+        if std::fs::symlink_metadata(&named).is_ok_and(|found| found.is_symlink()) {
+            let table = self.path(name)?;
+            let why = format!(
+                "{name} is a link to {}: remove the link, or drop the table where it is",
+                table.display()
+            );
+            return Err(Error::new(Kind::Unsupported, why));
+        }
         let path = self.alone(name, "A table is not dropped")?;
         self.connection.ready_to_write(&path)?;
         // Whoever has it open would go on with a file that no name leads to.

@@ -32,7 +32,7 @@ mod keys;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::beside::beside;
+use crate::beside::belonging;
 use crate::codepage::CodePage;
 use crate::error::{Error, Result};
 use crate::expression::{Environment, Letters};
@@ -236,11 +236,11 @@ pub(crate) fn production_extension(table: &Path) -> &'static str {
 /// The MDX beside a table of dBASE whose header says that it has a production index, where there is no CDX: changes that do not
 /// reach it would leave dBASE with orders of other records.
 pub(crate) fn mdx_of(table: &Table) -> Option<PathBuf> {
-    let has_other = || beside(table.path(), &[production_extension(table.path())]).is_ok();
+    let has_other = || belonging(table.path(), &[production_extension(table.path())]).is_ok();
     if !table.header().production_index || has_other() {
         return None;
     }
-    beside(table.path(), &["mdx"]).ok()
+    belonging(table.path(), &["mdx"]).ok()
 }
 
 /// Where the production index of a table is: the CDX of its name, in any case. `None` when there is none, or an MDX, which is not
@@ -249,7 +249,7 @@ pub(crate) fn mdx_of(table: &Table) -> Option<PathBuf> {
 /// # Errors
 /// [`Error::Unsupported`] when the header says that there is one and no file is found.
 pub fn production_path(table: &Table) -> Result<Option<PathBuf>> {
-    match beside(table.path(), &[production_extension(table.path())]) {
+    match belonging(table.path(), &[production_extension(table.path())]) {
         Ok(path) => Ok(Some(path)),
         Err(_) if mdx_of(table).is_some() => Ok(None),
         Err(names) if table.header().production_index => Err(Error::Unsupported {

@@ -211,6 +211,68 @@ fn nothing_is_written_through_a_link_beside_a_table() {
 }
 
 #[test]
+fn what_belongs_to_a_table_belongs_to_a_link_to_it() {
+    let folder = Folder::new();
+    // Under another name, and in a folder of its own.
+    let (links, table) = (folder.root.path().join("links"), folder.path("people.dbf"));
+    std::fs::create_dir(&links).unwrap();
+    let link = links.join("they.dbf");
+    symlink(&table, &link).unwrap();
+    std::fs::write(folder.path("people.cpg"), "cp850").unwrap();
+    let read = Arc::new(Table::open(&link, &OpenOptions::new()).unwrap());
+    assert_eq!(
+        read.codepage(),
+        Table::open(&table, &OpenOptions::new()).unwrap().codepage()
+    );
+    assert_eq!(
+        read.scan(Scan::new())
+            .unwrap()
+            .map(|batch| batch.unwrap().num_rows())
+            .sum::<usize>(),
+        2
+    );
+
+    let mut editor = TableEditor::open(&link, &edit()).unwrap();
+    editor
+        .append_values(&[(0, Value::Text("cid")), (1, Value::Text("new"))])
+        .unwrap();
+    editor.lock_record(1).unwrap();
+    editor.replace(1, &[(0, Value::Text("zoe"))]).unwrap();
+    editor.unlock_record(1).unwrap();
+    editor
+        .create_order(&OrderSpec::new("BACK", "NAME").descending(true))
+        .unwrap();
+    drop(editor);
+    assert_eq!(std::fs::read_dir(&links).unwrap().count(), 1);
+    let table = Arc::new(Table::open(&table, &OpenOptions::new()).unwrap());
+    let index = TableIndex::production(&table, &KeySettings::new(table.codepage()))
+        .unwrap()
+        .unwrap();
+    assert_eq!(index.orders().len(), 2);
+    assert!(index.verify(&table).unwrap().is_empty());
+
+    // Where somebody put such files beside the link, they are the link's.
+    let home = TableSet::home(&link).unwrap();
+    assert_eq!(home, folder.path("people.dbf").canonicalize().unwrap());
+    for (name, remove) in [
+        ("they.fpt", false),
+        ("people.cdx", true),
+        ("people.fpt", true),
+        ("people.cpg", true),
+    ] {
+        match remove {
+            true => std::fs::remove_file(folder.path(name)).unwrap(),
+            false => std::fs::write(links.join(name), b"").unwrap(),
+        }
+    }
+    assert_eq!(TableSet::home(&link).unwrap(), link);
+    let nowhere = links.join("nowhere.dbf");
+    symlink(links.join("none"), &nowhere).unwrap();
+    assert!(matches!(TableSet::home(&nowhere), Err(Error::Io { .. })));
+    assert_eq!(TableSet::home(&links.join("new.dbf")).unwrap(), links.join("new.dbf"));
+}
+
+#[test]
 fn a_new_index_takes_no_file_of_the_users_name_and_no_place_of_a_link() {
     let folder = Folder::new();
     let drafts = ["people.cdx.new", "people.dbf.new", "people.fpt.new"];

@@ -8,6 +8,7 @@ use crate::header::Dialect;
 use crate::index::{IndexDialect, KeySorter, OrderSpec, Tag};
 use crate::lock::LockKind;
 use crate::orders::{OrderKeys, allow_candidate, build_index_with, production_extension, production_path};
+use crate::regular_file;
 use crate::table::Table;
 use crate::table_editor::{OpenMode, TableEditor};
 
@@ -27,7 +28,9 @@ impl TableEditor {
             return self.create_order_in(path, order);
         }
         self.committed("making an order")?;
-        let path = self.path().with_extension(production_extension(self.path()));
+        // That of a link to a table belongs to the table.
+        let real = regular_file::behind_link(self.path())?;
+        let path = real.with_extension(production_extension(&real));
         let table = Table::open(self.path(), &self.options.open)?;
         let (orders, settings) = (std::slice::from_ref(order), &self.orders.settings);
         build_index_with(&path, &table, orders, settings, &self.options.build)?;
@@ -116,7 +119,10 @@ impl TableEditor {
         let path = file.index.path().to_owned();
         drop(file);
         std::fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
-        if path.with_extension("") == self.path().with_extension("")
+        let real = regular_file::behind_link(self.path())?;
+        if [self.path(), &real]
+            .iter()
+            .any(|table| path.with_extension("") == table.with_extension(""))
             && IndexDialect::from_path(&path) == Some(IndexDialect::Cdx)
         {
             self.set_production_flag(false)?;
