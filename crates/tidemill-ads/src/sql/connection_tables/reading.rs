@@ -1,0 +1,87 @@
+//! A table as a statement reads it: as its file has it, or with what this connection has changed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tidemill_xbase::expression::Environment;
+use tidemill_xbase::{Columns, Sharing, Table};
+
+use super::surroundings::{index_state, is_read_only, state_of};
+use super::{ConnectionTables, Orders};
+use crate::TableType;
+use crate::sql::error::Result;
+use crate::sql::statement::TableName;
+use crate::sql::tables::Snapshot;
+
+impl ConnectionTables<'_> {
+    /// A table as it is for this connection.
+    pub(super) fn snapshot_with(&mut self, name: &TableName, orders: Orders) -> Result<Arc<Snapshot>> {
+        self.connection.check_process()?;
+        let path = self.path(name)?;
+        let snapshot = match self.has_more_than_its_file(&path) {
+            true => self.uncommitted(name, &path),
+            false => self.committed(name, &path, orders),
+        }?;
+        self.state().codepage = Some(snapshot.table().codepage());
+        Ok(snapshot)
+    }
+
+    /// A table as the file has it.
+    fn committed(&mut self, name: &TableName, path: &Path, orders: Orders) -> Result<Arc<Snapshot>> {
+        // Changes are counted before the files are looked at, so that one meanwhile is noticed.
+        let changes = self.changes();
+        self.hold(path)?;
+        if let Some(open) = self.connection.statements.open.get_mut(path)
+            && let Some(snapshot) = &open.snapshot
+            && snapshot.table().blank() == self.options.blanks
+        {
+            if changes.is_some() && changes == open.seen {
+                return Ok(Arc::clone(snapshot));
+            }
+            if snapshot.table().is_current().unwrap_or(false) {
+                if orders == Orders::Unasked {
+                    return Ok(Arc::clone(snapshot));
+                }
+                let index = open.index.get_or_insert_with(|| index_state(snapshot.table()));
+                if index.as_ref().is_none_or(|(path, state)| *state == state_of(path)) {
+                    open.seen = changes;
+                    return Ok(Arc::clone(snapshot));
+                }
+            }
+        }
+        self.hold_anew(path)?;
+        let opened = Table::open(path, &self.read_options(path));
+        let table = Arc::new(self.opened_file(name, opened.map_err(crate::Error::from))?);
+        self.state()
+            .cursors
+            .retain(|area| area.path() != path || area.is_at_its_path());
+        let index = (orders == Orders::Asked).then(|| index_state(&table));
+        let has_index = self.options.table.table_type != TableType::Ntx;
+        let environment = Environment::new(table.codepage());
+        let columns = Columns::new(&table, &self.connection.statements.cache, Sharing::Shared)?;
+        let snapshot = Arc::new(Snapshot::new(columns, has_index, environment));
+        let seen = changes.filter(|changes| index.is_some() && self.changes() == Some(*changes));
+        let open = self.state().open.entry(path.into()).or_default();
+        (open.snapshot, open.index, open.seen) = (Some(Arc::clone(&snapshot)), index, seen);
+        Ok(snapshot)
+    }
+
+    /// A table with what is under way, and what its work area has not yet written.
+    fn uncommitted(&mut self, name: &TableName, path: &Path) -> Result<Arc<Snapshot>> {
+        let (options, cache) = (self.read_options(path), Arc::clone(&self.connection.statements.cache));
+        let area = self.connection.areas.iter_mut().find(|(_, area)| area.path() == path);
+        let editor = match area {
+            Some((_, area)) => area.editor_to_read(),
+            None if is_read_only(path) => return self.committed(name, path, Orders::Asked),
+            None => self.own_editor(name, path)?,
+        };
+        editor.refresh()?;
+        let table = Arc::new(editor.table_with(&options)?);
+        let names: Vec<String> = editor.orders().map(|tag| tag.name.clone()).collect();
+        let orders = names.iter().map(|name| editor.order(name));
+        let orders = orders.collect::<Result<Vec<_>, _>>()?;
+        let environment = Environment::new(table.codepage());
+        let columns = Columns::new(&table, &cache, Sharing::Shared)?;
+        Ok(Arc::new(Snapshot::new(columns, false, environment).with_orders(orders)))
+    }
+}
