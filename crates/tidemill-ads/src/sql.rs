@@ -67,6 +67,7 @@ mod nesting;
 mod parser;
 mod prepared;
 mod procedure;
+mod quantified;
 mod row_id;
 mod scalar;
 mod script;

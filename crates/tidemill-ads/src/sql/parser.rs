@@ -19,6 +19,7 @@ use super::collate::without_collations;
 use super::dialect::Ads;
 use super::error::{Error, Kind, Result};
 use super::nesting::balance_conditions;
+use super::quantified::write_out;
 use super::statement::{
     Delete, Insert, InsertSource, Merge, Place, Select, Statement, StatementKind, TableName, TransactionMode, Update,
 };
@@ -219,6 +220,7 @@ impl Parser {
         let mut query = self.grammar.parse_query().map_err(|error| self.wrong(error))?;
         balance_conditions(&mut query);
         without_collations(&mut query)?;
+        write_out(&mut query)?;
         refuse_ignored(&query, Reader::Lanes)?;
         let end = self.place();
         let is_within = |place: &Location| *place >= begin && (*place < end || end.line == 0);
