@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use crate::error::{Error, Result};
 use crate::options::Options;
+use crate::relay::Relay;
 use crate::table::Table;
 use crate::tls;
 
@@ -43,8 +44,12 @@ impl Client {
             .load_balancing_policy(Arc::clone(&balancing))
             .request_timeout(Some(options.timeout))
             .build();
+        let tls = options.tls.as_ref().map(tls::config).transpose()?;
+        let relay = Arc::new(Relay::new(tls, options.connect_timeout, options.compression));
         let mut builder = SessionBuilder::new()
-            .known_nodes(&options.hosts)
+            .custom_identity(relay.identity())
+            // A port of the node's, and not of the relay's.
+            .disallow_shard_aware_port(true)
             .connection_timeout(options.connect_timeout)
             .hostname_resolution_timeout(Some(options.connect_timeout))
             // Of the driver's own questions, which it asks later too.
@@ -56,14 +61,16 @@ impl Client {
         if let Some(user) = &options.user {
             builder = builder.user(user, &options.password);
         }
-        if let Some(options) = &options.tls {
-            builder = builder.tls_context(Some(tls::config(options)?));
-        }
         let limit = options.connect_timeout;
         let connect = |what| Error::Connect {
             hosts: options.hosts.join(","),
             what,
         };
+        for host in &options.hosts {
+            let listener = relay.known_node(host);
+            builder = builder.known_node_addr(listener.map_err(|error| connect(error.to_string()))?);
+        }
+        builder = builder.address_translator(relay);
         // The driver's limits are those of each step of its own, and of each node, one after another.
         let built = timeout(limit, builder.build()).await.map_err(|_| {
             connect(format!(

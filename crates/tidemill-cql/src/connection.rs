@@ -9,6 +9,7 @@
 
 mod answers;
 mod cluster;
+mod columns;
 mod compression;
 mod execute;
 mod handshake;
@@ -30,8 +31,12 @@ pub use handshake::{Handshake, Login};
 pub use reply::{Fault, Reply};
 pub use scylla_cql::frame::Compression;
 
+pub(crate) use answers::{LONGEST, VERSION, invalid};
+pub(crate) use columns::check_result;
+pub(crate) use compression::check as check_compressed;
+pub(crate) use stream::Stream;
+
 use answers::Answers;
-use stream::Stream;
 use streams::{Streams, Waiting};
 
 /// What came of a request.
@@ -145,6 +150,6 @@ impl<T: Copy> Connection<T> {
 }
 
 /// Version, flags, stream, opcode, length: section 2 of the protocol.
-const HEADER: usize = 9;
+pub(crate) const HEADER: usize = 9;
 /// As in the driver.
 const MOST_ORPHANS: usize = 1024;

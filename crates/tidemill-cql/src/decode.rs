@@ -124,7 +124,11 @@ impl Column {
                 typ: element,
                 dimensions,
             } => Self::Vector {
-                items: Box::new(Self::new(element, rows * usize::from(*dimensions))),
+                // A null has no elements, and vectors of vectors multiply.
+                items: Box::new(Self::new(
+                    element,
+                    rows.saturating_mul(usize::from(*dimensions)).min(MOST_RESERVED),
+                )),
                 item: Arc::new(arrow_type::field("item", element)),
                 dimensions: *dimensions,
                 width: element.type_size_for_vector(),
@@ -589,3 +593,5 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 const NANOSECONDS_OF_DAY: i64 = 86_400_000_000_000;
+/// Elements of vectors that memory is taken for before they come.
+const MOST_RESERVED: usize = 1 << 16;

@@ -31,6 +31,7 @@ mod encode;
 mod error;
 mod insert;
 mod options;
+mod relay;
 mod remembered;
 mod scan;
 mod table;

@@ -110,16 +110,16 @@ pub fn read_answers(
     (outcomes, Ok(()))
 }
 
-pub(super) fn invalid(why: String) -> io::Error {
+pub(crate) fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// An answer of version 4.
-pub(super) const VERSION: u8 = 0x84;
+pub(crate) const VERSION: u8 = 0x84;
 /// What is read at once.
 const READ: usize = 1 << 16;
 /// Section 2 of the protocol: 256 MB.
-pub(super) const LONGEST: usize = 256 << 20;
+pub(crate) const LONGEST: usize = 256 << 20;
 
 #[cfg(test)]
 mod tests {

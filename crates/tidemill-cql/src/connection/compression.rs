@@ -28,7 +28,7 @@ pub(super) fn compress(buffer: &mut Vec<u8>, start: usize, compression: Compress
 ///
 /// # Errors
 /// What is wrong: there is no length, or one that no body of this size, or of any, can have.
-pub(super) fn check(body: &[u8], compression: Compression) -> Result<(), String> {
+pub(crate) fn check(body: &[u8], compression: Compression) -> Result<(), String> {
     let (length, growth) = match compression {
         Compression::Lz4 => {
             let length = body.first_chunk().map(|length| u32::from_be_bytes(*length) as usize);

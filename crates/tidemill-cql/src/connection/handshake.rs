@@ -10,10 +10,7 @@ use std::sync::Arc;
 use scylla_cql::frame::request::{AuthResponse, SerializableRequest, Startup};
 use scylla_cql::frame::{Compression, SerializedRequest};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
-use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::HEADER;
 use super::answers::{VERSION, invalid};
@@ -54,17 +51,7 @@ impl Handshake {
     /// # Errors
     /// When nobody listens, when the certificate is not one to trust, and when the server wants what is not here.
     pub(super) async fn connect(&self, address: SocketAddr) -> io::Result<Stream> {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        let mut stream = match &self.tls {
-            None => Stream::Plain(stream),
-            Some(config) => {
-                // A node is known by its address, as in the driver.
-                let name = ServerName::IpAddress(address.ip().into());
-                let encrypted = TlsConnector::from(Arc::clone(config)).connect(name, stream).await?;
-                Stream::Encrypted(Box::new(encrypted))
-            }
-        };
+        let mut stream = Stream::connect(address, self.tls.as_ref()).await?;
         self.agree(&mut stream).await?;
         Ok(stream)
     }

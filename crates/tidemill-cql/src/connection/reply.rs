@@ -10,6 +10,7 @@ use scylla_cql::frame::response::error::Error as ErrorFrame;
 use scylla_cql::frame::response::result;
 use scylla_cql::frame::{Compression, flag, parse_response_body_extensions};
 
+use super::columns::{self, ROWS};
 use super::compression;
 use tidemill_client::with_causes;
 
@@ -110,93 +111,24 @@ fn result(body: &[u8]) -> Result<Reply, Box<Fault>> {
 }
 
 /// Rows: section 4.2.5.2 of the protocol. EXECUTE asks for them without a description of their columns. One that comes all the same is
-/// passed over here: the driver's own reader takes memory for as many columns as it is told there are, and calls itself for each type
-/// within a type.
+/// passed over.
 fn rows(body: &[u8]) -> Option<Reply> {
-    let (flags, rest) = body.split_first_chunk()?;
-    let (columns, mut rest) = rest.split_first_chunk()?;
-    let flags = i32::from_be_bytes(*flags);
-    let columns = u32::try_from(i32::from_be_bytes(*columns)).ok()?;
-    let mut paging_state = None;
-    if flags & HAS_MORE_PAGES != 0 {
-        let (length, behind) = rest.split_first_chunk()?;
-        let (state, behind) = behind.split_at_checked(usize::try_from(i32::from_be_bytes(*length)).ok()?)?;
-        paging_state = Some(state.into());
-        rest = behind;
-    }
-    if flags & NO_METADATA == 0 {
-        rest = behind_columns(rest, columns, flags & ONE_TABLE != 0)?;
-    }
+    let (paging_state, rest) = columns::behind_rows(body, false)?;
     let (count, _) = rest.split_first_chunk()?;
     let count = u32::try_from(i32::from_be_bytes(*count)).ok()?;
+    let paging_state = paging_state.map(Into::into);
     Some(Reply::Rows { count, paging_state })
-}
-
-/// What is behind the description of the columns. `is_one_table` says that keyspace and table are named once, for all.
-fn behind_columns(mut rest: &[u8], columns: u32, is_one_table: bool) -> Option<&[u8]> {
-    let behind_table = |rest| behind_string(behind_string(rest)?);
-    if is_one_table {
-        rest = behind_table(rest)?;
-    }
-    // Each column has four bytes at least, so that many columns end with the bytes.
-    for _ in 0..columns {
-        if !is_one_table {
-            rest = behind_table(rest)?;
-        }
-        rest = behind_type(behind_string(rest)?, DEEPEST_TYPE)?;
-    }
-    Some(rest)
-}
-
-/// What is behind a type, within which there are types to a depth.
-fn behind_type(rest: &[u8], depth: u32) -> Option<&[u8]> {
-    let depth = depth.checked_sub(1)?;
-    let (id, rest) = rest.split_first_chunk()?;
-    match u16::from_be_bytes(*id) {
-        // CUSTOM, with the name of a class.
-        0x0000 => behind_string(rest),
-        0x0001..=0x0015 => Some(rest),
-        // List and set, map.
-        0x0020 | 0x0022 => behind_type(rest, depth),
-        0x0021 => behind_type(behind_type(rest, depth)?, depth),
-        // A user-defined type: keyspace and name, then the fields, each with its name; a tuple has the types alone.
-        id @ (0x0030 | 0x0031) => {
-            let has_names = id == 0x0030;
-            let rest = if has_names {
-                behind_string(behind_string(rest)?)?
-            } else {
-                rest
-            };
-            let (fields, mut rest) = rest.split_first_chunk()?;
-            for _ in 0..u16::from_be_bytes(*fields) {
-                let typ = if has_names { behind_string(rest)? } else { rest };
-                rest = behind_type(typ, depth)?;
-            }
-            Some(rest)
-        }
-        _ => None,
-    }
-}
-
-fn behind_string(rest: &[u8]) -> Option<&[u8]> {
-    let (length, rest) = rest.split_first_chunk()?;
-    rest.get(usize::from(u16::from_be_bytes(*length))..)
 }
 
 const ERROR: u8 = 0x00;
 const RESULT: u8 = 0x08;
 const VOID: [u8; 4] = [0, 0, 0, 1];
-const ROWS: [u8; 4] = [0, 0, 0, 2];
 const SET_KEYSPACE: [u8; 4] = [0, 0, 0, 3];
 const SCHEMA_CHANGE: [u8; 4] = [0, 0, 0, 5];
-const ONE_TABLE: i32 = 0x01;
-const HAS_MORE_PAGES: i32 = 0x02;
-const NO_METADATA: i32 = 0x04;
-/// How many types may be within one another. Far fewer are in any table.
-const DEEPEST_TYPE: u32 = 64;
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns::HAS_MORE_PAGES;
     use super::*;
 
     /// An answer where no compression was agreed on.
