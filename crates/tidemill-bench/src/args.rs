@@ -15,7 +15,7 @@ use crate::commands::list::ListArgs;
 use crate::commands::plot::PlotArgs;
 use crate::commands::show::ShowArgs;
 use crate::context::{Policy, RetryDelay, Validation};
-use crate::output::Format;
+use crate::output::{Format, Layout};
 use crate::script::Limits;
 
 /// Runs workloads written in Rune against a store, and measures throughput and latency.
@@ -349,6 +349,9 @@ pub struct RunArgs {
     /// Print the results as rows of this format. Default: a text for people.
     #[arg(long, value_enum)]
     pub format: Option<Format>,
+    /// How the text is laid out. Default: latte when the program is called by that name, else full.
+    #[arg(long, value_enum, conflicts_with = "format")]
+    pub layout: Option<Layout>,
     /// Accepted for its forks, which write a report only then. Here there always is one.
     #[arg(long, hide = true)]
     pub generate_report: bool,

@@ -1,6 +1,7 @@
 //! Rows for a person or a pipe.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
@@ -34,6 +35,26 @@ impl Format {
             true => Self::Table,
             false => Self::Jsonl,
         }
+    }
+}
+
+/// How a report is laid out as text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Layout {
+    /// Numbers with their intervals, for a person.
+    Full,
+    /// The labels, units and columns of Latte's fork, for programs that read them.
+    Latte,
+}
+
+impl Layout {
+    /// The one that is asked for; else that of the name by which the program was called: a program called `latte` prints as Latte does.
+    pub fn or_by_program_name(asked: Option<Self>) -> Self {
+        let program = std::env::args_os().next().unwrap_or_default();
+        asked.unwrap_or(match Path::new(&program).file_stem() {
+            Some(name) if name == "latte" => Self::Latte,
+            _ => Self::Full,
+        })
     }
 }
 

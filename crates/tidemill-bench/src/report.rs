@@ -7,6 +7,7 @@
 mod config;
 mod html;
 mod latte;
+mod latte_text;
 mod merge;
 mod quantities;
 mod reader;
@@ -17,6 +18,8 @@ mod writer;
 
 pub use config::{RunConfig, WeightedFunction};
 pub use html::html;
+pub use latte_text::write_latte_text;
+pub(crate) use latte_text::{SAMPLES, latte_sample};
 pub use merge::merge;
 pub(crate) use quantities::percentile_name;
 pub use quantities::{Better, Quantity, Scope, quantities};

@@ -62,6 +62,7 @@ pub fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<()> {
             baseline: args.baseline.clone(),
             log: false,
             format: args.format,
+            layout: None,
         };
         show(&args, &mut exported)?;
     }

@@ -114,6 +114,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         baseline: args.baseline.clone(),
         log: false,
         format: args.format,
+        layout: args.layout,
     };
     if interrupt.came() && Report::load(&path)?.runs.is_empty() {
         return Ok(ExitCode::from(130));

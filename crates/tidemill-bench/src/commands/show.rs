@@ -6,8 +6,8 @@ use clap::Args;
 
 use crate::{
     Error, Result,
-    output::{Format, write_rows},
-    report::{Report, SampleRows, compared, rows, write_text},
+    output::{Format, Layout, write_rows},
+    report::{Report, SampleRows, compared, rows, write_latte_text, write_text},
 };
 
 /// Show a report, of this program or of Latte 0.29
@@ -25,6 +25,9 @@ pub struct ShowArgs {
     /// Give the numbers as rows of this format
     #[arg(long, value_enum)]
     pub format: Option<Format>,
+    /// How the text is laid out. Default: latte when the program is called by that name, else full; beside a baseline always full
+    #[arg(long, value_enum, conflicts_with_all = ["format", "log"])]
+    pub layout: Option<Layout>,
 }
 
 /// Writes the report.
@@ -46,6 +49,9 @@ pub fn show(args: &ShowArgs, out: &mut dyn Write) -> Result<()> {
     let compared = compared(&report, baseline.as_ref());
     match args.format {
         Some(format) => write_rows(&rows(&compared, baseline.is_some())?, format, out),
+        None if baseline.is_none() && Layout::or_by_program_name(args.layout) == Layout::Latte => {
+            Ok(write_latte_text(&report, &compared, out)?)
+        }
         None => Ok(write_text(&report, baseline.as_ref(), &compared, out)?),
     }
 }

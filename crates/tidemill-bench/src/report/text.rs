@@ -78,7 +78,7 @@ pub fn write_text(
     Ok(())
 }
 
-fn write_config(report: &Report, baseline: Option<&Report>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_config(report: &Report, baseline: Option<&Report>, out: &mut dyn Write) -> io::Result<()> {
     heading("CONFIG", baseline.is_some(), out)?;
     let configs: Vec<&RunConfig> = std::iter::once(report)
         .chain(baseline)

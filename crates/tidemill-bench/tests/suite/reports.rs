@@ -75,6 +75,7 @@ fn args(report: &Path) -> ShowArgs {
         baseline: None,
         log: false,
         format: None,
+        layout: None,
     }
 }
 

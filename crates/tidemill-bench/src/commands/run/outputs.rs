@@ -10,9 +10,10 @@ use super::floor::Floor;
 use crate::args::RunArgs;
 use crate::error::{Error, Result};
 use crate::hdr::{HdrLog, Of};
+use crate::output::Layout;
 use crate::progress::Progress;
 use crate::prometheus::Endpoint;
-use crate::report::{ReportWriter, RunConfig};
+use crate::report::{ReportWriter, RunConfig, SAMPLES, latte_sample};
 use crate::run::{Crew, Ended, Phase};
 use crate::stats::{Aborted, Results, Sample, Summary};
 
@@ -24,6 +25,7 @@ pub(super) struct Outputs {
     endpoint: Option<Endpoint>,
     is_quiet: bool,
     prints_samples: bool,
+    layout: Layout,
     keeps_samples: bool,
     abort_below: Option<f64>,
     abort_after: Duration,
@@ -52,12 +54,16 @@ impl Outputs {
             endpoint: args.prometheus.as_deref().map(Endpoint::listen).transpose()?,
             is_quiet: args.quiet,
             prints_samples: args.format.is_none(),
+            layout: Layout::or_by_program_name(args.layout),
             keeps_samples: !args.drop_sampling_log,
             abort_below: args.abort_below,
             abort_after: args.abort_after,
         };
         if outputs.prints_samples {
-            print_line(HEADER);
+            print_line(match outputs.layout {
+                Layout::Full => HEADER,
+                Layout::Latte => SAMPLES,
+            });
         }
         Ok(outputs)
     }
@@ -84,7 +90,10 @@ impl Outputs {
                 endpoint.add(&sample);
             }
             if self.prints_samples && !is_warm_up {
-                progress.line(|| print(&sample));
+                progress.line(|| match self.layout {
+                    Layout::Full => print(&sample),
+                    Layout::Latte => print_line(&latte_sample(&sample)),
+                });
             }
             if aborted.is_none() {
                 aborted = floor.as_mut().and_then(|floor| floor.add(&sample));
