@@ -46,6 +46,7 @@ pub mod client;
 mod column;
 pub mod connection;
 pub mod data_type;
+pub mod dictionaries;
 mod error;
 pub mod frame;
 #[cfg(feature = "client")]
