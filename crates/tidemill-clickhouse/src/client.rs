@@ -50,6 +50,7 @@ mod query;
 mod query_id;
 mod rows;
 mod session;
+mod table_read;
 mod tls;
 pub mod trace;
 mod transport;
@@ -70,6 +71,7 @@ pub use self::{
     options::{Endpoint, Options},
     query::{QueryStream, QuerySummary, Request},
     rows::{RowCursor, RowsRequest},
+    table_read::{PartedBy, TableParts, TableRead, TableStream},
     tls::{ClientPem, TlsOptions},
     trace::TraceSource,
 };

@@ -210,6 +210,15 @@ fn config(folder: &Path, http: u16, native: u16, encryption: &str) -> String {
   <default_profile>default</default_profile>
   <default_database>default</default_database>
   <mark_cache_size>268435456</mark_cache_size>
+  <remote_servers>
+    <one_shard>
+      <shard><replica><host>127.0.0.1</host><port>{native}</port></replica></shard>
+    </one_shard>
+    <two_shards>
+      <shard><replica><host>127.0.0.1</host><port>{native}</port><default_database>east</default_database></replica></shard>
+      <shard><replica><host>127.0.0.1</host><port>{native}</port><default_database>west</default_database></replica></shard>
+    </two_shards>
+  </remote_servers>
 {encryption}</yandex>
 "
     )

@@ -34,7 +34,7 @@ use crate::{
 /// The query of a URL may have `user`, `password`, `token`, `database`, `compression`, `secure` (whether connections are encrypted),
 /// `ca`, `cert`, `key` (files, as PEM) and `verify` (false: any certificate is taken), which make them so, `server_name`, `timeout` (of
 /// a statement), `connect_timeout`, `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout` (seconds, with or
-/// without a fraction, or durations such as `1m30s`), `pool_size`, `collect_limit` (bytes), `binary_strings` (true: strings are
+/// without a fraction, or durations such as `1m30s`), `pool_size`, `parallel` (connections that read one table), `collect_limit` (bytes), `binary_strings` (true: strings are
 /// [`StringType::Binary`], for bytes that are no UTF-8; auto: [`StringType::ByContent`]), `quota_key` and `client_name`. They have the
 /// names that other clients know them by as aliases ([`tidemill_client::keys`]).
 ///
@@ -93,6 +93,8 @@ pub struct Options {
     pub collect_limit: u64,
     /// The most connections at a time. Default: 16.
     pub pool_size: usize,
+    /// By how many connections [`Client::read_table`](super::Client::read_table) reads a table, at most `pool_size`. Default: 1.
+    pub parallel: usize,
     /// How long a query waits for one of them when all are in use. Default: 60 seconds.
     pub pool_timeout: Duration,
     /// What strings become in Arrow.
@@ -139,6 +141,7 @@ impl Options {
             deadline: None,
             collect_limit: 2 << 30,
             pool_size: 16,
+            parallel: 1,
             pool_timeout: Duration::from_secs(60),
             strings: StringType::default(),
             limits: Limits::default(),
@@ -271,6 +274,10 @@ impl Options {
             },
             "pool_size" => match value.parse() {
                 Ok(size @ 1..) => self.pool_size = size,
+                _ => return Err(expected(name, value, "a number from 1")),
+            },
+            "parallel" => match value.parse() {
+                Ok(connections @ 1..) => self.parallel = connections,
                 _ => return Err(expected(name, value, "a number from 1")),
             },
             "user" => value.clone_into(&mut self.user),
@@ -466,7 +473,7 @@ fn unknown(name: &str) -> Error {
 const SETTING: &str = "setting.";
 
 /// All options, without aliases.
-const OPTIONS: [&str; 27] = [
+const OPTIONS: [&str; 28] = [
     "user",
     "password",
     "token",
@@ -486,6 +493,7 @@ const OPTIONS: [&str; 27] = [
     "keep_alive",
     "pool_timeout",
     "pool_size",
+    "parallel",
     "collect_limit",
     "binary_strings",
     "quota_key",

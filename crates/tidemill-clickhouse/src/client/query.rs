@@ -351,6 +351,8 @@ pub struct QuerySummary {
     pub query_id: String,
     /// What was read and written.
     pub progress: Progress,
+    /// Bytes that came of the answer: as they travel, compressed blocks as such; with TLS those inside.
+    pub received_bytes: u64,
     /// What it did, if the server told.
     pub profile: Option<ProfileInfo>,
     /// The row of totals, for `WITH TOTALS`.
@@ -387,6 +389,8 @@ pub struct QueryStream {
     span: Span,
     /// Rows that the stream gave.
     rows: u64,
+    /// What the connection had received before the query.
+    received_before: u64,
 }
 
 impl QueryStream {
@@ -402,6 +406,7 @@ impl QueryStream {
             waits_for_content: false,
             span: Span::none(),
             rows: 0,
+            received_before: 0,
         }
     }
 
@@ -442,6 +447,7 @@ impl QueryStream {
         let mut connection = request.client.pooled_until(&request.roles, deadline).await?;
         record_server(span, || connection.server_address());
         let handle = request.handle.clone().unwrap_or_default();
+        let received_before = connection.received;
         connection.watch(handle.clone(), deadline);
         connection.set_strings(request.strings);
         connection.set_session_zone(session::time_zone(&request.query.settings));
@@ -481,6 +487,7 @@ impl QueryStream {
             waits_for_content: request.strings == StringType::ByContent,
             span: span.clone(),
             rows: 0,
+            received_before,
         })
     }
 
@@ -625,9 +632,12 @@ impl QueryStream {
             let Some(connection) = &mut self.connection else {
                 return Ok(None);
             };
-            match connection.receive().await? {
+            let packet = connection.receive().await;
+            self.summary.received_bytes = connection.received - self.received_before;
+            match packet? {
                 ServerPacket::Block { kind, .. } => {
                     let block = connection.block(kind).await?;
+                    self.summary.received_bytes = connection.received - self.received_before;
                     if connection.cancelled().is_some() {
                         // For nobody: what still comes is read to its end.
                         continue;

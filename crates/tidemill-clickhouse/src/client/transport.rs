@@ -55,6 +55,8 @@ pub(crate) struct Transport {
     chunks: Option<(Dechunker, Vec<u8>)>,
     /// How many bytes of the protocol's outgoing were sent.
     sent: usize,
+    /// How many bytes came, since the connection began; of TLS those inside.
+    pub(crate) received: u64,
     frames: Frames,
     clocks: Clocks,
     /// Set while a block is read: if nobody waits for its end, nobody knows where the next packet begins.
@@ -107,6 +109,7 @@ impl Transport {
             incoming: Window::default(),
             chunks: None,
             sent: 0,
+            received: 0,
             frames: Frames::default(),
             clocks: Clocks::new(options),
             is_in_block: false,
@@ -466,6 +469,7 @@ impl Transport {
             match self.socket.poll_read(context, out) {
                 Poll::Ready(Ok(count)) => {
                     self.clocks.hear(count);
+                    self.received += count as u64;
                     if self.is_in_block {
                         // Which a server may draw out without an end, and without a pause.
                         self.watch_without_waiting()?;
