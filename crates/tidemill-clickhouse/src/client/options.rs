@@ -34,7 +34,7 @@ use crate::{
 /// The query of a URL may have `user`, `password`, `token`, `database`, `compression`, `secure` (whether connections are encrypted),
 /// `ca`, `cert`, `key` (files, as PEM) and `verify` (false: any certificate is taken), which make them so, `server_name`, `timeout` (of
 /// a statement), `connect_timeout`, `read_timeout`, `write_timeout`, `idle_timeout`, `keep_alive`, `pool_timeout` (seconds, with or
-/// without a fraction, or durations such as `1m30s`), `pool_size`, `parallel` (connections that read one table), `collect_limit` (bytes), `binary_strings` (true: strings are
+/// without a fraction, or durations such as `1m30s`), `pool_size`, `parallel` (connections that read one table), `collect_limit` and `block_limit` (bytes), `binary_strings` (true: strings are
 /// [`StringType::Binary`], for bytes that are no UTF-8; auto: [`StringType::ByContent`]), `quota_key` and `client_name`. They have the
 /// names that other clients know them by as aliases ([`tidemill_client::keys`]).
 ///
@@ -99,7 +99,7 @@ pub struct Options {
     pub pool_timeout: Duration,
     /// What strings become in Arrow.
     pub strings: StringType,
-    /// Bounds on what a block may ask for.
+    /// Bounds on what a block may ask for; `block_limit` is [`Limits::memory`].
     pub limits: Limits,
     /// Who knows which span of OpenTelemetry a query belongs to. Default: nobody.
     pub trace_source: Option<TraceSource>,
@@ -264,6 +264,10 @@ impl Options {
             "timeout" => self.deadline = Some(seconds(name, value)?),
             "collect_limit" => match value.parse() {
                 Ok(bytes) => self.collect_limit = bytes,
+                _ => return Err(expected(name, value, "a number of bytes")),
+            },
+            "block_limit" => match value.parse() {
+                Ok(bytes) => self.limits.memory = bytes,
                 _ => return Err(expected(name, value, "a number of bytes")),
             },
             "binary_strings" => match value {
@@ -473,7 +477,7 @@ fn unknown(name: &str) -> Error {
 const SETTING: &str = "setting.";
 
 /// All options, without aliases.
-const OPTIONS: [&str; 28] = [
+const OPTIONS: [&str; 29] = [
     "user",
     "password",
     "token",
@@ -495,6 +499,7 @@ const OPTIONS: [&str; 28] = [
     "pool_size",
     "parallel",
     "collect_limit",
+    "block_limit",
     "binary_strings",
     "quota_key",
     "client_name",

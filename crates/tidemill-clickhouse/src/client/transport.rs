@@ -86,6 +86,23 @@ struct Frames {
     data: Window,
     /// Where the next frame begins, in the block's stream of frames.
     offset: u64,
+    /// How many frames without data came one behind another.
+    empty: u32,
+}
+
+impl Frames {
+    /// Takes note of how much data a frame had. A server has no reason to send frames without any, and could do so without an end.
+    fn note_size(&mut self, size: usize) -> Result<()> {
+        self.empty = if size == 0 { self.empty + 1 } else { 0 };
+        if self.empty > MOST_EMPTY {
+            return Err(Error::Limit {
+                what: "the number of frames without data, one behind another,",
+                limit: MOST_EMPTY.into(),
+                found: self.empty.into(),
+            });
+        }
+        Ok(())
+    }
 }
 
 impl Transport {
@@ -636,8 +653,10 @@ impl Framed<'_> {
                 }
             };
             let is_between = unread.is_empty();
-            // Room for the rest at once: the buffer does not grow by doubling.
-            self.0.incoming.room(missing);
+            // Room for the rest at once: the buffer does not grow by doubling. Of a long frame as much as has come, so that a length alone
+            // takes no memory.
+            let come = self.0.incoming.unread().len();
+            self.0.incoming.room(missing.min(come.max(FRAME_ROOM)));
             match ready!(self.0.poll_more(context))? {
                 0 if is_between => return Poll::Ready(Ok(None)),
                 0 => {
@@ -676,6 +695,7 @@ impl BlockSource for Framed<'_> {
             self.decompress(&header, room.get_mut(..header.decompressed()).unwrap_or_default())?;
             data.end += header.decompressed();
             self.0.frames.data = data;
+            self.0.frames.note_size(header.decompressed())?;
         }
         Poll::Ready(Ok(self.0.frames.data.unread().len()))
     }
@@ -702,4 +722,7 @@ impl BlockSource for Framed<'_> {
 }
 
 const BUFFER: usize = 1 << 16;
+/// Frames of a server have a mebibyte of data.
+const FRAME_ROOM: usize = 2 << 20;
+const MOST_EMPTY: u32 = 64;
 const MIN_ROOM: usize = 1 << 12;
