@@ -18,8 +18,8 @@ use std::time::Instant;
 use rune::runtime::{Object, Ref, VmResult};
 use rune::{Any, ContextError, Module, TypeHash as _, Value};
 
-pub use failure::{Failure, FailureKind};
-pub use options::{Policy, RetryDelay, Validation};
+pub(crate) use failure::{Failure, FailureKind};
+pub(crate) use options::{Policy, RetryDelay, Validation};
 
 use crate::script::Data;
 use crate::stats::{Counts, Recorder, StatementId};

@@ -12,7 +12,7 @@ use crate::{
 
 /// A log that is being written.
 #[derive(Debug)]
-pub struct HdrLog<W> {
+pub(crate) struct HdrLog<W> {
     out: W,
     prefix: String,
     of: Of,
@@ -20,7 +20,7 @@ pub struct HdrLog<W> {
 
 /// Whose times a log holds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Of {
+pub(crate) enum Of {
     /// All cycles together, as `cycles`, and all requests, as `requests`: what Latte's `hdr` writes.
     All,
     /// The cycles of each function by itself, as `fn--NAME`: what the `--hdrfile` of Latte's fork writes, and its automation reads.
@@ -33,7 +33,7 @@ impl<W: Write> HdrLog<W> {
     ///
     /// # Errors
     /// [`Error::Misuse`] for a tag that the format can't hold, [`Error::Output`] when `out` refuses.
-    pub fn create(mut out: W, started_ms: i64, tag: Option<&str>, of: Of) -> Result<Self> {
+    pub(crate) fn create(mut out: W, started_ms: i64, tag: Option<&str>, of: Of) -> Result<Self> {
         if let Some(tag) = tag
             && (tag.is_empty() || tag.chars().any(|one| one == ',' || one.is_whitespace()))
         {
@@ -58,7 +58,7 @@ impl<W: Write> HdrLog<W> {
     ///
     /// # Errors
     /// [`Error::Output`] when `out` refuses.
-    pub fn sample(&mut self, sample: &Sample) -> Result<()> {
+    pub(crate) fn sample(&mut self, sample: &Sample) -> Result<()> {
         if sample.warm_up {
             return Ok(());
         }

@@ -21,8 +21,8 @@ use plotters::{
     },
 };
 
-pub use axis::{Axis, Scale};
-pub use series::{Timeline, lines_of_runs, percentile_curve};
+pub(crate) use axis::{Axis, Scale};
+pub(crate) use series::{Timeline, lines_of_runs, percentile_curve};
 
 use crate::{Error, Result};
 use axis::Span;
@@ -44,7 +44,7 @@ const DASHES: [(u32, u32); 3] = [(12, 6), (3, 5), (24, 6)];
 
 /// A picture of lines over two axes.
 #[derive(Clone, Debug)]
-pub struct Chart {
+pub(crate) struct Chart {
     /// What stands above it.
     pub title: String,
     /// The axis to the right.
@@ -57,7 +57,7 @@ pub struct Chart {
 
 /// A line with its name.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub(crate) struct Line {
     /// What stands in the legend; nothing for a line that is one more of the last.
     pub label: String,
     /// Points in the coordinates of the axes.
@@ -82,7 +82,7 @@ const LATENCY: Axis = Axis {
 
 impl Chart {
     /// Cycles a second over time.
-    pub fn throughput(lines: Vec<Line>) -> Self {
+    pub(crate) fn throughput(lines: Vec<Line>) -> Self {
         Self {
             title: "Throughput".into(),
             x: TIME,
@@ -95,7 +95,7 @@ impl Chart {
     }
 
     /// Latencies of cycles over time.
-    pub fn latency(lines: Vec<Line>) -> Self {
+    pub(crate) fn latency(lines: Vec<Line>) -> Self {
         Self {
             title: "Latency of cycles".into(),
             x: TIME,
@@ -105,7 +105,7 @@ impl Chart {
     }
 
     /// Latencies of cycles over percentiles.
-    pub fn percentiles(lines: Vec<Line>) -> Self {
+    pub(crate) fn percentiles(lines: Vec<Line>) -> Self {
         Self {
             title: "Percentiles of the latency of cycles".into(),
             x: Axis {
@@ -134,7 +134,7 @@ impl Chart {
 impl Line {
     /// The same, as what it measures and of which report it is.
     #[must_use]
-    pub fn of(self, kind: usize, side: usize) -> Self {
+    pub(crate) fn of(self, kind: usize, side: usize) -> Self {
         Self { kind, side, ..self }
     }
 
@@ -155,7 +155,7 @@ impl Line {
 ///
 /// # Errors
 /// [`Error::Drawing`] when there is nothing to draw.
-pub fn svg(charts: &[Chart], size: (u32, u32)) -> Result<String> {
+pub(crate) fn svg(charts: &[Chart], size: (u32, u32)) -> Result<String> {
     let mut text = String::new();
     draw(
         charts,
@@ -184,7 +184,7 @@ pub(crate) fn escaped(text: &str) -> String {
 ///
 /// # Errors
 /// [`Error::Misuse`] for another ending, [`Error::Drawing`] when there is nothing to draw or the file can't be written.
-pub fn write(charts: &[Chart], size: (u32, u32), path: &Path) -> Result<()> {
+pub(crate) fn write(charts: &[Chart], size: (u32, u32), path: &Path) -> Result<()> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("svg") => std::fs::write(path, svg(charts, size)?).map_err(Error::io("write", path)),
         Some("png") => draw(

@@ -29,7 +29,7 @@ const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// An endpoint that answers until it is dropped.
 #[derive(Debug)]
-pub struct Endpoint {
+pub(crate) struct Endpoint {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
     stopping: Arc<AtomicBool>,
@@ -53,7 +53,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Io`] when the address can't be listened at.
-    pub fn listen(address: impl ToSocketAddrs + AsRef<str>) -> Result<Self> {
+    pub(crate) fn listen(address: impl ToSocketAddrs + AsRef<str>) -> Result<Self> {
         let name = Path::new(address.as_ref()).to_owned();
         let listener = TcpListener::bind(&address).map_err(Error::io("listen at", &name))?;
         let address = listener.local_addr().map_err(Error::io("listen at", &name))?;
@@ -80,12 +80,13 @@ impl Endpoint {
     }
 
     /// Where it listens; the port that the system chose for port 0.
-    pub fn address(&self) -> SocketAddr {
+    #[cfg(test)]
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Adds a sample; those of the warm-up are left out.
-    pub fn add(&self, sample: &Sample) {
+    pub(crate) fn add(&self, sample: &Sample) {
         if !sample.warm_up {
             locked(&self.state).add(sample);
         }

@@ -13,10 +13,10 @@ mod setup;
 mod timer;
 mod worker;
 
-pub use chooser::Chooser;
-pub use crew::{Crew, Ended};
-pub use cycles::Cycles;
-pub use interrupt::Interrupt;
-pub use pace::{Pace, Schedule};
-pub use setup::{Prepared, Stage};
-pub use worker::Phase;
+pub(crate) use chooser::Chooser;
+pub(crate) use crew::{Crew, Ended};
+pub(crate) use cycles::Cycles;
+pub(crate) use interrupt::Interrupt;
+pub(crate) use pace::{Pace, Schedule};
+pub(crate) use setup::{Prepared, Stage};
+pub(crate) use worker::Phase;

@@ -28,12 +28,12 @@ use rune::runtime::RuntimeContext;
 use rune::termcolor::Buffer;
 use rune::{Diagnostics, Hash, Module, Options, Source, Sources, Unit, Vm};
 
-pub use call::Called;
+pub(crate) use call::Called;
 pub(crate) use compiled::Compiled;
-pub use data::Data;
-pub use limits::Limits;
-pub use search_path::find_workload;
-pub use uuid::Uuid;
+pub(crate) use data::Data;
+pub(crate) use limits::Limits;
+pub(crate) use search_path::find_workload;
+pub(crate) use uuid::Uuid;
 
 use self::files::Files;
 use crate::context;
@@ -41,7 +41,7 @@ use crate::error::{Error, Result};
 
 /// A compiled workload.
 #[derive(Debug, Clone)]
-pub struct Program {
+pub(crate) struct Program {
     sources: Arc<Sources>,
     runtime: Arc<RuntimeContext>,
     unit: Arc<Unit>,
@@ -51,7 +51,7 @@ pub struct Program {
 
 /// A function of a workload: its name, and the hash that finds it without looking at the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Function {
+pub(crate) struct Function {
     /// Its name in the script.
     pub name: String,
     hash: Hash,
@@ -63,7 +63,12 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::Script`] when a file cannot be read or the script is not Rune, with the lines at fault.
-    pub fn load(path: &Path, parameters: &[(String, String)], target: &'static str, limits: Limits) -> Result<Self> {
+    pub(crate) fn load(
+        path: &Path,
+        parameters: &[(String, String)],
+        target: &'static str,
+        limits: Limits,
+    ) -> Result<Self> {
         let files = Arc::new(Files::of(path, parameters, limits.any_file));
         let context = rune_context(parameters, target, &files).map_err(|e| Error::Script {
             script: path.to_owned(),
@@ -96,7 +101,7 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::Script`] without memory.
-    pub fn unshare(&self) -> Result<Self> {
+    pub(crate) fn unshare(&self) -> Result<Self> {
         let copy = |e: rune::alloc::Error| script_error(Path::new(self.script()), e);
         Ok(Self {
             sources: Arc::clone(&self.sources),
@@ -108,7 +113,7 @@ impl Program {
     }
 
     /// The function of that name, when the script has it.
-    pub fn function(&self, name: &str) -> Option<Function> {
+    pub(crate) fn function(&self, name: &str) -> Option<Function> {
         self.functions.contains(name).then(|| Function {
             name: name.to_owned(),
             hash: Hash::type_hash([name]),
@@ -116,7 +121,7 @@ impl Program {
     }
 
     /// A machine to run the script in, one call at a time. It is worth keeping.
-    pub fn machine(&self) -> Vm {
+    pub(crate) fn machine(&self) -> Vm {
         Vm::new(Arc::clone(&self.runtime), Arc::clone(&self.unit))
     }
 

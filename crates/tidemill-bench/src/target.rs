@@ -1,9 +1,9 @@
 //! What a workload is run against. Each target has a file; here is the list of them, and what they have in common.
 
 mod arrow_rows;
-pub mod clickhouse;
-pub mod cql;
-pub mod embedded;
+pub(crate) mod clickhouse;
+pub(crate) mod cql;
+pub(crate) mod embedded;
 mod parameters;
 
 use std::task::Context;
@@ -15,7 +15,7 @@ use crate::args::ConnectionArgs;
 use crate::context::Failure;
 use crate::error::Result;
 
-pub use parameters::Parameters;
+pub(crate) use parameters::Parameters;
 use tidemill_cql::with_causes;
 
 /// A kind of store, and how one of it is reached. Workers share it; each makes its own session.
@@ -211,7 +211,7 @@ macro_rules! targets {
         #[expect(clippy::large_enum_variant, reason = "there is one for each thread")]
         #[derive(Debug)]
         #[non_exhaustive]
-        pub enum AnyTarget {
+        pub(crate) enum AnyTarget {
             $(#[doc = concat!("`", stringify!($target), "`")] $variant($target),)+
         }
 
@@ -227,7 +227,7 @@ macro_rules! targets {
             ///
             /// # Errors
             /// As [`Target::open`].
-            pub fn open(options: &ConnectionArgs) -> Result<Self> {
+            pub(crate) fn open(options: &ConnectionArgs) -> Result<Self> {
                 $(if let Some(target) = <$target>::open(options)? {
                     return Ok(Self::$variant(target));
                 })+
@@ -235,12 +235,12 @@ macro_rules! targets {
             }
 
             /// What `latte::target()` gives.
-            pub fn name(&self) -> &'static str {
+            pub(crate) fn name(&self) -> &'static str {
                 match self { $(Self::$variant(_) => <$target as Target>::NAME,)+ }
             }
 
             /// As [`Target::is_ephemeral`].
-            pub fn is_ephemeral(&self) -> bool {
+            pub(crate) fn is_ephemeral(&self) -> bool {
                 match self { $(Self::$variant(target) => target.is_ephemeral(),)+ }
             }
 
@@ -248,7 +248,7 @@ macro_rules! targets {
             ///
             /// # Errors
             /// As [`Target::connect`].
-            pub async fn connect(&self) -> Result<AnySession> {
+            pub(crate) async fn connect(&self) -> Result<AnySession> {
                 Ok(match self { $(Self::$variant(target) => AnySession::$variant(target.connect().await?),)+ })
             }
         }

@@ -7,7 +7,7 @@ use plotters::coord::types::RangedCoordf64;
 
 /// What an axis measures.
 #[derive(Clone, Debug)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// What stands beside it, with the unit.
     pub label: &'static str,
     /// How its coordinates are read.
@@ -16,7 +16,7 @@ pub struct Axis {
 
 /// How a coordinate is read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// As it is, from zero.
     Linear,
     /// The power of ten that is the value.

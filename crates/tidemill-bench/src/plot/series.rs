@@ -14,7 +14,7 @@ const MOST_POINTS: usize = 2_000;
 
 /// Throughput and latencies of a run over time, sample by sample.
 #[derive(Clone, Debug)]
-pub struct Timeline {
+pub(crate) struct Timeline {
     percents: Vec<f64>,
     throughput: Vec<(f64, f64)>,
     /// By percentile; powers of ten, in milliseconds.
@@ -29,7 +29,7 @@ const WHOLE: f64 = 0.9;
 
 impl Timeline {
     /// An empty one, of these percentiles of the cycles' latency.
-    pub fn new(percents: &[f64]) -> Self {
+    pub(crate) fn new(percents: &[f64]) -> Self {
         Self {
             percents: percents.to_vec(),
             throughput: Vec::new(),
@@ -43,7 +43,7 @@ impl Timeline {
     ///
     /// # Errors
     /// Those of [`Report::read`].
-    pub fn of_report(path: &Path, percents: &[f64]) -> Result<(Report, Vec<Self>)> {
+    pub(crate) fn of_report(path: &Path, percents: &[f64]) -> Result<(Report, Vec<Self>)> {
         let mut timelines: Vec<Self> = Vec::new();
         let report = Report::read(path, &mut |run, sample| {
             if timelines.len() <= run {
@@ -56,7 +56,7 @@ impl Timeline {
     }
 
     /// Adds a sample; those of the warm-up are left out. A point stands at the end of its interval.
-    pub fn push(&mut self, sample: &Sample) {
+    pub(crate) fn push(&mut self, sample: &Sample) {
         if sample.warm_up || sample.duration_s <= 0.0 {
             return;
         }
@@ -73,7 +73,7 @@ impl Timeline {
     }
 
     /// Cycles a second, of the report with the number `side`. A last sample of some milliseconds is no point of it.
-    pub fn throughput(&self, label: &str, side: usize) -> Line {
+    pub(crate) fn throughput(&self, label: &str, side: usize) -> Line {
         let points = match &self.throughput[..] {
             [points @ .., _] if !points.is_empty() && self.last_s < WHOLE * self.longest_s => points,
             points => points,
@@ -88,7 +88,7 @@ impl Timeline {
     }
 
     /// Latencies, a line a percentile, of the report with the number `side`. Without a label the lines are more of those before them.
-    pub fn latencies(&self, label: Option<&str>, side: usize) -> Vec<Line> {
+    pub(crate) fn latencies(&self, label: Option<&str>, side: usize) -> Vec<Line> {
         let lines = self.percents.iter().zip(&self.latencies).enumerate();
         lines
             .map(|(kind, (&percent, points))| Line {
@@ -105,7 +105,7 @@ impl Timeline {
 }
 
 /// Throughput and latencies of all runs of a report, whose lines have one name.
-pub fn lines_of_runs(timelines: &[Timeline], name: &str, side: usize) -> (Vec<Line>, Vec<Line>) {
+pub(crate) fn lines_of_runs(timelines: &[Timeline], name: &str, side: usize) -> (Vec<Line>, Vec<Line>) {
     let runs = match timelines.len() {
         1 => String::new(),
         runs => format!(" ({runs} runs)"),
@@ -122,7 +122,7 @@ pub fn lines_of_runs(timelines: &[Timeline], name: &str, side: usize) -> (Vec<Li
 }
 
 /// The latency below which each share of all lies, up to the last share that more than one latency exceeds.
-pub fn percentile_curve(label: &str, latencies: &Latencies) -> Line {
+pub(crate) fn percentile_curve(label: &str, latencies: &Latencies) -> Line {
     const STEPS_PER_NINE: usize = 40;
     let nines = (latencies.count().max(1) as f64).log10();
     let steps = (nines * STEPS_PER_NINE as f64).floor() as usize;

@@ -6,7 +6,7 @@ use crate::script::{Function, Program};
 
 /// Functions and how often they are called. The same cycle always calls the same function.
 #[derive(Debug, Clone)]
-pub struct Chooser {
+pub(crate) struct Chooser {
     functions: Vec<Function>,
     /// Where each function's share of all hashes ends. The last one is the greatest.
     ends: Vec<u64>,
@@ -17,7 +17,7 @@ impl Chooser {
     ///
     /// # Errors
     /// [`Error::Misuse`] when the script does not have one, or no weight is above 0.
-    pub fn new(program: &Program, functions: &[WeightedFunction]) -> Result<Self> {
+    pub(crate) fn new(program: &Program, functions: &[WeightedFunction]) -> Result<Self> {
         let total: f64 = functions.iter().map(|function| function.weight).sum();
         // Also when it is no number.
         if !(total > 0.0 && total.is_finite()) {
@@ -42,7 +42,7 @@ impl Chooser {
     }
 
     /// The number of the function that a cycle calls.
-    pub fn choose(&self, cycle: i64) -> usize {
+    pub(crate) fn choose(&self, cycle: i64) -> usize {
         if let [_] = self.ends.as_slice() {
             return 0;
         }
@@ -53,12 +53,12 @@ impl Chooser {
     }
 
     /// The function of that number.
-    pub fn function(&self, number: usize) -> Option<&Function> {
+    pub(crate) fn function(&self, number: usize) -> Option<&Function> {
         self.functions.get(number)
     }
 
     /// The names, in order.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.functions.iter().map(|function| function.name.clone()).collect()
     }
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::stats::{Chunk, Counts, ProcessClock, Sample, add_counts};
 
 /// Threads that are connected, and work off one phase after another.
-pub struct Crew {
+pub(crate) struct Crew {
     clock: ProcessClock,
     orders: Vec<UnboundedSender<Order>>,
     events: mpsc::Receiver<Event>,
@@ -25,7 +25,7 @@ pub struct Crew {
 
 /// How a phase ended.
 #[derive(Debug, Default)]
-pub struct Ended {
+pub(crate) struct Ended {
     /// What ended it early.
     pub error: Option<Error>,
     /// How many cycles were due before its end and could not begin. Above 0, the store did not keep up with the rate.
@@ -51,7 +51,12 @@ impl Crew {
     ///
     /// # Errors
     /// What the first of them says that cannot.
-    pub fn assemble(prepared: &Prepared, chooser: &Chooser, threads: usize, interrupt: Interrupt) -> Result<Self> {
+    pub(crate) fn assemble(
+        prepared: &Prepared,
+        chooser: &Chooser,
+        threads: usize,
+        interrupt: Interrupt,
+    ) -> Result<Self> {
         let (sender, events) = mpsc::channel();
         let mut crew = Self {
             clock: ProcessClock::start(),
@@ -86,7 +91,7 @@ impl Crew {
     ///
     /// # Errors
     /// What `on_sample` says, and a thread that died. What the script or the store did wrong is in [`Ended`], beside what was measured.
-    pub fn work(
+    pub(crate) fn work(
         &mut self,
         phase: Phase,
         mut on_sample: impl FnMut(Sample) -> Result<ControlFlow<()>>,

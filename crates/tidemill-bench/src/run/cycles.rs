@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// Gives each number of a range to one worker, and begins anew at its end.
 #[derive(Debug, Clone)]
-pub struct Cycles {
+pub(crate) struct Cycles {
     taken: Arc<AtomicU64>,
     first: i64,
     /// How many numbers there are before it begins anew.
@@ -21,7 +21,7 @@ impl Cycles {
     ///
     /// # Errors
     /// [`Error::Misuse`] for an empty range.
-    pub fn new(first: i64, end: i64, limit: u64) -> Result<Self> {
+    pub(crate) fn new(first: i64, end: i64, limit: u64) -> Result<Self> {
         if end <= first {
             return Err(Error::Misuse(format!(
                 "the last cycle, {end}, must be above the first, {first}"
@@ -36,7 +36,7 @@ impl Cycles {
     }
 
     /// The next number, until all are given.
-    pub fn next(&self) -> Option<i64> {
+    pub(crate) fn next(&self) -> Option<i64> {
         let taken = self.taken.fetch_add(1, Ordering::Relaxed);
         if taken >= self.limit {
             return None;
@@ -45,12 +45,12 @@ impl Cycles {
     }
 
     /// How many were given.
-    pub fn taken(&self) -> u64 {
+    pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed).min(self.limit)
     }
 
     /// How many are given in all.
-    pub fn limit(&self) -> u64 {
+    pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 }

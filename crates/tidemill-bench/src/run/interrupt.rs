@@ -9,14 +9,14 @@ use crate::error::{Error, Result};
 
 /// Whether the run is to end early. Clones watch the same.
 #[derive(Debug, Clone)]
-pub struct Interrupt(watch::Receiver<bool>);
+pub(crate) struct Interrupt(watch::Receiver<bool>);
 
 impl Interrupt {
     /// Waits for Ctrl-C on a thread of its own. The second one ends the process at once, with 130 as shells do.
     ///
     /// # Errors
     /// When the system gives no thread or no signals.
-    pub fn on_ctrl_c() -> Result<Self> {
+    pub(crate) fn on_ctrl_c() -> Result<Self> {
         let (sender, receiver) = watch::channel(false);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -42,13 +42,13 @@ impl Interrupt {
     }
 
     /// One that a program sends itself.
-    pub fn by_hand() -> (watch::Sender<bool>, Self) {
+    pub(crate) fn by_hand() -> (watch::Sender<bool>, Self) {
         let (sender, receiver) = watch::channel(false);
         (sender, Self(receiver))
     }
 
     /// Whether it came.
-    pub fn came(&self) -> bool {
+    pub(crate) fn came(&self) -> bool {
         *self.0.borrow()
     }
 

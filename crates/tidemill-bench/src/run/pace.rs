@@ -12,7 +12,7 @@ use crate::args::{Arrivals, PaceArgs};
 
 /// How the rate goes over time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub(crate) struct Pace {
     curve: Curve,
     arrivals: Arrivals,
     /// Cycles that are later than this are left out. Default: none are.
@@ -44,7 +44,7 @@ enum Curve {
 
 impl Pace {
     /// A constant rate, evenly.
-    pub fn constant(rate: f64) -> Self {
+    pub(crate) fn constant(rate: f64) -> Self {
         Self {
             curve: Curve::Constant { rate },
             arrivals: Arrivals::Even,
@@ -53,7 +53,7 @@ impl Pace {
     }
 
     /// What the command line says, or `None` for as fast as possible. `duration` is how long a ramp takes unless that is said.
-    pub fn of(args: &PaceArgs, duration: Option<Duration>) -> Option<Self> {
+    pub(crate) fn of(args: &PaceArgs, duration: Option<Duration>) -> Option<Self> {
         let rate = args.rate?;
         let ramp_time = args.ramp_time.or(duration).unwrap_or(Duration::from_secs(60));
         let curve = match (args.ramp_to, args.rate_sine_amplitude) {
@@ -78,7 +78,7 @@ impl Pace {
     }
 
     /// When so many cycles have had their time: the next one would be due. `None` where that is left to chance.
-    pub fn time_of_all(self, cycles: u64) -> Option<Duration> {
+    pub(crate) fn time_of_all(self, cycles: u64) -> Option<Duration> {
         match self.arrivals {
             Arrivals::Even => Duration::try_from_secs_f64(self.curve.time_of(cycles as f64)).ok(),
             Arrivals::Poisson => None,
@@ -87,7 +87,7 @@ impl Pace {
 
     /// The same with another rate.
     #[must_use]
-    pub fn at_rate(self, rate: f64) -> Self {
+    pub(crate) fn at_rate(self, rate: f64) -> Self {
         Self {
             curve: Curve::Constant { rate },
             ..self
@@ -152,7 +152,7 @@ impl Curve {
 
 /// The times of one worker's cycles.
 #[derive(Debug)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     pace: Pace,
     /// The next cycle's place among those of all workers, and the distance to the one after it.
     place: f64,
@@ -162,7 +162,7 @@ pub struct Schedule {
 
 impl Schedule {
     /// The schedule of one of so many workers, who take turns.
-    pub fn new(pace: Pace, worker: usize, workers: usize, seed: u64) -> Self {
+    pub(crate) fn new(pace: Pace, worker: usize, workers: usize, seed: u64) -> Self {
         let mut schedule = Self {
             pace,
             place: worker as f64,
@@ -176,7 +176,7 @@ impl Schedule {
     }
 
     /// When the next cycle is due, since the start.
-    pub fn next_due(&mut self) -> Duration {
+    pub(crate) fn next_due(&mut self) -> Duration {
         let seconds = self.pace.curve.time_of(self.place);
         self.place += match self.pace.arrivals {
             Arrivals::Even => self.step,
@@ -187,7 +187,7 @@ impl Schedule {
 
     /// When the next cycle is due, since the start, and how many were left out before it that would have begun too late. `now` is no later than
     /// the end of the phase.
-    pub fn next_in_time(&mut self, now: Duration) -> (Duration, u64) {
+    pub(crate) fn next_in_time(&mut self, now: Duration) -> (Duration, u64) {
         let due = self.next_due();
         match self.pace.patience.and_then(|patience| now.checked_sub(patience)) {
             Some(from) if due < from => {
@@ -199,7 +199,7 @@ impl Schedule {
     }
 
     /// Leaves out what is due before `end`, and says how many cycles that are; of random ones how many are to be expected.
-    pub fn skip_before(&mut self, end: Duration) -> u64 {
+    pub(crate) fn skip_before(&mut self, end: Duration) -> u64 {
         let left = (self.pace.curve.due(end.as_secs_f64()) - self.place) / self.step;
         let left = match self.pace.arrivals {
             // A billionth for what rounding makes of a cycle that is due at the very end.

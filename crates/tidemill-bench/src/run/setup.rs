@@ -16,7 +16,7 @@ use crate::stats::Recorder;
 use crate::target::{About, AnySession, AnyTarget, Session as _};
 
 /// The place where a workload is set up: a session and a context of its own.
-pub struct Stage {
+pub(crate) struct Stage {
     runtime: Runtime,
     program: Program,
     session: Rc<AnySession>,
@@ -25,7 +25,7 @@ pub struct Stage {
 
 /// What the workers start from.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     /// The script.
     pub program: Program,
     /// The store.
@@ -39,7 +39,7 @@ impl Stage {
     ///
     /// # Errors
     /// [`Error::Connect`].
-    pub fn new(target: &AnyTarget, program: &Program, policy: Policy) -> Result<Self> {
+    pub(crate) fn new(target: &AnyTarget, program: &Program, policy: Policy) -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let session = Rc::new(runtime.block_on(target.connect())?);
         let recorder = Rc::new(RefCell::new(Recorder::new(&[], Instant::now())));
@@ -53,17 +53,17 @@ impl Stage {
     }
 
     /// What the store says of itself, when it says something.
-    pub fn about(&self) -> About {
+    pub(crate) fn about(&self) -> About {
         self.runtime.block_on(self.session.about()).unwrap_or_default()
     }
 
     /// The script.
-    pub fn program(&self) -> &Program {
+    pub(crate) fn program(&self) -> &Program {
         &self.program
     }
 
     /// Whether the script has a function.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.program.function(name).is_some()
     }
 
@@ -71,7 +71,7 @@ impl Stage {
     ///
     /// # Errors
     /// Without memory.
-    pub fn tell_functions(&self, functions: &[WeightedFunction]) -> Result<()> {
+    pub(crate) fn tell_functions(&self, functions: &[WeightedFunction]) -> Result<()> {
         let list = functions
             .iter()
             .map(|function| Data::Tuple(vec![Data::Text(function.name.clone()), Data::Float(function.weight)]));
@@ -87,7 +87,7 @@ impl Stage {
     ///
     /// # Errors
     /// [`Error::Function`].
-    pub fn call(&self, name: &str) -> Result<bool> {
+    pub(crate) fn call(&self, name: &str) -> Result<bool> {
         let Some(function) = self.program.function(name) else {
             return Ok(false);
         };
@@ -110,7 +110,7 @@ impl Stage {
     ///
     /// # Errors
     /// [`Error::Function`] when `ctx.data` holds what cannot be copied.
-    pub fn finish(self, target: Arc<AnyTarget>) -> Result<Prepared> {
+    pub(crate) fn finish(self, target: Arc<AnyTarget>) -> Result<Prepared> {
         let wrong = |what: String| Error::Function {
             function: "prepare".to_owned(),
             what,

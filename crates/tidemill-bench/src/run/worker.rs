@@ -27,7 +27,7 @@ use crate::target::{AnySession, Session as _};
 
 /// What all workers do for a while.
 #[derive(Debug, Clone)]
-pub struct Phase {
+pub(crate) struct Phase {
     /// The numbers of the cycles.
     pub cycles: Cycles,
     /// How long it takes, unless the cycles end it.

@@ -12,7 +12,7 @@ use crate::context::Failure;
 
 /// What came of a call that gave no value.
 #[derive(Debug)]
-pub enum Called {
+pub(crate) enum Called {
     /// The function returned the error of a request, or one that it signalled.
     Failed(Failure),
     /// The function returned another error.
@@ -35,7 +35,12 @@ impl Program {
     ///
     /// # Errors
     /// [`Called`], when it gives no value.
-    pub async fn call(&self, machine: &mut Vm, function: &Function, arguments: impl Args) -> Result<Value, Called> {
+    pub(crate) async fn call(
+        &self,
+        machine: &mut Vm,
+        function: &Function,
+        arguments: impl Args,
+    ) -> Result<Value, Called> {
         let mut execution = machine
             .execute(function.hash, arguments)
             .map_err(|e| self.stopped(function, None, &e))?;

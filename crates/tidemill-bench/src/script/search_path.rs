@@ -21,7 +21,7 @@ pub(super) fn bundled(workload: &Path) -> Option<&'static str> {
 /// The workload's file: as it is named when that is absolute, begins with a dot or exists; otherwise the first of that name in the folders of
 /// `LATTE_WORKLOAD_PATH`, or without that variable in `.local/share/latte/workloads`, `/usr/share/latte/workloads` and the folder
 /// `workloads` beside the program. A path that is nowhere comes back as it is: it may be the name of a workload that comes with the program.
-pub fn find_workload(workload: &Path) -> PathBuf {
+pub(crate) fn find_workload(workload: &Path) -> PathBuf {
     if workload.is_absolute() || workload.starts_with(".") || workload.starts_with("..") || workload.is_file() {
         return workload.to_owned();
     }
