@@ -8,3 +8,10 @@ pub mod keys;
 pub mod tls;
 
 pub use causes::with_causes;
+/// Its `ClientConfig` stands in public signatures, in this version.
+pub use rustls;
+
+/// The examples of the README run as tests of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -38,6 +38,7 @@ impl fmt::Debug for Pem {
 
 /// Why connections cannot be encrypted so.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Error {
     /// The [`Pem`] that it is about, or `TLS`.
     pub name: String,
